@@ -61,8 +61,9 @@
 //! | `MAX_COMPARED_RULES` | rules in a file that are compared between dialects | reported in a finding |
 //! | `MAX_COMPARED_STEPS` | steps in that comparison | reported in a finding |
 
-/// Maximum number of bytes per line that the Google library keeps. The rest of a longer line is dropped, and the line
-/// is reported.
+/// Maximum bytes per line that the Google library keeps.
+///
+/// The rest of a longer line is dropped, and the line is reported.
 ///
 /// Source: google/robotstxt, `kMaxLineLen`: eight times the 2,083 bytes that Internet Explorer allowed a URL.
 pub const MAX_LINE_BYTES_GOOGLE: usize = 2083 * 8 - 1;
@@ -73,59 +74,68 @@ pub const MAX_BODY_BYTES_500_KIB: usize = 500 << 10;
 /// Maximum size of a robots.txt that Yandex read until 2017. It treated larger files as empty.
 pub const MAX_BODY_BYTES_2017: usize = 32 << 10;
 
-/// Maximum number of rules per robots.txt that Yandex reads. Further rules are left out and reported.
+/// Maximum rules per robots.txt that Yandex reads. Further rules are left out and reported.
 pub const MAX_RULES_YANDEX: usize = 2048;
 
 /// Maximum length of a rule that Yandex accepts, in bytes. A longer rule is left out and reported.
 pub const MAX_PATTERN_BYTES_YANDEX: usize = 1024;
 
-/// Maximum size of a robots.txt in bytes. A larger body is an error: the reference has no limit, so it does not define
-/// how to read part of a file.
+/// Maximum size of a robots.txt in bytes.
+///
+/// A larger body is an error: the reference has no limit, so it does not define how to read part of a file.
 ///
 /// The largest file in a sample of a million sites had 4.9 MB.
 pub const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// Maximum number of transitions in a wildcard automaton per byte of its segments. Human-written text needs about one.
-/// If a wildcard needs more than the limit, its patterns become fallback patterns.
+/// Maximum transitions in a wildcard automaton per segment byte.
+///
+/// Human-written text needs about one. If a wildcard needs more than the limit, its patterns become fallback patterns.
 pub const MAX_TRANSITIONS_PER_BYTE: usize = 8;
 
-/// Maximum number of places in a ruleset's prefix trie where a wildcard automaton begins. Patterns that need more
-/// become fallback patterns. The maximum among 4,231 real files is 134.
+/// Maximum places in a ruleset's prefix trie where a wildcard automaton begins.
+///
+/// Patterns that need more become fallback patterns. Among 4,231 real files, the maximum is 134.
 ///
 /// An automaton takes about 170 bytes in a set, and twice that during construction, however short its pattern is.
 /// Without the limit, 34,000 ten-byte patterns took 35 MB and 31 ms to build.
 pub const MAX_TRIE_WILDCARDS: usize = 8192;
 
-/// Maximum number of states in all wildcard automata of a ruleset. Bounds construction memory, which is about 150 bytes
-/// per state. Once a wildcard would exceed the limit, its patterns and those with later wildcards become fallback
-/// patterns.
+/// Maximum states in a ruleset's wildcard automata.
+///
+/// Bounds construction memory, which is about 150 bytes per state. Once a wildcard would exceed the limit, its patterns
+/// and those with later wildcards become fallback patterns.
 ///
 /// Human-written text needs few states, one per run of bytes; a segment such as `xaxaxa` needs one per byte. The
 /// maximum among 4,231 real files is 3,781.
 pub const MAX_WILDCARD_STATES: usize = 48 << 10;
 
-/// Maximum number of transitions in an automaton for joined wildcards per byte of its segments. Wildcards that would
-/// need more are not joined.
+/// Maximum transitions in an automaton for joined wildcards per segment byte.
+///
+/// Wildcards that would need more are not joined.
 ///
 /// Human-written text needs about one. With eight, the limit for a single wildcard, a set grew to 148 times the file's
 /// size: each of 6,621 wildcards was joined with twenty segments that are suffixes of others.
 pub const MAX_TRANSITIONS_PER_BYTE_JOINED: usize = 2;
 
-/// Maximum number of a ruleset's wildcard automata that begin after another one. Patterns that need more become
-/// fallback patterns. Bounds construction time: a ruleset that needs more than
+/// Maximum wildcard automata per ruleset that begin after another one.
+///
+/// Patterns that need more become fallback patterns. Bounds construction time: a ruleset that needs more than
 /// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) passes would be refused anyway. The maximum among
 /// 4,231 real files is 88.
 pub const MAX_NESTED_WILDCARDS: usize = 240;
 
-/// Maximum number of earlier wildcards on the trie path whose rules are compared with a wildcard's rules, to show that
-/// a verdict need not start its automaton. Bounds construction time. Real files have up to five.
+/// Maximum earlier wildcards on the trie path whose rules are compared with a wildcard's rules, to show that a verdict
+/// need not start its automaton.
+///
+/// Bounds construction time. Real files have up to five.
 pub const MAX_SOURCES_ASKED: usize = 8;
 
-/// Maximum length of the text between two trie wildcards that become one automaton, in bytes. Bounds construction time,
-/// because each segment is compared with each position in that text.
+/// Maximum length of the text between two trie wildcards that become one automaton, in bytes.
+///
+/// Bounds construction time, because each segment is compared with each position in that text.
 pub const MAX_TEXT_BETWEEN: usize = 16;
 
-/// Maximum number of a trie wildcard's segments that are kept for joining automata. Bounds construction memory.
+/// Maximum segments per trie wildcard that are kept for joining automata. Bounds construction memory.
 pub const MAX_SEGMENTS_JOINED: usize = 64;
 
 /// Maximum table size of a DFA over whole patterns, in bytes. A ruleset that needs more is factored instead.
@@ -134,24 +144,28 @@ pub const MAX_WHOLE_DFA_BYTES: usize = 256 << 10;
 /// Maximum pattern bytes in a ruleset that becomes one DFA. Bounds the time, which the table size does not.
 pub const MAX_WHOLE_DFA_PATTERN_BYTES: usize = 256;
 
-/// Maximum number of rules in all lists that merge several groups for a product token, per rule in the file. Further
-/// tokens keep their groups separate. Those groups decide together, which is slower but takes no more space than the
-/// file. None of 4,231 real files reaches the limit; the maximum is 755 merged rules in a file with 1,228 rules.
+/// Maximum rules in lists that merge several groups for a product token, per rule in the file.
+///
+/// Further tokens keep their groups separate. Those groups decide together, which is slower but takes at most the space
+/// of the file. None of 4,231 real files reaches the limit; the maximum is 755 merged rules in a file with 1,228 rules.
 pub const MAX_MERGED_RULES_PER_RULE: usize = 1;
 
 /// Number of rules that may be merged in any file, however few rules it has.
 pub const MIN_MERGED_RULES: usize = 4096;
 
-/// Maximum number of diagnostics kept per robots.txt. The first ones are kept, and all are counted. A file can have 8
-/// million, at 8 bytes each.
+/// Maximum diagnostics kept per robots.txt.
+///
+/// The first ones are kept, and all are counted. A file can have 8 million, at 8 bytes each.
 pub const MAX_DIAGNOSTICS: usize = 10_000;
 
-/// Maximum number of bytes at the start of a 5xx body that are searched for "not found". Error pages say so in their
-/// title.
+/// Maximum bytes at the start of a 5xx body that are searched for "not found".
+///
+/// Error pages say so in their title.
 pub const MAX_NOT_FOUND_BYTES: usize = 4096;
 
-/// Maximum number of bytes at the start of a web page that are searched for signs of a challenge page. Such pages have
-/// 1 to 40 KB, with the signs in the head.
+/// Maximum bytes at the start of a web page that are searched for signs of a challenge page.
+///
+/// Such pages have 1 to 40 KB, with the signs in the head.
 pub const MAX_CHALLENGE_BYTES: usize = 64 << 10;
 
 /// Earliest fetch time, in seconds since 1970: the beginning of the year 1.
@@ -160,34 +174,40 @@ pub const MIN_TIME: i64 = -62_135_596_800;
 /// Latest fetch time, in seconds since 1970: the beginning of 30 December 9999, which is still 9999 in every time zone.
 pub const MAX_TIME: i64 = 253_402_128_000;
 
-/// Maximum number of steps in a decision without compiling ([`decide_once`](crate::once::decide_once)): the bytes of
-/// the path and of each wildcard pattern that is tried. Equal to
-/// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) passes over the longest URL.
+/// Maximum steps in a decision without compiling ([`decide_once`](crate::once::decide_once)): the bytes of the path and
+/// of each wildcard pattern that is tried.
+///
+/// Equal to [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) passes over the longest URL.
 pub const MAX_ONCE_STEPS: usize = 16 << 20;
 
-/// Maximum number of steps in a search for one verdict among all paths ([`reason`](crate::reason)), where a step moves
-/// one rule over one byte. Beyond it the result is unproved. Bounds time and memory to tens of milliseconds and tens of
-/// MB. The maximum among 4,231 real files is 38,273.
+/// Maximum steps in a search for one verdict among all paths ([`reason`](crate::reason)), where a step moves one rule
+/// over one byte.
+///
+/// Beyond it the result is unproved. Bounds time and memory to tens of milliseconds and tens of MB. The maximum among
+/// 4,231 real files is 38,273.
 pub const MAX_PROOF_STEPS: usize = 2 << 20;
 
-/// Maximum number of captures per origin in a set by time; captures with the same time count once. More is an error,
-/// because omitting some would make the set answer wrongly for some times. Enough for one a day for 22 years. Each such
-/// origin takes 900 KB of memory.
+/// Maximum captures per origin in a set by time; captures with the same time count once.
+///
+/// More is an error, because omitting some would make the set answer wrongly for some times. Enough for one a day for
+/// 22 years. Each such origin takes 900 KB of memory.
 pub const MAX_CAPTURES_BY_TIME: usize = 8192;
 
-/// Maximum number of discarded captures that a set's report lists. All are counted.
+/// Maximum discarded captures that a set's report lists. All are counted.
 pub const MAX_DISCARDED_LISTED: usize = 20;
 
 pub use reptile_engine::format::directives::MAX_DIRECTIVES;
 
-/// Maximum total bytes of values and unknown keys in a robots.txt's other directives. Later ones are left out and
-/// reported. The maximum among 4,231 real files is 692,324. Each value is also limited by
+/// Maximum total bytes of values and unknown keys in a robots.txt's other directives.
+///
+/// Later ones are left out and reported. The maximum among 4,231 real files is 692,324. Each value is also limited by
 /// [`MAX_DIRECTIVE_BYTES`](reptile_engine::format::directives::MAX_DIRECTIVE_BYTES).
 pub const MAX_DIRECTIVE_TEXT_BYTES: usize = 1 << 20;
 
 /// Maximum length of an unknown key that is kept, in bytes. Longer keys are text that happens to contain a colon.
 pub const MAX_OTHER_KEY_BYTES: usize = 64;
 
-/// Maximum length of a `Clean-param` value, in bytes. A longer value does not count. Source: Yclean, which limits
-/// characters.
+/// Maximum length of a `Clean-param` value, in bytes.
+///
+/// A longer value does not count. Source: Yclean, which limits characters.
 pub const MAX_CLEAN_PARAM_BYTES: usize = 500;

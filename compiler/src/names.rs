@@ -27,8 +27,9 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Returns the letters in a name as bits, ignoring case; other bytes share these bits. Names with different bits are
-/// different, and each letter that only one of them contains takes an edit.
+/// Returns the letters in a name as bits, ignoring case; other bytes share these bits.
+///
+/// Names with different bits are different, and each letter that only one of them contains takes an edit.
 pub(crate) const fn letters_in(name: &[u8]) -> u32 {
     let (mut letters, mut at) = (0, 0);
     while at < name.len() {

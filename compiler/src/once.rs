@@ -26,7 +26,8 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 /// Time: linear in the body, plus, for each rule in the agent's groups that begins like the path, at most linear in the
 /// path and the pattern, up to a total of [`MAX_ONCE_STEPS`]. Any bytes are a valid robots.txt.
 ///
-/// # Errors Returns an error if the rules take more steps. [`crate::set`] takes fewer steps, or refuses the file.
+/// # Errors
+/// Returns an error if the rules take more steps. [`crate::set`] takes fewer steps, or refuses the file.
 ///
 /// ```
 /// use reptile_compiler::{dialect::{GOOGLE_LIB, crawlers::of_name}, once::decide_once};

@@ -1,5 +1,5 @@
-//! Explains a verdict to people who test a file: the group that an agent obeys, the octets of the matching rules, and
-//! the treatment of each line under a dialect. Makes no decisions itself.
+//! Explains a verdict to people who test a file: the group that an agent obeys, the matching rules' octets, and how a
+//! dialect treats each line. Makes no decisions itself.
 
 use bumpalo::Bump;
 use reptile_engine::norm::Pattern;
@@ -10,21 +10,22 @@ use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
 
-/// Maximum number of lines read to find one by its number. A mark for every line of a 16 MB file with short lines would
-/// take several times the file's size.
+/// Maximum lines read to find one by its number. A mark for every line of a 16 MB file with short lines would take
+/// several times the file's size.
 const LINES_BETWEEN_MARKS: usize = 64;
 
-/// A robots.txt as read under a dialect, with the line numbers of its groups and rules. Takes about 30 bytes of memory
-/// per rule and per user-agent line.
+/// A robots.txt as read under a dialect, with the line numbers of its groups and rules.
+///
+/// Takes about 30 bytes of memory per rule and per user-agent line.
 pub struct Reading<'b> {
     dialect: &'b Dialect,
     robots: Robots<'b>,
     /// The rest of the file before every 64th line, starting with the first.
     marks: Vec<Lines<'b>>,
     line_count: usize,
-    /// Line numbers of the user-agent lines that are in groups, from 1.
+    /// Line numbers, from 1, for user-agent lines that are in groups.
     agent_lines: Vec<u32>,
-    /// For each group, the index of its first user-agent line in `agent_lines`.
+    /// Each group's first index in `agent_lines`.
     first_agents: Vec<u32>,
     /// For each group with rules, the line of its last rule, and the group's index.
     last_rules: Vec<(u32, u32)>,
@@ -46,24 +47,24 @@ pub enum Why {
     EmptyRule,
     /// Only rules of this kind match, and this one comes first in order of precedence.
     OnlyKind,
-    /// The rule has more octets than the best rule of the other kind.
+    /// The rule has more octets than the other kind's best rule.
     Longer {
         /// The deciding rule's octets.
         octets: usize,
-        /// The octets of the best rule of the other kind.
+        /// The octets of the other kind's best rule.
         other: usize,
     },
-    /// Both rules have the same number of octets, so the allow wins.
+    /// Both rules have equally many octets, so the allow wins.
     AllowOnTie {
-        /// The number of octets.
+        /// The shared octet count.
         octets: usize,
     },
-    /// The rule comes before the first matching rule of the other kind.
+    /// The rule comes before the other kind's first matching rule.
     First,
 }
 
 impl Why {
-    /// Returns the stable name of the reason.
+    /// Returns the reason's stable name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -124,7 +125,7 @@ impl<'b> Reading<'b> {
         self.marks.first().cloned().into_iter().flatten()
     }
 
-    /// Returns the number of lines. The text after the last line end is a line even if it is empty.
+    /// Returns the line count. The text after the last line end is a line even if it is empty.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.line_count
@@ -137,15 +138,17 @@ impl<'b> Reading<'b> {
         self.marks.get(index / LINES_BETWEEN_MARKS)?.clone().nth(index % LINES_BETWEEN_MARKS)
     }
 
-    /// Chooses the groups that an agent obeys. Takes time proportional to the user-agent lines times the agent's
-    /// tokens.
+    /// Chooses the groups that an agent obeys.
+    ///
+    /// Takes time proportional to the user-agent lines times the agent's tokens.
     #[must_use]
     pub fn choose(&self, agent: &Resolved) -> Choice {
         choose(&self.robots, self.dialect, agent)
     }
 
-    /// Returns the user-agent lines that assign the chosen groups to the agent. Takes time linear in these groups'
-    /// user-agent lines.
+    /// Returns the user-agent lines that assign the chosen groups to the agent.
+    ///
+    /// Takes time linear in these groups' user-agent lines.
     pub fn naming_lines<'r>(&'r self, agent: &'r Resolved, choice: &'r Choice) -> impl Iterator<Item = u32> + 'r {
         let (is_named, token) = match choice.by {
             ChosenBy::Token(index) => (true, agent.tokens.get(index).map(Vec::as_slice)),
@@ -169,7 +172,7 @@ impl<'b> Reading<'b> {
         })
     }
 
-    /// Returns the rule on a line, as written. Takes time logarithmic in the number of groups and rules.
+    /// Returns the rule on a line, as written. Takes time logarithmic in the group and rule counts.
     #[must_use]
     pub fn rule_at(&self, line: u32) -> Option<RawRule<'b>> {
         let &(_, group) = self.last_rules.get(self.last_rules.partition_point(|&(last, _)| last < line))?;
@@ -206,8 +209,9 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// Returns the number of a rule's octets that count for precedence when the longest rule decides. The rule must
-    /// match `path`, which must be in the dialect's normal form.
+    /// Counts a rule's octets for precedence when the longest rule decides.
+    ///
+    /// The rule must match `path`, which must be in the dialect's normal form.
     ///
     /// Time: linear in the rule, and for an allow of an index page also in the path.
     #[must_use]

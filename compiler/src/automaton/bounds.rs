@@ -61,8 +61,8 @@ impl Cost {
     /// most one automaton; those that follow another wildcard need at most one more where several branch; and each
     /// pattern becomes at most one fallback.
     ///
-    /// Two patterns add up only if the text before the first wildcard of one begins with that of the other, because an
-    /// automaton begins, and a fallback pattern is tried, only where that text has matched.
+    /// Two patterns add up only if the text before one's first wildcard begins with the text before the other's,
+    /// because an automaton begins, and a fallback pattern is tried, only where that text has matched.
     fn most_of_list(list: &RuleList) -> Cost {
         let mut fallback_bytes = size_of::<u32>();
         // Each distinct text before a first wildcard, with the automata and fallbacks of its patterns, which are
@@ -105,7 +105,9 @@ pub(super) fn check(draft: &Draft<'_>) -> Result<(), TooLarge> {
 }
 
 /// Returns whether [`check_file`] would accept any file with as many bytes and wildcards as this one, if at most
-/// `most_lists` lists decide together. Takes one pass over the body.
+/// `most_lists` lists decide together.
+///
+/// Takes one pass over the body.
 pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
     // Normalization at most triples a byte, and a fallback pattern has a header.
     let few_wildcards = || memchr::memchr_iter(b'*', body).take(MAX_PASSES).count() * 2 + most_lists <= MAX_PASSES;
@@ -113,13 +115,15 @@ pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
 }
 
 /// Checks that a decision by a file's lists stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], even if a product
-/// token has several lists that decide together. `tokens` are sorted, each with the index of a list; each list comes
-/// with the lines of its rules by position.
+/// token has several lists that decide together.
+///
+/// `tokens` are sorted, each with the index of a list; each list comes with the lines of its rules by position.
 ///
 /// Time: one pass over the body for files with few wildcards, which are nearly all files. Otherwise one pass over the
 /// lists, plus sorting the texts before wildcards; if that is inconclusive, the time to compile the lists.
 ///
-/// # Errors Returns the first limit that is exceeded.
+/// # Errors
+/// Returns the first limit that is exceeded.
 pub(crate) fn check_file<T: PartialEq>(
     body: &[u8],
     tokens: &[(T, u32)],

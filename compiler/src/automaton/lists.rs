@@ -6,9 +6,8 @@
 //!
 //! - An automaton is *left out* of verdicts if it leads only to rules that cannot change a verdict. Whatever matches
 //!   `/de/*?sort=` also matches `/*?sort=`; only a rule of the other kind, ranked between the two, makes a difference.
-//! - An automaton is *joined* with the one before it in the list, if the text between the two wildcards cannot begin a
-//!   segment of the second. The joined automaton begins where the first one would, and searches for the segments of
-//!   both.
+//! - An automaton is *joined* with its predecessor in the list if the text between the two wildcards cannot begin a
+//!   segment of the second. The joined automaton begins where the first would, and searches for the segments of both.
 //!
 //! Wildcard automata are built in `wildcard`, the trie in `trie`.
 
@@ -35,7 +34,9 @@ pub(super) struct Source<'l> {
 
 impl<'l> Builder<'l> {
     /// Adds the automaton for a range of rules, whose wildcard comes after `depth` bytes, at the front of the list of
-    /// automata that began earlier and may still matter. Returns whether the lists changed.
+    /// automata that began earlier and may still matter.
+    ///
+    /// Returns whether the lists changed.
     pub(super) fn begin_on_way(&mut self, way: &mut Way, rules: Range<usize>, depth: usize) -> bool {
         if way.wildcards_best[0] >= way.accepted[0] && way.wildcards_best[1] >= way.accepted[1] {
             *way = Way { accepted: way.accepted, ..Way::START };
@@ -96,10 +97,11 @@ impl<'l> Builder<'l> {
         true
     }
 
-    /// Returns whether verdicts can do without the automaton for a range of rules: whenever one of the rules matches,
-    /// another rule of its kind also matches, either accepted earlier or after a wildcard that verdicts need, and no
-    /// rule of the other kind on the path ranks between the two. If so, returns the first and last rank of the range in
-    /// which no such rule may occur.
+    /// Decides whether verdicts need the automaton for a range of rules.
+    ///
+    /// They do not if, whenever one of the rules matches, another rule of its kind also matches, either accepted
+    /// earlier or after a wildcard that verdicts need, and no rule of the other kind on the path ranks between the two.
+    /// Returns the first and last rank between which no such rule may occur, or `None` if verdicts need the automaton.
     fn left_out(&self, way: &Way, rules: Range<usize>, offset: usize) -> Option<(u32, u32)> {
         // A fallback pattern is tried on any path.
         if !self.fallbacks.is_empty() || way.needs_all {
@@ -128,8 +130,10 @@ impl<'l> Builder<'l> {
         Some((first, last)).filter(|&between| !makes_difference(way, other, way.accepted[other], between))
     }
 
-    /// Records whether verdicts need every automaton from a state on. The state accepts the ranks on the path so far,
-    /// and `at_end` if the path ends there. Returns whether this changed at this state.
+    /// Records whether verdicts need every automaton from a state on.
+    ///
+    /// The state accepts the ranks on the path so far, and `at_end` if the path ends there. Returns whether this
+    /// changed at this state.
     pub(super) fn need_all(&self, way: &mut Way, at_end: Ranks) -> bool {
         let difference = |other: usize| {
             let between = way.between[1 - other];
@@ -140,8 +144,8 @@ impl<'l> Builder<'l> {
         is_new
     }
 
-    /// Tries to join two automata: that for the segments after some trie text, and the one before it in the list. The
-    /// result begins where the earlier one does. Returns `None` unless they can be *joined*.
+    /// Tries to join the automaton for the segments after some trie text with its predecessor in the list. The result
+    /// begins where the earlier one does. Returns `None` unless they can be *joined*.
     fn join(&mut self, way: &Way, segments: &[Segment<'l>], text: &[u8]) -> Option<(u32, &'l [Segment<'l>])> {
         let before = self.sources.last().filter(|source| way.wildcard == Some(source.wildcard))?;
         let between = text.get(self.draft.wildcards[before.wildcard as usize].from as usize..)?;
@@ -173,8 +177,8 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// Returns whether a rule of a kind that may match ranks in a range. The rule is either the best accepted one (no other
-/// accepted one matters), or any rule after wildcards.
+/// Returns whether a rule that may match has a rank in the given range. Considers the best accepted rule (no other
+/// accepted rule matters), and all rules after wildcards.
 fn makes_difference(way: &Way, kind: usize, accepted: u32, (first, last): (u32, u32)) -> bool {
     first < last && ((first..last).contains(&accepted) || way.wildcards_best[kind] < last)
 }

@@ -21,12 +21,12 @@
 //! an automaton begins only if the text before its wildcard matches; on most paths that is one or two automata.
 //!
 //! `AUTOMATON.md`, in this crate's folder, walks through one ruleset. It explains which form is chosen for which rules,
-//! the measured constants behind that choice, and what was tried and dropped.
+//! the measured constants behind that choice, and the rejected alternatives.
 //!
 //! # Strategies
 //!
-//! [`Strategy::Factored`] is the default for sets. [`Strategy::Fallback`] tries patterns one by one; `Factored` does
-//! the same with patterns over a limit. `Strategy::Whole`, added by the feature `whole`, is one DFA over whole
+//! [`Strategy::Factored`] is the default for sets. [`Strategy::Fallback`] tries each pattern separately; `Factored`
+//! does the same with patterns over a limit. `Strategy::Whole`, added by the feature `whole`, is one DFA over whole
 //! patterns, up to a size limit. All strategies give the same answers on every path, and the tests force each of them.
 //!
 //! # Rejected rules
@@ -59,7 +59,7 @@ use crate::rules::order::{OrderedRule, RuleList, slash_before_index};
 // Each nested wildcard adds at most one automaton, and one more for every 64.
 const _: () = assert!(MAX_TRIE_WILDCARDS + 2 * MAX_NESTED_WILDCARDS <= MAX_WILDCARDS);
 
-/// The method by which a ruleset is compiled.
+/// A method for compiling a ruleset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     /// A trie and one automaton per wildcard, within limits; fallback patterns beyond the limits.
@@ -111,15 +111,17 @@ pub const FORM_REVISION: u32 = 3;
 ///
 /// Takes time and memory linear in the list's bytes for any patterns; see [`compile_counted`].
 ///
-/// # Errors Returns an error if the automaton takes 4 GiB or more, or one decision may take too long: see
+/// # Errors
+/// Returns an error if the automaton takes 4 GiB or more, or one decision may take too long: see
 /// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) and
 /// [`MAX_FALLBACK_BYTES`](reptile_engine::format::automaton::MAX_FALLBACK_BYTES).
 pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> Result<Vec<u8>, TooLarge> {
     compile_counted(list, strategy, arena).0
 }
 
-/// Memory reused from one ruleset to the next. Without it, millions of small rulesets would spend a tenth of their time
-/// in the allocator.
+/// Memory reused from one ruleset to the next.
+///
+/// Without it, millions of small rulesets would spend a tenth of their time in the allocator.
 #[derive(Default)]
 pub struct Workspace {
     arena: Bump,
@@ -129,7 +131,8 @@ pub struct Workspace {
 impl Workspace {
     /// Compiles a list like [`compile`].
     ///
-    /// # Errors Returns the same errors as [`compile`].
+    /// # Errors
+    /// Returns the same errors as [`compile`].
     pub fn compile(&mut self, list: &RuleList, strategy: Strategy) -> Result<Vec<u8>, TooLarge> {
         self.arena.reset();
         compile_in(list, strategy, &self.arena, &mut self.lists).0
@@ -142,9 +145,10 @@ impl Workspace {
 /// Each pattern byte is in one segment, and so makes at most one state or node. A rule is visited once per wildcard,
 /// and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds an automaton's transitions.
 /// Therefore [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. Sorting and finding the ends of
-/// runs add a factor logarithmic in the number of rules.
+/// runs add a factor logarithmic in the rule count.
 ///
-/// # Errors Returns the same errors as [`compile`].
+/// # Errors
+/// Returns the same errors as [`compile`].
 pub fn compile_counted<'l>(
     list: &'l RuleList,
     strategy: Strategy,
@@ -220,9 +224,9 @@ const LITERAL_DOLLAR: u8 = b'\n';
 /// Counts the distinct wildcards in matchers, which must be sorted by their bytes.
 #[derive(Default)]
 struct WildcardCount<'l> {
-    /// The number of wildcards that come first in a pattern.
+    /// Wildcards that come first in a pattern.
     in_trie: usize,
-    /// The number of wildcards after other wildcards.
+    /// Wildcards after other wildcards.
     nested: usize,
     /// The last matcher within the limits. No earlier one shares a longer prefix with the next.
     last: &'l [u8],
@@ -257,11 +261,11 @@ struct Builder<'l> {
     /// The wildcards on the path to the current trie position that verdicts need.
     sources: Vec<lists::Source<'l>>,
     scratch: wildcard::Scratch<'l>,
-    /// The number of draft states that belong to wildcard automata.
+    /// How many draft states belong to wildcard automata.
     wildcard_states: usize,
     /// Whether the state limit was reached, so that no further wildcard automata are built.
     is_full: bool,
-    /// The number of steps so far, as counted by [`compile_counted`].
+    /// The steps so far, as counted by [`compile_counted`].
     work: usize,
 }
 
@@ -334,7 +338,7 @@ impl<'l> Builder<'l> {
         });
     }
 
-    /// Adds the fallback patterns, best first, and returns the draft and the number of steps. Frees construction memory
+    /// Adds the fallback patterns, best first, and returns the draft and the step count. Frees construction memory
     /// first, so that there is memory to write the draft.
     fn finish(self) -> (Draft<'l>, usize) {
         let Builder { mut draft, mut fallbacks, work, rules, scratch, .. } = self;

@@ -40,7 +40,8 @@ pub enum Recompiled {
 ///
 /// Takes the time and memory of compiling, which are linear in the patterns.
 ///
-/// # Errors Returns an error if the bytes are not an automaton, or do not list all of its rules.
+/// # Errors
+/// Returns an error if the bytes are not an automaton, or do not list all of its rules.
 ///
 /// ```
 /// use bumpalo::Bump;
@@ -76,8 +77,9 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
     })
 }
 
-/// Runs [`recompile`] on several rulesets, in order. Each outcome depends only on its ruleset, so callers can split the
-/// rulesets between threads.
+/// Runs [`recompile`] on several rulesets, in order.
+///
+/// Each outcome depends only on its ruleset, so callers can split the rulesets between threads.
 pub fn recompile_each<'b>(
     rulesets: impl IntoIterator<Item = &'b [u8]>,
     form: u32,

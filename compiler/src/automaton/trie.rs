@@ -6,14 +6,14 @@ use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCAR
 
 use super::{Builder, BuiltRule, accept, merge};
 
-/// A range of rules that share the first `depth` bytes, and the index of the state to build for them.
+/// Rules that share the first `depth` bytes, and the index of the state to build for them.
 struct Open {
     state: usize,
     start: usize,
     end: usize,
     depth: usize,
     way: Way,
-    /// The number of the builder's `sources` on the path to the state.
+    /// How many of the builder's `sources` are on the path to the state.
     sources: usize,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct Way {
     pub(super) accepted: Ranks,
     /// The wildcard automaton that began last; its list continues with the others.
     pub(super) wildcard: Option<u32>,
-    /// The best ranks of the wildcard automata in the list.
+    /// The best ranks for the wildcard automata in the list.
     pub(super) wildcards_best: Ranks,
-    /// The best ranks of the listed automata that a verdict needs.
+    /// The best ranks for the listed automata that a verdict needs.
     pub(super) deciding_best: Ranks,
-    /// For each kind of rule, the range of ranks in which a rule of the other kind would affect automata that were
-    /// *left out*. Empty (the first is greater than the last) if no rule would.
+    /// For each kind of rule, the rank range in which a rule of the other kind would affect automata that were *left
+    /// out*. Empty (with the first greater than the last) if no rule would.
     pub(super) between: [(u32, u32); 2],
     /// Whether a verdict needs every automaton after all.
     pub(super) needs_all: bool,
@@ -47,10 +47,10 @@ impl Way {
 }
 
 impl<'l> Builder<'l> {
-    /// Builds the trie: a tree of the texts before wildcards, with a state at each point of divergence.
+    /// Builds the trie: a tree of the texts before wildcards, with a state where texts diverge.
     ///
-    /// Each step takes a range of the sorted rules, so no search is needed. Every rule is visited once per state on its
-    /// path, so at most once per byte.
+    /// No search is needed, because each step takes a range of the sorted rules. Every rule is visited once per state
+    /// on its path, so at most once per byte.
     pub(super) fn trie(&mut self) {
         if self.rules.is_empty() {
             return;
@@ -183,7 +183,7 @@ impl<'l> Builder<'l> {
         &first[..common]
     }
 
-    /// Returns the end of the run of rules that have the same byte at `depth` as the rule at `start`.
+    /// Returns the end of the run that shares its byte at `depth` with the rule at `start`.
     fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
         let byte = self.rules[start].matcher.get(depth);
         let is_in_run = |rule: &BuiltRule<'_>| rule.matcher.get(depth) <= byte;

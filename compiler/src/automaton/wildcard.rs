@@ -23,7 +23,7 @@ pub(super) struct Segment<'l> {
     pub(super) text: &'l [u8],
     accept: Ranks,
     accept_at_end: Ranks,
-    /// Indices of the rules that continue with a wildcard after the segment.
+    /// Indices of rules that continue with a wildcard after the segment.
     after_wildcard: Range<u32>,
     /// The wildcard automata for these rules.
     pub(super) wildcards: &'l [u32],
@@ -41,8 +41,8 @@ struct Node {
     fail: u32,
     /// The index of this node's [`Found`], or [`NOTHING`].
     found: u32,
-    /// The range of its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its
-    /// transitions lead only to its children.
+    /// Its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its transitions lead only
+    /// to its children.
     transitions: Range<u32>,
     /// The byte that leads from the parent to this node.
     byte: u8,
@@ -50,7 +50,7 @@ struct Node {
     is_fail: bool,
 }
 
-/// The result of reaching a node: the ranks and automata of the segments that end there.
+/// The ranks and automata for the segments that end at a node.
 #[derive(Clone, Copy)]
 struct Found<'l> {
     accept: Ranks,
@@ -75,8 +75,8 @@ pub(super) struct Scratch<'l> {
 #[derive(Default)]
 pub(super) struct Lists {
     nodes: Vec<Node>,
-    /// The transitions of nodes whose failure link is not the root: to their own children, and for all other bytes
-    /// those of the failure link. Each is a byte and a node, in byte order.
+    /// Transitions of nodes whose failure link is not the root: to their own children, and for all other bytes the
+    /// failure link's transitions. Each is a byte and a node, in byte order.
     merged: Vec<(u8, u32)>,
     state_of: Vec<u32>,
     open: Vec<u32>,
@@ -97,7 +97,7 @@ impl Lists {
     }
 }
 
-/// Maximum number of wildcard automata that begin at one place, because a state counts them in a byte.
+/// Maximum wildcard automata that begin at one place, because a state counts them in a byte.
 const MAX_AUTOMATA: usize = 255;
 
 impl<'l> Builder<'l> {
@@ -117,8 +117,9 @@ impl<'l> Builder<'l> {
         })
     }
 
-    /// Runs `build` for a range of rules and returns its automata. If they are too large, the rules become fallback
-    /// patterns and the result is empty.
+    /// Runs `build` for a range of rules and returns its automata.
+    ///
+    /// If they are too large, the rules become fallback patterns and the result is empty.
     pub(super) fn automata_or_fallbacks(
         &mut self,
         rules: Range<usize>,
@@ -135,9 +136,10 @@ impl<'l> Builder<'l> {
         &[]
     }
 
-    /// Returns the segments that follow a wildcard, in byte order, with the automata that they lead to. If one
-    /// automaton cannot track that many, some segments get separate automata, which come first in the result. Returns
-    /// `None` if one of them would be too large.
+    /// Returns the segments that follow a wildcard, in byte order, with the automata that they lead to.
+    ///
+    /// If one automaton cannot track that many, some segments get separate automata, which come first in the result.
+    /// Returns `None` if one of them would be too large.
     pub(super) fn segments_and_automata(
         &mut self,
         rules: Range<usize>,
@@ -247,8 +249,9 @@ impl<'l> Builder<'l> {
         self.automaton_within(segments, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
     }
 
-    /// Builds an automaton like [`Self::automaton`]; `limit` gives the maximum number of transitions for a number of
-    /// nodes. Each byte of a segment makes at most one node.
+    /// Builds an automaton like [`Self::automaton`]; `limit` maps a node count to the maximum transition count.
+    ///
+    /// Each byte of a segment makes at most one node.
     pub(super) fn automaton_within(&mut self, segments: &[Segment<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
         if self.is_full {
             return None;
@@ -277,7 +280,7 @@ impl<'l> Builder<'l> {
         Some((self.draft.wildcards.len() - 1) as u32)
     }
 
-    /// Turns nodes into states, merging runs of nodes into one state. Returns the root's transitions, or `None` if the
+    /// Turns nodes into states, merging each run into one state. Returns the root's transitions, or `None` if the
     /// ruleset would have too many states.
     fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
         let Scratch { found, lists: Lists { nodes, merged, state_of, open, runs }, .. } = &mut self.scratch;
@@ -354,7 +357,7 @@ fn sort(segments: &mut [Segment<'_>]) {
     }
 }
 
-/// Returns the fingerprints of the segments' first bytes.
+/// Returns fingerprints for the segments' first bytes.
 fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
     // The segments are sorted, and therefore their starts are too.
     let starts = || segments.iter().map(|segment| start_of(segment.text));
@@ -372,7 +375,7 @@ fn as_usize(range: &Range<u32>) -> Range<usize> {
 }
 
 impl<'l> Scratch<'l> {
-    /// Builds the tree of all prefixes of the sorted segments.
+    /// Builds the tree of all prefixes, from sorted segments.
     fn tree(&mut self, segments: &[Segment<'l>], arena: &'l Bump) {
         let node = |segments: Range<u32>, depth: u32, byte: u8| Node {
             segments,
@@ -420,8 +423,8 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Sets the failure links. Merges each node's transitions and [`Found`] with those of its failure link, so that a
-    /// walk follows one transition per byte. Returns `false` if that takes more transitions than the limit.
+    /// Sets the failure links. Merges each node's transitions and [`Found`] with its failure link's, so that a walk
+    /// follows one transition per byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;
         let mut transition_count = nodes.len() - 1;

@@ -77,8 +77,9 @@ pub fn challenge_header(name: &str) -> Option<&'static str> {
     HEADERS.iter().map(|header| header.name).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Returns the product that marks its challenge pages with this response header, if any. The value may be a list, as
-/// from repeated headers.
+/// Returns the product that marks its challenge pages with this response header, if any.
+///
+/// The value may be a list, as from repeated headers.
 ///
 /// Letter case is ignored in both name and value.
 ///
@@ -95,9 +96,10 @@ pub fn challenger_of_header(name: &str, value: &str) -> Option<Challenger> {
     value.split(',').any(is_challenge).then_some(header.challenger)
 }
 
-/// Returns the product whose challenge page this is, if any. The body must begin like a web page, and contain all texts
-/// of a fingerprint in its first [`MAX_CHALLENGE_BYTES`] bytes. Takes linear time, but reads only the beginning of
-/// other bodies.
+/// Returns the product whose challenge page this is, if any.
+///
+/// The body must begin like a web page, and contain all texts of a fingerprint in its first [`MAX_CHALLENGE_BYTES`]
+/// bytes. Takes linear time, but reads only the beginning of other bodies.
 pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
     if !begins_like_page(body) {
         return None;
@@ -119,7 +121,9 @@ fn begins_like_page(body: &[u8]) -> bool {
 }
 
 /// Returns whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line follows a user-agent
-/// line, as recognized by the most lenient dialect. Time: linear.
+/// line, as recognized by the most lenient dialect.
+///
+/// Time: linear.
 pub(crate) fn has_rule(body: &[u8]) -> bool {
     let mut has_agent = false;
     Lines::new(body, LENIENT.byte_order_mark).any(|line| match line_of(line, LENIENT, &mut |_| ()) {

@@ -14,8 +14,9 @@ use crate::body::{DiagnosticKind, RawDirective};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
-/// Returns the kind of directive that a key names. The whole key is compared, in any letter case. No key names a
-/// managed block, because its markers are comments.
+/// Returns the kind of directive that a key names.
+///
+/// The whole key is compared, in any letter case. No key names a managed block, because its markers are comments.
 #[must_use]
 pub fn kind_of(key: &[u8]) -> DirectiveKind {
     let has_key = |kind: &DirectiveKind| {
@@ -32,8 +33,9 @@ fn is_key(text: &[u8]) -> bool {
     text.len() <= MAX_OTHER_KEY_BYTES && text.iter().all(in_key)
 }
 
-/// Selects the other directives among the lines that are not rules. A directive over a limit is left out entirely, with
-/// a diagnostic.
+/// Selects the other directives among the lines that are not rules.
+///
+/// A directive over a limit is left out entirely, with a diagnostic.
 ///
 /// A line with an unknown key is a directive if the key looks like one and the file is not a web page. Lines are passed
 /// one at a time, in order, so memory stays within the limits even for a file full of such lines.
@@ -229,8 +231,10 @@ pub struct CleanParam<'v> {
 }
 
 impl<'v> CleanParam<'v> {
-    /// Parses a value. Returns `None` if it is longer than [`MAX_CLEAN_PARAM_BYTES`], names no parameter, has a third
-    /// word, or has a prefix with bytes other than letters, digits and `.-/*_`.
+    /// Parses a value.
+    ///
+    /// Returns `None` if it is longer than [`MAX_CLEAN_PARAM_BYTES`], names no parameter, has a third word, or has a
+    /// prefix with bytes other than letters, digits and `.-/*_`.
     #[must_use]
     pub fn parse(value: &'v [u8]) -> Option<CleanParam<'v>> {
         if value.len() > MAX_CLEAN_PARAM_BYTES {

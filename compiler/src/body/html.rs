@@ -58,8 +58,9 @@ const MAX_MARK_BYTES: usize = 9;
 /// Maximum number of bytes at the start of a body that [`is_html`] searches.
 const MAX_SEARCHED_BYTES: usize = 1024;
 
-/// Returns whether a body is probably a web page: whether its first bytes contain a common tag. A body without `<`
-/// costs only the search for it.
+/// Returns whether a body is probably a web page: whether its first bytes contain a common tag.
+///
+/// A body without `<` costs only the search for it.
 #[must_use]
 pub fn is_html(body: &[u8]) -> bool {
     let start = &body[..body.len().min(MAX_SEARCHED_BYTES)];
@@ -86,8 +87,9 @@ pub(crate) fn has_document_tag(body: &[u8]) -> bool {
     })
 }
 
-/// Returns a body without its tags, which extend from a `<` to the next `>` on the same line. Keeps line numbers.
-/// Linear.
+/// Returns a body without its tags, which extend from a `<` to the next `>` on the same line.
+///
+/// Keeps line numbers. Linear.
 pub(crate) fn without_tags(body: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(body.len());
     for line in body.split_inclusive(|&byte| byte == b'\n' || byte == b'\r') {

@@ -28,8 +28,9 @@ pub(crate) fn line_of<'b>(
     recognise::<true>(line, memchr(b'#', line), dialect.nul_ends_line, dialect, note)
 }
 
-/// Recognizes a line like [`line_of`], but its comment begins at `comment`. `nul_ends_line` may be false if there is no
-/// NUL. Without `NOTES` some diagnostics are left out, which is faster.
+/// Recognizes a line like [`line_of`], but its comment begins at `comment`.
+///
+/// `nul_ends_line` may be false if there is no NUL. Without `NOTES` some diagnostics are left out, which is faster.
 #[inline]
 pub(super) fn recognise<'b, const NOTES: bool>(
     line: &'b [u8],
@@ -151,8 +152,9 @@ fn key_by_name(key: &[u8]) -> Option<Key> {
     names.into_iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, key)| key)
 }
 
-/// The lines of a file, in order. A line ends at CR, LF or CRLF; the text after the last line end is a line even if it
-/// is empty.
+/// The lines of a file, in order.
+///
+/// A line ends at CR, LF or CRLF; the text after the last line end is a line even if it is empty.
 #[derive(Clone)]
 pub struct Lines<'b> {
     rest: Option<&'b [u8]>,

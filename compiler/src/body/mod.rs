@@ -78,6 +78,7 @@ pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'
 }
 
 /// Parses a robots.txt like [`parse`], and also reports lines with other keys and all diagnostics, in order.
+///
 /// `on_directive` returns the reason if it leaves a line out.
 pub fn parse_with<'b>(
     body: &'b [u8],

@@ -47,8 +47,10 @@ static FOLDED: LazyLock<Vec<(String, bool)>> =
 /// Words that may surround a phrase if they include the status 404.
 const AROUND_STATUS: [&str; 7] = ["404", "error", "http", "hata", "خطا", "خطای", "त्रुटि"];
 
-/// Returns whether a page says "not found". Reads the first [`MAX_NOT_FOUND_BYTES`] bytes. In a longer page only the
-/// title and headings count. Takes linear time.
+/// Returns whether a page says "not found".
+///
+/// Reads the first [`MAX_NOT_FOUND_BYTES`] bytes. In a longer page only the title and headings count. Takes linear
+/// time.
 pub(crate) fn says_not_found(body: &[u8]) -> bool {
     let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
     let is_whole = start.len() == body.len();

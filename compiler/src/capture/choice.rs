@@ -1,4 +1,4 @@
-//! Chooses between several captures of an origin by their times, regardless of the order in which they arrive.
+//! Chooses between an origin's captures by their times, regardless of the order in which they arrive.
 
 use reptile_engine::format::TooLarge;
 use reptile_engine::verdict::{Cause, PolicySource};
@@ -9,7 +9,7 @@ use super::timeline::AllCaptures;
 use super::{Capture, DAY, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
 
-/// The data that a builder keeps of a capture to compare it with others for its origin.
+/// The data that a builder keeps about a capture, for comparison with others for its origin.
 ///
 /// The greater of two captures counts. A later fetch is greater, and a known time is greater than an unknown one. At
 /// the same time a capture with rules is greater, and then the content decides, so that input order never matters.
@@ -17,7 +17,7 @@ use crate::limits::MAX_CAPTURES_BY_TIME;
 pub struct KeptCapture {
     /// The fetch time.
     pub time: Option<Time>,
-    /// The meaning of the capture by itself.
+    /// The outcome of the capture by itself.
     pub outcome: Outcome,
     /// A number that depends only on the body.
     pub body_hash: u64,
@@ -30,8 +30,9 @@ pub struct KeptCapture {
 }
 
 impl KeptCapture {
-    /// Returns the stored form of a capture with this outcome. `body_hash` depends only on its body, and `rules` is the
-    /// number of its rules.
+    /// Creates the record for a capture with this outcome.
+    ///
+    /// `body_hash` depends only on its body, and `rules` is the caller's number for its rules.
     #[must_use]
     pub fn new(capture: &Capture, outcome: Outcome, body_hash: u64, rules: u32) -> KeptCapture {
         let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
@@ -69,7 +70,7 @@ impl Default for Captures {
 
 /// The captures of one origin that can still count.
 ///
-/// Memory does not grow with the number of captures, except for the times of failures.
+/// Memory does not grow with the captures, except for failure times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatestCaptures {
     /// The greatest capture.
@@ -112,7 +113,7 @@ impl Discarded {
 /// The combined meaning of an origin's captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The policy source of the origin.
+    /// The origin's policy source.
     pub source: PolicySource,
     /// The number of the capture whose rules decide, if rules decide.
     pub rules: Option<u32>,
@@ -133,7 +134,7 @@ impl Captures {
 
     /// Adds a capture. Returns up to two captures that can no longer count.
     ///
-    /// Takes constant time. For a set by time: logarithmic in the captures if they arrive in time order, linear
+    /// Takes constant time. In a set by time, takes logarithmic time if captures arrive in time order, and linear time
     /// otherwise.
     pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
         match &mut self.0 {
@@ -153,7 +154,7 @@ impl Captures {
         }
     }
 
-    /// Returns the times of captures that tie with some of these.
+    /// Returns the times at which captures in `others` tie with some of these.
     pub(crate) fn ties<'k>(&'k self, others: &'k Captures) -> impl Iterator<Item = Option<Time>> + 'k {
         others.all().filter(|kept| self.is_tied_with(kept)).map(|kept| kept.time)
     }
@@ -163,19 +164,20 @@ impl Captures {
         self.all().any(|kept| kept.time == time && kept.outcome == Outcome::Use)
     }
 
-    /// Returns the captures' meaning at a time. The caller excludes captures fetched after it.
+    /// Decides the origin's policy at a time. The caller excludes captures fetched later.
     #[must_use]
     pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
         match &self.0 {
             Kept::Latest(latest) => latest.decide(profile, at),
-            // A capture that does not count now counts at another time.
+            // Captures that do not count at this time count at another.
             Kept::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
         }
     }
 
     /// Checks that an origin has no more captures than a set by time may hold.
     ///
-    /// # Errors Returns an error if there are more than [`MAX_CAPTURES_BY_TIME`].
+    /// # Errors
+    /// Returns an error if there are more than [`MAX_CAPTURES_BY_TIME`].
     pub fn check_count(&self) -> Result<(), TooLarge> {
         let found = match &self.0 {
             Kept::Latest(_) => 0,

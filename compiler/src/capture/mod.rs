@@ -29,7 +29,7 @@ const DAY: Time = 24 * 3600;
 
 /// The known facts about one fetch of a robots.txt.
 ///
-/// The default represents a file in a folder: a good answer at an unknown time. The origin is that of the first URL,
+/// The default represents a file in a folder: a good answer at an unknown time. The first URL determines the origin,
 /// regardless of redirects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
@@ -71,7 +71,7 @@ impl Truncation {
     pub const ALL: [Truncation; 4] =
         [Truncation::Length, Truncation::Time, Truncation::Disconnect, Truncation::Unspecified];
 
-    /// Returns the name of the reason.
+    /// Returns the reason's name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -105,7 +105,9 @@ impl FromStr for Truncation {
 }
 
 /// Returns how many seconds a `Cache-Control` allows an answer to be kept: its `max-age`, or 0 for `no-store` and
-/// `no-cache`. Returns `None` if all are missing, or if the age is not a number.
+/// `no-cache`.
+///
+/// Returns `None` if all are missing, or if the age is not a number.
 ///
 /// Source: RFC 9111 sections 5.2.2 and 1.2.2, where a number that is too large counts as the maximum.
 #[must_use]

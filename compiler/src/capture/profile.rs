@@ -343,7 +343,9 @@ impl Profile {
     }
 
     /// Returns the part of a body that is read: only complete lines if it was cut, and no tags if the profile removes
-    /// them. Keeps line numbers. Takes linear time; copies only a web page whose tags are removed.
+    /// them.
+    ///
+    /// Keeps line numbers. Takes linear time; copies only a web page whose tags are removed.
     #[must_use]
     pub fn readable<'b>(&self, capture: &Capture, body: &'b [u8]) -> Cow<'b, [u8]> {
         let body = match capture.truncated {

@@ -1,4 +1,4 @@
-//! The stored form of captures, to which more can be added later.
+//! The stored form of captures. More captures can be added to it later.
 
 use reptile_engine::format::captures::{CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
 use reptile_engine::format::reading::Reading;
@@ -31,7 +31,7 @@ impl Outcome {
 }
 
 impl KeptCapture {
-    /// Returns the capture's stored form. `name` returns the number of a policy.
+    /// Returns the capture's stored form. `name` numbers a policy.
     fn stored(self, name: &mut impl FnMut(PolicySource, Option<u32>) -> u32) -> CaptureRecord {
         let KeptCapture { time, outcome, body_hash, max_age, status, rules } = self;
         let policy = (outcome == Outcome::Use).then(|| name(PolicySource::Rules, Some(rules)));
@@ -45,17 +45,17 @@ impl KeptCapture {
     }
 }
 
-/// The hash of an unknown body.
+/// The hash for an unknown body.
 pub(super) const UNKNOWN_BODY: u64 = 0;
 
 impl KeptCapture {
-    /// Creates a successful capture of which only the rules are known, by the caller's number.
+    /// Creates a successful capture for which only the rules are known, by the caller's number.
     #[must_use]
     pub fn plain(rules: u32) -> KeptCapture {
         KeptCapture { time: None, outcome: Outcome::Use, body_hash: UNKNOWN_BODY, max_age: None, status: None, rules }
     }
 
-    /// Returns whether this is a successful capture of which only the rules and the body are known.
+    /// Returns whether this is a successful capture for which only the rules and the body are known.
     fn is_plain(&self) -> bool {
         let KeptCapture { time, outcome, max_age, status, .. } = *self;
         (time, outcome, max_age, status) == (None, Outcome::Use, None, None)
@@ -73,9 +73,10 @@ impl KeptCapture {
 }
 
 impl Captures {
-    /// Adds stored captures of the same origin; both must number rules in the same way. Returns the captures that can
-    /// no longer count. Returns `None` and changes nothing if the stored captures do not determine which one counts,
-    /// because a set omits body hashes of files without a time.
+    /// Adds stored captures for the same origin; both must number rules in the same way.
+    ///
+    /// Returns the captures that can no longer count. Returns `None` and changes nothing if the stored captures do not
+    /// determine which one counts, because a set omits body hashes for files without a time.
     pub fn add_stored(&mut self, stored: &Captures) -> Option<Vec<KeptCapture>> {
         let mut timeless = stored.all().filter(|kept| kept.time.is_none());
         if timeless.any(|kept| self.all().any(|own| own.is_undecided(kept))) {
@@ -94,7 +95,7 @@ impl Captures {
         Some(dropped)
     }
 
-    /// Forgets the bodies of plain files.
+    /// Forgets plain files' bodies.
     fn forget_bodies(&mut self) {
         let forget = |own: &mut KeptCapture| {
             if own.is_plain() {
@@ -122,11 +123,12 @@ impl Captures {
     }
 
     /// Returns the captures to store for an origin with this decision, or `None` for a successful capture at an unknown
-    /// time, which adds nothing to its policy. `name` returns the number of a policy, given its source and a capture's
-    /// rules.
+    /// time, which adds nothing to its policy.
+    ///
+    /// `name` numbers a policy, given its source and a capture's rules.
     ///
     /// In a set that is not by time, only the time of the last answer is kept once patience has run out and the profile
-    /// no longer keeps the answer: everything is allowed from then on, whatever the answer was, and a set for a later
+    /// no longer keeps the answer: everything is allowed from then on, regardless of that answer, and a set for a later
     /// time never returns to it. Failures before the last answer are left out, because no decision counts them.
     #[must_use]
     pub fn stored(
@@ -145,8 +147,9 @@ impl Captures {
         Some(stored)
     }
 
-    /// Returns all captures that may still count whatever is added later, for a part of a set. In a set by time these
-    /// are all captures, without their spans. Returns `None` without captures.
+    /// Returns all captures that may still count after further additions, for a part of a set.
+    ///
+    /// In a set by time these are all captures, without their spans. Returns `None` without captures.
     #[must_use]
     pub fn whole(&self, mut name: impl FnMut(PolicySource, Option<u32>) -> u32) -> Option<StoredCaptures> {
         Some(match &self.0 {
@@ -159,8 +162,9 @@ impl Captures {
         })
     }
 
-    /// Returns the rules of the newest answer, if it has any, by the caller's number. An older answer's rules never
-    /// decide at the set's time or later.
+    /// Returns the rules of the newest answer, if it has any, by the caller's number.
+    ///
+    /// An older answer's rules never decide at the set's time or later.
     #[must_use]
     pub fn rules(&self) -> Option<u32> {
         let newest_answer = match &self.0 {
@@ -214,8 +218,7 @@ impl LatestCaptures {
         self.history(matches!(decision.discarded, Some((_, Discarded::Failed))), name)
     }
 
-    /// Returns the history of these captures. After a failure, `keeps_answer` keeps the last answer instead of only its
-    /// time.
+    /// Returns these captures' history. After a failure, `keeps_answer` keeps the last answer instead of only its time.
     fn history(
         &self,
         keeps_answer: bool,
@@ -261,7 +264,7 @@ impl LatestCaptures {
 }
 
 impl Profile {
-    /// Describes the reading of a set: this profile, a dialect's name and the set's time.
+    /// Describes how a set was read: this profile, a dialect's name and the set's time.
     #[must_use]
     pub fn reading<'a>(&'a self, dialect: &'a str, at: Option<Time>) -> Reading<'a> {
         Reading {

@@ -1,4 +1,4 @@
-//! All captures of an origin, and the time spans in which their meaning stays the same.
+//! All captures of an origin, and the time spans in which its policy is constant.
 //!
 //! The policy at a time is, by definition, the result of [`Captures::decide`](super::Captures::decide) for the captures
 //! fetched up to then: the policy in a set for that time.
@@ -10,24 +10,26 @@ use super::choice::{Failures, LatestCaptures};
 use super::{KeptCapture, Profile, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
 
-/// The captures of one origin in time order, with only the greatest for each time. The smaller ones never count.
+/// One origin's captures in time order, with only the greatest for each time. The smaller ones never count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllCaptures(pub(super) Vec<KeptCapture>);
 
-/// A time span in which the meaning of the captures stays the same. It lasts until the next span.
+/// A time span with a constant policy. It lasts until the next span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// The first second, or [`BEFORE_ALL_TIMES`] if a capture without a time decides.
     pub begin: Time,
-    /// The policy source of the origin.
+    /// The origin's policy source.
     pub source: PolicySource,
     /// The number of the capture whose rules decide, if rules decide.
     pub rules: Option<u32>,
 }
 
 impl AllCaptures {
-    /// Adds a capture. Returns the smaller of two captures with the same time. Captures far over the limit are dropped,
-    /// because the set cannot be built.
+    /// Adds a capture.
+    ///
+    /// Returns the smaller of two captures with the same time. Captures beyond the limit are dropped, because the set
+    /// cannot be built then.
     pub fn add(&mut self, kept: KeptCapture) -> Option<KeptCapture> {
         match self.0.binary_search_by_key(&kept.time, |kept| kept.time) {
             Ok(place) if kept > self.0[place] => Some(std::mem::replace(&mut self.0[place], kept)),
@@ -52,7 +54,7 @@ impl AllCaptures {
 
     /// Returns the spans in order. Takes linear time.
     ///
-    /// The meaning changes when a capture is fetched, and when the profile's patience with an unreachable origin runs
+    /// The policy changes when a capture is fetched, and when the profile's patience with an unreachable origin runs
     /// out, if nothing was fetched before that.
     pub fn spans(&self, profile: &Profile) -> Vec<Span> {
         let mut spans = Vec::with_capacity(self.0.len());

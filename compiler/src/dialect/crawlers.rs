@@ -140,8 +140,9 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Creates an agent with one product token, which may contain any bytes. It obeys the default group if no group
-    /// names it.
+    /// Creates an agent with one product token, which may contain any bytes.
+    ///
+    /// It obeys the default group if no group names it.
     ///
     /// For conformance tests, because the reference uses names verbatim. Parse user input with [`resolve`].
     #[must_use]
@@ -152,7 +153,8 @@ impl Resolved {
 
     /// Looks the agent up in a set.
     ///
-    /// # Errors Returns an error if the set's agent table is damaged.
+    /// # Errors
+    /// Returns an error if the set's agent table is damaged.
     pub fn look_up<D: AsRef<[u8]>>(&self, set: &Set<D>) -> Result<Agent, FormatError> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         set.agent_chain(&tokens, self.honours_default_group)
@@ -220,8 +222,10 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
 
 /// Resolves a user's agent specification: a product token, a known crawler's name, a chain such as
 /// `Googlebot-News>Googlebot>*` (which falls back to the default group only if it ends in `*`), `*` for the default
-/// group alone, or a group of crawlers such as `@ai-training`. A known crawler whose whole name cannot be read from a
-/// user-agent line obeys the groups for the token that is read instead ([`read_as`]).
+/// group alone, or a group of crawlers such as `@ai-training`.
+///
+/// A known crawler whose whole name cannot be read from a user-agent line obeys the groups for the token that is read
+/// instead ([`read_as`]).
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
@@ -233,8 +237,9 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
 /// assert!(resolve("GPTBot,CCBot", &GOOGLE).is_err());
 /// ```
 ///
-/// # Errors Returns an error if a group of crawlers is unknown, a chain has an empty name, or a name is not a product
-/// token ([`product_token`]).
+/// # Errors
+/// Returns an error if a group of crawlers is unknown, a chain has an empty name, or a name is not a product token
+/// ([`product_token`]).
 pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
     Ok(match Spec::read(spec)? {
         Spec::Any => vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }],
@@ -256,7 +261,9 @@ pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveEr
 }
 
 /// Resolves a single name: to a known crawler's chain of product tokens if the dialect knows its family, otherwise to
-/// the name alone. Accepts any bytes.
+/// the name alone.
+///
+/// Accepts any bytes.
 #[must_use]
 pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     let token = dialect.caller_version.cut(name);
@@ -275,7 +282,9 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
 }
 
 /// Returns the known crawler or product token that a name almost matches: one letter is missing, extra, replaced, or
-/// swapped with the next. Returns `None` if the name is known.
+/// swapped with the next.
+///
+/// Returns `None` if the name is known.
 ///
 /// Intended for names typed by people: `Googelbot` is a product token, but probably not the intended one. Names that
 /// differ more are usually other crawlers, such as Jooblebot. So are short names that differ in one letter, such as

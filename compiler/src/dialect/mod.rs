@@ -57,8 +57,8 @@ pub struct Dialect {
     pub white_space: WhiteSpace,
     /// The meaning of a blank line.
     pub blank_line: BlankLine,
-    /// Whether a `Crawl-delay` line ends the list of user-agent lines before it, like a rule. If so, groups that
-    /// contain only a delay keep it to themselves.
+    /// Whether a `Crawl-delay` line ends the list of user-agent lines before it, like a rule. If so, a group that
+    /// contains only a delay is separate from the next group.
     pub crawl_delay_ends_agents: bool,
     /// The spellings of a key that are recognized.
     pub key_matching: KeyMatching,
@@ -66,7 +66,7 @@ pub struct Dialect {
     pub allow_is_rule: bool,
     /// Whether white space may replace a missing colon in a line with exactly two words.
     pub colon_optional: bool,
-    /// The part of a user-agent value that is the product token.
+    /// The rule for finding the product token in a user-agent value.
     pub token_syntax: TokenSyntax,
     /// The user-agent values that name the default group.
     pub default_token: DefaultToken,
@@ -175,7 +175,7 @@ pub struct OtherDirectives {
 }
 
 impl OtherDirectives {
-    /// Counts `Sitemap` lines with any value, and no other directive.
+    /// Only `Sitemap` lines count, with any value.
     pub const SITEMAPS: OtherDirectives =
         OtherDirectives { sitemap: Sitemaps::Any, crawl_delay: CrawlDelays::NotRead, host: false, clean_param: false };
 }
@@ -220,7 +220,7 @@ pub enum BodyLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ByteOrderMark {
-    /// As many leading bytes as agree with `EF BB BF`, from none to all three.
+    /// The longest common prefix with `EF BB BF`, which may be empty.
     CommonPrefix,
     /// `EF BB BF`, or nothing.
     Whole,
@@ -267,7 +267,7 @@ pub enum BlankLine {
     EndsGroup,
 }
 
-/// The spellings of a key that are recognized. Letter case never matters.
+/// The recognized spellings of a key. Letter case never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyMatching {

@@ -18,7 +18,8 @@ use super::{CallerVersion, Dialect};
 /// assert!(error.to_string().ends_with("write \"FooBot\""));
 /// ```
 ///
-/// # Errors Returns the errors of [`reptile_engine::token::product_token`].
+/// # Errors
+/// Returns the errors of [`reptile_engine::token::product_token`].
 pub fn product_token<'n>(name: &'n (impl AsRef<[u8]> + ?Sized), dialect: &Dialect) -> Result<&'n [u8], TokenError> {
     let known = crawlers::ALL.iter().map(|crawler| crawler.name.as_bytes());
     let cuts_version = dialect.caller_version == CallerVersion::Cut;

@@ -88,14 +88,16 @@ impl Reasoner {
         Reasoner { form, paths: Paths::of(form), max_steps }
     }
 
-    /// Proves the verdicts for all paths under rulesets that decide together (usually a single one). Unless the proof
-    /// stopped, each example is one of the shortest paths with its verdict, and among those one with letters is
-    /// preferred.
+    /// Proves the verdicts for all paths under rulesets that decide together (usually a single one).
+    ///
+    /// Unless the proof stopped, each example is one of the shortest paths with its verdict, and among those one with
+    /// letters is preferred.
     ///
     /// Lists the rules, and takes at most [`MAX_PROOF_STEPS`] steps for each verdict. A step takes a few nanoseconds,
     /// and may temporarily take about 16 bytes. Most rulesets take a few hundred steps.
     ///
-    /// # Errors Returns an error if a ruleset is damaged.
+    /// # Errors
+    /// Returns an error if a ruleset is damaged.
     ///
     /// ```
     /// use bumpalo::Bump;

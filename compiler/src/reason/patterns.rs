@@ -1,4 +1,4 @@
-//! The rules of rulesets that decide together, in order of precedence, and their progress through a path byte by byte.
+//! The rules that decide together, in order of precedence, and their progress through a path byte by byte.
 //!
 //! A pattern has one position at a time. After a wildcard, earlier positions no longer matter, because any text may
 //! precede the rest of the pattern. The position is then the longest prefix of the next segment that the text read so
@@ -31,10 +31,10 @@ struct Wildcards {
     left: Box<[u32]>,
 }
 
-/// Replaces a position: a mismatch makes the rule dead.
+/// A missing failure position: after a mismatch the rule is dead.
 const NONE: u32 = u32::MAX;
 
-/// The rules of the rulesets, the deciding rule first.
+/// All rules, the deciding rule first.
 pub(super) struct Patterns<'l>(Vec<Pattern<'l>>);
 
 /// The progress of a rule through a path.
@@ -57,7 +57,7 @@ pub(super) enum Moved {
 }
 
 impl<'l> Patterns<'l> {
-    /// Collects the rules of some lists, except those that restrict nothing.
+    /// Collects all rules in `lists` that restrict something.
     pub(super) fn of(lists: &'l [RuleList]) -> Patterns<'l> {
         let pattern = |rule: OrderedRule<'l>| Pattern {
             text: rule.matcher,
@@ -89,7 +89,7 @@ impl<'l> Patterns<'l> {
         (pattern.text.len() as u32).saturating_sub(at).saturating_sub(wildcards.unwrap_or_default())
     }
 
-    /// Returns the kind of a rule.
+    /// Returns the rule's kind.
     pub(super) fn kind(&self, rule: u32) -> RuleKind {
         self.0.get(rule as usize).map_or(RuleKind::Allow, |pattern| pattern.kind)
     }
@@ -151,7 +151,7 @@ impl Pattern<'_> {
         self.wildcards.as_ref()?.failure(at)
     }
 
-    /// Returns the rule's state after it has read `at` bytes of its text.
+    /// Returns the rule's state after reading `at` bytes of its text.
     fn arrive(&self, rule: u32, at: u32) -> Moved {
         let is_wildcard = self.text.get(at as usize) == Some(&b'*');
         let at = at + u32::from(is_wildcard);

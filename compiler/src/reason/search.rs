@@ -19,7 +19,7 @@ use super::patterns::{Moved, Patterns, Position};
 /// The path that does not count.
 pub(super) const ROBOTS_TXT: &[u8] = b"/robots.txt";
 
-/// Replaces the length of a prefix of [`ROBOTS_TXT`] if the path is not one.
+/// The value of `State::robots_txt` if the path is not a prefix of [`ROBOTS_TXT`].
 const ANOTHER_WAY: u8 = u8::MAX;
 
 /// The result of a search.

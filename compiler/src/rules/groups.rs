@@ -51,8 +51,9 @@ pub struct List<'b> {
     pub is_part: bool,
 }
 
-/// Assigns each group to the product tokens that it names. Merges the groups for each token and for `*`, or selects the
-/// first of them, as the dialect requires.
+/// Assigns each group to the product tokens that it names.
+///
+/// Merges the groups for each token and for `*`, or selects the first of them, as the dialect requires.
 ///
 /// A group that names both a token and `*` counts for both. Tokens that share all of their groups share a list. If each
 /// of thousands of tokens has its own group and a large common one, merged lists could have many times as many rules as

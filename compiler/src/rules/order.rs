@@ -38,7 +38,7 @@ impl<'b> NormalRule<'b> {
         !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
     }
 
-    /// Returns the displayed pattern if it differs from the matcher (followed by `$` if anchored).
+    /// Returns the displayed pattern if it cannot be derived from the matcher and its anchor.
     fn pattern_apart(&self) -> Option<&'b [u8]> {
         let (body, end) = self.pattern.split_at(self.pattern.len().min(self.matcher.len()));
         let end_can_be_read_off = matches!((end, self.anchored), (b"", false) | (b"$", true));
@@ -51,14 +51,14 @@ impl<'b> NormalRule<'b> {
 struct Place {
     /// The eight bytes of the matcher after the prefix shared by all matchers.
     start: u64,
-    /// If the matcher has no further bytes, the number of those bytes and the flags that sort after the matcher;
-    /// otherwise `u32::MAX`. After sorting, the rule's position.
+    /// The number of bytes in `start` and the sorting flags, or `u32::MAX` if the matcher is longer. After sorting, the
+    /// rule's position.
     number: u32,
     /// The rule's index.
     index: u32,
 }
 
-/// Buffers that [`order`] reuses, so that many small groups need no allocations of their own.
+/// Buffers that [`order`] reuses, so that many small groups need no separate allocations.
 #[derive(Debug, Default)]
 pub struct OrderScratch<'b> {
     normal_rules: Vec<NormalRule<'b>>,
@@ -68,8 +68,9 @@ pub struct OrderScratch<'b> {
     by_precedence: Vec<u64>,
 }
 
-/// The rules of one group in a canonical form: lists with equal behavior are equal, regardless of the file. The bytes
-/// can be hashed, compared, sorted and compiled.
+/// One group's rules in canonical form: lists with equal behavior are equal, regardless of the file.
+///
+/// The bytes can be hashed, compared, sorted and compiled.
 ///
 /// Holds no line numbers; [`order`] returns them in a separate list, by position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,13 +91,13 @@ pub struct OrderedRule<'l> {
     pub anchored: bool,
     /// Whether this is the rule with an empty pattern. It restricts nothing, but is reported if no other rule matches.
     pub is_empty: bool,
-    /// The pattern to display, if it differs from the matcher (followed by `$` if anchored).
+    /// The pattern to display, if it cannot be derived from the matcher and its anchor.
     pub pattern: Option<&'l [u8]>,
     /// The rule's precedence among the rules of all lists, if its list decides together with others.
     pub key: Option<u32>,
 }
 
-/// Length of the rank, the flags and the matcher length.
+/// Combined length of rank, flags and matcher length.
 const HEADER_BYTES: usize = 9;
 
 const FLAG_ANCHORED: u8 = 1;
@@ -105,8 +106,9 @@ const FLAG_PATTERN: u8 = 4;
 const FLAG_KEY: u8 = 8;
 
 impl RuleList {
-    /// Iterates over the rules in byte order of their matchers, unanchored before anchored, allow before disallow. The
-    /// rule with an empty pattern comes last.
+    /// Iterates over the rules in byte order of their matchers, unanchored before anchored, allow before disallow.
+    ///
+    /// The rule with an empty pattern comes last.
     pub fn iter(&self) -> impl Iterator<Item = OrderedRule<'_>> {
         let mut rest = &self.bytes[..];
         std::iter::from_fn(move || {
@@ -137,14 +139,16 @@ impl RuleList {
         })
     }
 
-    /// Returns the length of the list in bytes.
+    /// Returns the list's length in bytes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
     /// Returns the list that compiles to a ruleset with these rules and ranks, regardless of the weights that a dialect
-    /// would give them. Invalid rules give a list that compiles to a different ruleset.
+    /// would give them.
+    ///
+    /// Invalid rules give a list that compiles to a different ruleset.
     #[must_use]
     pub fn from_compiled<'b>(rules: &'b [RulesetRule], arena: &'b Bump) -> RuleList {
         // The rule index replaces the line number, which rulesets do not store.
@@ -185,9 +189,10 @@ impl RuleList {
     }
 }
 
-/// Normalizes and orders a group's rules. Returns the list, and each rule's line by position. Among rules of the same
-/// kind that match the same paths, only the first in order is kept. Takes the time of a sort: linear in the bytes,
-/// times the logarithm of the number of rules.
+/// Normalizes and orders a group's rules.
+///
+/// Returns the list, and each rule's line by position. Among rules of the same kind that match the same paths, only the
+/// first in order is kept. Time: linear in the bytes, times the logarithm of the rule count, for sorting.
 #[must_use]
 pub fn order<'b>(
     list: &List<'b>,
@@ -221,7 +226,7 @@ pub fn order<'b>(
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
 }
 
-/// Fills a list with the normalized rules. Returns the kind and line of the rule with an empty pattern, if any.
+/// Fills a list with the normalized rules. Returns the kind and line of the empty-pattern rule, if any.
 fn normalise<'b>(
     list: &List<'b>,
     dialect: &Dialect,
@@ -274,7 +279,7 @@ const ROBOTS_TXT: NormalRule<'static> = NormalRule {
     pattern: b"/robots.txt$",
 };
 
-/// Returns the effective rule of a line under a dialect.
+/// Returns a line's effective rule under a dialect.
 pub(crate) fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
     match (rule.kind, rule.value, dialect.empty_disallow) {
         (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
@@ -307,8 +312,9 @@ fn normal_rule<'b>(
     NormalRule { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
-/// Returns the offset of an allow's last slash if `/index.htm` begins there. The rule then also allows the directory
-/// itself: the pattern up to that slash, with an end anchor.
+/// Returns the offset of an allow's last slash if `/index.htm` begins there.
+///
+/// The rule then also allows the directory itself: the pattern up to that slash, with an end anchor.
 ///
 /// Source: google/robotstxt, `HandleAllow`, which tries the directory if the rule itself does not match. The directory
 /// weighs less than the rule, so trying both gives the same result.
@@ -404,7 +410,7 @@ fn are_same(a: &[u8], b: &[u8]) -> bool {
     std::ptr::eq(a, b) || a == b
 }
 
-/// Returns the number of bytes that [`push`] appends for a rule.
+/// Returns how many bytes [`push`] appends for a rule.
 fn byte_len(normal: &NormalRule<'_>, has_key: bool) -> usize {
     let apart = normal.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
     HEADER_BYTES + if has_key { 4 } else { 0 } + normal.matcher.len() + apart

@@ -35,8 +35,9 @@ const FAILURE_BYTES: usize = 2 * size_of::<Time>();
 /// Memory for a capture in such a list, in a set by time.
 const CAPTURE_BYTES: usize = 2 * size_of::<KeptCapture>();
 
-/// Collects prepared files and captures, and compiles them into a set. The set does not depend on the order in which
-/// they are added.
+/// Collects prepared files and captures, and compiles them into a set.
+///
+/// The set does not depend on the order in which they are added.
 ///
 /// Memory: the distinct rules, lines and names, about as much as the set itself.
 pub struct SetBuilder {
@@ -62,14 +63,15 @@ pub struct SetBuilder {
 }
 
 impl SetBuilder {
-    /// Creates a builder for a dialect and its own fetch profile. The set's time is that of the newest capture.
+    /// Creates a builder for a dialect and its own fetch profile. The newest capture determines the set's time.
     #[must_use]
     pub fn new(dialect: &Dialect) -> SetBuilder {
         SetBuilder::with_profile(dialect, Profile::of_dialect(dialect), None)
     }
 
-    /// Creates a builder for a dialect, a fetch profile and a time; later captures do not count. Without a time, the
-    /// set's time is that of the newest capture.
+    /// Creates a builder for a dialect, a fetch profile and a time; later captures do not count.
+    ///
+    /// Without a time, the newest capture determines it.
     #[must_use]
     pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<Time>) -> SetBuilder {
         SetBuilder {
@@ -95,25 +97,29 @@ impl SetBuilder {
         self
     }
 
-    /// Sets whether the set is by time. Such a set keeps every capture, and the time span of each policy, so that URLs
-    /// can be decided by the rules of their own time. Call this before adding anything. By default a set keeps only
-    /// captures that may still count.
+    /// Sets whether the set is by time.
+    ///
+    /// Such a set keeps every capture, and the time span of each policy, so that URLs can be decided by the rules at
+    /// their time. Call this before adding anything. By default a set keeps only captures that may still count.
     #[must_use]
     pub fn by_time(mut self, keep: bool) -> SetBuilder {
         self.by_time = keep;
         self
     }
 
-    /// Adds a successfully fetched file with an unknown time for some origins. Returns how many of them already had
-    /// such a file. Only one of several files without a time counts, regardless of their order.
+    /// Adds a successfully fetched file with an unknown time for some origins.
+    ///
+    /// Returns how many of them already had such a file. Only one of several files without a time counts, regardless of
+    /// their order.
     ///
     /// A host longer than [`MAX_HOST_BYTES`] cannot occur in a URL and is skipped.
     pub fn add(&mut self, origins: impl IntoIterator<Item = OwnedOrigin>, record: Prepared) -> usize {
         self.add_capture(origins, &Capture::default(), Outcome::Use, Some(record))
     }
 
-    /// Adds a capture for some origins, as returned by [`prepare_capture`](crate::set::prepare_capture). Returns the
-    /// number of captures discarded as a result, which may include this one.
+    /// Adds a capture for some origins, as returned by [`prepare_capture`](crate::set::prepare_capture).
+    ///
+    /// Returns the number of captures discarded as a result, which may include this one.
     pub fn add_capture(
         &mut self,
         origins: impl IntoIterator<Item = OwnedOrigin>,
@@ -127,8 +133,10 @@ impl SetBuilder {
         self.add_file(origins, capture, outcome, body_hash, rules)
     }
 
-    /// Adds captures that share a body, with their outcomes. Equivalent to [`SetBuilder::add_capture`] with a copy of
-    /// `record` for each. Returns the number of captures discarded as a result, which may include these captures.
+    /// Adds captures that share a body, with their outcomes.
+    ///
+    /// Equivalent to [`SetBuilder::add_capture`] with a copy of `record` for each. Returns the number of captures
+    /// discarded as a result, which may include these captures.
     ///
     /// The rules are added only once.
     pub fn add_captures(
@@ -205,20 +213,23 @@ impl SetBuilder {
 
     /// Compiles every distinct ruleset on this thread. Writes nothing yet.
     ///
-    /// # Errors Returns an error if some part is too large for the format.
+    /// # Errors
+    /// Returns an error if some part is too large for the format.
     pub fn finish(self, strategy: Strategy) -> Result<CompiledSet, TooLarge> {
         self.finish_with(strategy, &OneThread)
     }
 
     /// Compiles the set like [`SetBuilder::finish`], on the caller's threads; this crate starts none.
     ///
-    /// # Errors Returns an error if some part is too large for the format.
+    /// # Errors
+    /// Returns an error if some part is too large for the format.
     pub fn finish_with(mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
         self.compile(strategy, threads, false)
     }
 
-    /// Returns the approximate memory of the added data. Compiling it takes the same amount again, or twice as much if
-    /// it is mostly rules.
+    /// Returns the approximate memory of the added data.
+    ///
+    /// Compiling it takes the same amount again, or twice as much if it is mostly rules.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.contents.held_bytes + self.held_bytes
@@ -230,7 +241,9 @@ impl SetBuilder {
     }
 
     /// Moves the added data into a separate builder, which [`SetBuilder::finish_part`] can compile to a part of the
-    /// set, even on another thread. This builder continues without the data. Costs nothing.
+    /// set, even on another thread.
+    ///
+    /// This builder continues without the data. Costs nothing.
     #[must_use]
     pub fn split_off(&mut self) -> SetBuilder {
         SetBuilder {
@@ -246,10 +259,12 @@ impl SetBuilder {
         }
     }
 
-    /// Compiles the added data as a part of a set, for [`SetBuilder::finish_merged`], and continues without it. A part
-    /// keeps more captures than a set does, and must not be used for decisions.
+    /// Compiles the added data as a part of a set, for [`SetBuilder::finish_merged`], and continues without it.
     ///
-    /// # Errors Returns an error if some part is too large for the format. The builder cannot be used afterwards.
+    /// A part keeps more captures than a set does, and must not be used for decisions.
+    ///
+    /// # Errors
+    /// Returns an error if some part is too large for the format. The builder cannot be used afterwards.
     pub fn finish_part(&mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
         self.compile(strategy, threads, true)
     }
@@ -404,7 +419,8 @@ impl CompiledSet {
 
     /// Writes the set from start to end.
     ///
-    /// # Errors Returns the errors of `out`.
+    /// # Errors
+    /// Returns the errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         container::write_spooled(out, &self.header, &self.sections)
     }

@@ -11,11 +11,12 @@ use reptile_engine::verdict::PolicySource;
 use crate::rules::order::RuleList;
 use crate::set::Prepared;
 
-/// Distinct values in order of first occurrence; a value's number is its index. The hash is seeded randomly in each
-/// process, because the input is untrusted; it affects only the running time.
+/// Distinct values in order of first occurrence; a value's number is its index.
+///
+/// The hash is seeded randomly in each process, because the input is untrusted; it affects only the running time.
 pub(super) type Distinct<T> = IndexSet<T, RandomState>;
 
-/// Returns the number of a value, and stores the value if it is new.
+/// Returns a value's number, and stores the value if it is new.
 pub(super) fn number<T: Eq + Hash>(things: &mut Distinct<T>, thing: T) -> u32 {
     things.insert_full(thing).0 as u32
 }
@@ -24,7 +25,7 @@ pub(super) fn number<T: Eq + Hash>(things: &mut Distinct<T>, thing: T) -> u32 {
 /// overhead.
 const ENTRY_BYTES: usize = 64;
 
-/// Returns a value's number like [`number`]. Adds its size to `held` if it is new.
+/// Returns a value's number like [`number`], and adds its size to `held` if it is new.
 fn number_held<T: Eq + Hash>(things: &mut Distinct<T>, thing: T, bytes: usize, held: &mut usize) -> u32 {
     let (place, is_new) = things.insert_full(thing);
     *held += if is_new { ENTRY_BYTES + bytes } else { 0 };
@@ -43,9 +44,9 @@ pub(super) struct Contents {
     pub files: Distinct<File>,
 }
 
-/// The content of one robots.txt, as numbers in [`Contents`] in a single allocation: the default group's index or
-/// [`NONE`], the other directives or [`NONE`], the number of product tokens, each token with the index of its group,
-/// and each group's rule list and lines.
+/// One robots.txt, as numbers in [`Contents`] in a single allocation: the default group's index or [`NONE`], the other
+/// directives or [`NONE`], the number of product tokens, each token with the index of its group, and each group's rule
+/// list and lines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct File(Box<[u32]>);
 
@@ -70,7 +71,7 @@ impl File {
         self.0.get(at).copied().filter(|&number| number != NONE)
     }
 
-    /// Returns the number of its other directives, if it has any.
+    /// Returns the number for its other directives, if it has any.
     pub fn other(&self) -> Option<u32> {
         self.number(1)
     }

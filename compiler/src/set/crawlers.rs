@@ -9,8 +9,10 @@ use crate::dialect::{CallerVersion, Dialect, Family};
 /// [`Family::Yandex`].
 const SHARED_START: &str = "Yandex";
 
-/// Returns the known crawlers under a dialect. A crawler from a family that the dialect does not know obeys only the
-/// name that it is given. A set resolves each name like [`crate::dialect::crawlers::of_name`].
+/// Returns the known crawlers under a dialect.
+///
+/// A crawler from a family that the dialect does not know obeys only the name that it is given. A set resolves each
+/// name like [`crate::dialect::crawlers::of_name`].
 #[must_use]
 pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
     let known = ALL.iter().map(|crawler| {

@@ -77,17 +77,20 @@ fn io_error(error: &io::Error) -> PartError {
 }
 
 impl SetBuilder {
-    /// Compiles the added data, and merges it with sets as if their captures had been added too. Captures that a set
-    /// did not keep never count in the merged set either. The sets must have the same dialect and fetch profile as this
-    /// builder, and must have been compiled by `strategy`. Some of them may be parts ([`SetBuilder::finish_part`]).
+    /// Compiles the added data, and merges it with sets as if their captures had been added too.
+    ///
+    /// Captures that a set did not keep never count in the merged set either. The sets must have the same dialect and
+    /// fetch profile as this builder, and must have been compiled by `strategy`. Some of them may be parts
+    /// ([`SetBuilder::finish_part`]).
     ///
     /// A set for a time leaves out later captures; a merged set has the latest of the times.
     ///
     /// Time: linear in the sets, except for sorting origins, policies and captures. Memory: the builder's data, and
     /// then about 100 bytes per origin. Larger data goes to the store.
     ///
-    /// # Errors Returns an error if a set is damaged or has different settings, two files for one origin have no times,
-    /// some part is too large for the format, or there is not enough space.
+    /// # Errors
+    /// Returns an error if a set is damaged or has different settings, two files for one origin have no times, some
+    /// part is too large for the format, or there is not enough space.
     pub fn finish_merged(
         mut self,
         sets: &[Set<&[u8]>],

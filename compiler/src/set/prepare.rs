@@ -57,11 +57,12 @@ impl std::fmt::Display for BodyOverLimit {
 
 impl std::error::Error for BodyOverLimit {}
 
-/// Reads one robots.txt. Pure, so it can be called on any number of threads, each with its own arena. Call
-/// [`Bump::reset`] between calls.
+/// Reads one robots.txt.
 ///
-/// # Errors Returns an error if the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too
-/// long.
+/// Pure, so it can be called on any number of threads, each with its own arena. Call [`Bump::reset`] between calls.
+///
+/// # Errors
+/// Returns an error if the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too long.
 pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
@@ -71,7 +72,8 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
 
 /// Prepares a file like [`prepare`], but leaves out the other directives, which verdicts do not need.
 ///
-/// # Errors Returns the same errors as [`prepare`].
+/// # Errors
+/// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     prepared_from(body, parse(body, dialect, arena), &[], dialect, arena)
@@ -140,11 +142,12 @@ impl std::fmt::Display for BadCapture {
 
 impl std::error::Error for BadCapture {}
 
-/// Returns the outcome of a capture by itself, and its rules if they are used. `read` is [`prepare`] or
-/// [`prepare_without_other`]. Pure if `read` is pure.
+/// Returns the outcome of a capture by itself, and its rules if they are used.
 ///
-/// # Errors Returns an error if the rules are used but the body is missing or exceeds a limit. Status 204 and 205 need
-/// no body.
+/// `read` is [`prepare`] or [`prepare_without_other`]. Pure if `read` is pure.
+///
+/// # Errors
+/// Returns an error if the rules are used but the body is missing or exceeds a limit. Status 204 and 205 need no body.
 pub fn prepare_capture(
     capture: &Capture,
     body: Option<&[u8]>,

@@ -20,16 +20,18 @@ use crate::set::{OwnedOrigin, SetBuilder, prepare};
 /// The dialects used by today's crawlers. The others are historical or overly literal, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
 
-/// Maximum size of a file whose rules are compared, in bytes. Comparing takes a compiled set per dialect. Google and
-/// Yandex read half of this.
+/// Maximum size of a file whose rules are compared, in bytes.
+///
+/// Comparing takes a compiled set per dialect. Google and Yandex read half of this.
 pub const MAX_COMPARED_BYTES: usize = 1 << 20;
 
-/// Maximum number of rules per file whose paths are compared. A finding reports that later rules were not.
+/// Maximum rules per file whose paths are compared. A finding reports that later rules were not.
 pub const MAX_COMPARED_RULES: usize = 2000;
 
-/// Maximum number of steps for comparing the paths of one file. For each group with its name, a path costs its length
-/// in bytes, times the number of wildcards in the group plus one. Only files built to keep matchers busy need more;
-/// even in those, the first rules are compared.
+/// Maximum steps for comparing one file's paths.
+///
+/// A path costs its length in bytes, times the sum of wildcards plus one over all groups for its crawler. Only files
+/// built to keep matchers busy need more; even in those, the first rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 5_000_000;
 
 const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
@@ -38,8 +40,8 @@ const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost
 struct Reader {
     dialect: &'static Dialect,
     set: Set<Vec<u8>>,
-    /// The cost of a path byte for each name in lower case, or `None` for the default group: the name's number of
-    /// groups plus their number of wildcards.
+    /// The cost of a path byte for each name in lower case (`None` for the default group): the name's groups plus their
+    /// wildcards.
     costs: HashMap<Option<Vec<u8>>, usize>,
 }
 
@@ -116,7 +118,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
     let mut disagreements: Vec<Disagreement> = Vec::new();
     let (mut rules_left, mut steps_left) = (MAX_COMPARED_RULES, MAX_COMPARED_STEPS);
     'file: for group in &robots.groups {
-        // A name of the group that all dialects read alike. Names that some dialects cut have a separate finding.
+        // A name in the group that all dialects read alike. Names that some dialects cut have a separate finding.
         let alike = |value: &&&[u8]| readers.iter().all(|reader| named(value, reader.dialect) == named(value, dialect));
         let name = match group.agents.iter().find(alike).map(|value| named(value, dialect)) {
             Some(Named::Everyone) => None,

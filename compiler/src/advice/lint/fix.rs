@@ -94,8 +94,9 @@ const MAX_FIX_PASSES: usize = 30;
 /// Maximum number of fixes per code and pass.
 const MAX_FIXES_PER_PASS: u32 = 1000;
 
-/// Applies the safe fixes of findings with at least the severity `least`. Lines are removed last, so that a line is
-/// removed only if it is still superfluous after all other fixes.
+/// Applies the safe fixes of findings with at least the severity `least`.
+///
+/// Lines are removed last, so that a line is removed only if it is still superfluous after all other fixes.
 ///
 /// A web page, a file that the dialect reads only in part, and a file in UTF-16 are left unchanged.
 #[must_use]
@@ -104,7 +105,9 @@ pub fn fix(body: &[u8], dialect: &Dialect, least: Severity) -> Fixed {
 }
 
 /// Fixes a host's robots.txt like [`fix`], and also turns rules that contain a URL on this host into rules with its
-/// path. Without a known host, or for another host's URL, such a fix would invent a rule.
+/// path.
+///
+/// Without a known host, or for another host's URL, such a fix would invent a rule.
 #[must_use]
 pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option<&[u8]>) -> Fixed {
     let mut fixed = Fixed { body: body.to_vec(), changes: Vec::new() };

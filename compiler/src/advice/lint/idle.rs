@@ -51,7 +51,7 @@ struct Compared<'r> {
     /// The pattern without trailing wildcards and the end anchor.
     matcher: &'r [u8],
     line: u32,
-    /// The basis of the rule's precedence: the number of octets that count, or the line.
+    /// The basis for precedence: the octets that count, or the line.
     weight: u32,
     kind: RuleKind,
     anchored: bool,
@@ -69,7 +69,7 @@ struct Compared<'r> {
 }
 
 impl<'r> Compared<'r> {
-    /// Returns the common prefix of all paths that the rule matches.
+    /// Returns the common prefix of the paths that the rule matches.
     fn prefix(&self) -> &'r [u8] {
         Pattern { text: self.matcher, anchored: self.anchored }.prefix()
     }
@@ -112,7 +112,7 @@ fn compared<'r>(rule: &RawRule<'r>, dialect: &Dialect, arena: &'r Bump) -> Optio
     })
 }
 
-/// Finds rules that can be removed without changing a verdict. Takes the time of sorting the rules.
+/// Finds rules that can be removed without changing a verdict. Takes the time for sorting the rules.
 pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, found: &mut Findings) {
     let arena = Bump::new();
     let mut rules: Vec<Compared<'_>> = Vec::with_capacity(group.rules.len());
@@ -135,7 +135,7 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
 
 /// Finds superfluous rules among those with the same matcher, which are given with the deciding rule first.
 fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
-    // By kind: the line and weight of the first rule so far, and of the first with a value.
+    // By kind: line and weight of the first rule so far, and of the first with a value.
     let mut first: [Option<(u32, u32)>; 2] = [None; 2];
     let mut first_with_value: [Option<(u32, u32)>; 2] = [None; 2];
     let mut is_overruled = false;
@@ -173,11 +173,10 @@ fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
     equal.iter_mut().for_each(|rule| rule.overrules = is_overruled);
 }
 
-/// Maximum number of shorter rules tried per rule. Keeps the time linear if thousands of rules begin with the same
-/// text.
+/// Maximum shorter rules tried per rule. Keeps the time linear if thousands of rules begin with the same text.
 const MAX_SHORTER_RULES: usize = 8;
 
-/// Finds rules made superfluous by a shorter one, with no rule of the other kind between the two.
+/// Finds rules made superfluous by a shorter one, with no opposing rule between the two.
 fn shadowed(rules: &[Compared<'_>], by_line: bool, found: &mut Findings) {
     let weights = Weights::new(rules);
     // Rules are visited in prefix order. The stack holds the rules whose prefix begins the current rule's prefix. Only
@@ -249,7 +248,7 @@ impl Weights {
     }
 
     /// Returns whether `other`, which matches every path that `rule` matches, has the same effect: it is of the same
-    /// kind and shorter, and no rule of the other kind that could match such a path has a weight between the two.
+    /// kind and shorter, and no opposing rule that could match such a path has a weight between the two.
     fn none_between(
         &self,
         other: &Compared<'_>,

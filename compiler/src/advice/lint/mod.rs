@@ -4,7 +4,7 @@
 //! differently, or that is probably a mistake. A note is a line that could be shorter or plainer.
 //!
 //! Every finding is about the file as the dialect reads it. A finding that a rule does nothing is certain: removing the
-//! rule changes no verdict. Time: linear in the body, times the logarithm of the number of rules.
+//! rule changes no verdict. Time: linear in the body, times the logarithm of the rule count.
 
 mod agents;
 mod codes;
@@ -41,7 +41,7 @@ use crate::names::UnknownName;
 use crate::rules::groups::assign;
 use crate::rules::order::{OrderScratch, order};
 
-/// Maximum number of findings per code and file that are listed by default. All are counted.
+/// Maximum findings per code and file that are listed by default. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
 
 /// Importance of a finding, in increasing order.
@@ -106,12 +106,13 @@ pub struct Linted {
     /// The findings in line order, up to the requested number per code. If a code has more, a final finding with the
     /// code [`Code::MoreFindings`] gives the number left out.
     pub findings: Vec<Finding>,
-    /// The number of findings for each code and severity, including those not listed.
+    /// The finding counts for each code and severity, including findings not listed.
     pub counts: BTreeMap<(Severity, Code), u64>,
 }
 
-/// Lints a robots.txt. Lists at most `max_per_code` findings per code, such as [`MAX_FINDINGS_PER_CODE`], and counts
-/// all.
+/// Lints a robots.txt.
+///
+/// Lists at most `max_per_code` findings per code, such as [`MAX_FINDINGS_PER_CODE`], and counts all.
 #[must_use]
 pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     lint_counted(body, dialect, max_per_code).0
@@ -123,8 +124,9 @@ pub fn lint_of_host(body: &[u8], dialect: &Dialect, max_per_code: u32, host: Opt
     lint_each(body, dialect, Findings::new(max_per_code, host)).0
 }
 
-/// Lints like [`lint`], and also counts steps: bytes read, and comparisons of keys and rules. The count is at most the
-/// body length, times a constant and the logarithm of the number of rules.
+/// Lints like [`lint`], and also counts steps: bytes read, and comparisons of keys and rules.
+///
+/// The count is at most the body length, times a constant and the logarithm of the rule count.
 #[must_use]
 pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linted, u64) {
     lint_each(body, dialect, Findings::new(max_per_code, None))
@@ -272,7 +274,7 @@ impl Findings {
     }
 }
 
-/// Keeps only one fix per line: that of the most severe finding, preferably one that can be applied automatically.
+/// Keeps only one fix per line: the most severe finding's, preferably one that can be applied automatically.
 fn keep_one_fix(of_line: &mut [Finding]) {
     let rank = |finding: &Finding| {
         let fix = finding.fix.as_ref()?;
@@ -314,7 +316,7 @@ impl<'b> Places<'b> {
     }
 }
 
-/// Maximum number of characters in a quoted text; the rest is left out.
+/// Maximum characters in a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
 /// Quotes text from the file in a form that is safe in a message.
