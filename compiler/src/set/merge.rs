@@ -53,13 +53,13 @@ impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MergeError::Damaged(error) => error.fmt(f),
-            MergeError::Unreadable => f.write_str("a record of it cannot be read; compile the set again"),
+            MergeError::Unreadable => f.write_str("contains a record that cannot be read; compile the set again"),
             MergeError::OtherSetting { setting, expected, found } => {
                 write!(f, "has the {setting} {found}, and the sets before it have {expected}")
             }
             MergeError::Undecided(origin) => write!(
                 f,
-                "has another robots.txt for {origin} than the sets before it, and no times say which of them counts"
+                "has another robots.txt for {origin}, and no times decide which one counts"
             ),
             MergeError::TooLarge(error) => write!(f, "the set cannot be built: {error}"),
             MergeError::Io(error) => f.write_str(error),

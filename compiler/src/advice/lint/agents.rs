@@ -47,7 +47,7 @@ fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
         let name = names.max_by_key(|token| token.len());
         let fix = match name {
             Some(name) => Fix::replace("User-agent", name.as_bytes(), false),
-            None => Some("write only the product token of the crawler".into()),
+            None => Some("write only the crawler's product token".into()),
         };
         (message.into(), fix)
     });
@@ -96,8 +96,8 @@ fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
 fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
     let Some(known) = nearly_counted(token, &mut found.steps) else { return };
     found.add(number, Code::MisspeltCrawler, Severity::Warning, || {
-        let message = format!("no known crawler is called \"{}\"; one is called \"{known}\"", quote(token));
-        (message.into(), Some(format!("User-agent: {known}, if that is meant").into()))
+        let message = format!("\"{}\" is not a known crawler, but \"{known}\" is", quote(token));
+        (message.into(), Some(format!("User-agent: {known}, if you meant that").into()))
     });
 }
 

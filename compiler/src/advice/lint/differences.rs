@@ -176,8 +176,8 @@ fn report(disagreements: Vec<Disagreement>, readers: &[Reader], found: &mut Find
             let word = |allowed: bool| if allowed { "allowed" } else { "disallowed" };
             let more = match more {
                 0 => String::new(),
-                1 => "; likewise the path of 1 more rule".into(),
-                more => format!("; likewise the paths of {more} more rules"),
+                1 => "; the same applies to the path of 1 more rule".into(),
+                more => format!("; the same applies to the paths of {more} more rules"),
             };
             let message = format!(
                 "\"{}\" is {} to \"{agent}\" by {}, and {} by {}{more}",

@@ -84,7 +84,7 @@ impl<'b> Directives<'b> {
             }),
             Some(_) if !value.iter().all(u8::is_ascii_digit) => {
                 found.add(number, Code::CrawlDelayValue, Severity::Note, || {
-                    (format!("Bing reads whole seconds only, and not \"{}\"", quote(value)).into(), None)
+                    (format!("Bing reads only whole seconds, not \"{}\"", quote(value)).into(), None)
                 });
             }
             Some(_) => {}
@@ -98,7 +98,7 @@ impl<'b> Directives<'b> {
 
 fn empty(number: u32, key: &'static str, found: &mut Findings) {
     found.add(number, Code::EmptyValue, Severity::Warning, || {
-        (format!("\"{key}\" has no value: the line means nothing").into(), Some(Fix::Remove))
+        (format!("\"{key}\" has no value: the line has no effect").into(), Some(Fix::Remove))
     });
 }
 
@@ -107,7 +107,7 @@ fn doubled(number: u32, first: u32, found: &mut Findings, fix: Option<Fix>) {
     found.add(number, Code::DuplicateDirective, Severity::Note, || {
         let message = match fix {
             Some(_) => format!("the same as line {first}"),
-            None => format!("line {first} has the value that counts"),
+            None => format!("line {first} takes precedence"),
         };
         (message.into(), fix)
     });

@@ -132,14 +132,14 @@ pub(super) fn closed_site(robots: &Robots<'_>, index: usize, dialect: &Dialect, 
     let Some(rule) = group.rules.iter().find(|rule| closes_all(rule)).filter(|_| is_default) else { return };
     found.add(rule.line, Code::ClosedSite, Severity::Warning, || {
         let opens = group.rules.iter().any(|rule| rule.kind == RuleKind::Allow && !rule.value.is_empty());
-        let but = if opens { " except what Allow lines open" } else { "" };
+        let but = if opens { ", except where Allow lines open it," } else { "" };
         let ignoring = crawlers::ALL
             .iter()
             .filter(|known| known.family == Family::Google && !known.honours_default_group && !known.tokens.is_empty());
         let ignoring: Vec<&str> = ignoring.map(|known| known.name).take(MAX_NAMES_SHOWN).collect();
         let own = with_other_groups(robots, index, dialect);
         let message = format!(
-            "closes the whole site{but} to crawlers that no group names; it does not stop{own} crawlers of Google that \
+            "closes the whole site{but} to crawlers that no group names; it does not stop{own} Google crawlers that \
              ignore \"*\" ({} ...), or a search engine that lists addresses from links",
             ignoring.join(", ")
         );

@@ -130,7 +130,7 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {
             let is_url = line.line[line.line.len().min(key.len() + 1)..].starts_with(b"//");
-            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is the address of a sitemap".into());
+            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is a sitemap's URL".into());
             (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
     }
