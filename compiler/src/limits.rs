@@ -174,8 +174,8 @@ pub const MIN_TIME: i64 = -62_135_596_800;
 /// Latest fetch time, in seconds since 1970: the beginning of 30 December 9999, which is still 9999 in every time zone.
 pub const MAX_TIME: i64 = 253_402_128_000;
 
-/// Maximum steps in a decision without compiling ([`decide_once`](crate::once::decide_once)): the bytes of the path and
-/// of each wildcard pattern that is tried.
+/// Maximum steps in a decision without compiling ([`decide_once`](crate::once::decide_once)): for each wildcard pattern
+/// that is tried, its bytes plus the path's.
 ///
 /// Equal to [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) passes over the longest URL.
 pub const MAX_ONCE_STEPS: usize = 16 << 20;

@@ -170,7 +170,7 @@ pub fn visit_time(value: &[u8]) -> Option<Hours> {
     times.next().is_none().then_some(hours)
 }
 
-/// A number of documents per period, optionally limited to certain hours.
+/// A document count per period, optionally limited to certain hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRate {
     /// The number of documents.

@@ -1,4 +1,4 @@
-//! Detection of web pages served as a robots.txt: three tests for a body, based on one table of marks.
+//! Detects web pages served as a robots.txt: three tests for a body, based on one table of marks.
 //!
 //! One in thirty popular sites serves a web page instead of its robots.txt. Crawlers recognize pages by different
 //! criteria, and so do the tests: [`is_html`] is for a diagnostic and may guess; [`begins_like_html`] is for profiles

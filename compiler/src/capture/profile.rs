@@ -163,12 +163,12 @@ pub const NUTCH: Profile = Profile {
     max_redirects: 5,                    // N
     redirected: Effect::Allow,           // N
     forbidden: Effect::Allow,            // N: http.robots.403.allow
-    too_many_requests: Effect::Disallow, // N: visits are put off
+    too_many_requests: Effect::Disallow, // N: visits are postponed
     client_error: Effect::Allow,         // N
-    server_error: Effect::Disallow,      // N: visits are put off
+    server_error: Effect::Disallow,      // N: visits are postponed
     other_status: Effect::Allow,         // N; 600 and above I
     network_error: Effect::Allow,        // N
-    challenge: Effect::Disallow,         // I: visits are put off, as after 429
+    challenge: Effect::Disallow,         // I: visits are postponed, as after 429
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // N
     patience: 0,                         // no copy is kept
@@ -184,9 +184,9 @@ pub const COMMONCRAWL: Profile = Profile {
     max_redirects: 5,                    // CC, CCfaq
     redirected: Effect::Allow,           // CC
     forbidden: Effect::Disallow,         // I: see DIALECTS.md
-    too_many_requests: Effect::Disallow, // CC: visits are put off
+    too_many_requests: Effect::Disallow, // CC: visits are postponed
     client_error: Effect::Allow,         // CC
-    server_error: Effect::Disallow,      // CC: visits are put off
+    server_error: Effect::Disallow,      // CC: visits are postponed
     other_status: Effect::Allow,         // CC
     network_error: Effect::Allow,        // CC
     challenge: Effect::Disallow,         // CCanubis: an error, no permission to crawl
@@ -203,14 +203,14 @@ pub const CRAWLER_COMMONS: Profile = Profile {
     name: Cow::Borrowed("crawler-commons"),
     any_2xx: true,                    // C
     max_redirects: 5,                 // I: up to the caller
-    redirected: Effect::Disallow,     // C: visits are put off
+    redirected: Effect::Disallow,     // C: visits are postponed
     forbidden: Effect::Allow,         // C
     too_many_requests: Effect::Allow, // C
     client_error: Effect::Allow,      // C
-    server_error: Effect::Disallow,   // C: visits are put off
-    other_status: Effect::Disallow,   // C: visits are put off
+    server_error: Effect::Disallow,   // C: visits are postponed
+    other_status: Effect::Disallow,   // C: visits are postponed
     network_error: Effect::Disallow,  // I: up to the caller; like every failure other than 4xx
-    challenge: Effect::Disallow,      // I: visits are put off
+    challenge: Effect::Disallow,      // I: visits are postponed
     not_text: NotText::WithoutTags,   // C
     max_bytes: None,                  // C
     patience: 0,                      // no copy is kept
@@ -224,13 +224,13 @@ pub const KOSTER_1996: Profile = Profile {
     name: Cow::Borrowed("koster-1996"),
     any_2xx: true,                       // K96
     max_redirects: 5,                    // I
-    redirected: Effect::Disallow,        // I: puts off, like a failure
+    redirected: Effect::Disallow,        // I: postponed, like a failure
     forbidden: Effect::Disallow,         // K96
-    too_many_requests: Effect::Disallow, // I: puts off
+    too_many_requests: Effect::Disallow, // I: postponed
     client_error: Effect::Allow,         // K96 for 404; the rest I
-    server_error: Effect::Disallow,      // K96: puts off
+    server_error: Effect::Disallow,      // K96: postponed
     other_status: Effect::Disallow,      // I
-    network_error: Effect::Disallow,     // K96: puts off
+    network_error: Effect::Disallow,     // K96: postponed
     challenge: Effect::Disallow,         // I: like 401 and 403
     not_text: NotText::Read,             // I
     max_bytes: None,                     // K96

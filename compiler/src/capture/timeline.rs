@@ -28,8 +28,8 @@ pub(super) struct Span {
 impl AllCaptures {
     /// Adds a capture.
     ///
-    /// Returns the smaller of two captures with the same time. Captures beyond the limit are dropped, because the set
-    /// cannot be built then.
+    /// Returns the smaller of two captures with the same time. Keeps at most one capture over the limit, because the
+    /// set cannot be built then.
     pub fn add(&mut self, kept: KeptCapture) -> Option<KeptCapture> {
         match self.0.binary_search_by_key(&kept.time, |kept| kept.time) {
             Ok(place) if kept > self.0[place] => Some(std::mem::replace(&mut self.0[place], kept)),

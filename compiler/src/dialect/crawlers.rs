@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_names_match_known_crawlers() {
+    fn misspelled_names_match_known_crawlers() {
         for (name, near) in [
             ("Googelbot", Some("Googlebot")),
             ("google-bot", Some("Googlebot")),
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn very_short_and_very_long_names_are_not_misspelt() {
+    fn very_short_and_very_long_names_match_no_known_crawler() {
         // Names with six, seven and eight letters whose last letter is replaced.
         let ends = |name: &str| {
             let known = ALL.iter().find(|known| known.name == name).unwrap().name;

@@ -30,10 +30,10 @@ use search::{Found, search};
 /// Length of the shortest text before a URL's path, such as `ftp://a`.
 const MIN_ORIGIN_BYTES: usize = 7;
 
-/// Maximum number of rules tried individually for an example after a proof stops.
+/// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
 
-/// The verdicts of a ruleset for all paths. Paths are written as in URLs, starting at the slash after the host.
+/// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Every path is allowed.
@@ -64,7 +64,7 @@ pub struct Statement {
     pub allow_rules: u32,
     /// The number of distinct disallow rules, counted in the same way.
     pub disallow_rules: u32,
-    /// The number of steps in the longer of the two searches; a step moves one rule over one byte.
+    /// The steps in the longer of the two searches; a step moves one rule over one byte.
     pub steps: usize,
 }
 

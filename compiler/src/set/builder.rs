@@ -109,8 +109,8 @@ impl SetBuilder {
 
     /// Adds a successfully fetched file with an unknown time for some origins.
     ///
-    /// Returns how many of them already had such a file. Only one of several files without a time counts, regardless of
-    /// their order.
+    /// Returns the number of captures discarded as a result. Only one of several files without a time counts,
+    /// regardless of their order.
     ///
     /// A host longer than [`MAX_HOST_BYTES`] cannot occur in a URL and is skipped.
     pub fn add(&mut self, origins: impl IntoIterator<Item = OwnedOrigin>, record: Prepared) -> usize {

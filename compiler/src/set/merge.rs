@@ -31,7 +31,7 @@ pub enum MergeError {
     Damaged(FormatError),
     /// The set is damaged, or comes from a later version: it has a record that this version cannot read.
     Unreadable,
-    /// The set has a different setting than the previous sets.
+    /// A setting differs from the previous sets'.
     OtherSetting {
         /// The setting.
         setting: &'static str,
@@ -40,8 +40,8 @@ pub enum MergeError {
         /// The value in this set.
         found: String,
     },
-    /// There are two different files with unknown times for this origin, and sets do not store what decides between
-    /// them.
+    /// There are two different files with unknown times for this origin, and sets do not store the data that decides
+    /// between them.
     Undecided(OwnedOrigin),
     /// The merged set is too large for the format.
     TooLarge(TooLarge),
@@ -57,10 +57,9 @@ impl fmt::Display for MergeError {
             MergeError::OtherSetting { setting, expected, found } => {
                 write!(f, "has the {setting} {found}, and the sets before it have {expected}")
             }
-            MergeError::Undecided(origin) => write!(
-                f,
-                "has another robots.txt for {origin}, and no times decide which one counts"
-            ),
+            MergeError::Undecided(origin) => {
+                write!(f, "has another robots.txt for {origin}, and no times decide which one counts")
+            }
             MergeError::TooLarge(error) => write!(f, "the set cannot be built: {error}"),
             MergeError::Io(error) => f.write_str(error),
         }

@@ -23,7 +23,7 @@ pub struct Prepared {
     pub tokens: Vec<(Box<[u8]>, u32)>,
     /// The index of the default group, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
-    /// The rules of each group, and each rule's line by rank.
+    /// The rules of each group, and each rule's line by position.
     pub groups: Vec<(RuleList, Vec<u32>)>,
     /// The file's other directives, encoded as in a set.
     pub other: Box<[u8]>,

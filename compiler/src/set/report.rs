@@ -19,8 +19,8 @@ pub struct CaptureReport {
     pub stale: u64,
     /// The number of discarded captures, by reason. A capture added for several origins is counted for each.
     pub discarded: BTreeMap<Discarded, u64>,
-    /// Number of times at which an origin has different captures with rules, so that only a body hash decides between
-    /// them. In a set that is not by time, only captures that can still count are included.
+    /// The number of times at which an origin has different captures with rules, so that only a body hash decides
+    /// between them. In a set that is not by time, only captures that can still count are included.
     pub ties: u64,
     /// The first origin with such captures, and their time.
     pub first_tie: Option<(OwnedOrigin, Option<Time>)>,

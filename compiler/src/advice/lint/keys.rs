@@ -1,4 +1,4 @@
-//! Findings about keys: known keys that decide nothing, misspelt keys, and unknown keys.
+//! Findings about keys: known keys that decide nothing, misspelled keys, and unknown keys.
 
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
@@ -8,7 +8,7 @@ use crate::names::letters_in;
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 
-/// The keys of [`KEYS`] that decide URLs.
+/// The keys in [`KEYS`] that decide URLs.
 const DECIDING_KEYS: [&str; 3] = ["user-agent", "disallow", "allow"];
 
 /// Keys that decide no URL, and that some crawlers read or once read. Source: google/robotstxt, its reporting parser.
