@@ -1,8 +1,9 @@
 //! Dialects. Each interpretation of the protocol is a value of the struct [`Dialect`], a list of switches.
 //!
-//! A switch is named after the behavior that it controls; no other file asks for a dialect by name. The switches affect
-//! [`crate::body`] (bytes to groups), [`crate::rules::groups`] (groups to crawlers), [`crate::rules::order`] (rule
-//! order) and [`crawlers`] (product tokens). [`NormalForm`] and [`NameMatching`] are defined in the engine.
+//! A switch is named after the behavior that it controls. Outside this module, only the fetch profiles and the linter's
+//! comparison name individual dialects. The switches affect [`crate::body`] (bytes to groups),
+//! [`crate::rules::groups`] (groups to crawlers), [`crate::rules::order`] (rule order) and [`crawlers`] (product tokens).
+//! [`NormalForm`] and [`NameMatching`] are defined in the engine.
 //!
 //! [`known`] defines the nine named dialects, with a source for each value, and [`token`] checks product tokens under a
 //! dialect.
