@@ -1,5 +1,5 @@
-//! Linter tests: every finding of the cases in `corpora/lint`, no verdict changes from removing idle rules, bounded steps
-//! for hostile files, and the real files, if present.
+//! Linter tests: every finding of the cases in `corpora/lint`, no verdict changes from removing idle rules, bounded
+//! steps for hostile files, and the real files, if present.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -231,8 +231,8 @@ fn paths_and_names(body: &[u8], dialect: &Dialect) -> (Vec<Vec<u8>>, Vec<Vec<u8>
     (paths, names.into_iter().step_by(step).chain([b"nobody".to_vec()]).collect())
 }
 
-/// Checks that a fixed file has no fixable errors, that fixing it again has no effect, and that verdicts differ only if a
-/// change says so. Returns the number of changes, and whether any may change verdicts.
+/// Checks that a fixed file has no fixable errors, that fixing it again has no effect, and that verdicts differ only if
+/// a change says so. Returns the number of changes, and whether any may change verdicts.
 fn fix_is_right(body: &[u8], dialect: &'static Dialect) -> (usize, bool) {
     let fixed = fix(body, dialect, Severity::Note);
     let announced = fixed.changes.iter().any(|change| !change.keeps_verdicts);

@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// A set does not store the body of a file without time and status. Merging therefore cannot choose between two of them.
+/// Without time and status, a set does not store a file's body hash, so merging cannot choose between two such files.
 #[test]
 fn files_without_a_time_are_not_chosen_arbitrarily() {
     let plain = |host, body| (host, None, 0, body, None, None);

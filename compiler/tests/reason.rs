@@ -1,4 +1,4 @@
-//! Proofs about whole rulesets, compared with the verdicts of all short paths. Every example is checked with the oracle.
+//! Proofs about whole rulesets, compared with the verdicts of all short paths. The oracle checks every example.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use std::cell::Cell;
@@ -61,8 +61,8 @@ fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
     paths
 }
 
-/// Compares a statement with the verdicts of some paths, and its examples with the engine and the oracle. Returns whether
-/// the statement is proved.
+/// Compares a statement with the verdicts of some paths, and its examples with the engine and the oracle. Returns
+/// whether the statement is proved.
 fn check(body: &str, dialect: &'static Dialect, resolved: &Resolved, paths: &[String]) -> bool {
     let set = compiled(body.as_bytes(), dialect);
     let (policy, agent) = (policy(&set), resolved.look_up(&set).unwrap());
@@ -215,7 +215,7 @@ fn statements_about_known_files_are_correct() {
     }
 }
 
-/// Tests patterns with a combinatorial number of states: the result says that the proof stopped, and examples are valid.
+/// Tests patterns with a combinatorial number of states. The result reports the stopped proof, and examples are valid.
 #[test]
 fn proofs_over_the_step_limit_are_unproved() {
     let mut rules: String = (0..40).map(|n| format!("allow: /*a{n}b*c{n}*d{n}*e{n}\n")).collect();
@@ -260,8 +260,8 @@ fn examples_fit_in_a_url() {
     }
 }
 
-/// Compares the statement for each real file with verdicts for the shortest paths of its rules. Prints how often a look-up
-/// of `/` alone is misleading.
+/// Compares the statement for each real file with verdicts for the shortest paths of its rules. Prints how often a
+/// look-up of `/` alone is misleading.
 #[test]
 fn statements_about_real_files_agree_with_their_rules() {
     let Some(shared) = support::shared() else { return };

@@ -1,5 +1,5 @@
-//! The shared folder's cases and real files, with verdicts and lines measured on the reference. Without the folder, every
-//! test here prints `skipped` and passes.
+//! The shared folder's cases and real files, with verdicts and lines measured on the reference. Without the folder,
+//! every test here prints `skipped` and passes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
