@@ -1,4 +1,4 @@
-//! A batch gets the same verdicts as its URLs one by one. Covers all batch sizes, sorted and shuffled URLs, several
+//! A batch gets the same verdicts as separate look-ups. Covers all batch sizes, sorted and shuffled URLs, several
 //! agents, alternative spellings, and damaged sets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
@@ -16,7 +16,7 @@ use support::compile;
 /// Number of hosts in the set.
 const HOSTS: usize = 300;
 
-/// Compiles a set of hosts with different rules. Some hosts name a crawler, some share their rules.
+/// Compiles hosts with different rules. Some hosts name a crawler, some share their rules.
 fn set_bytes() -> Vec<u8> {
     let bodies: Vec<(String, String)> = (0..HOSTS)
         .map(|host| {
@@ -39,7 +39,7 @@ fn url() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Returns the verdicts of the URLs one by one, or `None` if the set turns out to be damaged.
+/// Looks up each URL separately. Returns the verdicts, or `None` if the set turns out to be damaged.
 fn one_by_one(set: &Set<Vec<u8>>, agents: &[Agent], urls: &[String]) -> Option<Vec<Verdict>> {
     let mut all = Vec::new();
     for url in urls {

@@ -1,4 +1,4 @@
-//! Sets by time: for every second, the set gives the verdicts of a set compiled for that second. It also stores
+//! Sets by time: for every second, the set gives the same verdicts as a set compiled for that second. It also stores
 //! everything that an ordinary set stores.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
@@ -67,7 +67,7 @@ fn agent(set: &Set<Vec<u8>>) -> Agent {
     set.agent(b"any").unwrap()
 }
 
-/// Returns the URLs of all origins and paths.
+/// Returns all combinations of origin and path as URLs.
 fn urls() -> Vec<String> {
     (0..HOSTS).flat_map(|host| (0..PATHS).map(move |path| format!("http://h{host}.example/{path}"))).collect()
 }
@@ -93,7 +93,7 @@ fn plainly(fetches: &[Fetch], host: usize, profile: &Profile, at: i64) -> Option
     Some((decision.source, closed))
 }
 
-/// Clears a history's policy addresses, so that histories of different sets can be compared.
+/// Clears a history's policy addresses, which differ between sets.
 fn without_policies(history: CaptureHistory) -> CaptureHistory {
     let without = |capture: CaptureRecord| CaptureRecord { policy: capture.policy.map(|_| 0), ..capture };
     let CaptureHistory { newest, answered, .. } = history;
@@ -213,7 +213,7 @@ fn each_url_of_a_batch_is_decided_at_its_own_time() {
     assert_eq!(found, expected);
 }
 
-/// A span begins at each change, regardless of the number of captures.
+/// Spans begin at changes only, however many captures there are.
 #[test]
 fn equal_captures_make_one_span() {
     let file = |time, body| (0, Some(time), 0, body, None, Some(200));
@@ -225,7 +225,7 @@ fn equal_captures_make_one_span() {
         (captures, site.spans().unwrap().iter().map(|span| span.begin).collect::<Vec<_>>())
     };
     assert_eq!(spans_of(&[file(10, 0), file(20, 0), file(30, 1), file(40, 0)]), (4, vec![10, 30, 40]));
-    // The last two files decide alike. Their other directives are stored only for the time of the set.
+    // The last two files decide alike. Their other directives are stored only for the set's own time.
     assert_eq!(spans_of(&[file(10, 2), file(20, 3)]), (2, vec![10]));
     // Only one capture per second counts.
     assert_eq!(spans_of(&[file(10, 0), file(10, 1)]), (1, vec![10]));

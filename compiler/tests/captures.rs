@@ -367,7 +367,7 @@ fn discarded_captures_are_counted_and_listed() {
 /// A capture, its outcome, and its body.
 type Known<'c> = (&'c Capture, Outcome, &'c String);
 
-/// Returns the best of the latest captures: one with rules if possible, then the one with the largest body hash.
+/// Returns the best among the latest captures: with rules if possible, then with the largest body hash.
 fn best<'c>(of: &[Known<'c>]) -> Option<(Option<Time>, Outcome, &'c String)> {
     let time = of.iter().map(|(capture, ..)| capture.time).max()?;
     let last = of.iter().filter(|(capture, ..)| capture.time == time);

@@ -35,15 +35,15 @@ const URLS: [&[u8]; 16] = [
     b"no url",
 ];
 
-/// Two strategies that together use every part of the format. A DFA over whole patterns would only add bytes.
+/// Strategies that together use the whole format. A DFA over whole patterns would only add bytes.
 const STRATEGIES: [Strategy; 2] = [Strategy::Factored, Strategy::Fallback];
 
 const AGENTS: [&[u8]; 3] = [b"any", b"FooBot", b"bar-bot"];
 
-/// Offset of the checksum of the header and section table.
+/// Offset of the checksum for the header and section table.
 const CHECKSUM_AT: usize = 56;
 
-/// Compiles a small set that uses every part of the format. With [`Strategy::Fallback`] it is a set by time.
+/// Compiles a small set that uses the whole format. With [`Strategy::Fallback`] it is a set by time.
 fn sample(strategy: Strategy) -> Vec<u8> {
     let files: [(&str, Scheme, u16, &str); 6] = [
         (
@@ -102,7 +102,7 @@ fn sample(strategy: Strategy) -> Vec<u8> {
     builder.finish(strategy).unwrap().to_bytes()
 }
 
-/// Calls every query of a set.
+/// Calls all of a set's queries.
 fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
     for agent in AGENTS {
         let agent = set.agent(agent)?;
@@ -408,7 +408,7 @@ fn mutate(section: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Mutates the tables and updates the checksums. The automata have tests of their own.
+/// Mutates the tables and updates the checksums. Other tests cover the automata.
 #[test]
 fn accepted_mutants_rewrite_to_the_same_bytes() {
     const MUTANTS: usize = 4000;

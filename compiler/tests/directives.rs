@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use support::{compile, origin_of, read, shared, workspace};
 
-/// Number of rows in each file of `corpora/fields`. Update these when you add one.
+/// Number of rows in each file under `corpora/fields`. Update these when you add one.
 const HOST_ROWS: usize = 29;
 const CRAWL_DELAY_ROWS: usize = 22;
 const CLEAN_PARAM_ROWS: usize = 21;
@@ -37,7 +37,7 @@ fn load<T: DeserializeOwned>(name: &str) -> T {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// A line with another directive, and the names of the agents that it applies to.
+/// A line with another directive, and the agents that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -312,7 +312,7 @@ fn clean_params_follow_the_definition() {
 
 #[test]
 fn hostile_clean_params_take_linear_time() {
-    // The maximum number of texts that almost match everywhere. Each is searched for only once.
+    // As many texts as possible, which almost match everywhere. Each is searched for only once.
     let value = format!("p /{}", "*aab".repeat(MAX_CLEAN_PARAM_BYTES / 4 - 1));
     assert!(value.len() <= MAX_CLEAN_PARAM_BYTES);
     let params = CleanParams::new(std::iter::repeat_n(value.as_bytes(), MAX_DIRECTIVES));
@@ -322,7 +322,7 @@ fn hostile_clean_params_take_linear_time() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// Returns a file's stored lines, and the diagnostics about the limits of other directives.
+/// Returns a file's stored lines, and the diagnostics about limits for other directives.
 fn kept(body: &str) -> (Vec<Line>, Vec<DiagnosticKind>) {
     let made = prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap();
     let noted = made.diagnostics.first().iter().map(|diagnostic| diagnostic.kind);
@@ -372,7 +372,7 @@ fn directive_limits_are_exact() {
 
 #[test]
 fn many_tokens_do_not_multiply_lines() {
-    // A thousand tokens share a group with a thousand lines, and each also has a group of its own.
+    // A thousand tokens share a group with a thousand lines. Each token also has its own group.
     let names = |count: usize| (0..count).map(|token| format!("user-agent: {}\n", "t".repeat(token + 1)));
     let mut body: String = names(1000).collect();
     body.push_str(&"noindex: /a\n".repeat(1000));

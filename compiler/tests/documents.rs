@@ -13,7 +13,7 @@ use reptile_compiler::limits::{
 use reptile_compiler::{capture, dialect};
 use support::workspace;
 
-/// Reads a file of the workspace as text.
+/// Reads a workspace file as text.
 fn text_of(path: &str) -> String {
     let path = workspace().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -41,7 +41,7 @@ fn sources(folders: &[&str]) -> Vec<(String, String)> {
     named.collect()
 }
 
-/// Returns the part of a file before its unit tests.
+/// Returns a file's code before its unit tests.
 fn without_tests(text: &str) -> &str {
     &text[..text.find("#[cfg(test)]").unwrap_or(text.len())]
 }

@@ -57,8 +57,8 @@ fn pattern() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates rules like those of sites with a section per country: the same patterns after several prefixes, nearly all
-/// of one kind. Matching can then skip many wildcards.
+/// Generates rules like those on sites with a section per country: the same patterns after several prefixes, mostly
+/// with the same verdict. Matching can then skip many wildcards.
 fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fronts = proptest::collection::vec("/?[ab/]{0,3}", 1..4);
     let rests = proptest::collection::vec(("[*][ab/]{1,3}([*][ab]{1,2})?[$]?", proptest::bool::weighted(0.1)), 1..5);
@@ -71,7 +71,7 @@ fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     )
 }
 
-/// Generates rules that include one with so many wildcards that it becomes a fallback pattern.
+/// Generates rules among which one has enough wildcards to become a fallback pattern.
 fn beside_fallbacks() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fallbacks = (any::<bool>(), "/?[ab]{0,2}([*][ab]){17}");
     (copies(), fallbacks).prop_map(|(mut rules, fallbacks)| {

@@ -137,7 +137,7 @@ fn files_that_need_too_many_passes_are_rejected() {
     assert_eq!(refused, REFUSED);
 }
 
-/// Returns the rule lists of a file, even if the file would be rejected.
+/// Returns a file's rule lists, even if the file would be rejected.
 fn lists_of(body: &str) -> Vec<RuleList> {
     let arena = Bump::new();
     let robots = parse(body.as_bytes(), &GOOGLE_LIB, &arena);
@@ -162,8 +162,8 @@ fn compilation_steps_are_linear() {
     assert!(most > 1.0, "nothing was counted");
 }
 
-/// Returns the bound documented at `Ruleset::verdict`: four steps per pass for each byte of the path and its end, plus
-/// the bytes of the fallback patterns.
+/// Returns the bound documented at `Ruleset::verdict`: four steps per pass for each path byte and the end, plus the
+/// fallback patterns' size.
 fn most_steps(ruleset: &Ruleset<'_>, path: &[u8]) -> usize {
     let fallbacks = if ruleset.shape().fallbacks { MAX_FALLBACK_BYTES } else { 0 };
     (STEPS_OF_PASS * (path.len() + 1) + 2) * ruleset.passes().unwrap() + fallbacks
@@ -204,7 +204,7 @@ fn matching_steps_at_all_limits_are_bounded() {
     let a = |count: usize| "a".repeat(count);
     let heads: String = (0..MAX_NESTED_WILDCARDS).map(|n| format!("<{n}>")).collect();
     let deep = format!("/{}*b", "*a".repeat(MAX_WILDCARD_DEPTH + 1));
-    // The patterns, the start of the longest URL, and the text that fills it.
+    // The patterns, the longest URL's start, and the text that fills it.
     let worst: [(&str, Vec<String>, &str, &str); 6] = [
         ("after wildcards", (0..240).map(|n| format!("/*<{n}>*aaab")).collect(), &heads, "a"),
         ("in the trie", (1..255).map(|n| format!("/{}*aaab{n}", a(n))).collect(), "", "a"),
@@ -269,8 +269,8 @@ fn large_shared_groups_are_not_copied_per_token() {
     }
 }
 
-/// Like the test above, but small enough for the limits of every dialect. The rules of unmerged groups decide together,
-/// in the dialect's own order.
+/// Like the test above, but small enough for the limits in every dialect. Rules in unmerged groups decide together, in
+/// the dialect's own order.
 #[test]
 fn unmerged_groups_decide_together_in_every_dialect() {
     let mut body = String::new();

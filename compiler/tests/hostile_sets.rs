@@ -65,7 +65,7 @@ fn fill(section: &mut [u8], from: usize, step: usize, number: u32) {
     }
 }
 
-/// A name for a kind of damage, and a function that applies it.
+/// An attack's name, and a function that damages a set's sections.
 type Attack = (&'static str, fn(&mut Sections));
 
 fn section(sections: &mut Sections, section: Section) -> &mut Vec<u8> {
@@ -118,7 +118,7 @@ const ATTACKS: [Attack; 18] = [
         fill(captures, 0, 16, len / 128);
     }),
     ("spans that all begin at zero", |sections| {
-        // The first record has two counts, then the starts of its spans.
+        // The first record has two counts, then the span starts.
         let captures = section(sections, Section::Captures);
         let spans = u32::from_le_bytes(captures[4..8].try_into().unwrap()) as usize;
         captures[8..8 + spans * 8].fill(0);

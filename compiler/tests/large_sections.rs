@@ -1,4 +1,4 @@
-//! Sections over 4 GiB: a set in which every record section begins with a hole of several gigabytes, in a sparse file.
+//! Sections over 4 GiB: each record section of the set begins with a hole of several gigabytes, in a sparse file.
 
 #![cfg(all(unix, target_pointer_width = "64"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
@@ -67,7 +67,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
             }
             Section::Policies => {
                 hole = HOLE;
-                // The hole takes the place of the first ruleset, so the index is one higher.
+                // The hole replaces the first ruleset, so the index is one higher.
                 add(&mut bytes, 16, 1);
                 add(&mut bytes, 20, HOLE / 4);
             }
@@ -89,7 +89,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
     Section::ALL.into_iter().map(section).filter(|(_, _, bytes)| !bytes.is_empty()).collect()
 }
 
-/// Writes the set with its holes. Section checksums stay those of the small set, because opening does not read them.
+/// Writes the set with its holes. Section checksums are copied from the small set, because opening does not read them.
 fn write(file: &File, small: &[u8]) -> u64 {
     let sections = after_holes(small);
     let table_end = HEADER_BYTES + sections.len() * ENTRY_BYTES;

@@ -68,7 +68,7 @@ fn passes_over_a_path_are_limited() {
     }
 }
 
-/// Returns a file in which two tokens share groups, and each has one of its own, so that only the first token's groups
+/// Returns a file in which two tokens share groups, and each also has its own, so that only the first token's groups
 /// are merged.
 fn groups_apart(groups: usize) -> String {
     let rules: String = (0..MIN_MERGED_RULES / groups + 1).map(|rule| format!("disallow: /{rule}\n")).collect();
@@ -127,7 +127,7 @@ fn fallback_pattern_bytes_are_limited() {
 #[test]
 fn one_shot_steps_are_limited() {
     let rules = MAX_ONCE_STEPS / MAX_URL_BYTES;
-    // A pattern of three bytes and a path three bytes below the limit take as many steps as the longest URL has bytes.
+    // A three-byte pattern and a path three bytes below the limit take as many steps as the longest URL has bytes.
     let path = format!("/{}", "a".repeat(MAX_URL_BYTES - 4));
     for (last, fits) in [("*b", true), ("/*b", true), ("/*bb", false)] {
         let body = format!("user-agent: *\n{}disallow: {last}\n", "disallow: /*b\n".repeat(rules - 1));

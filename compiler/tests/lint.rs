@@ -128,7 +128,7 @@ fn hostile_files_take_bounded_steps() {
     }
 }
 
-/// Doubling the lines must not much more than double the steps, for all kinds of lines.
+/// Doubling the lines must not much more than double the steps, whatever the lines are.
 #[test]
 fn steps_are_linear_except_for_sorting() {
     fn group(line: impl Fn(usize) -> String) -> impl Fn(usize) -> String {
@@ -150,7 +150,7 @@ fn steps_are_linear_except_for_sorting() {
         ("names and other lines", &|lines| "user-agent: b\nx: y\n\n".repeat(lines) + "allow: /\n"),
         ("misspelt keys", &|lines| (0..lines).map(|n| format!("dis{:03}llow:\n", n % 1000)).collect()),
     ];
-    // More rules than the comparison between dialects covers, because it has a bound of its own.
+    // More rules than are compared between dialects, because that comparison has a separate bound.
     const LINES: usize = 8 << 10;
     for (name, body) in bodies {
         for dialect in ALL {
@@ -197,7 +197,7 @@ proptest! {
     }
 }
 
-/// Returns the verdicts of all paths for each name.
+/// Returns the verdicts for all paths and names.
 fn verdicts(body: &[u8], dialect: &'static Dialect, paths: &[Vec<u8>], names: &[Vec<u8>]) -> Vec<bool> {
     let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
     let mut builder = SetBuilder::new(dialect);
@@ -283,7 +283,7 @@ fn fixes_of_each_kind_give_the_expected_file() {
         assert_eq!(String::from_utf8_lossy(&fixed.body), after, "{before}");
         fix_is_right(before.as_bytes(), &GOOGLE_LIB);
     }
-    // Changes refer to line numbers of the original file.
+    // Changes refer to line numbers in the original file.
     let fixed = fix(b"User-agent: a, b\nDisallow: /x\nDisallow: /x/y\nDisallow: z\n", &GOOGLE_LIB, Severity::Note);
     let changes: Vec<_> =
         fixed.changes.iter().map(|change| (change.line, change.code, change.keeps_verdicts)).collect();

@@ -1,4 +1,4 @@
-//! Merging sets gives the same bytes as compiling all of their captures at once.
+//! Merging sets gives the same bytes as compiling all captures at once.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -259,7 +259,7 @@ fn real_files_merge_to_the_whole() {
         let again = builder(new, old.len(), with_other);
         let again = again.finish_merged(&opened(&[set]).unwrap(), Form::default(), &OneThread, &Memory).unwrap();
         assert!(again.to_bytes() == whole);
-        // In parts of about 140 files each.
+        // In parts with about 140 files each.
         let mut rest = builder(&[], 0, with_other);
         let parts = files.chunks(files.len() / 30).zip((0..).step_by(files.len() / 30));
         let parts = parts.map(|(files, first)| {

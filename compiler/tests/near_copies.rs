@@ -1,5 +1,5 @@
-//! Rulesets that differ in a few bytes, such as those of shops on one platform. They answer as they would alone, take
-//! few bytes, and are accepted in only one stored form.
+//! Rulesets that differ in a few bytes, such as the files of shops on one platform. They answer as they would alone,
+//! take few bytes, and are accepted in only one stored form.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -113,7 +113,7 @@ fn input_order_leaves_no_trace() {
     assert!(set == again);
 }
 
-/// A way of storing the rulesets that no writer uses.
+/// A way to store the rulesets that no writer uses.
 type Change = (&'static str, fn(&mut Sections));
 
 const PAYLOAD_PATCHES: u64 = 1 << 48;

@@ -1,4 +1,4 @@
-//! Proofs about whole rulesets, compared with the verdicts of all short paths. The oracle checks every example.
+//! Proofs about whole rulesets, compared with the verdicts for all short paths. The oracle checks every example.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use std::cell::Cell;
@@ -46,7 +46,7 @@ fn of_rules(rules: &str, max_steps: usize) -> Statement {
     Reasoner::with_max_steps(GOOGLE.normal_form, max_steps).extent(&[rules[0].ruleset]).unwrap()
 }
 
-/// Returns a slash followed by every sequence of up to `max_len` items of an alphabet, shortest first.
+/// Returns a slash followed by every sequence with up to `max_len` items of an alphabet, shortest first.
 fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
     let mut paths = vec!["/".to_owned()];
     let mut start = 0;
@@ -61,7 +61,7 @@ fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
     paths
 }
 
-/// Compares a statement with the verdicts of some paths, and its examples with the engine and the oracle. Returns
+/// Compares a statement with the verdicts for some paths, and its examples with the engine and the oracle. Returns
 /// whether the statement is proved.
 fn check(body: &str, dialect: &'static Dialect, resolved: &Resolved, paths: &[String]) -> bool {
     let set = compiled(body.as_bytes(), dialect);
@@ -215,14 +215,14 @@ fn statements_about_known_files_are_correct() {
     }
 }
 
-/// Tests patterns with a combinatorial number of states. The result reports the stopped proof, and examples are valid.
+/// Tests patterns with combinatorially many states. The result reports the stopped proof, and examples are valid.
 #[test]
 fn proofs_over_the_step_limit_are_unproved() {
     let mut rules: String = (0..40).map(|n| format!("allow: /*a{n}b*c{n}*d{n}*e{n}\n")).collect();
     rules += "disallow: /\n";
     let found = of_rules(&rules, MAX_PROOF_STEPS);
     assert!(matches!(found.extent, Extent::Partial { .. }), "{:?}", found.extent);
-    // Nothing is disallowed, but proving it takes as many states as there are sets of patterns.
+    // Nothing is disallowed, but a proof needs a state for each set of patterns.
     let nothing: String = (0..40).map(|n| format!("disallow: /*a{n}b*c{n}*d{n}\nallow: /*a{n}b*c{n}*d{n}\n")).collect();
     let found = of_rules(&nothing, MAX_PROOF_STEPS);
     assert!(matches!(&found.extent, Extent::Unproved { example: Some((Verdict::Allow, _)) }), "{:?}", found.extent);
@@ -260,8 +260,8 @@ fn examples_fit_in_a_url() {
     }
 }
 
-/// Compares the statement for each real file with verdicts for the shortest paths of its rules. Prints how often a
-/// look-up of `/` alone is misleading.
+/// Compares the statement for each real file with verdicts for its rules' shortest paths. Prints how often looking up
+/// only `/` is misleading.
 #[test]
 fn statements_about_real_files_agree_with_their_rules() {
     let Some(shared) = support::shared() else { return };

@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// Compiles each distinct ruleset of a robots.txt.
+/// Compiles each distinct ruleset in a robots.txt.
 fn rulesets(body: &[u8], dialect: &'static Dialect, strategy: Strategy) -> Vec<Vec<u8>> {
     let arena = Bump::new();
     let groups = prepare(body, dialect, &arena).unwrap().groups;
@@ -94,7 +94,7 @@ fn rulesets_of_real_files_recompile_to_the_same_bytes() {
     assert_eq!(different.len(), 3871);
 }
 
-/// Generates a pattern of few different bytes, so that patterns overlap, shadow each other, and need normalizing.
+/// Generates a pattern from few different bytes, so that patterns overlap, shadow each other, and need normalizing.
 fn pattern(random: &mut Random) -> String {
     const PARTS: [&str; 16] =
         ["/", "a", "b", "*", "*", "$", "/index.html", "/index.htm$", "ab", "%2a", "%24", "?", "xaxa", "**", "é", "/a"];

@@ -24,8 +24,8 @@ const SHARED_ROWS: usize = 45;
 /// is the same host, and no other row lets a file govern a different host.
 const MISPRINTS: [&str; 2] = ["S13", "S35"];
 
-/// Returns for each URL whether the robots.txt at `robots` governs it, according to a set of only this file. The set in
-/// memory and the mapped file must agree.
+/// Returns for each URL whether the robots.txt at `robots` governs it, according to a set with only this file. The set
+/// in memory and the mapped file must agree.
 fn governs(robots: &str, urls: &[&str]) -> Vec<bool> {
     let mut builder = SetBuilder::new(&GOOGLE);
     if let Ok(origin) = OwnedOrigin::of_robots_url(robots.as_bytes()) {
@@ -112,7 +112,7 @@ fn every_scope_row_in_the_specification() {
     assert_eq!(asked, SHARED_ROWS);
 }
 
-/// A host name with non-ASCII characters has the origin of its A-label.
+/// Non-ASCII host names and their A-labels are the same origin.
 #[test]
 fn non_ascii_hosts_use_their_a_label() {
     let mut builder = SetBuilder::new(&GOOGLE);

@@ -91,7 +91,7 @@ const COLUMNS: [(&str, &Dialect); 7] = [
     ("koster96", &KOSTER_1996),
 ];
 
-/// Columns that contain only verdicts of a model, which was inferred from a description.
+/// Columns with a model's verdicts only. The models were inferred from descriptions.
 const MODEL_COLUMNS: [&str; 3] = ["yandex_hist", "koster94", "koster96"];
 
 /// Cells that are not stated in any document and in which we differ, with the reason.
@@ -106,14 +106,14 @@ const DIFFERENT_CELLS: [(&str, &str, &str); 6] = [
 
 const ONE_WAY_TO_SPLIT: &str = "a URL's path begins at / ? or ; in every dialect";
 
-/// Rows of `rfc9309` for which the practical reading differs from the strict one, with the reason.
+/// Rows under `rfc9309` for which the practical reading differs from the strict one, with the reason.
 const PRACTICAL_DIFFERS: [(&str, &str); 3] = [
     ("B20", "a rule with a space is kept, not skipped as outside the grammar"),
     ("B21", "a rule with a space is kept, and its space is %20"),
     ("C17", "a rule that is not UTF-8 is kept, with its bytes as %XX"),
 ];
 
-/// Returns the answers of the oracle, a one-shot decision, and a set for each strategy.
+/// Returns the answers from the oracle, a one-shot decision, and a set for each strategy.
 fn answers(
     dialect: &'static Dialect,
     body: &[u8],
@@ -200,7 +200,7 @@ fn practical_and_strict_rfc9309_differ_in_known_rows() {
     PRACTICAL_DIFFERS.iter().for_each(|(id, reason)| println!("{id}: {reason}"));
 }
 
-/// Tests each example under its document's dialect, and against the measured verdict of Google's library.
+/// Tests each example under its document's dialect, and against the verdict measured with Google's library.
 #[test]
 fn source_examples_match_their_documents() {
     let Some(shared) = shared() else { return };
@@ -233,7 +233,7 @@ fn source_examples_match_their_documents() {
     report.finish();
 }
 
-/// A row of the golden file. Columns are separated by tabs, rows by line feeds. Nothing is trimmed, because agents and
+/// A row in the golden file. Columns are separated by tabs, rows by line feeds. Nothing is trimmed, because agents and
 /// URLs may begin or end with white space.
 struct Row<'g> {
     host: &'g str,

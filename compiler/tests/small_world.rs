@@ -45,9 +45,9 @@ fn texts(alphabet: &[u8], max_len: usize) -> Vec<Text> {
     all
 }
 
-/// Returns for each path whether a normalized pattern matches it. The pattern positions that a path can reach are
-/// computed from those of the path that it extends. `match_tables_are_correct` compares the result with the definition,
-/// [`pattern_matches`].
+/// Returns for each path whether a normalized pattern matches it. The pattern positions that a path reaches are
+/// computed from the positions that its prefix reaches. `match_tables_are_correct` compares the result with the
+/// definition, [`pattern_matches`].
 fn table(pattern: &[u8], paths: &[Text]) -> Vec<bool> {
     let (body, anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),
@@ -116,7 +116,7 @@ fn patterns(alphabet: &[u8], max_len: usize, paths: &[Text]) -> Vec<Pattern> {
     texts(alphabet, max_len).into_iter().map(pattern).collect()
 }
 
-/// Compares each strategy's verdicts with those expected of some rules. Returns the number of comparisons.
+/// Compares each strategy's verdicts with the expected ones for some rules. Returns the number of comparisons.
 fn compare(rules: &[(RuleKind, &Pattern)], paths: &[Text]) -> usize {
     let mut body = String::from("user-agent: *\n");
     for (kind, pattern) in rules {
@@ -155,7 +155,7 @@ fn on_two_threads(count: usize, compare: impl Fn(usize) -> usize + Sync) -> usiz
     })
 }
 
-/// A normal run takes one in this many of the five-byte rules, and of the rule pairs.
+/// A normal run takes one in this many five-byte rules, and one in this many rule pairs.
 const PART_OF_ONE: usize = 16;
 const PART_OF_TWO: usize = 16;
 

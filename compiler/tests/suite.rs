@@ -1,5 +1,5 @@
-//! Every check of the conformance suite in `corpora/suite`, with the oracle, one-shot decisions, and each strategy both
-//! in memory and in a mapped file. `corpora/README.md` describes the cases.
+//! Runs the conformance suite in `corpora/suite` with the oracle, one-shot decisions, and each strategy both in memory
+//! and in a mapped file. `corpora/README.md` describes the cases.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -14,13 +14,12 @@ use reptile_engine::set::Set;
 use serde::Deserialize;
 use support::{Expected, Report, TemporaryFile, ask, base64, base64_parts, compile, policy_of, read, workspace};
 
-/// Number of files in the suite. Update this and the counts below when you add a case; they fail the test if the loader
-/// skips any.
+/// Number of suite files. Update this and the counts below when you add a case. They catch a loader that skips some.
 const FILES: usize = 17;
 const CASES: usize = 314;
 const CHECKS: usize = 959;
 
-/// A file of the suite.
+/// A suite file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuiteFile {
@@ -64,7 +63,7 @@ enum WrittenVerdict {
 struct Case {
     /// File name and case name.
     name: String,
-    /// The case's host in the set that holds all bodies of its dialect.
+    /// The case's host in the set that holds all bodies for its dialect.
     host: String,
     dialect: &'static Dialect,
     body: Vec<u8>,
@@ -207,7 +206,7 @@ fn sets_in_memory_agree_with_the_suite() {
     report.finish();
 }
 
-/// Compiles one set for all cases of a dialect, so that different files share tables of agents, rulesets and lines.
+/// Compiles one set per dialect, so that different files share tables of agents, rulesets and lines.
 #[test]
 fn mapped_sets_agree_with_the_suite() {
     let cases = load();

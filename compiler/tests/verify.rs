@@ -1,5 +1,5 @@
-//! `Ruleset::verify` and matching on bytes that no compiler wrote. Broken invariants are rejected with their offset, and
-//! neither exceeds its step bound, even for automata with cyclic references.
+//! `Ruleset::verify` and matching on bytes that no compiler wrote. Broken invariants are rejected with their offset.
+//! Neither exceeds its step bound, even for automata with cyclic references.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -23,7 +23,7 @@ fn compiled(body: &str, strategy: Strategy) -> Vec<u8> {
     compile(&list, strategy, &arena).unwrap()
 }
 
-/// Rules that use every part of an automaton except joint ranks.
+/// Rules that use all parts of an automaton except joint ranks.
 const BODY: &str = "user-agent: *\ndisallow: /shop/\nallow: /shop/index.html\nallow: /shop/*.html$\ndisallow: /*?sort=\n\
      disallow: /*a*b\nallow: /a*\ndisallow: /a\nallow: /b$\ndisallow: /c\ndisallow: /d\ndisallow: /e\ndisallow: /f\n\
      disallow: /g\ndisallow: /h\ndisallow:\nallow: /*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a\n";
@@ -315,7 +315,7 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let tails: String = (0..n).map(|at| format!("disallow: /{}{}*x{at}\n", at / 200, "a".repeat(at % 200))).collect();
     all.push(("lists that share their tails", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
     let texts: String = (0..n).map(|at| format!("disallow: /{at}*\n")).collect();
-    all.push(("texts in addition to those in the trie", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
+    all.push(("texts beyond those in the trie", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
     all
 }
 
@@ -340,8 +340,8 @@ fn verification_steps_are_linear() {
             assert!(growth < 1.33, "{}: {steps:?}", a.0);
         }
     }
-    // The trie may be a graph if there are no wildcard automata, as in a DFA over whole patterns. The lists and texts are
-    // compiled and therefore valid. The three drafts with wildcard automata are rejected.
+    // The trie may be a graph if there are no wildcard automata, as in a DFA over whole patterns. The lists and texts
+    // are compiled and therefore valid. The three drafts with wildcard automata are rejected.
     assert_eq!(accepted, (4 + 2) * 3);
 }
 
@@ -353,7 +353,7 @@ fn huge_counts_are_rejected_in_linear_time() {
     assert_eq!(whole[0], 4);
     let number_at = |place| u32::from_le_bytes(whole[field(&whole, place)].try_into().unwrap()) as usize;
     let (fallbacks, texts) = (number_at(2), number_at(3));
-    // Counts of rules, fingerprints, wildcard automata, a fallback pattern's segments and bytes, and texts.
+    // Counts: rules, fingerprints, wildcard automata, segments and bytes in a fallback pattern, texts.
     for at in [1, 21, 29, fallbacks + 8, fallbacks + 12, texts] {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -396,14 +396,14 @@ fn flipped_bits_are_rejected_or_keep_the_rules_listable() {
     }
 }
 
-/// Writes an automaton in which all wildcard automata lead to all of the next depth, so that one path starts 64^depth.
+/// Writes wildcard automata that each lead to all 64 at the next depth, so that one path starts 64^depth.
 fn fan(depth: usize) -> Vec<u8> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let copies = MAX_WILDCARD_BRANCHES;
     let count = 1 + depth * copies;
     let mut states = vec![State { accept: [NO_RANK, 1], wildcards: leak(vec![(0, 0), (0, 0)]), ..STATE.clone() }];
-    // The first automaton leads to the 64 of depth 1, each of those to the 64 of depth 2. All promise a rule that none of
-    // them has.
+    // The first automaton leads to the 64 at depth 1, and each of them to the 64 at depth 2. All promise a rule that
+    // none has.
     states.extend((0..count).map(|at| {
         let next = if at == 0 { 1 } else { 1 + ((at - 1) / copies + 1) * copies };
         let nested = (0..copies).filter(|_| next < count).map(|copy| (copy as u8, (next + copy) as u32));
@@ -425,7 +425,7 @@ fn fan(depth: usize) -> Vec<u8> {
 fn matching_stops_at_the_pass_limit() {
     for depth in [1, 2, 3] {
         let mut bytes = fan(depth);
-        // The header promises so many automata that matching need not stop because of it.
+        // The header promises enough automata that matching need not stop.
         let promised = field(&bytes, 7);
         bytes[promised].fill(0xFF);
         let ruleset = Ruleset::new(&bytes).unwrap();
@@ -433,14 +433,14 @@ fn matching_stops_at_the_pass_limit() {
         let begun: usize = (0..=depth as u32).map(|depth| MAX_WILDCARD_BRANCHES.pow(depth)).sum();
         let path = [b'a'; 12];
         let result = ruleset.matches(&path);
-        // One of the passes is for the trie.
+        // One pass is for the trie.
         assert_eq!(result.is_ok(), begun < MAX_PASSES, "{depth}: {begun} begun");
     }
     assert!(MAX_WILDCARD_BRANCHES.pow(2) > MAX_PASSES && MAX_WILDCARD_DEPTH > 3);
 }
 
-/// Writes wildcard automata that each lead to the previous one twice, so that one path starts 2^depth passes. Only the
-/// pass limit of `verify` rejects them.
+/// Writes wildcard automata that each lead to the previous one twice, so that one path starts 2^depth passes. `verify`
+/// rejects them only for the pass limit.
 fn ladder(depth: u32) -> Vec<u8> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let first = depth - 1;
@@ -484,7 +484,7 @@ fn fallback_patterns_for_one_path_are_limited() {
     for count in [MAX_PASSES - 2, MAX_PASSES - 1, MAX_PASSES] {
         let rank = |at: usize| at as u32 * 2 + 1;
         let fallbacks = (0..count).map(|at| FallbackPattern { rank: rank(at), anchored: false, text: b"/*x" });
-        // Patterns with different prefixes, so that at most one of them is needed.
+        // Patterns with different prefixes, so that a path needs at most one.
         let others = (0..count).map(|at| FallbackPattern {
             rank: rank(count + at),
             anchored: false,
@@ -558,7 +558,7 @@ fn fallback_pattern_bytes_are_limited() {
         let Ok(mut written) = written else { continue };
         assert_eq!(Ruleset::new(&written).unwrap().verdict(b"/"), Ok(reptile_engine::verdict::Verdict::Allow));
         if bytes == MAX_FALLBACK_BYTES {
-            // One byte more than the writer allows: the end of the list is no longer read.
+            // One byte more than the writer allows: the list's end is no longer read.
             let at = u32::from_le_bytes(written[field(&written, 2)].try_into().unwrap()) as usize;
             let len = (bytes - overhead) as u32 + 1;
             written[at + 12..at + 16].copy_from_slice(&(len + 4).to_le_bytes());

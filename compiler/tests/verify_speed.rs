@@ -1,4 +1,4 @@
-//! Measures how fast sets of real files verify. Prints its results; run it with `--ignored --nocapture`.
+//! Measures verification speed for real files. Prints its results; run it with `--ignored --nocapture`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 

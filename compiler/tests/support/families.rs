@@ -11,7 +11,7 @@ pub struct Family {
     pub body: String,
 }
 
-/// Size in bytes of the files that are filled up: the amount that Google reads.
+/// Size in bytes of the files that are filled up: as much as Google reads.
 const FILE_BYTES: usize = 500 << 10;
 
 /// Returns a path that keeps the matcher busy for all families with many rules: the published 2,000 times the letter a.
@@ -37,7 +37,7 @@ fn rule(pattern: impl std::fmt::Display) -> String {
     format!("disallow: {pattern}\n")
 }
 
-/// Returns families that test the patterns of one group.
+/// Returns families that test one group's patterns.
 fn patterns() -> Vec<Family> {
     let wildcards = |segment: &str, count: usize| segment.repeat(count);
     vec![
@@ -185,7 +185,7 @@ fn full_groups() -> Vec<Family> {
         full("one token without rules", "a", &|_| "user-agent:a\n".into()),
         full("empty tokens", "a", &|n| format!("user-agent:\nallow:/{n}\n")),
         full("each token in two groups", "aaaa", &|n| {
-            // Group `n` has the tokens in row `n` and column `n` of a square, so each pair of groups shares one.
+            // Group `n` has the tokens in row `n` and column `n` of a square, so each two groups share a token.
             let tokens = (0..100).map(|m| letters((n % 100).min(m) * 100 + (n % 100).max(m)));
             let tokens: String = tokens.map(|token| format!("user-agent:{token}\n")).collect();
             let rules: String = (0..200).map(|rule| format!("allow:/{}\n", rule * 100 + n)).collect();

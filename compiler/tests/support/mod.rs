@@ -15,19 +15,19 @@ use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, path_of};
 use reptile_engine::verdict::Verdict;
 
-/// Returns the configuration of a property test with this many cases. Failures are kept in a file next to the test's
-/// and tried first in later runs. Proptest's default location is relative to a `lib.rs`, which integration tests lack.
+/// Configures a property test with this many cases. Failures are kept in a file next to the test's and tried first in
+/// later runs. Proptest's default location is relative to a `lib.rs`, which integration tests lack.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
     let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
     proptest::test_runner::Config { cases, failure_persistence: Some(Box::new(persistence)), ..Default::default() }
 }
 
-/// Returns the root of the workspace.
+/// Returns the workspace root.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the workspace").to_owned()
 }
 
-/// Returns the folder of shared data: `REPTILE_SHARED` if set, else `../shared`, both relative to the workspace root.
+/// Returns the shared data folder: `REPTILE_SHARED` if set, else `../shared`, both relative to the workspace root.
 /// Prints a message and returns `None` if there is none.
 pub fn shared() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("REPTILE_SHARED") {
@@ -44,7 +44,7 @@ pub fn shared() -> Option<PathBuf> {
     None
 }
 
-/// Reads a file of test data.
+/// Reads a test data file.
 pub fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -68,7 +68,7 @@ pub fn base64(text: &str) -> Vec<u8> {
     out
 }
 
-/// Decodes and joins pieces of base64, each repeated a number of times.
+/// Decodes and joins base64 pieces, each repeated a number of times.
 pub fn base64_parts(parts: &[(String, usize)]) -> Vec<u8> {
     parts.iter().flat_map(|(piece, times)| base64(piece).repeat(*times)).collect()
 }
@@ -96,12 +96,12 @@ pub fn compile<'b>(
     builder.finish(strategy).unwrap().to_bytes()
 }
 
-/// Returns the policy of the file that was compiled under `host`.
+/// Returns the policy for the file that was compiled under `host`.
 pub fn policy_of<'s, D: AsRef<[u8]>>(set: &'s Set<D>, host: &str) -> Policy<'s> {
     set.policy(&origin_of(host)).unwrap().unwrap_or_else(|| panic!("the set lost {host}"))
 }
 
-/// Asks a set about a text used as a URL. Returns the verdict of `decide` and the line of `explain`.
+/// Asks a set about a text used as a URL. Returns `decide`'s verdict and `explain`'s line.
 ///
 /// # Errors
 /// Returns an error if `decide` and `explain` disagree, or give a verdict that no file can produce.
@@ -168,12 +168,12 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// The expected result of a check: a verdict, and a line if the source gives one.
+/// A check's expected result: a verdict, and a line if the source gives one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// Whether the URL may be fetched.
     pub allowed: bool,
-    /// The line of the deciding rule, or 0 if none decides.
+    /// The deciding rule's line, or 0 if none decides.
     pub line: Option<u32>,
 }
 
@@ -218,7 +218,7 @@ impl Report {
         self.compared
     }
 
-    /// Fails with all differing answers, of which it lists the first 200.
+    /// Fails with the first 200 differing answers.
     pub fn finish(self) {
         let shown = &self.differing[..self.differing.len().min(200)];
         let (differing, compared) = (self.differing.len(), self.compared);

@@ -1,10 +1,10 @@
-//! Files that are hostile to the commands around the matcher: many groups, names, or lines of one kind, or a single
-//! line that fills the file. The families for patterns and groups are in the compiler's tests.
+//! Files that are hostile to the commands around the matcher: many groups, names, or similar lines, or a single line
+//! that fills the file. The families for patterns and groups are in the compiler's tests.
 
 use crate::families::Family;
 
-/// A family whose file is created on demand, so that only one is in memory. A command's memory is measured on top of
-/// that of the program that starts it.
+/// A family whose file is created on demand, so that only one is in memory. A command's memory measurement includes the
+/// memory of the program that starts it.
 pub struct Recipe {
     /// A description of the file.
     pub name: &'static str,
@@ -50,7 +50,7 @@ fn letters(mut number: usize, count: u32) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Returns all families. Some have a file of up to `bytes` bytes, the others the number of lines in their name.
+/// Returns all families. Some fill files of `bytes` bytes; the others have the number of lines in their name.
 pub fn tool_families(bytes: usize) -> Vec<Recipe> {
     let mut families = counted();
     families.extend(full_of_lines(bytes));
