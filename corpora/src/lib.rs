@@ -1,4 +1,4 @@
-//! A synthetic web: robots.txt files for any number of origins, and URLs on them, generated from a seed.
+//! A synthetic web: robots.txt files and URLs for any number of origins, generated from a seed.
 //!
 //! Every site depends only on the seed and its number. So a web of any size can be generated as a stream, starting
 //! anywhere, without storing it. [`site`] makes a site, [`templates`] has the files that content management systems
@@ -30,7 +30,7 @@ pub struct Web {
     pub seed: u64,
 }
 
-/// The purpose of a random number stream. Streams are separate, so that changes to the URLs do not change the sites.
+/// Purpose for random numbers. Each has a separate stream, so that changes to the URLs do not change the sites.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     Site = 1,

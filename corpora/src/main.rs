@@ -1,4 +1,4 @@
-//! `synthetic-web`: writes captures or URLs of a synthetic web to standard output, or prints its statistics.
+//! `synthetic-web`: writes a synthetic web's captures or URLs to standard output, or prints its statistics.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use reptile_corpora::statistics::Statistics;
 use reptile_corpora::times::Fetch;
 use reptile_corpora::urls::Spread;
 
-/// Generate a web of any number of sites from a seed, as a stream
+/// Generate a web with any number of sites from a seed, as a stream
 #[derive(Parser)]
 #[command(after_help = "Examples:
   synthetic-web captures --origins 1000000 > web.jsonl
@@ -42,7 +42,7 @@ enum What {
         /// Number of URLs
         #[arg(long, default_value_t = 3_000_000)]
         urls: u64,
-        /// Give the n-th most popular site a share of n^-EXPONENT; 0 makes all sites equal
+        /// Give the n-th most popular site the share n^-EXPONENT; 0 makes all sites equal
         #[arg(long, default_value_t = 0.8)]
         exponent: f64,
         /// Write the URLs site by site instead of shuffled
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes URLs, one per line, or a table of URLs and times.
+/// Writes URLs, one per line, or a table with URLs and times.
 fn write_urls(web: &Web, spread: &Spread, times: Option<u32>, out: &mut impl Write) -> io::Result<()> {
     let Some(count) = times else {
         return web.urls(spread, |url| out.write_all(url).and_then(|()| out.write_all(b"\n")));
@@ -104,7 +104,7 @@ fn write_urls(web: &Web, spread: &Spread, times: Option<u32>, out: &mut impl Wri
     })
 }
 
-/// Writes a capture as a line of JSON.
+/// Writes a capture as a JSON line.
 fn write_capture(site: &Site, answer: &Answer, time: Option<i64>, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &site.capture(answer, time))?;
     out.write_all(b"\n")

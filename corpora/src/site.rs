@@ -55,7 +55,7 @@ pub enum Answer {
     Failure,
 }
 
-/// The answers of 10,000 sites. Among 875,177 sites with a capture, 72.0 % have a file, 15.5 % answer that it does not
+/// Answers per 10,000 sites. Among 875,177 sites with a capture, 72.0 % have a file, 15.5 % answer that it does not
 /// exist, 4.8 % that it is forbidden, 2.7 % fail, and 5.1 % redirect endlessly (Common Crawl, CC-MAIN-2025-38).
 const ANSWERS: [(u32, Answer); 7] = [
     (7190, Answer::File(Vec::new())),
@@ -67,8 +67,8 @@ const ANSWERS: [(u32, Answer); 7] = [
     (100, Answer::Failure),
 ];
 
-/// Number of files in 1,000 with CRLF line ends, with CR line ends, with a byte order mark, and with an HTML page
-/// instead, as counted in 4,231 files.
+/// Files per 1,000 with CRLF line ends, with CR line ends, with a byte order mark, and with an HTML page instead, as
+/// counted in 4,231 files.
 const CRLF: u32 = 320;
 const CR_ALONE: u32 = 2;
 const BYTE_ORDER_MARK: u32 = 16;
@@ -102,7 +102,7 @@ fn template(random: &mut Random) -> Option<&'static Template> {
     if random.random_ratio(total, 1000) { draw(random, &ALL) } else { None }
 }
 
-/// Makes a host of about 18 bytes. The site's number makes it unique.
+/// Makes a host with about 18 bytes. The site's number makes it unique.
 fn host(random: &mut Random, number: u64) -> String {
     let mut host = String::new();
     if random.random_ratio(45, 100) {
@@ -123,7 +123,7 @@ fn host(random: &mut Random, number: u64) -> String {
     host
 }
 
-/// Makes the bytes of a robots.txt.
+/// Makes a robots.txt as bytes.
 fn file(random: &mut Random, template: Option<&Template>, host: &str) -> Vec<u8> {
     if random.random_ratio(HTML, 1000) {
         return format!("<!DOCTYPE html>\n<html><head><title>{host}</title></head>\n<body>Not found</body></html>\n")

@@ -10,7 +10,7 @@ use reptile_compiler::dialect::GOOGLE_LIB;
 
 use crate::site::{Answer, Site};
 
-/// Counts of sites and their files. Takes 16 bytes per file.
+/// Site and file counts. Takes 16 bytes per file.
 #[derive(Debug, Default)]
 pub struct Statistics {
     sites: u64,
@@ -27,7 +27,7 @@ pub struct Statistics {
     arena: Bump,
 }
 
-/// Counts of patterns.
+/// Pattern counts.
 #[derive(Debug, Default)]
 struct Patterns {
     all: u64,

@@ -9,7 +9,7 @@ pub struct Template {
     pub name: &'static str,
     /// The text. `{host}` is replaced by the host, `{number}` by a ten-digit number.
     pub text: &'static str,
-    /// Paths of typical pages. `{word}` is replaced by a random word.
+    /// Typical page paths. `{word}` is replaced by a random word.
     pub pages: &'static [&'static str],
 }
 

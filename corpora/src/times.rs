@@ -18,10 +18,10 @@ pub const FIRST_TIME: i64 = 1_704_067_200;
 /// Length of the capture period in seconds: two years.
 pub const SECONDS: i64 = 2 * 365 * 86_400;
 
-/// A fetch of a site's robots.txt.
+/// A fetch for a site's robots.txt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetch {
-    /// Time of the fetch in seconds since 1970. Unknown for a few.
+    /// Fetch time in seconds since 1970. Unknown for a few.
     pub time: Option<i64>,
     /// The server's answer.
     pub answer: Answer,
@@ -55,7 +55,7 @@ const OTHER_ANSWERS: [(u32, Answer); 5] = [
 const WITHOUT_TIME: u32 = 20;
 
 impl Web {
-    /// Returns a site's captures in order of time, spread over [`SECONDS`] from [`FIRST_TIME`] on.
+    /// Returns a site's captures in chronological order, spread over [`SECONDS`] from [`FIRST_TIME`] on.
     #[must_use]
     pub fn fetches(&self, site: &Site, count: u32) -> Vec<Fetch> {
         let random = &mut self.random(Purpose::Times, site.number);

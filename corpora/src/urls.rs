@@ -9,12 +9,12 @@ use crate::site::Site;
 use crate::written::word;
 use crate::{Purpose, Random, Web};
 
-/// The distribution of URLs over sites, and their order.
+/// Distribution and order of the URLs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Number of URLs. If sorted, the actual number is only approximately this.
+    /// Number of URLs. Approximate if sorted.
     pub urls: u64,
-    /// The n-th most popular site has a share of n to the power of minus this exponent; 0 makes all sites equal.
+    /// The n-th most popular site has a share of `n^-exponent`; 0 makes all sites equal.
     pub exponent: f64,
     /// Whether each site's URLs are consecutive.
     pub is_sorted: bool,
@@ -33,7 +33,7 @@ impl Web {
             for number in 0..self.origins {
                 let random = &mut self.random(Purpose::Urls, number);
                 let share = ((places.place(number) + 1) as f64).powf(-spread.exponent) / total;
-                // Rounds up with the probability of the fraction, so that rare sites are not underrepresented.
+                // Rounds up with the fraction as probability, so that rare sites are not underrepresented.
                 let count = (share * spread.urls as f64 + random.random::<f64>()) as u64;
                 if count > 0 {
                     let site = self.site(number);
@@ -58,7 +58,7 @@ impl Web {
     }
 }
 
-/// Returns the sum of n to the power of minus `exponent` for n up to `count`: exact up to a million, then an integral.
+/// Sums `n^-exponent` for n up to `count`: exactly up to a million, by an integral above.
 fn harmonic(count: u64, exponent: f64) -> f64 {
     let exact = count.min(1 << 20);
     let sum: f64 = (1..=exact).map(|n| (n as f64).powf(-exponent)).sum();
@@ -71,7 +71,7 @@ fn harmonic(count: u64, exponent: f64) -> f64 {
     sum + rest
 }
 
-/// The popularity ranks of sites: a permutation without a table, so that popularity is independent of everything else
+/// The sites' popularity ranks: a permutation without a table, so that popularity does not depend on anything else
 /// about a site.
 struct Places {
     origins: u64,

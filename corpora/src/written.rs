@@ -48,17 +48,17 @@ const TRAINERS: [&str; 10] = [
     "Applebot-Extended",
 ];
 
-/// Number of files in 1,000 that disallow AI training crawlers, name another crawler, and have a copied scraper list.
+/// Files per 1,000 that disallow AI training crawlers, name another crawler, or have a copied scraper list.
 const REFUSES_TRAINERS: u32 = 200;
 const NAMES_A_CRAWLER: u32 = 330;
 const HAS_SCRAPERS: u32 = 50;
 
-/// Parameters of the log-normal distribution of rules per group: half of the groups have up to six rules, one in a
+/// Parameters for the log-normal distribution of rules per group: half of the groups have up to six rules, one in a
 /// hundred has more than 250.
 const RULES_MEDIAN: f64 = 6.0;
 const RULES_SIGMA: f64 = 1.75;
 
-/// Maximum number of rules in a group, from the largest file found among a million.
+/// Maximum number of rules in a group, as in the largest file among a million.
 const MAX_RULES: f64 = 61_403.0;
 
 /// Writes a file like a person would.
@@ -108,7 +108,7 @@ pub fn written(random: &mut Random, host: &str) -> String {
     text
 }
 
-/// Writes the rules of a group, and an empty line.
+/// Writes a group's rules and an empty line.
 fn rules(random: &mut Random, text: &mut String) {
     let count = LogNormal::new(RULES_MEDIAN.ln(), RULES_SIGMA).map_or(RULES_MEDIAN, |rules| rules.sample(random));
     let count = count.clamp(1.0, MAX_RULES) as u32;
