@@ -1,5 +1,5 @@
-//! How captures are evaluated: the table in `corpora/fetch` under every profile through compiled sets, and the choice
-//! among several captures, in every order and compared with a plain definition.
+//! Evaluation of captures: the table in `corpora/fetch` under every profile through compiled sets, and the choice among
+//! several captures, in every order and compared with a plain definition.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;

@@ -1,5 +1,5 @@
-//! Which form the compiler chooses for a group's rules, and how many steps matching then takes: the cases in
-//! `corpora/automaton`, which `AUTOMATON.md` explains. `equivalence.rs` tests that all forms give the same answers.
+//! Tests which form the compiler chooses for a group's rules, and how many steps matching takes, with the cases in
+//! `corpora/automaton`. `AUTOMATON.md` explains them. `equivalence.rs` tests that all forms give the same answers.
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Damaged and hostile sets. Every error names its section, and nothing panics or hangs. A set that `verify` accepts is
-//! byte for byte what writing its content gives, and causes no errors later.
+//! Damaged and hostile sets. Every error names its section, and nothing panics or hangs. A set that `verify` accepts
+//! equals its rewritten content byte for byte, and causes no errors later.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 

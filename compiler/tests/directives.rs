@@ -233,7 +233,7 @@ fn clean_params_match_the_table() {
     for case in &cases {
         assert!(!case.source.is_empty());
         let body: String = case.values.iter().map(|value| format!("Clean-param: {value}\n")).collect();
-        // Tests the values that the set accepts and all values: `CleanParams` must ignore the same ones as the set.
+        // Tests the values that count in the set, and then all values: `CleanParams` must ignore the same ones.
         let counting: Vec<String> =
             lines(&body, &YANDEX).into_iter().filter(|line| line.state == "counts").map(|line| line.value).collect();
         for values in [&counting, &case.values] {
@@ -312,7 +312,7 @@ fn clean_params_follow_the_definition() {
 
 #[test]
 fn hostile_clean_params_take_linear_time() {
-    // As many texts as possible, which almost match everywhere. Each is searched for only once.
+    // The maximum number of values, with pieces that almost match everywhere. Each is searched for only once.
     let value = format!("p /{}", "*aab".repeat(MAX_CLEAN_PARAM_BYTES / 4 - 1));
     assert!(value.len() <= MAX_CLEAN_PARAM_BYTES);
     let params = CleanParams::new(std::iter::repeat_n(value.as_bytes(), MAX_DIRECTIVES));

@@ -246,8 +246,9 @@ fn wildcards_over_the_state_limit_become_fallbacks() {
 
 #[test]
 fn wildcards_are_joined_up_to_a_transition_density() {
-    // Each of the `count` nodes that end in `a` inherits three transitions, and the last one adds one. The other
-    // 4 + 2 * count nodes have one each. The total is 4 + 5 * count + 1, and each of 5 + 2 * count nodes may have two.
+    // Each of the `count` nodes that end in `a` inherits three transitions, and the last one a fourth. One transition
+    // leads to each of the 4 + 2 * count nodes below the root. The total is 4 + 5 * count + 1, and each of the
+    // 5 + 2 * count nodes may have two.
     const _: () = assert!(MAX_TRANSITIONS_PER_BYTE_JOINED == 2);
     for (count, joined) in [(4, true), (5, true), (6, false)] {
         let second = format!("/*{}", "xa".repeat(count));

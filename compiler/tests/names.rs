@@ -1,4 +1,4 @@
-//! How sets treat agents with several names, and names that contain others.
+//! Agents with several names, and names that contain others.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;

@@ -1,4 +1,4 @@
-//! Which URLs a robots.txt governs, tested through compiled sets with the table in `corpora/scope` and, if the shared
+//! Tests which URLs a robots.txt governs, through compiled sets, with the table in `corpora/scope` and, if the shared
 //! folder exists, the table from the specification.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 

@@ -51,7 +51,7 @@ fn steps_of(bytes: &[u8]) -> (bool, usize) {
 }
 
 #[test]
-fn errors_have_an_offset_an_expected_and_a_found_value() {
+fn errors_name_offset_expected_and_found() {
     let whole = compiled(BODY, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let error_of = |bytes: &[u8]| match Ruleset::new(bytes).and_then(|ruleset| ruleset.verify()) {
@@ -396,7 +396,7 @@ fn flipped_bits_are_rejected_or_keep_the_rules_listable() {
     }
 }
 
-/// Writes wildcard automata that each lead to all 64 at the next depth, so that one path starts 64^depth.
+/// Writes wildcard automata that each lead to all 64 at the next depth, so that one path starts 64^depth of them.
 fn fan(depth: usize) -> Vec<u8> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let copies = MAX_WILDCARD_BRANCHES;
@@ -425,7 +425,7 @@ fn fan(depth: usize) -> Vec<u8> {
 fn matching_stops_at_the_pass_limit() {
     for depth in [1, 2, 3] {
         let mut bytes = fan(depth);
-        // The header promises enough automata that matching need not stop.
+        // The header claims enough automata that their number does not stop the walk.
         let promised = field(&bytes, 7);
         bytes[promised].fill(0xFF);
         let ruleset = Ruleset::new(&bytes).unwrap();

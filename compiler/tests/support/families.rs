@@ -14,12 +14,13 @@ pub struct Family {
 /// Size in bytes of the files that are filled up: as much as Google reads.
 const FILE_BYTES: usize = 500 << 10;
 
-/// Returns a path that keeps the matcher busy for all families with many rules: the published 2,000 times the letter a.
+/// Returns a path that keeps the matcher busy in all families with many rules: `a` 2,000 times, as in the published
+/// cases.
 pub fn long_path() -> String {
     format!("/{}", "a".repeat(2000))
 }
 
-/// Returns the five published cases and families of our own.
+/// Returns the five published cases and our own families.
 pub fn families() -> Vec<Family> {
     let mut families = patterns();
     families.extend(full_files());

@@ -218,7 +218,7 @@ impl Report {
         self.compared
     }
 
-    /// Fails with the first 200 differing answers.
+    /// Fails if any answers differ, and lists the first 200.
     pub fn finish(self) {
         let shown = &self.differing[..self.differing.len().min(200)];
         let (differing, compared) = (self.differing.len(), self.compared);
