@@ -67,7 +67,7 @@ fn agent(set: &Set<Vec<u8>>) -> Agent {
     set.agent(b"any").unwrap()
 }
 
-/// Returns all combinations of origin and path as URLs.
+/// Returns a URL for each origin and path.
 fn urls() -> Vec<String> {
     (0..HOSTS).flat_map(|host| (0..PATHS).map(move |path| format!("http://h{host}.example/{path}"))).collect()
 }

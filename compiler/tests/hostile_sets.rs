@@ -58,7 +58,7 @@ fn verified(header: &Header, sections: &Sections) -> (bool, u64) {
     (result.is_ok(), steps / len)
 }
 
-/// Overwrites a 32-bit number of a section every `step` bytes, starting at `from`.
+/// Overwrites a 32-bit number in a section every `step` bytes, starting at `from`.
 fn fill(section: &mut [u8], from: usize, step: usize, number: u32) {
     for at in (from..section.len().saturating_sub(3)).step_by(step) {
         section[at..at + 4].copy_from_slice(&number.to_le_bytes());

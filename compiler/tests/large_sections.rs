@@ -27,7 +27,7 @@ const CHECKSUM_AT: usize = 56;
 
 const BODY: &[u8] = b"user-agent: *\ndisallow: /private\n\ndisallow: /*?sort=\nsitemap: https://a.example/map\n";
 
-/// Compiles a small set of one origin that has data in every section.
+/// Compiles a small set with one origin and data in every section.
 fn small() -> Vec<u8> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     let origin = OwnedOrigin { host: b"a.example"[..].into(), scheme: Scheme::Https, port: 443 };

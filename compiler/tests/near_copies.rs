@@ -13,7 +13,7 @@ use reptile_engine::set::Set;
 use reptile_engine::threads::OneThread;
 use reptile_engine::url::Scheme;
 
-/// The file of a shop platform, with the shop's number in some rules of three groups.
+/// A shop platform's file, with the shop's number in some rules in three groups.
 const SHOP: &str = include_str!("../../corpora/templates/shop.txt");
 
 fn body(number: u64) -> String {

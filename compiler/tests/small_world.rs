@@ -1,4 +1,4 @@
-//! Compares each strategy with the definition of a match, for every rule, pair of rules and path over a small alphabet.
+//! Compares each strategy with the definition of a match, for all rules, rule pairs and paths over a small alphabet.
 //!
 //! A normal run tests a sample. A full run takes minutes:
 //!

@@ -267,7 +267,7 @@ fn wildcard_automata_that_do_not_fit_their_segments_are_rejected() {
     }
 }
 
-/// Returns automata of a given size, each with a different kind of shared or cyclic reference.
+/// Returns automata whose size depends on `n`, each with a different kind of shared or cyclic reference.
 fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let trie = |states| Draft { rule_count: 1, has_trie: true, states, otherwise: Some(1), ..Draft::default() };
