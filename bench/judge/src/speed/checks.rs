@@ -20,8 +20,8 @@ const SLACK: Duration = Duration::from_millis(30);
 /// Additional tolerance for a single pass over fresh rows.
 const FRESH_SLACK: Duration = Duration::from_millis(10);
 
-/// Minimum time of a fresh pass, in percent of the time for a warm pass over the same rows. The lowest share among 31
-/// engines was 65.
+/// Minimum time of a fresh pass, in percent of the time for a warm pass over the same rows. The lowest share measured
+/// for any engine was 65.
 const FRESH_PERCENT: u32 = 40;
 
 /// The time at which the protocol ends a sample, in nanoseconds.
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_lies_is_noticed() {
+    fn implausible_sample_times_are_void() {
         for (sum, wall, fault) in [
             (100, 121, ""),
             // The slack is 25 + 20 + 30 ms, in addition to the 20 ms of every reply.
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_fresh_rows_is_held_against_the_clock_and_the_same_rows() {
+    fn fresh_times_must_match_the_clock_and_a_second_pass() {
         for (sum, wall, warm, fault) in [
             (100, 121, 100, ""),
             // The slack is a quarter of 100 + 20 ms, and 10 ms.
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_that_no_loop_makes_are_noticed() {
+    fn impossible_pass_counts_are_void() {
         // Samples of 1 ms and a part of a pass of 70 microseconds, as the loop produces them, and the same with 100
         // times the passes.
         let loops = |factor: u64| -> Vec<Sample> {
