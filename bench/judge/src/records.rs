@@ -1,4 +1,5 @@
-//! The records of a run: one JSON object per line in `run.jsonl`, from which the report is made. Each record is written
+//! The records of a run: one JSON object per line in `run.jsonl`, which reports are generated from. Each record is
+//! written
 //! as soon as it is known, so a killed run keeps its results.
 
 use std::fs::File;
@@ -75,7 +76,7 @@ pub struct EngineRecord {
     pub dialect: String,
     /// The language, according to `engines.toml`.
     pub language: String,
-    /// What is missing, if it is absent.
+    /// The missing requirement, if it is absent.
     pub absent: Option<String>,
     /// Whether it is a command that runs once per question.
     pub is_command: bool,

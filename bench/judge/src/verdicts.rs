@@ -49,7 +49,7 @@ pub struct Asked {
     pub failures: Vec<Failure>,
 }
 
-/// Asks an engine about a corpus for at most `time`. Every row gets a letter, whatever the engine does. The files are
+/// Asks an engine about a corpus for at most `time`. Every row gets a letter, even if the engine fails. The files are
 /// in random order, so that an engine that runs out of time has still seen files of every kind.
 pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> Asked {
     let most_rows = if engine.is_command() { MAX_COMMAND_ROWS } else { usize::MAX };

@@ -51,9 +51,8 @@ fn main() -> ExitCode {
 fn check() -> Result<u8, Failure> {
     let text = std::fs::read_to_string(baseline_path())
         .map_err(|error| (MORE, format!("{}: {error}; --accept writes the file", baseline_path().display())))?;
-    let old = parse(&text).ok_or_else(|| {
-        (MORE, "instructions.tsv: expected a name, a tab and a number on each line".to_owned())
-    })?;
+    let old = parse(&text)
+        .ok_or_else(|| (MORE, "instructions.tsv: expected a name, a tab and a number on each line".to_owned()))?;
     let tools = tools()?;
     let counted_with = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("unknown tools");
     let is_elsewhere = counted_with != tools;

@@ -81,8 +81,7 @@ fn add_expected(corpus: &mut Corpus, text: &str) -> Result<(), String> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
     for group in &mut corpus.groups {
         let (number, line) = lines.next().ok_or("1: fewer sites than the corpus has")?;
-        let fault =
-            |fault: String| format!("{}: {fault}; record it again with `reptile-judge expect`", number + 1);
+        let fault = |fault: String| format!("{}: {fault}; record it again with `reptile-judge expect`", number + 1);
         let mut fields = line.split('\t');
         let (host, letters) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default().as_bytes());
         let found: Vec<Option<u32>> =

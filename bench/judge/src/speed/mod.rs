@@ -252,7 +252,8 @@ fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(
     Ok(())
 }
 
-/// Finds how many rows a pass may have, what the engine says of them, and what a measurement costs beside its samples.
+/// Chooses the number of rows in a pass, compares the engine's verdicts with the dialect, and measures the overhead of
+/// a request.
 fn prepare(
     one: &mut Measured<'_>,
     inputs: &Inputs,
@@ -449,7 +450,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether a pass is a single unit, in which only the first row counts.
+/// Returns whether a pass is a single unit, so that only the first row counts.
 fn is_one_unit(task: &Task<'_>) -> bool {
     matches!(task.model, "parse" | "open") && !task.input.is_whole
 }
