@@ -17,9 +17,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * An engine: crawler-commons, the parser in Nutch, StormCrawler and Common Crawl, which parses a file for one crawler. It
- * implements the protocol in bench/judge/PROTOCOL.md. Run it with the crawler-commons jar and its dependencies on the class
- * path: {@code java -cp crawler-commons.jar:slf4j-api.jar:commons-io.jar CrawlerCommons.java}.
+ * An engine: crawler-commons, the parser in Nutch, StormCrawler and Common Crawl, which parses a file for one crawler.
+ * It implements the protocol in bench/judge/PROTOCOL.md. Run it with the crawler-commons jar and its dependencies on
+ * the class path: {@code java -cp crawler-commons.jar:slf4j-api.jar:commons-io.jar CrawlerCommons.java}.
  */
 class CrawlerCommons {
     /** Minimum duration of a sample in nanoseconds. */

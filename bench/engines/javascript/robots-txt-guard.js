@@ -1,4 +1,4 @@
-// An engine: robots-txt-parse and robots-txt-guard (https://www.npmjs.com/package/robots-txt-guard), which belong together.
+// An engine: robots-txt-parse and robots-txt-guard (https://www.npmjs.com/package/robots-txt-guard), a pair.
 "use strict";
 
 const { Readable } = require("node:stream");

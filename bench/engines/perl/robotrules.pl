@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# An engine: WWW::RobotRules, the rules of LWP::RobotUA (https://metacpan.org/pod/WWW::RobotRules), which parses a file for
-# one crawler. It implements the protocol in bench/judge/PROTOCOL.md in a single file, as a template for other languages.
+# An engine: WWW::RobotRules, the rules of LWP::RobotUA (https://metacpan.org/pod/WWW::RobotRules), which parses a file
+# for one crawler. It implements the protocol in bench/judge/PROTOCOL.md in a single file, as a template for other
+# languages.
 use strict;
 use warnings;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);

@@ -27,8 +27,8 @@ class Skip(Exception):
 class Engine:
     """Describes an implementation and calls it.
 
-    An implementation without a reusable parsed form sets `parses` to False and defines `one_shot`. Others define `parse` and
-    `decider`.
+    An implementation without a reusable parsed form sets `parses` to False and defines `one_shot`. Others define `parse`
+    and `decider`.
     """
 
     name = ""
@@ -52,7 +52,8 @@ class Engine:
         """Returns whether the crawler may fetch the URL, starting from the robots.txt bytes."""
         return self.decider(self.parse(body, origin), agent)(url)
 
-    # Engines that know line numbers define this: (body, origin, agent, url) -> (allowed, line), with 0 if no rule decides.
+    # Engines that know line numbers define this: (body, origin, agent, url) -> (allowed, line). The line is 0 without a
+    # deciding rule.
     explain = None
 
 

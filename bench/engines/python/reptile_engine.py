@@ -17,7 +17,7 @@ class ReptileEngine(Engine):
         return reptile.Robots(body, self.dialect)
 
     def agent(self, parsed, name):
-        """Returns the crawler with a name. A name that no crawler can have, as in some conformance tests, is used verbatim."""
+        """Returns the crawler with a name. An invalid name, as in some conformance tests, is used verbatim."""
         try:
             return parsed.agent(name)
         except ValueError:

@@ -16,7 +16,7 @@ class RobotspyEngine(Engine):
 
     def parse(self, body, origin):
         try:
-            # `RobotsParser.from_uri` decodes a response in this way. If it is not UTF-8, it records an error and does not parse.
+            # Same as in `RobotsParser.from_uri`, which records an error instead of parsing if a response is not UTF-8.
             return RobotsParser.from_string(body.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             raise Refused(f"not UTF-8: {error}") from error

@@ -1,5 +1,5 @@
-# An engine: the gem webrobots (https://rubygems.org/gems/webrobots), which Mechanize uses. It implements the protocol in
-# bench/judge/PROTOCOL.md.
+# An engine: the gem webrobots (https://rubygems.org/gems/webrobots), which Mechanize uses. It implements the protocol
+# in bench/judge/PROTOCOL.md.
 
 require "uri"
 require "webrobots"

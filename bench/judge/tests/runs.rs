@@ -153,8 +153,7 @@ fn reports_cover_complete_and_killed_runs() {
     };
     let (markdown, html) = report();
     for page in [&markdown, &html] {
-        let texts =
-            ["ghost", "no program no-such-program", "claimed dialect", "Minimized differences", "koster-1996"];
+        let texts = ["ghost", "no program no-such-program", "claimed dialect", "Minimized differences", "koster-1996"];
         for text in texts {
             assert!(page.contains(text), "no {text:?} in {page}");
         }

@@ -1,5 +1,5 @@
-//! `reptile-judge report`: turns the records of a run into a report in Markdown and HTML, with plots and CSV files. It uses
-//! nothing but the records, so a report can be regenerated.
+//! `reptile-judge report`: turns the records of a run into a report in Markdown and HTML, with plots and CSV files. It
+//! only uses the records, so a report can be regenerated.
 
 mod document;
 mod figures;

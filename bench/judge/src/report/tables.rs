@@ -45,7 +45,7 @@ fn heading(blocks: &mut Vec<Block>, level: usize, text: impl Into<String>) {
     blocks.push(Block::Heading(level, text.into()));
 }
 
-/// Adds the answer in short: a table with every engine's verdict differences and relative times, and a chart of the times.
+/// Adds a summary: a table of each engine's verdict differences and relative times, and a chart of the times.
 fn summary(records: &Records, blocks: &mut Vec<Block>) {
     let all = figures(&records.speeds);
     let measured = SUMMARY_MODELS.map(|(model, head)| (model, head, means(&all, model)));
@@ -97,21 +97,21 @@ fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> Strin
     });
     if has_verdicts {
         explanation.push_str(
-            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims. Slow \
-             engines are asked about fewer rows.",
+            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims. \
+             Slow engines are asked about fewer rows.",
         );
     }
     if has_speed {
         explanation.push_str(
-            " Times are relative to the fastest engine, as geometric means over the inputs: 2.0 x means twice as long. \"Other \
-             verdicts\" marks engines with too many differences for a comparison.",
+            " Times are relative to the fastest engine, as geometric means over the inputs: 2.0 x means twice as long. \
+             \"Other verdicts\" marks engines with too many differences for a comparison.",
         );
     }
     explanation
 }
 
-/// Returns the engines that ran, fastest first in the first of the models. Engines without a figure there are sorted by the
-/// next model, and those without any figure come last.
+/// Returns the engines that ran, fastest first in the first model. Engines without a figure there are sorted by the next
+/// model, and those without any figure come last.
 fn by_speed<'r>(records: &'r Records, models: &[&(&str, &str, Vec<Mean>)]) -> Vec<&'r EngineRecord> {
     let mut engines: Vec<&EngineRecord> = records.present().collect();
     let key = |engine: &EngineRecord| {
@@ -167,9 +167,9 @@ fn about(records: &Records, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
     text(
         blocks,
-        "Each implementation runs in its own process and answers questions, as PROTOCOL.md specifies. Crashes, hangs, refusals and \
-         excessive memory use are recorded as results. The authors of Reptile wrote this program and some of its inputs; BIAS.md \
-         lists reasons for distrust.",
+        "Each implementation runs in its own process and answers questions, as PROTOCOL.md specifies. Crashes, hangs, \
+         refusals and excessive memory use are recorded as results. The authors of Reptile wrote this program and some \
+         of its inputs; BIAS.md lists reasons for distrust.",
     );
 }
 
@@ -231,8 +231,8 @@ fn verdicts(records: &Records, blocks: &mut Vec<Block>) {
     text(
         blocks,
         format!(
-            "Each engine is compared with the dialect that it claims, or with {}, the common denominator, if it claims none. A \
-             dialect follows its own documentation: differences from another dialect are not errors.",
+            "Each engine is compared with the dialect that it claims, or with {}, the common denominator, if it claims \
+             none. A dialect follows its own documentation: differences from another dialect are not errors.",
             COMMON.as_str()
         ),
     );
@@ -375,7 +375,8 @@ fn traced(records: &Records, blocks: &mut Vec<Block>) {
     heading(blocks, 2, "Differences traced to source code");
     text(
         blocks,
-        "Each was traced to the lines that cause it. This run repeated the questions, and marks verdicts that have changed since.",
+        "Each was traced to the lines that cause it. This run repeated the questions, and marks verdicts that have \
+         changed since.",
     );
     for traced in &records.traced {
         heading(blocks, 3, &traced.name);
@@ -406,8 +407,8 @@ fn differences(records: &Records, blocks: &mut Vec<Block>) {
     heading(blocks, 2, "Minimized differences");
     text(
         blocks,
-        "Found in the corpora, and reduced to the lines and characters that are needed to reproduce the difference. Non-text bytes \
-         are shown as \\xNN.",
+        "Found in the corpora, and reduced to the lines and characters that are needed to reproduce the difference. \
+         Non-text bytes are shown as \\xNN.",
     );
     for engine in records.present() {
         let mine = records.differences.iter().filter(|difference| difference.engine == engine.engine);
@@ -474,10 +475,11 @@ fn speed(records: &Records, blocks: &mut Vec<Block>) {
     text(
         blocks,
         format!(
-            "Engines take turns in each round. A round's figure is the median of its samples, and an engine's figure is the median of \
-             its rounds, followed by its ratio to the fastest engine in parentheses. If some verdicts differ from the dialect, the \
-             share of right ones follows; engines below {} % do not count as the fastest. The judge checks an engine's times \
-             against its own clock, and the counts against the engine's verdicts. Measurements that fail a check are void.",
+            "Engines take turns in each round. A round's figure is the median of its samples, and an engine's figure \
+             is the median of its rounds, followed by its ratio to the fastest engine in parentheses. If some verdicts \
+             differ from the dialect, the share of right ones follows; engines below {} % do not count as the fastest. \
+             The judge checks an engine's times against its own clock, and the counts against the engine's verdicts. \
+             Measurements that fail a check are void.",
             SHARE * 100.0
         ),
     );
@@ -562,8 +564,8 @@ fn hostile(records: &Records, blocks: &mut Vec<Block>) {
     heading(blocks, 2, "Hostile files");
     text(
         blocks,
-        "Files designed to slow an engine down, most of them 500 KiB long. The judge times how long it takes to load a file and \
-         decide four URLs; the limit is 2 s.",
+        "Files designed to slow an engine down, most of them 500 KiB long. The judge times how long it takes to load a \
+         file and decide four URLs; the limit is 2 s.",
     );
     let mut table = Table::new([
         "engine",
@@ -637,8 +639,8 @@ fn memory(records: &Records, blocks: &mut Vec<Block>) {
     text(
         blocks,
         format!(
-            "Resident memory before and after the process loads {} robots.txt files ({} kB, {}) and answers one question about each. \
-             It includes the files' bytes, which the protocol requires engines to keep.",
+            "Resident memory before and after the process loads {} robots.txt files ({} kB, {}) and answers one \
+             question about each. It includes the files' bytes, which the protocol requires engines to keep.",
             first.files,
             first.bytes / 1000,
             first.input

@@ -13,7 +13,7 @@ struct Reptile {
     one_shots: RefCell<HashMap<Vec<u8>, OneShot>>,
 }
 
-/// Resolves a crawler by name. A name that no crawler can have, as in some conformance tests, is used verbatim.
+/// Resolves a crawler by name. An invalid name, as in some conformance tests, is used verbatim.
 macro_rules! agent {
     ($rules:expr, $name:expr) => {
         $rules.agent(Crawler::named($name)).or_else(|_| $rules.agent(Crawler::verbatim($name)))
@@ -29,7 +29,7 @@ fn allowed(verdict: Verdict) -> Option<bool> {
 }
 
 impl Reptile {
-    /// A set with all files.
+    /// Compiles all files to a set.
     fn compile(&self, files: &Files<'_>) -> Result<reptile::CompiledSet, reptile::Error> {
         let mut compiler = Compiler::new(self.dialect);
         for (origin, body) in files {

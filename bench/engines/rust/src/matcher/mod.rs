@@ -105,7 +105,7 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
 
     fn hello(&self) -> Hello {
         let notes = [
-            "It matches text. Reptile parses the file, selects the group, orders its rules and extracts paths from URLs.",
+            "It matches text. Reptile parses the file, selects the group, orders its rules and extracts paths.",
             "Rules that the library rejects, or that exceed its memory limit, are `unsupported`.",
         ];
         Hello {
