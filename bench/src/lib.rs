@@ -140,7 +140,7 @@ impl Case {
         if let Some(shared) = shared() {
             cases.extend(Case::all_real(&shared, &real_files(&shared)?)?);
         } else {
-            eprintln!("the folder of real inputs is absent: measuring only the generated files");
+            eprintln!("the folder with real inputs is absent: measuring only the generated files");
         }
         Ok(cases)
     }
@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn document_describes_the_real_inputs() {
         let Some(shared) = shared() else {
-            eprintln!("skipped: the folder of real inputs is absent");
+            eprintln!("skipped: the folder with real inputs is absent");
             return;
         };
         let files = real_files(&shared).unwrap();

@@ -179,7 +179,7 @@ impl Rows {
             match reptile_bench::shared().filter(|_| with_real) {
                 Some(shared) => corpora.push(golden::load(&shared)?),
                 None => {
-                    let about = "absent: no folder of real robots.txt files (REPTILE_SHARED)".to_owned();
+                    let about = "absent: no folder with real robots.txt files (REPTILE_SHARED)".to_owned();
                     eprintln!("golden: {about}");
                     absent.push(CorpusRecord { corpus: "golden".into(), about, rows: 0 });
                 }
@@ -377,6 +377,6 @@ pub fn expect(name: &str, source: &Source) -> Result<bool, String> {
             differ += usize::from(read(&dialect::GOOGLE_LIB, &group.body, &row.agent, &row.url).letter != letter);
         }
     }
-    println!("{}: {} rows, {differ} of them not as google-lib", path.display(), corpus.rows());
+    println!("{}: {} rows, {differ} of them differ from google-lib", path.display(), corpus.rows());
     Ok(differ == 0)
 }

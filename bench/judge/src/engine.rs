@@ -217,7 +217,7 @@ impl<'e> Engine<'e> {
             }
         }
         let Some(running) = &mut self.running else {
-            return Err(Broken { letter: letters::ENDED, why: "the process ended after its greeting".into() });
+            return Err(Broken { letter: letters::ENDED, why: "the process ended after its reply to hello".into() });
         };
         let (reply, wall) = running.ask(bytes, extra_time).map_err(|broken| self.fail(broken))?;
         let why = || reply.text("why").map_or_else(|| "no reason given".into(), |why| shortened(&why));
@@ -279,7 +279,7 @@ impl<'e> Engine<'e> {
             file.write_all(body)?;
             Ok(file)
         });
-        let fault = |error| Broken { letter: letters::ERROR, why: format!("robots.txt cannot be written: {error}") };
+        let fault = |error| Broken { letter: letters::ERROR, why: format!("cannot write robots.txt: {error}") };
         self.file = Some(written.map_err(fault)?);
         Ok(())
     }
@@ -317,7 +317,7 @@ impl<'e> Engine<'e> {
 fn neither(ended: &process::Ended) -> String {
     let code = ended.code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
     let said = process::printable(&ended.errors);
-    shortened(&format!("no verdict, but {code}: {}", said.lines().last().unwrap_or("and no message")))
+    shortened(&format!("no verdict ({code}): {}", said.lines().last().unwrap_or("no message")))
 }
 
 /// Returns whether a command's result matches a verdict's conditions.
@@ -359,20 +359,20 @@ fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), Br
 fn answers(reply: &Message, count: usize) -> Result<Answers, String> {
     let letters = reply.first("verdicts").ok_or("the reply to decide has no `verdicts`")?.to_vec();
     if letters.len() != count {
-        return Err(format!("{count} verdicts are expected, found {}", letters.len()));
+        return Err(format!("expected {count} verdicts, found {}", letters.len()));
     }
     if let Some(bad) = letters.iter().find(|letter| !b"ADUE".contains(letter)) {
-        return Err(format!("a verdict is A, D, U or E, found \"{}\"", bad.escape_ascii()));
+        return Err(format!("expected verdict A, D, U or E, found \"{}\"", bad.escape_ascii()));
     }
     let Some(lines) = reply.text("lines") else { return Ok(Answers { letters, lines: None }) };
     let line = |text: &str| match text {
         "-" => Ok(None),
-        number => number.parse().map(Some).map_err(|_| format!("a line is a number or `-`, found {number:?}")),
+        number => number.parse().map(Some).map_err(|_| format!("expected a line number or `-`, found {number:?}")),
     };
     let lines: Vec<Option<u32>> =
         lines.split(' ').filter(|line| !line.is_empty()).map(line).collect::<Result<_, _>>()?;
     if lines.len() != count {
-        return Err(format!("{count} lines are expected, found {}", lines.len()));
+        return Err(format!("expected {count} lines, found {}", lines.len()));
     }
     Ok(Answers { letters, lines: Some(lines) })
 }
@@ -383,7 +383,7 @@ fn sample(text: &[u8]) -> Result<Sample, String> {
         std::str::from_utf8(text).ok().and_then(|text| text.split(' ').map(|number| number.parse().ok()).collect());
     match numbers.as_deref() {
         Some(&[ns, passes, disallowed]) if passes > 0 => Ok(Sample { ns, passes, disallowed }),
-        _ => Err(format!("a sample is nanoseconds, passes (1 or more) and a count, found \"{}\"", text.escape_ascii())),
+        _ => Err(format!("expected nanoseconds, passes (1 or more) and a count, found \"{}\"", text.escape_ascii())),
     }
 }
 
@@ -416,10 +416,10 @@ mod tests {
         assert_eq!(reply("ADU", None).unwrap().letters, b"ADU");
         assert_eq!(reply("ADU", Some("2 0 -")).unwrap().lines.unwrap(), [Some(2), Some(0), None]);
         for (verdicts, lines, fault) in [
-            ("AD", None, "3 verdicts are expected, found 2"),
+            ("AD", None, "expected 3 verdicts, found 2"),
             ("ADAD", None, "found 4"),
             ("ADX", None, "found \"X\""),
-            ("ADA", Some("1 2"), "3 lines are expected"),
+            ("ADA", Some("1 2"), "expected 3 lines"),
             ("ADA", Some("1 2 x"), "found \"x\""),
         ] {
             let found = reply(verdicts, lines).unwrap_err();

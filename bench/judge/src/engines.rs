@@ -197,7 +197,7 @@ fn entry(written: Written, folder: &Path) -> Result<Entry, String> {
 pub fn claimed(name: &str) -> Result<Option<&'static Dialect>, String> {
     match Dialect::from_name(name) {
         None if name == "own" => Ok(None),
-        None => Err(format!("no dialect {name:?}: see PROTOCOL.md, or say \"own\"")),
+        None => Err(format!("no dialect {name:?}: see PROTOCOL.md, or use \"own\"")),
         known => Ok(known),
     }
 }
@@ -254,7 +254,7 @@ impl Entry {
             Ok(ended) if ended.code == Some(0) => None,
             Ok(ended) => {
                 let errors = process::printable(&ended.errors);
-                Some(errors.lines().last().unwrap_or("its check fails").trim().to_owned())
+                Some(errors.lines().last().unwrap_or("its check failed").trim().to_owned())
             }
         }
     }
@@ -272,7 +272,7 @@ impl Entry {
         }
         let said = process::printable(&ended.errors);
         let last = said.lines().rfind(|line| !line.trim().is_empty());
-        Err(format!("the build fails: {}", last.unwrap_or("and says nothing").trim()))
+        Err(format!("the build failed: {}", last.unwrap_or("no message").trim()))
     }
 
     /// Returns the name of the claimed dialect.
@@ -388,6 +388,6 @@ mod tests {
         let (before, build, after) = built("./engine");
         assert!(before.unwrap().starts_with("not built"));
         assert_eq!((build, after), (Ok(()), None));
-        assert!(built("no/engine").1.unwrap_err().starts_with("the build fails: touch: "));
+        assert!(built("no/engine").1.unwrap_err().starts_with("the build failed: touch: "));
     }
 }

@@ -96,12 +96,12 @@ pub fn read(input: &mut impl BufRead) -> Result<Option<Message>, String> {
         let first = peek(input).map_err(at_fault)?;
         match first {
             None if message.fields.is_empty() => return Ok(None),
-            None => return Err(at_fault("the output ends where a field or an empty line is expected".into())),
+            None => return Err(at_fault("the output ends, expected a field or an empty line".into())),
             Some(b'\n') => {
                 input.consume(1);
                 limit("bytes in a message", bytes + 1, MAX_MESSAGE_BYTES)?;
                 if message.fields.is_empty() {
-                    return Err("an empty line where a message is expected".into());
+                    return Err("found an empty line, expected a message".into());
                 }
                 return Ok(Some(message));
             }
@@ -120,7 +120,7 @@ fn peek(input: &mut impl BufRead) -> Result<Option<u8>, String> {
         match input.fill_buf() {
             Ok(buffer) => return Ok(buffer.first().copied()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(format!("cannot be read: {error}")),
+            Err(error) => return Err(format!("cannot read: {error}")),
         }
     }
 }
@@ -132,7 +132,7 @@ fn field(input: &mut impl BufRead, bytes: &mut usize) -> Result<(String, Vec<u8>
     })?;
     let digits = until_colon(input, MAX_LENGTH_DIGITS, "a length in decimal digits", |byte| byte.is_ascii_digit())?;
     if digits.len() > 1 && digits.starts_with('0') {
-        return Err(format!("a length without leading zeros is expected, found {digits}"));
+        return Err(format!("expected a length without leading zeros, found {digits}"));
     }
     let length: usize = digits.parse().map_err(|_| format!("not a length: {digits}"))?;
     limit("bytes in a value", length, MAX_VALUE_BYTES)?;
@@ -140,14 +140,14 @@ fn field(input: &mut impl BufRead, bytes: &mut usize) -> Result<(String, Vec<u8>
     // Count the final empty line, too.
     limit("bytes in a message", *bytes + 1, MAX_MESSAGE_BYTES)?;
     let mut value = Vec::new();
-    input.take(length as u64).read_to_end(&mut value).map_err(|error| format!("cannot be read: {error}"))?;
+    input.take(length as u64).read_to_end(&mut value).map_err(|error| format!("cannot read: {error}"))?;
     if value.len() < length {
         return Err(format!("the output ends after {} of {length} bytes of `{key}`", value.len()));
     }
     match peek(input)? {
         Some(b'\n') => input.consume(1),
-        Some(_) => return Err(format!("a newline is expected after the {length} bytes of `{key}`, {}", found(input))),
-        None => return Err(format!("the output ends where the newline after `{key}` is expected")),
+        Some(_) => return Err(format!("expected a newline after the {length} bytes of `{key}`, {}", found(input))),
+        None => return Err(format!("the output ends, expected a newline after `{key}`")),
     }
     Ok((key, value))
 }
@@ -172,7 +172,7 @@ fn until_colon(
             }
             Some(_) => {
                 return Err(format!(
-                    "{expected}, 1 to {most} long, and a colon are expected, {}",
+                    "expected {expected}, 1 to {most} long, and a colon, {}",
                     found_after(&text, input)
                 ));
             }
@@ -226,14 +226,14 @@ mod tests {
     #[test]
     fn malformed_messages_are_described() {
         for (text, fault) in [
-            ("Traceback (most recent call last):\n", "field 1 of a message: a key"),
-            ("\n", "an empty line"),
-            (":1:a\n\n", "a key"),
+            ("Traceback (most recent call last):\n", "field 1 of a message: expected a key"),
+            ("\n", "found an empty line"),
+            (":1:a\n\n", "expected a key"),
             ("a:b\n\n", "a length"),
             ("a::\n\n", "a length"),
             ("a:-1:\n\n", "a length"),
             ("a:01:x\n\n", "leading zeros"),
-            ("a:1:xy\n\n", "a newline is expected after the 1 bytes of `a`, found \"y"),
+            ("a:1:xy\n\n", "expected a newline after the 1 bytes of `a`, found \"y"),
             ("a:1:x\nb:9:x\n\n", "field 2 of a message: the output ends after 3 of 9 bytes of `b`"),
         ] {
             let found = read_all(text.as_bytes()).unwrap_err();

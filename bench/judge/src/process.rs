@@ -379,6 +379,6 @@ mod tests {
     #[test]
     fn missing_programs_are_named() {
         let fault = run(&["no-such-program".into()], Path::new("/"), &LIMITS).err().unwrap();
-        assert!(fault.contains("no-such-program cannot be started"), "{fault}");
+        assert!(fault.contains("cannot start no-such-program"), "{fault}");
     }
 }

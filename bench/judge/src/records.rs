@@ -326,7 +326,7 @@ pub fn read(folder: &Path) -> Result<Vec<Record>, String> {
         let limited = &mut std::io::Read::take(&mut input, MAX_RECORD_BYTES as u64 + 1);
         let length = limited.read_until(b'\n', &mut line).map_err(|error| at_fault(&error))?;
         if length > MAX_RECORD_BYTES {
-            return Err(at_fault(&format!("a record has at most {MAX_RECORD_BYTES} bytes")));
+            return Err(at_fault(&format!("a record exceeds {MAX_RECORD_BYTES} bytes")));
         }
         if line.last() != Some(&b'\n') {
             return Ok(records);

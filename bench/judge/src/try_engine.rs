@@ -130,7 +130,7 @@ fn unknown_request(findings: &mut Findings, engine: &mut Engine<'_>) {
     match engine.ask(&request, Duration::ZERO) {
         Err(broken) if broken.letter == letters::SKIP => findings.checks += 1,
         Err(broken) => findings.broken("an unknown request", &broken),
-        Ok(_) => findings.check(false, || "an unknown request: `ok`, where `skip` is expected".into()),
+        Ok(_) => findings.check(false, || "an unknown request: expected `skip`, found `ok`".into()),
     }
 }
 
@@ -150,16 +150,16 @@ fn decide(findings: &mut Findings, engine: &mut Engine<'_>, has_lines: bool) {
         // In some dialects the first matching rule decides, so this is only a remark.
         if found != verdict && letters::is_verdict(found) {
             let (found, most) = (letters::meaning(found), letters::meaning(verdict));
-            findings.remarks.push(format!("{row}: {found}, where most readings say {most}"));
+            findings.remarks.push(format!("{row}: {found}, but {most} in most dialects"));
         } else if let Some(Some(found)) = answers.lines.as_ref().map(|lines| lines[index])
             && found != line
         {
-            findings.remarks.push(format!("{row}: line {found}, where line {line} is expected"));
+            findings.remarks.push(format!("{row}: expected line {line}, found line {found}"));
         }
     }
     if !engine.is_command() {
         findings.check(has_lines == answers.lines.is_some(), || {
-            "decide: `lines` are answered if and only if `can` names them".into()
+            "decide: expected `lines` if and only if `can` names them".into()
         });
         match engine.decide(&[]) {
             Ok(_) => findings.checks += 1,
@@ -176,9 +176,8 @@ fn empty_slot(findings: &mut Findings, engine: &mut Engine<'_>) {
         agent: b"FooBot",
         url: b"https://example.com/private",
     }]) {
-        Ok(answers) => findings.check(answers.letters == b"E", || {
-            format!("{what}: E is expected, found {}", answers.letters.escape_ascii())
-        }),
+        Ok(answers) => findings
+            .check(answers.letters == b"E", || format!("{what}: expected E, found {}", answers.letters.escape_ascii())),
         Err(broken) => findings.broken(what, &broken),
     };
     ask(findings, engine, 99_999, "a slot that was never loaded");
@@ -260,13 +259,13 @@ fn check_samples(
     let wrong = samples.iter().find(|sample| sample.disallowed != expected.saturating_mul(sample.passes));
     findings.check(wrong.is_none(), || {
         let sample = wrong.copied().unwrap_or(samples[0]);
-        format!("{what}: {} disallowed in {} passes, expected {expected} a pass", sample.disallowed, sample.passes)
+        format!("{what}: {} disallowed in {} passes, expected {expected} per pass", sample.disallowed, sample.passes)
     });
     let sum = Duration::from_nanos(samples.iter().map(|sample| sample.ns).fold(0, u64::saturating_add));
     findings.check(sum <= wall, || format!("{what}: the samples take {sum:?}, but the reply took {wall:?}"));
     if what.strip_prefix("bench ").is_some_and(is_fresh) {
         findings.check(samples.len() == 1 && samples[0].passes == 1, || {
-            format!("{what}: exactly one sample of one pass is expected")
+            format!("{what}: expected exactly one sample with one pass")
         });
     } else {
         findings

@@ -87,13 +87,13 @@ fn false_speed_claims_are_void() {
     let records = records(&folder.path().join("out"));
     for (mode, model, void) in [
         ("lying-count", "decide", "0 disallowed in"),
-        ("lying-clock", "decide", "less than the 60.0 ms that were asked for"),
+        ("lying-clock", "decide", "less than the requested 60.0 ms"),
         ("lying-clock", "fresh", "the same rows again: "),
         ("patient-liar", "decide", "without samples it takes"),
         // On a busy machine, either check may fail first.
         ("fresh-liar", "fresh", "without samples it takes|but the same rows again take"),
-        ("remembers", "decide", " a pass by its own verdicts"),
-        ("no-work", "decide", "but to copy its bytes takes"),
+        ("remembers", "decide", " per pass by its own verdicts"),
+        ("no-work", "decide", "but copying its bytes takes"),
         ("many-passes", "decide", "it counts too many passes"),
     ] {
         let speeds: Vec<&Value> = of_kind(&records, "speed", mode).collect();

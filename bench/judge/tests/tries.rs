@@ -15,8 +15,8 @@ fn faults_are_described() {
     let cases = [
         ("silent", "hello: no reply within 0.5 s"),
         ("deaf", "the dialect is \"own\", and \"rfc9309\" in engines.toml"),
-        ("garbage", "decide: field 1 of a message: a key"),
-        ("few", "decide: 5 verdicts are expected, found 4"),
+        ("garbage", "decide: field 1 of a message: expected a key"),
+        ("few", "decide: expected 5 verdicts, found 4"),
         // Detected at once or, if the second reply comes late, as an answer to another question.
         ("twice", "fault  "),
         ("no-lines", " 0 faults"),

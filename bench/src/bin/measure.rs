@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return steps(Path::new(set), Path::new(urls));
     }
     let Some(shared) = shared() else {
-        println!("skipped: the folder of real inputs is absent");
+        println!("skipped: the folder with real inputs is absent");
         return Ok(());
     };
     let files = real_files(&shared)?;

@@ -30,7 +30,7 @@ pub fn load(shared: &Path) -> Result<Corpus, String> {
         groups[place].rows.push(row);
     }
     groups.retain(|group| !group.rows.is_empty());
-    let about = format!("recorded verdicts of Google's library on {} real files", groups.len());
+    let about = format!("recorded verdicts from Google's library on {} real files", groups.len());
     Ok(Corpus { name: "golden", about, groups })
 }
 

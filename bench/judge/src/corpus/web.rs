@@ -49,7 +49,7 @@ pub fn make() -> Corpus {
         Some(Group { origin: format!("{scheme}://{}", site.host), name: site.host, tag: "", body, rows })
     };
     let groups: Vec<Group> = (0..WEB.origins).filter_map(group).collect();
-    let about = format!("{} sites of the synthetic web, the same in every run", groups.len());
+    let about = format!("{} sites from the synthetic web, the same in every run", groups.len());
     Corpus { name: "web", about, groups }
 }
 

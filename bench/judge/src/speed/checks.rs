@@ -108,7 +108,7 @@ impl Floor {
 pub fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
     let wrong = samples.iter().find(|sample| sample.disallowed != disallowed.saturating_mul(sample.passes))?;
     Some(format!(
-        "{} disallowed in {} passes, but {disallowed} a pass by its own verdicts",
+        "{} disallowed in {} passes, but {disallowed} per pass by its own verdicts",
         wrong.disallowed, wrong.passes
     ))
 }
@@ -119,7 +119,7 @@ pub fn void_floor(samples: &[Sample], floor: Duration) -> Option<String> {
     let fastest = samples.iter().min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
     let (found, floor) = (pass(&fastest), floor.as_secs_f64() * 1e9);
     (found < floor)
-        .then(|| format!("a pass in {found:.1} ns, but to copy its bytes takes {floor:.1} ns on this machine"))
+        .then(|| format!("a pass in {found:.1} ns, but copying its bytes takes {floor:.1} ns on this machine"))
 }
 
 /// Returns the reason if the samples claim more passes than the protocol's loop can make. A sample ends with the pass
@@ -151,7 +151,7 @@ pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) ->
         return Some(longer_than_reply(sum, wall));
     }
     if sum < budget {
-        return Some(format!("samples of {}, less than the {} that were asked for", ms(sum), ms(budget)));
+        return Some(format!("samples of {}, less than the requested {}", ms(sum), ms(budget)));
     }
     // On a busy machine the overhead, such as writing a file, varies by as much again.
     let slack = sum * SLACK_PERCENT / 100 + idle.overhead() + SLACK;

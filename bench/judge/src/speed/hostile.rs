@@ -50,10 +50,7 @@ pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
         eprintln!("  {}: {} hostile files", entry.name, files.len());
         for (number, family) in files.iter().enumerate() {
             if is_too_much(engine.lost) {
-                let why = format!(
-                    "{} files are not asked: replies that did not come took {MAX_LOST:?}",
-                    files.len() - number
-                );
+                let why = format!("{} files skipped after waiting {MAX_LOST:?} in vain", files.len() - number);
                 let (engine, at, letter) = (entry.name.clone(), "hostile".to_owned(), char::from(letters::NOT_ASKED));
                 writer.write(&Record::Failure(Failure { engine, at, letter, why }))?;
                 break;

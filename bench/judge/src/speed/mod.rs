@@ -104,7 +104,7 @@ struct Prepared {
 /// instead.
 pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), String> {
     if plan.with_real && reptile_bench::shared().is_none() {
-        eprintln!("  the folder of real inputs is absent (REPTILE_SHARED): only generated files are measured");
+        eprintln!("  the folder with real inputs is absent (REPTILE_SHARED): measuring only generated files");
     }
     let is_wanted = |model: &&'static str| plan.has_model(model);
     let models = ["one-shot", "parse", "decide", "path", "fresh", "fresh-path"];
@@ -275,7 +275,7 @@ fn prepare(
         let letters = engine.decide(&task.input.questions(checked_rows))?.letters;
         if !letters.iter().any(|&letter| letters::is_verdict(letter)) {
             // A refused file, for example. Such rows would be decided in no time.
-            let why = "it has no verdict on any row".to_owned();
+            let why = "it gives no verdict on any row".to_owned();
             return Err(Broken { letter: letters::SKIP, why });
         }
         let key = (task.input.name.clone(), dialect.as_str());
