@@ -159,7 +159,7 @@ fn reports_cover_complete_and_killed_runs() {
         }
     }
     // The report opens with the summary, before the details of the run.
-    let summary = "| engine | verdict differences | rows compared | unanswered |\n|---|---:|---:|---:|\n";
+    let summary = "| engine | dialect | verdict differences | rows compared | unanswered |\n|---|---|---:|---:|---:|\n";
     assert!(markdown.split_once("\n\n").unwrap().1.starts_with(summary), "{markdown}");
     assert!(markdown.contains("\n| honest | ") && markdown.contains("2 engines ran; 1 more is absent."), "{markdown}");
     assert!(!html.contains("<script") && !html.contains("src=") && !html.contains("href="), "{html}");

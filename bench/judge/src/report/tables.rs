@@ -56,16 +56,18 @@ fn summary(records: &Records, blocks: &mut Vec<Block>) {
     }
     let mut head = vec!["engine"];
     if has_verdicts {
-        head.extend(["verdict differences", "rows compared", "unanswered"]);
+        head.extend(["dialect", "verdict differences", "rows compared", "unanswered"]);
     }
     head.extend(models.iter().map(|(_, head, _)| *head));
     let mut table = Table::new(head);
+    table.text = if has_verdicts { vec![1] } else { Vec::new() };
     for engine in by_speed(records, &models) {
         let mut row = vec![engine.engine.clone()];
         if has_verdicts {
             let dialect = expected_dialect(engine);
             let is_mine = |score: &&Score| score.engine == engine.engine && score.dialect == dialect;
             let score = total(records.scores.iter().filter(is_mine));
+            row.push(dialect.to_owned());
             let counts = [score.wrong, score.right + score.wrong, score.unsupported + score.failed];
             row.extend(counts.map(|count| if score.rows == 0 { "-".to_owned() } else { count.to_string() }));
         }
@@ -96,10 +98,11 @@ fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> Strin
         _ => format!("; {absent} more are absent."),
     });
     if has_verdicts {
-        explanation.push_str(
-            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims. \
-             Slow engines are asked about fewer rows.",
-        );
+        explanation.push_str(&format!(
+            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims, or \
+             from {} if it claims none. Slow engines are asked about fewer rows.",
+            COMMON.as_str()
+        ));
     }
     if has_speed {
         explanation.push_str(
@@ -776,12 +779,12 @@ mod tests {
         records.engines.push(EngineRecord { absent: Some("no program".into()), ..engine("ghost") });
         let (table, text, chart) = summary_of(&records);
         let expected = [
-            "engine|verdict differences|rows compared|unanswered|time for new URLs|time for one question",
-            "fast|0|100|3|1.0 x|-",
-            "wrong|-|-|-|10.0 x, other verdicts|-",
-            "slow|7|100|3|100.0 x|1.0 x",
-            "shot|-|-|-|-|3.0 x",
-            "none|-|-|-|-|-",
+            "engine|dialect|verdict differences|rows compared|unanswered|time for new URLs|time for one question",
+            "fast|rfc9309|0|100|3|1.0 x|-",
+            "wrong|rfc9309|-|-|-|10.0 x, other verdicts|-",
+            "slow|rfc9309|7|100|3|100.0 x|1.0 x",
+            "shot|rfc9309|-|-|-|-|3.0 x",
+            "none|rfc9309|-|-|-|-|-",
         ];
         assert_eq!(table.iter().map(|row| row.join("|")).collect::<Vec<_>>(), expected);
         assert!(text.starts_with("5 engines ran; 1 more is absent. "), "{text}");
@@ -794,7 +797,7 @@ mod tests {
         let verdicts =
             Records { engines: vec![engine("a")], scores: vec![score("a", "rfc9309", 1)], ..Records::default() };
         let (table, text, chart) = summary_of(&verdicts);
-        assert_eq!((table[0].len(), table[1].join("|")), (4, "a|1|100|3".to_owned()));
+        assert_eq!((table[0].len(), table[1].join("|")), (5, "a|rfc9309|1|100|3".to_owned()));
         assert!(text.starts_with("1 engine ran. ") && !text.contains("Times"), "{text}");
         assert!(chart.is_empty());
         let speeds = vec![speed("a", "fresh", 10, 10), speed("b", "fresh", 20, 10)];
