@@ -52,7 +52,7 @@ def lines_of(path, limit):
 
 
 def host_of(url):
-    """Returns the host of a URL with a default port, else None."""
+    """Returns a URL's host if the port is the default, else None."""
     try:
         parts = urlsplit(url)
         default = PORTS.get(parts.scheme)

@@ -77,7 +77,7 @@ pub struct Recipe {
 pub const URLS: usize = 1000;
 
 /// Five files with as many rules as those in [`crate::REAL_CASES`]. `small` and `many` have as many wildcards as the
-/// average real file, `plain` and `huge` have none, and `wildcards` has as many as the real file `star`.
+/// average real file, `plain` and `huge` contain no wildcards, and `wildcards` has as many as the real file `star`.
 pub const RECIPES: [Recipe; 5] = [
     Recipe { name: "small", rules: 12, wildcards: 140, seed: 1, disallowed: 517 },
     Recipe { name: "plain", rules: 79, wildcards: 0, seed: 2, disallowed: 520 },

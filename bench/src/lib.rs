@@ -77,7 +77,7 @@ pub fn lines(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
-/// The five real benchmark files: each file's name, its host, and the number of its URLs that are disallowed for
+/// The five real benchmark files: each file's name, its host, and how many of its URLs are disallowed for
 /// [`AGENT`], as counted by the oracle. The URL lists in the shared folder have the same names.
 pub const REAL_CASES: [(&str, &str, usize); 5] = [
     ("p50", "www.chapters.indigo.ca", 291),
@@ -199,7 +199,7 @@ impl PreparedCase {
 /// Number of fresh URLs in a list.
 pub const FRESH_URLS: usize = 20_000;
 
-/// Number of lists of fresh URLs. Each list is decided once.
+/// Number of fresh URL lists. Each list is decided once.
 pub const FRESH_LISTS: u64 = 7;
 
 /// Generates [`FRESH_URLS`] paths from an automaton's rules, a different list for each seed; see [`generate::urls`].

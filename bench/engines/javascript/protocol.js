@@ -310,7 +310,7 @@ function packageOf(name) {
   return require(folder ? path.join(path.resolve(folder), name) : name);
 }
 
-/** Returns the version of a package. */
+/** Returns a package's version. */
 const versionOf = (name) => packageOf(`${name}/package.json`).version;
 
 module.exports = { serve, packageOf, versionOf };

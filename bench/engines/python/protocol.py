@@ -127,7 +127,7 @@ def rows_of(fields):
 
 
 def origin_of(url):
-    """Returns the origin of a URL, verbatim."""
+    """Returns a URL's origin, verbatim."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -311,7 +311,7 @@ def samples(one_pass, model, budget):
 
 
 def reply_to(session, request):
-    """Returns the fields of the reply to a request."""
+    """Returns the reply's fields."""
     asked = request[0][1].decode("utf-8", "replace") if request and request[0][0] == "do" else None
     answer = {"hello": session.hello, "load": session.load, "clear": session.clear, "decide": session.decide, "bench": session.bench}.get(asked)
     try:

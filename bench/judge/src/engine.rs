@@ -33,9 +33,9 @@ pub fn is_fresh(model: &str) -> bool {
 /// An engine's self-description.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Hello {
-    /// Name of the implementation.
+    /// The implementation's name.
     pub name: String,
-    /// Version of the implementation.
+    /// The implementation's version.
     pub version: String,
     /// The claimed dialect.
     pub dialect: String,
@@ -160,7 +160,7 @@ impl<'e> Engine<'e> {
     /// Asks up to [`MAX_ROWS`] questions. A command-line engine answers about the last loaded robots.txt.
     ///
     /// # Errors
-    /// Returns the errors of [`Engine::ask`], and an error if the number or format of the answers is wrong.
+    /// Returns the errors of [`Engine::ask`], and an error if the answers are malformed or their number is wrong.
     pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<Answers, Broken> {
         if self.is_command() {
             let letters = questions.iter().map(|question| self.run_command(question)).collect::<Result<_, _>>()?;

@@ -39,12 +39,12 @@ impl Message {
         self.fields.push((key.to_owned(), value.as_ref().to_vec()));
     }
 
-    /// Returns the values of all fields with this key, in order.
+    /// Returns all values with this key, in order.
     pub fn all<'m>(&'m self, key: &'m str) -> impl Iterator<Item = &'m [u8]> {
         self.fields.iter().filter(move |(name, _)| name == key).map(|(_, value)| &**value)
     }
 
-    /// Returns the value of the first field with this key.
+    /// Returns the first value with this key.
     #[must_use]
     pub fn first<'m>(&'m self, key: &'m str) -> Option<&'m [u8]> {
         self.all(key).next()
@@ -59,7 +59,7 @@ impl Message {
     /// Encodes the message.
     ///
     /// # Errors
-    /// Returns an error if the message exceeds a limit of the protocol.
+    /// Returns an error if the message exceeds a protocol limit.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         limit("fields in a message", self.fields.len(), MAX_FIELDS)?;
         let mut bytes = Vec::new();

@@ -12,7 +12,7 @@
 //! | [`verdicts`], [`minimise`] | asks, compares, and minimizes differences |
 //! | [`traced`] | repeats questions about differences with known causes |
 //! | [`speed`] | lets engines measure themselves, and verifies the results |
-//! | [`records`], [`report`] | the records of a run, and the report made from them |
+//! | [`records`], [`report`] | a run's records and report |
 #![forbid(unsafe_code)]
 
 mod commands;

@@ -18,10 +18,10 @@ use crate::letters;
 /// Interval between memory checks while waiting.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Number of bytes kept from the end of a process's standard error.
+/// Bytes kept from the end of a process's standard error.
 pub const ERROR_BYTES: usize = 64 << 10;
 
-/// Number of bytes kept from the start of a command's standard output.
+/// Bytes kept from the start of a command's standard output.
 const OUTPUT_BYTES: usize = 1 << 20;
 
 /// Time for a process to end after it has closed its output, before it is killed.

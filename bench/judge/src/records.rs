@@ -32,7 +32,7 @@ pub enum Record {
     Failure(Failure),
     /// An engine's agreement with a dialect.
     Score(Score),
-    /// The number of differences between two engines.
+    /// Differences between two engines.
     Pair(Pair),
     /// A minimized difference.
     Difference(Difference),
@@ -44,7 +44,7 @@ pub enum Record {
     Hostile(Hostile),
     /// An engine's memory use.
     Memory(Memory),
-    /// The end of a complete run; the last record.
+    /// The end, if the run is complete; the last record.
     End(End),
 }
 

@@ -50,7 +50,7 @@ pub struct Asked {
 }
 
 /// Asks an engine about a corpus for at most `time`. Every row gets a letter, even if the engine fails. The files are
-/// in random order, so that an engine that runs out of time has still seen files of every kind.
+/// in random order, so that an engine that runs out of time has still seen every kind of file.
 pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> Asked {
     let most_rows = if engine.is_command() { MAX_COMMAND_ROWS } else { usize::MAX };
     ask_at_most(engine, corpus, most_rows, time)
@@ -104,7 +104,7 @@ fn without(letter: u8, rows: usize) -> Answers {
     Answers { letters: vec![letter; rows], lines: None }
 }
 
-/// Asks about all rows of a robots.txt together, or one by one if that fails.
+/// Asks about all rows for a robots.txt together, or about each row alone if that fails.
 fn ask_group(engine: &mut Engine<'_>, group: &Group, most: Most, failed: &mut Vec<Broken>) -> Answers {
     if let Err(broken) = engine.load(0, &group.origin, &group.body) {
         let letter = broken.letter;
@@ -160,11 +160,11 @@ fn append(all: &mut Answers, part: Answers) {
     }
 }
 
-/// Verdicts of some dialects on a corpus.
+/// Some dialects' verdicts on a corpus.
 pub struct Readings(pub Vec<(&'static Dialect, Vec<Vec<Reading>>)>);
 
 impl Readings {
-    /// Computes the verdicts of some dialects.
+    /// Computes some dialects' verdicts.
     #[must_use]
     pub fn new(corpus: &Corpus, dialects: &[&'static Dialect]) -> Readings {
         Readings(dialects.iter().map(|&dialect| (dialect, corpus.readings(dialect))).collect())
@@ -220,7 +220,7 @@ fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: Reading) {
     }
 }
 
-/// Compares the answers of each pair of engines.
+/// Compares each pair of engines.
 #[must_use]
 pub fn pairs(corpus: &str, all: &[(String, Vec<Answers>)]) -> Vec<Pair> {
     let mut pairs = Vec::new();
@@ -343,7 +343,7 @@ fn spread<T: Copy>(things: &[T], most: usize) -> Vec<T> {
     (0..count).map(|index| things[index * things.len() / count]).collect()
 }
 
-/// Returns the first row of each group on which two lists of letters have different verdicts.
+/// Returns the first row in each group on which the verdicts differ.
 #[must_use]
 pub fn differing<'l>(ours: &[Answers], theirs: impl Iterator<Item = Vec<u8>> + 'l) -> Vec<(usize, usize)> {
     let differs = |(a, b): (&u8, &u8)| a != b && letters::is_verdict(*a) && letters::is_verdict(*b);

@@ -75,7 +75,7 @@ struct Figures {
     set_bytes: usize,
 }
 
-/// The dialects for `--commands`: the default, which reads 500 KiB of a file, and one that reads all of it.
+/// The dialects for `--commands`: the default, which reads 500 KiB of a file, and one that reads it all.
 const DIALECTS: [&str; 2] = ["google", "google-lib"];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -197,7 +197,7 @@ fn measure(family: &Family) -> Result<Figures, Box<dyn Error>> {
             one_shot_ms = one_shot_ms.max(milliseconds(start));
             // A file that exceeds the step limit has no answer in one shot.
             if answer.is_ok_and(|answer| answer.allowed != (verdict == Verdict::Allow)) {
-                return Err(format!("{}, {url}: the set answers {verdict:?}, but one shot disagrees", family.name).into());
+                return Err(format!("{}, {url}: expected {verdict:?} in one shot, too", family.name).into());
             }
         }
         best.decide_ms = best.decide_ms.min(decide_ms);
@@ -218,9 +218,9 @@ mod documents;
 mod tests {
     use super::*;
 
-    /// A test can count memory, but not time. It also compares the document: two tests at once would share the count.
+    /// Tests only memory, because times vary. Also checks the document, because parallel tests would share the count.
     #[test]
-    fn memory_stays_within_the_bound_of_the_document() {
+    fn memory_stays_within_the_documented_limit() {
         let document = include_str!("../../METHODOLOGY.md");
         documents::assert_says(document, &format!("takes {MAX_MS} ms or {} MB", MAX_BYTES / MB));
         documents::assert_says(document, &format!("the best of {ROUNDS} rounds"));

@@ -150,10 +150,7 @@ fn measure() -> Result<Counts, Failure> {
         .collect();
     match counts {
         Some(counts) if !counts.is_empty() => Ok(counts),
-        _ => Err((
-            DID_NOT_RUN,
-            "NOT CHECKED: expected summaries in JSON from the benchmarks, found something else".to_owned(),
-        )),
+        _ => Err((DID_NOT_RUN, "NOT CHECKED: expected JSON summaries from the benchmarks".to_owned())),
     }
 }
 
@@ -220,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_tolerance_fails() {
+    fn counts_above_the_tolerance_fail() {
         let old = counts(&[("a", 10_000), ("b", 100)]);
         for (tolerance, a, passes) in [
             (TOLERANCE, 9_000, true),
@@ -236,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn another_list_of_benchmarks_fails() {
+    fn changed_benchmark_lists_fail() {
         let one = counts(&[("a", 1)]);
         let two = counts(&[("a", 1), ("b", 1)]);
         assert!(!compare(&one, &two, TOLERANCE).1);
@@ -244,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_baseline() {
+    fn parses_baselines() {
         assert_eq!(parse("# here\na/b\t12\n"), Some(counts(&[("a/b", 12)])));
         assert_eq!(parse("a/b 12\n"), None);
     }
 
     #[test]
-    fn reads_a_summary() {
+    fn parses_summaries() {
         let summary = |metrics: &str| {
             let text = format!(
                 r#"{{"function_name":"f","id":"x","profiles":[{{"summaries":{{"total":{{"summary":
@@ -264,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runner_has_the_version_of_the_library() {
+    fn runner_and_library_versions_match() {
         let version = runner_version().unwrap();
         let lock = include_str!("../../../Cargo.lock");
         assert!(lock.contains(&format!("name = \"iai-callgrind\"\nversion = \"{version}\"")));
@@ -272,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_names_tolerances_and_exit_codes() {
+    fn document_names_tolerances_and_exit_codes() {
         assert_says(METHODOLOGY, &format!("if a count rises by more than {TOLERANCE} %"));
         assert_says(METHODOLOGY, &format!("tolerates a rise of up to {TOLERANCE_ELSEWHERE} %"));
         let codes = format!(
@@ -282,9 +279,9 @@ mod tests {
         assert_says(METHODOLOGY, &codes);
     }
 
-    /// Reads the names out of the source of the benchmarks, because running them takes valgrind.
+    /// Reads the names from the benchmarks' source, because running them needs valgrind.
     #[test]
-    fn the_baseline_lists_the_benchmarks() {
+    fn baseline_lists_all_benchmarks() {
         let (mut names, mut ids) = (Vec::new(), Vec::new());
         for line in include_str!("../../benches/instructions.rs").lines() {
             if let Some((id, _)) = line.strip_prefix("#[bench::").and_then(|rest| rest.split_once('(')) {

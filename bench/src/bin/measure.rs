@@ -25,11 +25,11 @@ use reptile_engine::set::{Agent, Found as LookedUp, Set};
 use reptile_engine::url::split;
 use reptile_engine::verdict::Verdict;
 
-/// Number of passes over the same paths. The two walks do not take turns, because each would spoil the other's branch
+/// Passes over the same paths. The two walks do not take turns, because each would spoil the other's branch
 /// predictions.
 const WARM_PASSES: usize = 300;
 
-/// Number of times that all files are compiled.
+/// How often all files are compiled.
 const BUILDS: usize = 5;
 
 /// Number of URLs in a batch call.
@@ -38,10 +38,10 @@ const URLS_TOGETHER: usize = 512;
 /// Number of URLs in a separately timed part.
 const PART_URLS: usize = 4096;
 
-/// Number of times that the steps are timed.
+/// How often the steps are timed.
 const STEP_PASSES: usize = 3;
 
-/// Number of passes over the crawl.
+/// Passes over the crawl.
 const CRAWLS: usize = 7;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -211,7 +211,7 @@ fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) 
     Ok(disallowed)
 }
 
-/// Times the steps of a decision over a URL list, on one thread.
+/// Times the decision steps over a URL list, on one thread.
 fn steps(set: &Path, urls: &Path) -> Result<(), Box<dyn Error>> {
     let set = Set::from_bytes(std::fs::read(set)?)?;
     let text = std::fs::read(urls)?;

@@ -1,4 +1,4 @@
-//! Prepares the rows of a request, and times the passes of `bench`.
+//! Prepares a request's rows, and times the passes for `bench`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;

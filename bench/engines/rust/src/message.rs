@@ -17,7 +17,7 @@ pub type Fields = Vec<(String, Vec<u8>)>;
 /// Reads the next message, or returns `None` at the end of the input.
 ///
 /// # Errors
-/// Returns an error if the input cannot be read, ends within a message, or exceeds a limit of the protocol.
+/// Returns an error if the input cannot be read, ends within a message, or exceeds a protocol limit.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Fields>> {
     let mut fields = Fields::new();
     loop {

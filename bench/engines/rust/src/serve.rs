@@ -20,7 +20,7 @@ pub(crate) enum Refusal {
     Error(String),
 }
 
-/// The fields of a reply after `is`.
+/// A reply's fields after `is`.
 pub(crate) type Answer = Result<Vec<(&'static str, String)>, Refusal>;
 
 /// A loaded robots.txt.
@@ -35,7 +35,7 @@ pub struct Session<I> {
     pub(crate) slots: BTreeMap<u32, Slot>,
 }
 
-/// A row of a request, with the index of its `slot` field.
+/// A requested row, with the index of its `slot` field.
 pub(crate) struct Asked<'a> {
     pub(crate) field: usize,
     pub(crate) slot: u32,
@@ -47,7 +47,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// Returns the value of the first field with a key.
+/// Returns the first value with a key.
 pub(crate) fn field<'a>(fields: &'a Fields, key: &str) -> Result<&'a [u8], Refusal> {
     let found = fields.iter().find(|(name, _)| name == key);
     found.map(|(_, value)| &value[..]).ok_or_else(|| Refusal::Error(format!("expected a field {key:?}")))

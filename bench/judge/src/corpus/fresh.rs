@@ -57,7 +57,7 @@ const OTHERS: [&str; 9] = [
     "Content-Signal: search=yes",
 ];
 
-/// The building blocks of patterns and paths.
+/// The building blocks for patterns and paths.
 const PIECES: [&str; 24] = [
     "a",
     "b",

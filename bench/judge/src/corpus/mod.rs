@@ -1,4 +1,4 @@
-//! Questions for engines: robots.txt files, and rows of crawler and URL, with the verdicts of all dialects.
+//! Questions for engines: robots.txt files, and rows with a crawler and URL, with all dialects' verdicts.
 //!
 //! | module | rows |
 //! |---|---|

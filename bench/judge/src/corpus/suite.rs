@@ -10,10 +10,10 @@ use serde::Deserialize;
 use super::{Corpus, Group, Reading, Row};
 use crate::letters;
 
-/// Maximum size in bytes of a body or URL made from repeated parts.
+/// Maximum size in bytes for a body or URL made from repeated parts.
 const MAX_PARTS_BYTES: usize = 20 << 20;
 
-/// The topics of cases.
+/// The topics.
 const TAGS: [&str; 7] = ["RFC 9309", "Google", "Yandex", "Bing", "1994 and 1996", "choices", "robustness"];
 
 #[derive(Deserialize)]
@@ -129,7 +129,7 @@ fn group(case: Case, file: &str, dialect: &'static Dialect) -> Result<Group, Str
     })
 }
 
-/// Returns the topic of a case, based on its source and dialect.
+/// Returns a case's topic, based on its source and dialect.
 fn tag(source: &str, dialect: &str, is_raw: bool) -> &'static str {
     let [rfc, google, yandex, bing, old, choices, robustness] = TAGS;
     if is_raw {

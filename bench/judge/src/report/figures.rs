@@ -1,4 +1,4 @@
-//! Medians, shares and sums calculated from the records of a run.
+//! Medians, shares and sums calculated from a run's records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::records::{
     CorpusRecord, Difference, End, EngineRecord, Failure, Hostile, Memory, Pair, Record, Run, Score, Speed, Traced,
 };
 
-/// The records of a run, by kind.
+/// A run's records, by kind.
 #[derive(Default)]
 pub struct Records {
     /// The run itself.
@@ -111,7 +111,7 @@ impl Figure {
     }
 }
 
-/// Returns the figures for all measurements, by model and input in the order of measurement.
+/// Returns the figures for all measurements, by model and input in measurement order.
 #[must_use]
 pub fn figures(speeds: &[Speed]) -> Vec<Figure> {
     let mut groups: BTreeMap<(usize, usize), Vec<&Speed>> = BTreeMap::new();
@@ -170,7 +170,7 @@ pub fn fastest(figures: &[Figure], model: &str, input: &str) -> Option<f64> {
 pub struct Mean {
     /// The engine.
     pub engine: String,
-    /// Geometric mean, over the inputs, of the ratios to the fastest engine.
+    /// Geometric mean over the ratios to the fastest engine for each input.
     pub ratio: f64,
     /// Number of inputs with a ratio.
     pub inputs: usize,
@@ -178,7 +178,7 @@ pub struct Mean {
     pub is_right: bool,
 }
 
-/// Returns the mean of each engine in a model, fastest first.
+/// Returns each engine's mean in a model, fastest first.
 #[must_use]
 pub fn means(figures: &[Figure], model: &str) -> Vec<Mean> {
     let of_model = || figures.iter().filter(|figure| figure.model == model);

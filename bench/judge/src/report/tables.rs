@@ -1,4 +1,4 @@
-//! The sections of a report: text, tables and plots made from the records of a run.
+//! The sections of a report: text, tables and plots made from a run's records.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ fn heading(blocks: &mut Vec<Block>, level: usize, text: impl Into<String>) {
     blocks.push(Block::Heading(level, text.into()));
 }
 
-/// Adds a summary: a table of each engine's verdict differences and relative times, and a chart of the times.
+/// Adds a summary: a table with each engine's verdict differences and relative times, and a chart.
 fn summary(records: &Records, blocks: &mut Vec<Block>) {
     let all = figures(&records.speeds);
     let measured = SUMMARY_MODELS.map(|(model, head)| (model, head, means(&all, model)));
@@ -99,8 +99,8 @@ fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> Strin
     });
     if has_verdicts {
         explanation.push_str(&format!(
-            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims, or \
-             from {} if it claims none. Slow engines are asked about fewer rows.",
+            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims, \
+             or from {} if it claims none. Slow engines are asked about fewer rows.",
             COMMON.as_str()
         ));
     }
@@ -113,8 +113,8 @@ fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> Strin
     explanation
 }
 
-/// Returns the engines that ran, fastest first in the first model. Engines without a figure there are sorted by the next
-/// model, and those without any figure come last.
+/// Returns the engines that ran, fastest first in the first model. Engines without a figure there are sorted by the
+/// next model, and those without any figure come last.
 fn by_speed<'r>(records: &'r Records, models: &[&(&str, &str, Vec<Mean>)]) -> Vec<&'r EngineRecord> {
     let mut engines: Vec<&EngineRecord> = records.present().collect();
     let key = |engine: &EngineRecord| {
@@ -148,7 +148,7 @@ fn mean_bars(means: &[Mean]) -> Vec<Bar> {
     means.iter().map(bar).collect()
 }
 
-/// Adds the machine, the command, and the nature of the figures.
+/// Adds the machine, the command, and an explanation.
 fn about(records: &Records, blocks: &mut Vec<Block>) {
     let run = &records.run;
     let mut table = Table::new(["", ""]);
@@ -341,7 +341,7 @@ fn tags(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
 }
 
-/// Adds the rate of differences between each pair of engines.
+/// Adds the difference rate for each pair of engines.
 fn pairs(records: &Records, blocks: &mut Vec<Block>) {
     let names: Vec<&str> = records
         .present()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Sample;
 
-/// Maximum difference between the samples' sum and the judge's clock in percent of the sum.
+/// Maximum difference between the samples' sum and the judge's clock, as a percentage.
 const SLACK_PERCENT: u32 = 25;
 
 /// Additional tolerance for a reply with a budget.
@@ -20,7 +20,7 @@ const SLACK: Duration = Duration::from_millis(30);
 /// Additional tolerance for a single pass over fresh rows.
 const FRESH_SLACK: Duration = Duration::from_millis(10);
 
-/// Minimum time of a fresh pass, in percent of the time for a warm pass over the same rows. The lowest share measured
+/// Minimum time for a fresh pass, as a percentage of a warm pass over the same rows. The lowest share measured
 /// for any engine was 65.
 const FRESH_PERCENT: u32 = 40;
 
@@ -39,20 +39,20 @@ const BODY_FACTOR: u32 = 4;
 /// A measurement with a budget of 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// The time of the reply by the judge's clock.
+    /// The reply's duration by the judge's clock.
     pub wall: Duration,
     /// The sum of the samples.
     pub samples: Duration,
 }
 
 impl Idle {
-    /// Returns the time of a request and its reply without the samples.
+    /// Returns the time for a request and its reply without the samples.
     fn overhead(self) -> Duration {
         self.wall.saturating_sub(self.samples)
     }
 }
 
-/// The time of a pass over rows that have been decided before.
+/// The time for a pass over rows that have been decided before.
 #[derive(Clone, Copy, Debug)]
 pub struct WarmPass(Duration);
 
@@ -158,7 +158,7 @@ pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) ->
     (wall - sum > idle.overhead() + slack).then(|| without_samples(sum, wall, idle))
 }
 
-/// Returns the reason why the time of a pass over fresh rows is wrong, if any. `idle` and `warm` are measured on the
+/// Returns the reason why a fresh pass's time is wrong, if any. `idle` and `warm` are measured on the
 /// same rows, decided again.
 pub fn void_fresh(sum: Duration, wall: Duration, idle: Idle, warm: WarmPass) -> Option<String> {
     if sum > wall {
@@ -222,7 +222,7 @@ mod tests {
     fn fresh_times_must_match_the_clock_and_a_second_pass() {
         for (sum, wall, warm, fault) in [
             (100, 121, 100, ""),
-            // The slack is a quarter of 100 + 20 ms, and 10 ms.
+            // The slack is a quarter of 100 + 20 ms, plus 10 ms.
             (100, 160, 100, ""),
             (100, 161, 100, "without samples it takes 20.0 ms"),
             // At the minimum share of a warm pass, and below it.
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn impossible_pass_counts_are_void() {
-        // Samples of 1 ms and a part of a pass of 70 microseconds, as the loop produces them, and the same with 100
-        // times the passes.
+        // Samples as the loop produces them, 1 ms plus part of a 70-microsecond pass, and the same with 100 times the
+        // passes.
         let loops = |factor: u64| -> Vec<Sample> {
             let sample = |part: u64| Sample { ns: SAMPLE_NS + 7_000 * part, passes: 15 * factor, disallowed: 0 };
             (0..10).map(sample).collect()

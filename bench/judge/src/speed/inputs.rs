@@ -16,14 +16,14 @@ use crate::engine::{MAX_ROWS, Question};
 /// The crawler in all inputs with a single crawler.
 pub const AGENT: &[u8] = b"Googlebot";
 
-/// Number of sites in a crawl, and number of URLs.
+/// Number of sites and URLs in a crawl.
 const SITES: u64 = 1_000;
 const CRAWL_URLS: u64 = MAX_ROWS as u64;
 
 /// Number of crawlers in the input with many crawlers, each with its own group.
 const CRAWLERS: usize = 30;
 
-/// Number of rules in each of these groups.
+/// Number of rules per group.
 const RULES: usize = 12;
 
 /// Number of real files for models that parse, evenly spaced in the list of all files.
@@ -161,8 +161,8 @@ impl Inputs {
         self.inputs.push(Input { name: format!("{CRAWLERS} crawlers"), rows, fresh: None, is_whole: false });
     }
 
-    /// Returns sites from the synthetic web, and URLs on all of them in random order. About a fifth of the sites have
-    /// no robots.txt.
+    /// Returns sites from the synthetic web, and URLs on all of them in random order. About a fifth have no
+    /// robots.txt.
     #[must_use]
     pub fn sites(seed: u64) -> Inputs {
         let web = Web { origins: SITES, seed };

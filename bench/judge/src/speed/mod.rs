@@ -33,14 +33,14 @@ const SLOW_ROW: Duration = Duration::from_millis(250);
 const CHECKED_ROWS: usize = 100;
 const CHECK_TIME: Duration = Duration::from_secs(2);
 
-/// Total time for an engine's measurements of a model and input after which it skips further rounds. The first round
+/// Total time for an engine's measurements per model and input after which it skips further rounds. The first round
 /// always takes place.
 const TASK_TIME: Duration = Duration::from_secs(4);
 
 /// The settings for measuring engines.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Time budget of each measurement.
+    /// Time budget per measurement.
     pub budget: Duration,
     /// Number of rounds.
     pub rounds: usize,
@@ -90,7 +90,7 @@ struct Prepared {
     rows: usize,
     /// A measurement with a budget of 0.
     idle: Idle,
-    /// Number of rows compared with the dialect, and of those that agree.
+    /// Rows compared with the dialect, and those that agree.
     checked: usize,
     right: usize,
     /// Time spent on the task so far, by the judge's clock.
@@ -252,8 +252,8 @@ fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(
     Ok(())
 }
 
-/// Chooses the number of rows in a pass, compares the engine's verdicts with the dialect, and measures the overhead of
-/// a request.
+/// Chooses how many rows a pass has, compares the engine's verdicts with the dialect, and measures the overhead per
+/// request.
 fn prepare(
     one: &mut Measured<'_>,
     inputs: &Inputs,
@@ -311,7 +311,7 @@ fn sum(samples: &[Sample]) -> Duration {
     Duration::from_nanos(samples.iter().map(|sample| sample.ns).fold(0, u64::saturating_add))
 }
 
-/// Returns the number of rows for a pass that takes about a fifth of the budget.
+/// Returns how many rows make a pass that takes about a fifth of the budget.
 fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
     if task.input.is_whole {
         return task.input.rows.len();
@@ -368,7 +368,7 @@ fn measure(
 /// The figures of one measurement.
 struct Figures {
     samples: Vec<Sample>,
-    /// The time of the reply by the judge's clock.
+    /// The reply's duration by the judge's clock.
     wall: Duration,
     /// The reason why the samples do not count, if any.
     void: Option<String>,

@@ -15,7 +15,7 @@ use wait4::Wait4;
 
 use crate::{AGENT, Urls};
 
-/// Number of rounds, in which all runs take turns.
+/// Number of rounds. All runs take turns within a round.
 const ROUNDS: usize = 5;
 
 /// Number of URLs in the short list.

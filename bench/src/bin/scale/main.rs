@@ -38,7 +38,7 @@ static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// The agent in all questions. Some of the files name it.
 const AGENT: &str = "Googlebot";
 
-/// Number of rounds, in which all variants take turns.
+/// Number of rounds. All variants take turns within a round.
 const ROUNDS: usize = 7;
 
 /// Number of URLs per batch call, as in `classify`.

@@ -1,6 +1,6 @@
 //! Binds RE2::Set from the system's RE2 library, using the small C++ class in `re2.h`.
 //!
-//! The crate `cxx` generates both sides of the calls and checks that they agree. This module is part of the library and
+//! The crate `cxx` generates both sides and checks that they agree. This module belongs to the library and
 //! not of the engine, because Cargo links a build script's output to the package's library.
 
 use cxx::UniquePtr;
