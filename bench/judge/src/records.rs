@@ -22,7 +22,7 @@ const MAX_RECORD_BYTES: usize = 16 << 20;
 pub enum Record {
     /// The run; the first record.
     Run(Run),
-    /// An engine of `engines.toml`.
+    /// An engine listed in `engines.toml`.
     Engine(EngineRecord),
     /// A corpus used in the run.
     Corpus(CorpusRecord),
