@@ -107,7 +107,8 @@ fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> Strin
     if has_speed {
         explanation.push_str(
             " Times are relative to the fastest engine, as geometric means over the inputs: 2.0 x means twice as long. \
-             \"Other verdicts\" marks engines with too many differences for a comparison.",
+             Engines marked \"other verdicts\" are often wrong on the timed rows; their times, and means over fewer \
+             inputs, are not comparable.",
         );
     }
     explanation
