@@ -10,11 +10,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Reads every part of an automaton, follows every offset, and checks all derived data: flags of states, lists of wildcard automata, and
- * best ranks. Time and memory: linear in the bytes.
+ * Reads every part of an automaton, follows every offset, and checks all derived data: state flags, lists of wildcard
+ * automata, and best ranks. Time and memory are linear in the automaton's size.
  *
  * <p>{@link MachineVerifier} checks the wildcard automata.
- */
 final class AutomatonVerifier {
     /** The owner of trie states. Any other state is owned by its wildcard automaton's root. */
     private static final Integer TRIE = 0;
@@ -25,10 +24,10 @@ final class AutomatonVerifier {
     private final Automaton automaton;
     private final int width;
     private final BitSet texts = new BitSet();
-    /** Ranks that the trie is the first to accept, each at one state. */
+    /** Ranks that are first accepted in the trie, each at one state. */
     private final BitSet inTrie = new BitSet();
     private final Map<Integer, Integer> owners = new HashMap<>();
-    /** The wildcard automata by root offset. An automaton follows all automata that it leads to. */
+    /** The wildcard automata by root offset. Each comes after all automata that it leads to. */
     private final TreeMap<Integer, Wildcard> wildcards = new TreeMap<>();
     private final MachineVerifier machines;
     private final int end;
@@ -55,7 +54,10 @@ final class AutomatonVerifier {
         long passes = 1;
         boolean isNested;
         boolean isListed;
-        /** Of the list: the best ranks of all automata and of the needed ones, the farthest start, and the first needed automaton. */
+        /**
+         * The list's best ranks over all automata and over the needed ones, its greatest start depth, and its first
+         * needed automaton.
+         */
         final int[] listBest = NO_RANKS.clone();
         final int[] listDecidingBest = NO_RANKS.clone();
         int listFrom;
@@ -94,7 +96,7 @@ final class AutomatonVerifier {
             passes = verifyTrie(trie);
         }
         if (automaton.wildcards() != wildcards.size()) {
-            throw automaton.damaged(0, "the number of wildcard automata, " + wildcards.size(), automaton.wildcards());
+            throw automaton.damaged(0, "a wildcard automaton count of " + wildcards.size(), automaton.wildcards());
         }
         if (automaton.fallbacks() != 0) {
             passes += verifyFallbacks(automaton.fallbacks());
@@ -111,7 +113,7 @@ final class AutomatonVerifier {
         // Each rule has exactly one rank, for an allow or a disallow.
         for (int rule = 0; rule < automaton.rules(); rule++) {
             if (listed.get(2 * rule) == listed.get(2 * rule + 1)) {
-                throw automaton.damaged(0, "every rule listed once", "not so rule " + rule);
+                throw automaton.damaged(0, "every rule listed exactly once", "rule " + rule);
             }
         }
         return (int) passes;
@@ -121,7 +123,7 @@ final class AutomatonVerifier {
     private void claim(int from, int to) {
         int other = from < 0 ? from : claimed.nextSetBit(from);
         if (from < 0 || from > to || to > end || other >= 0 && other < to) {
-            throw automaton.damaged(from, "bytes that belong to nothing else, before " + end, "parts that overlap");
+            throw automaton.damaged(from, "unused bytes before\u0020" + end, "parts that overlap");
         }
         claimed.set(from, to);
     }
@@ -161,14 +163,14 @@ final class AutomatonVerifier {
 
     private void checkOnce(BitSet listed, int rank) {
         if (listed.get(rank)) {
-            throw automaton.damaged(0, "every rule listed once", "the rank " + rank + " twice");
+            throw automaton.damaged(0, "every rule listed exactly once", "the rank " + rank + " twice");
         }
         listed.set(rank);
     }
 
     private void checkRank(int rank, int at) {
         if (rank >> 1 >= automaton.rules()) {
-            throw automaton.damaged(at, "a rank of one of " + automaton.rules() + " rules", rank);
+            throw automaton.damaged(at, "the rank of one of " + automaton.rules() + " rules", rank);
         }
     }
 
@@ -367,7 +369,7 @@ final class AutomatonVerifier {
         wildcard.listPasses = Math.min(wildcard.listPasses + wildcard.passes, Walk.MAX_PASSES + 1);
     }
 
-    /** The state of a walk to a trie state. */
+    /** A step of a walk through the trie. */
     private static final class Way {
         final int state;
         final int depth;
@@ -398,7 +400,7 @@ final class AutomatonVerifier {
             int[] before = seen.putIfAbsent(state, ranks);
             if (before != null) {
                 if (!Arrays.equals(before, ranks) || !wildcards.isEmpty()) {
-                    throw automaton.damaged(state, "a trie state that is reached on one way", "two ways");
+                    throw automaton.damaged(state, "a trie state that is reached one way", "two ways");
                 }
                 continue;
             }
@@ -434,7 +436,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Records the ranks that are accepted for the first time on a walk. Each has only one such state. */
+    /** Records the ranks that a walk accepts for the first time. Each rank has only one such state. */
     private void note(int[] ranks, int[] before, int state) {
         for (int kind = 0; kind < 2; kind++) {
             if (ranks[kind] != before[kind] && ranks[kind] != NO_RANK) {
@@ -452,12 +454,12 @@ final class AutomatonVerifier {
         boolean needsAll = entries[0][0] == 1;
         Wildcard list = wildcards.get(entries[1][1]);
         if (entries[0][1] != (needsAll ? list.root : list.deciding) || list.listFrom > depth) {
-            throw automaton.damaged(state, "the list that a verdict needs, begun within " + depth + " bytes", entries[0][1]);
+            throw automaton.damaged(state, "the list that a verdict needs, starting within " + depth + " bytes", entries[0][1]);
         }
         int[] best = needsAll ? list.listBest : list.listDecidingBest;
         for (int kind = 0; kind < 2; kind++) {
             if (Math.min(best[kind], ranks[kind]) == NO_RANK && list.listBest[kind] != NO_RANK) {
-                throw automaton.damaged(state, "a list for verdicts with both kinds of rule", "a kind that is left out");
+                throw automaton.damaged(state, "a verdict list with both kinds of rule", "a missing kind");
             }
         }
         return list;
