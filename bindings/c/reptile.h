@@ -4,14 +4,14 @@
  *
  * Rules for every function:
  *
- * - It returns a code. On error, `*message` is set to a description, which the caller frees with reptile_text_free; on success it
- *   is set to null. `message` may be null.
- * - It never ends the process, unless memory runs out. Null pointers, lengths beyond half of the address space, and invalid
- *   handles (freed, of another type, or never created) are REPTILE_CODE_ARGUMENT. Only reptile_decide and reptile_decide_at do
- *   not check whether their handle was freed.
+ * - It returns a code. On error, `*message` is set to a description, which the caller frees with reptile_text_free; on
+ *   success it is set to null. `message` may be null.
+ * - It never ends the process, unless memory runs out. Null pointers, lengths beyond half of the address space, and
+ *   invalid handles (freed, of another type, or never created) are REPTILE_CODE_ARGUMENT. Only reptile_decide and
+ *   reptile_decide_at do not check whether their handle was freed.
  * - No verdict survives an error: verdicts are first set to REPTILE_VERDICT_NONE, which is 0.
- * - Sets and agents are immutable. Any number of threads may share them until one is freed. Agents keep their set's data alive,
- *   so the set may be freed first.
+ * - Sets and agents are immutable. Any number of threads may share them until one is freed. Agents keep their set's
+ *   data alive, so the set may be freed first.
  * - Memory that the library allocates is freed only by the library's functions.
  */
 

@@ -100,7 +100,7 @@ def test_errors_are_exceptions_with_the_text_of_the_library(tmp_path):
 def test_compile(tmp_path):
     with pytest.raises(reptile.Error, match="robots"):
         reptile.compile({"https://shop.example/": ""})
-    with pytest.raises(ValueError, match='no field "stauts"'):
+    with pytest.raises(ValueError, match='unknown capture field "stauts"'):
         reptile.compile([{"url": "https://a.example/robots.txt", "stauts": 404}])
     with pytest.raises(TypeError, match="pair"):
         reptile.compile([7])

@@ -2,8 +2,9 @@
 
     prepare.py REPOSITORY DATA MUTANTS REPTILE... [--full]
 
-The conformance suite is converted to tables, because Java has no TOML reader. A row of `suite/DIALECT.tsv` has the case's
-origin, the agent and the URL (both in base64), the verdict, the line (`-` if the case has none) and the case's name.
+The conformance suite is converted to tables, because Java has no TOML reader. A row of `suite/DIALECT.tsv` has the
+case's origin, the agent and the URL (both in base64), the verdict, the line (`-` if the case has none) and the case's
+name.
 """
 
 import base64
@@ -121,7 +122,7 @@ def spellings(reptile, folder):
 
 
 def real(shared, reptile, data, full):
-    """Compiles the real files with `google-lib`, for the verdicts of Google's library, or with all dialects if `full`."""
+    """Compiles the real files with `google-lib`, for comparison with Google's library; if `full`, with all dialects."""
     folder = data / "real"
     folder.mkdir()
     corpus = shared / "corpora" / "real"

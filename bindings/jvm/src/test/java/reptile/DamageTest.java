@@ -35,7 +35,7 @@ final class DamageTest {
         mutants(data.resolve("damage/mutants"));
     }
 
-    /** Returns the masks to flip a byte with: one that depends on the offset, or all with {@code -Dreptile.full=true}. */
+    /** Returns the masks to flip: one that depends on the offset, or all with {@code -Dreptile.full=true}. */
     private static int[] masks(int at) {
         return IS_FULL ? ALL_MASKS : new int[] {ALL_MASKS[at % ALL_MASKS.length]};
     }

@@ -70,7 +70,7 @@ final class LimitsTest {
         return new Automaton(ByteBuffer.wrap(Arrays.copyOf(bytes.array(), end)).order(ByteOrder.LITTLE_ENDIAN), 0, 0);
     }
 
-    /** Returns a header: two-byte numbers, one rule, a trie, no rule with an empty pattern, {@code wildcards} automata. */
+    /** Returns a header: two-byte numbers, one rule, a trie, no empty pattern, {@code wildcards} wildcard automata. */
     private static ByteBuffer header(int trie, int wildcards) {
         ByteBuffer bytes = buffer(60_000).put((byte) 2).putShort((short) 1).putShort((short) trie);
         bytes.putShort((short) 0).putShort((short) 0).putShort((short) 0).putShort((short) 0).putShort((short) -1);
