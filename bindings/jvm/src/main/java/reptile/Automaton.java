@@ -93,7 +93,7 @@ final class Automaton {
         }
         int number = buffer.getInt(base + at);
         if (number < 0) {
-            throw damaged(at, "a number of less than 2^31", Integer.toUnsignedString(number));
+            throw damaged(at, "a number below 2^31", Integer.toUnsignedString(number));
         }
         return number;
     }
@@ -107,7 +107,7 @@ final class Automaton {
         }
         int rank = buffer.getInt(base + at);
         if (rank < -1) {
-            throw damaged(at, "a rank of less than 2^31", Integer.toUnsignedString(rank));
+            throw damaged(at, "a rank below 2^31", Integer.toUnsignedString(rank));
         }
         return rank == -1 ? NO_RANK : rank;
     }
@@ -117,7 +117,7 @@ final class Automaton {
         check(at, 4);
         int number = buffer.getInt(base + at);
         if (number < 0) {
-            throw damaged(at, "a number of less than 2^31", Integer.toUnsignedString(number));
+            throw damaged(at, "a number below 2^31", Integer.toUnsignedString(number));
         }
         return number;
     }

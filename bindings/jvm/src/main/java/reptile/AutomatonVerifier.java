@@ -70,7 +70,7 @@ final class AutomatonVerifier {
             next = automaton.number(root + 1 + 3 * width);
             deciding = automaton.number(root + 1 + 4 * width);
             if (next >= root || deciding > root) {
-                throw automaton.damaged(root, "automata of the list before this one", next + " and " + deciding);
+                throw automaton.damaged(root, "preceding automata in the list", next + " and " + deciding);
             }
         }
     }
@@ -150,7 +150,7 @@ final class AutomatonVerifier {
             }
         }
         if (at != end) {
-            throw automaton.damaged(at, "the end of all parts at " + end, at);
+            throw automaton.damaged(at, "all parts to end at " + end, at);
         }
     }
 
@@ -181,7 +181,7 @@ final class AutomatonVerifier {
             int rank = automaton.textRank(at, text);
             checkRank(rank, at);
             if (rank <= last) {
-                throw automaton.damaged(at, "texts in the order of their ranks", rank + " after " + last);
+                throw automaton.damaged(at, "texts in rank order", rank + " after " + last);
             }
             byte[] pattern = automaton.text(at, text);
             boolean hasSlash = false;
@@ -189,7 +189,7 @@ final class AutomatonVerifier {
                 hasSlash |= letter == '/';
             }
             if (pattern.length == 0 || automaton.opensDirectory(at, text) && ((rank & 1) != 0 || !hasSlash)) {
-                throw automaton.damaged(at, "the pattern of a rule", Utf8.shown(pattern));
+                throw automaton.damaged(at, "a rule's pattern", Utf8.shown(pattern));
             }
             texts.set(rank);
             last = rank;
@@ -207,7 +207,7 @@ final class AutomatonVerifier {
             int state = waiting.removeLast();
             Integer known = owners.putIfAbsent(state, owner);
             if (known != null && !known.equals(owner)) {
-                throw automaton.damaged(state, "a state of one automaton", "a state that two automata reach");
+                throw automaton.damaged(state, "one automaton's state", "a state that two automata reach");
             }
             if (known == null) {
                 checkState(state);
@@ -314,7 +314,7 @@ final class AutomatonVerifier {
         for (int state : states) {
             int flags = automaton.u8(state + 1);
             if ((flags & (Automaton.DISALLOWS | Automaton.DISALLOWS_AT_END | Automaton.SETTLED)) != 0) {
-                throw automaton.damaged(state, "a state without the flags of the trie", flags);
+                throw automaton.damaged(state, "a state without trie flags", flags);
             }
             for (boolean isAtEnd : new boolean[] {false, true}) {
                 int[] ranks = automaton.ranks(state, isAtEnd);
@@ -363,7 +363,7 @@ final class AutomatonVerifier {
         if (wildcard.deciding == wildcard.root) {
             merge(wildcard.listDecidingBest, wildcard.best);
         } else if (wildcard.deciding != deciding) {
-            throw automaton.damaged(wildcard.root, "the first automaton of the list that a verdict needs", wildcard.deciding);
+            throw automaton.damaged(wildcard.root, "the verdict list's first automaton", wildcard.deciding);
         }
         wildcard.listFrom = Math.max(wildcard.listFrom, wildcard.from);
         wildcard.listPasses = Math.min(wildcard.listPasses + wildcard.passes, Walk.MAX_PASSES + 1);
@@ -454,7 +454,7 @@ final class AutomatonVerifier {
         boolean needsAll = entries[0][0] == 1;
         Wildcard list = wildcards.get(entries[1][1]);
         if (entries[0][1] != (needsAll ? list.root : list.deciding) || list.listFrom > depth) {
-            throw automaton.damaged(state, "the list that a verdict needs, starting within " + depth + " bytes", entries[0][1]);
+            throw automaton.damaged(state, "the verdict list, starting within " + depth + " bytes", entries[0][1]);
         }
         int[] best = needsAll ? list.listBest : list.listDecidingBest;
         for (int kind = 0; kind < 2; kind++) {

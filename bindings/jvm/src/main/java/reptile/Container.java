@@ -29,7 +29,7 @@ final class Container {
     Container(Bytes bytes) {
         Section all = new Section(HEADER, bytes, 0, bytes.length());
         if (bytes.length() < HEADER_BYTES || !Arrays.equals(all.copy(0, LABEL.length), LABEL)) {
-            throw all.damaged(0, "the label of a compiled set", "a file of " + bytes.length() + " bytes that does not begin with it");
+            throw all.damaged(0, "a compiled set's label", "a file of " + bytes.length() + " bytes that does not begin with it");
         }
         expect(all, 8, "format version " + VERSION + ", the only one supported", VERSION);
         expect(all, 12, "the byte order mark", BYTE_ORDER);
@@ -97,7 +97,7 @@ final class Container {
             next++;
         }
         if (end != bytes.length()) {
-            throw all.damaged(24, "the end of the last section, " + end, bytes.length());
+            throw all.damaged(24, "the last section to end at " + end, bytes.length());
         }
         for (int place = 0; place < sections.length; place++) {
             if (sections[place] == null) {
@@ -112,7 +112,7 @@ final class Container {
         boolean ended = false;
         for (byte letter : all.copy(at, 8)) {
             if (letter != 0 && (ended || letter < 'a' || letter > 'z')) {
-                throw all.damaged(at, "the name of a section", "byte " + (letter & 0xFF));
+                throw all.damaged(at, "a section name", "byte " + (letter & 0xFF));
             }
             ended |= letter == 0;
             if (!ended) {

@@ -55,7 +55,7 @@ final class Crawlers {
             throw section.damaged(0, "a crawlers section", "a file without it");
         }
         if (section.length > MAX_BYTES) {
-            throw section.damaged(0, "at most " + MAX_BYTES + " bytes, the limit of this reader", section.length);
+            throw section.damaged(0, "at most " + MAX_BYTES + " bytes, this reader's limit", section.length);
         }
         syntax = section.u8(0);
         int cuts = section.u8(1);

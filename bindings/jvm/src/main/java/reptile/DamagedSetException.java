@@ -22,14 +22,14 @@ public final class DamagedSetException extends ReptileException {
      * Returns the section with the error, by its name in the format; {@code header} means the header and the section
      * table.
      *
-     * @return the name of the section
+     * @return the section's name
      */
     public String section() {
         return section;
     }
 
     /**
-     * Returns the offset of the error in the section.
+     * Returns the error's offset in the section.
      *
      * @return an offset in bytes from the start of the section
      */

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Checks that wildcard automata are the Aho-Corasick automata of their segments, and that their fingerprints pass every segment. FORMAT.md
- * defines this under "A wildcard automaton and its segments".
+ * Checks that wildcard automata are the Aho-Corasick automata of their segments, and that their fingerprints pass every
+ * segment. FORMAT.md defines this under "A wildcard automaton and its segments".
  */
 final class MachineVerifier {
     /** The root, used as a suffix. */
@@ -102,7 +102,10 @@ final class MachineVerifier {
         }
     }
 
-    /** Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional results. */
+    /**
+     * Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional
+     * results.
+     */
     private void verifyFound(Open open, int suffix) {
         int[][] own = automaton.wildcards(open.state);
         int[][] nested = suffix == ROOT ? new int[0][] : automaton.wildcards(suffix);

@@ -88,7 +88,7 @@ final class Origins {
     }
 
     private boolean isAt(long at, byte[] host, int from, int to, int scheme, int port) {
-        records.check(at, RECORD_BYTES, "the record of an origin");
+        records.check(at, RECORD_BYTES, "an origin's record");
         ByteBuffer buffer = records.buffer(at);
         int index = records.index(at);
         int length = buffer.get(index + 15) & 0xFF;

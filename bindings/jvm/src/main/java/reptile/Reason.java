@@ -21,12 +21,13 @@ public enum Reason {
     /** The origin was unreachable for more than {@link Explanation#number()} days. */
     UNREACHABLE,
     /**
-     * The response had a 5xx status and a page that says "not found", which counts as 404. {@link Explanation#number()} is the status.
+     * The response had a 5xx status and a page that says "not found", which counts as 404. {@link Explanation#number()}
+     * is the status.
      */
     NOT_FOUND_PAGE,
     /**
-     * The response was a challenge page, a browser test instead of the robots.txt. {@link Explanation#number()} is the product, as listed
-     * in {@code engine/FORMAT.md}.
+     * The response was a challenge page (a browser test) instead of the robots.txt. {@link Explanation#number()} is the
+     * product, as listed in {@code engine/FORMAT.md}.
      */
     CHALLENGE_PAGE,
     /** The policy allows or disallows everything without a recorded cause. */

@@ -37,7 +37,7 @@ final class Section {
             throw damaged(at, what + " of " + count + " bytes", "a section of " + length + " bytes");
         }
         if (count > bytes.stride()) {
-            throw damaged(at, what + " of at most " + bytes.stride() + " bytes, the limit of this reader", count);
+            throw damaged(at, what + " of at most " + bytes.stride() + " bytes, this reader's limit", count);
         }
     }
 
@@ -85,7 +85,7 @@ final class Section {
     byte[] copy(long at, int count) {
         check(at, count, "a text");
         if (count > MAX_TEXT_BYTES) {
-            throw damaged(at, "a text of at most " + MAX_TEXT_BYTES + " bytes, the limit of this reader", count);
+            throw damaged(at, "a text of at most " + MAX_TEXT_BYTES + " bytes, this reader's limit", count);
         }
         byte[] copy = new byte[count];
         if (count == 0) {

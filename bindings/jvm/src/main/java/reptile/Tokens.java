@@ -23,8 +23,8 @@ final class Tokens {
     /** Returns a token's text. */
     byte[] text(long number) {
         long texts = 8 + 8 * count;
-        long start = number == 0 ? 0 : section.u63(8 * number, "the end of a text");
-        long end = section.u63(8 + 8 * number, "the end of a text");
+        long start = number == 0 ? 0 : section.u63(8 * number, "a text's end");
+        long end = section.u63(8 + 8 * number, "a text's end");
         if (start > end || end > section.length - texts || end - start > Integer.MAX_VALUE) {
             throw section.damaged(8 + 8 * number, "an end from " + start + " to " + (section.length - texts), end);
         }

@@ -88,7 +88,7 @@ final class Verifier {
 
     private void verifyRulesets() {
         if (rulesets.count() > Integer.MAX_VALUE - 8) {
-            throw container.section("index").damaged(0, "fewer than 2^31 rulesets, the limit of this verifier", rulesets.count());
+            throw container.section("index").damaged(0, "fewer than 2^31 rulesets, this verifier's limit", rulesets.count());
         }
         passes = new short[(int) rulesets.count()];
         for (int number = 0; number < passes.length; number++) {
@@ -98,7 +98,7 @@ final class Verifier {
         Section bytes = container.section("rulesets");
         long end = rulesets.count() == 0 ? 0 : index.i64(index.length - 8) & 0xFFFF_FFFF_FFFFL;
         if (index.length % 8 != 0 || end != bytes.length) {
-            throw index.damaged(Math.max(0, index.length - 8), "the end of the section rulesets, " + bytes.length, end);
+            throw index.damaged(Math.max(0, index.length - 8), "the end of rulesets at " + bytes.length, end);
         }
     }
 
@@ -192,7 +192,7 @@ final class Verifier {
             starts.add(at);
             at += isByTime ? timeline(captures, at, policies) : captures(captures, at, policies);
             if (at > captures.length) {
-                throw captures.damaged(captures.length, "the end of a record", "a record that ends at " + at);
+                throw captures.damaged(captures.length, "a record's end", "a record that ends at " + at);
             }
         }
         return starts;
@@ -265,7 +265,7 @@ final class Verifier {
             count++;
         }
         if (count != origins.count()) {
-            throw container.section("buckets").damaged(0, "the number of origins, " + count, origins.count());
+            throw container.section("buckets").damaged(0, "an origin count of " + count, origins.count());
         }
         origins.checkRuns(count);
     }

@@ -159,7 +159,7 @@ final class Walk {
         }
         int end = (rank & 1) == 0 ? allowEnd : disallowEnd;
         if (end == 0) {
-            throw automaton.damaged(0, "a text for the rule of rank " + rank, "none");
+            throw automaton.damaged(0, "a text for the rule with rank " + rank, "none");
         }
         int length = Math.abs(end) - 1;
         byte[] pattern = java.util.Arrays.copyOfRange(path, from, from + length + (end < 0 ? 1 : 0));
@@ -185,7 +185,7 @@ final class Walk {
             if (isUseful(root)) {
                 int start = automaton.number(root + 1 + 2 * width);
                 if (start > to - from) {
-                    throw automaton.damaged(root, "a wildcard within the path of " + (to - from) + " bytes", start);
+                    throw automaton.damaged(root, "a wildcard start up to " + (to - from), start);
                 }
                 run(root, from + start, 1);
             }

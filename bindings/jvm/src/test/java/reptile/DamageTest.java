@@ -85,9 +85,9 @@ final class DamageTest {
     }
 
     /**
-     * Tests damage with matching hashes, which {@code engine/examples/mutants.rs} has tried on the engine. Sets that the engine accepts
-     * must be accepted and give the same answers. Sets that it rejects must be rejected, or give the same answers wherever the engine has
-     * one.
+     * Tests damage with matching hashes, which {@code engine/examples/mutants.rs} has tried on the engine. Sets that
+     * the engine accepts must be accepted and give the same answers. Sets that it rejects must be rejected, or give the
+     * same answers wherever the engine has one.
      */
     private static void mutants(Path path) throws Exception {
         ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
