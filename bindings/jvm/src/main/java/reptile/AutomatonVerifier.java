@@ -14,6 +14,7 @@ import java.util.TreeMap;
  * automata, and best ranks. Time and memory are linear in the automaton's size.
  *
  * <p>{@link MachineVerifier} checks the wildcard automata.
+ */
 final class AutomatonVerifier {
     /** The owner of trie states. Any other state is owned by its wildcard automaton's root. */
     private static final Integer TRIE = 0;
