@@ -256,7 +256,7 @@ fn profiles_decide_what_captures_mean() {
     folder.run(&["classify", "set", "--agent", "a", "--at", "2026-01-01"]).says(2, &["is a compiled set", "--at"]);
     folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["digits are a date (4, 6, 8, 12, 14)"]);
 
-    // The columns of `--explain` precede those of `--reason`. The last line is not a URL.
+    // `--explain` columns precede `--reason` columns. The last line is not a URL.
     let args = ["classify", "set", "--agent", "any", "--explain", "--reason"];
     let run = folder.run_with(&args, b"http://a.example/x\nhttp://b.example/\n\n").says(0, &[]);
     let expected = "http://a.example/x\tdisallow\t2\tDisallow: /x\trule of the last good copy, now 503\n\

@@ -468,7 +468,7 @@ fn damaged_files_give_an_error_or_verdicts() {
 }
 
 #[test]
-fn verdicts_are_written_as_columns() {
+fn verdicts_are_written_as_parquet_columns() {
     let folder = Folder::with_set();
     let long = "x".repeat(3 << 20);
     folder.write(
@@ -542,7 +542,7 @@ fn row_groups_have_a_bounded_size() {
 }
 
 #[test]
-fn captures_are_compiled_from_columns() {
+fn captures_are_compiled_from_parquet_columns() {
     let folder = Folder::new();
     let closed = "user-agent: *\ndisallow: /";
     let rows = 7;

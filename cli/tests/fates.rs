@@ -58,7 +58,7 @@ fn every_capture_has_a_fate() {
 }
 
 #[test]
-fn by_time_every_capture_that_can_decide_is_used() {
+fn sets_by_time_use_every_capture_that_can_decide() {
     let folder = Folder::new();
     folder.write("captures.jsonl", LINES);
     let args = ["compile", "--by-time", "--at", "2026-01-05", "-o", "set", "--fates", "fates.tsv", "captures.jsonl"];

@@ -242,7 +242,7 @@ fn a_gz_output_is_compressed_record_by_record() {
 /// reptile-cli --test all filter:: -- --ignored`.
 #[test]
 #[ignore = "needs Python with the package warcio"]
-fn warcio_reads_what_was_written() {
+fn warcio_reads_the_kept_records() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc.gz", all(&records, gz));
     folder.write("f.warc", all(&records, <[u8]>::to_vec));

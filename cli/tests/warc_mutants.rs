@@ -43,7 +43,7 @@ fn forged(host: &str) -> Vec<u8> {
     String::from_utf8(robots(host, FORGED)).unwrap().replace("2026-01-02", "2030-01-02").into_bytes()
 }
 
-/// Returns the records of a crawl in which an attacker controls the contents of their own records.
+/// Returns the records of a crawl. An attacker controls the contents of some.
 fn records() -> Vec<Vec<u8>> {
     let all: Vec<u8> = VICTIMS.iter().flat_map(|host| forged(host)).collect();
     let unix = String::from_utf8(all.clone()).unwrap().replace('\r', "").into_bytes();
