@@ -314,7 +314,7 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
     let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
     assert_eq!(found.text().lines().collect::<Vec<_>>(), expected);
-    // The reason and the rejected rows do not change, in any way of deciding.
+    // Reasons and rejected rows are the same in every mode.
     let reason = ["--columns", "verdict,reason", "--unknown", "allow", "--any-of", "--rejects", "bad"];
     let found = run(&folder, URLS, &reason).says(0, &["unknown, taken for allow 1\n"]);
     assert!(!found.stderr.contains("invalid, taken"), "{found:?}");

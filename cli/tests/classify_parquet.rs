@@ -2,7 +2,9 @@
 //! and Parquet output.
 //!
 //! `pandas_polars_and_duckdb_read_and_write` tests interoperability with other programs. It needs Python with pyarrow,
-//! pandas, polars and duckdb: `PYTHON=venv/bin/python cargo test -p reptile-cli --test all parquet -- --ignored`.
+//! pandas, polars and duckdb:
+//!
+//! `PYTHON=venv/bin/python cargo test -p reptile-cli --test all parquet -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::fs::File;

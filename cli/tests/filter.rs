@@ -238,8 +238,9 @@ fn a_gz_output_is_compressed_record_by_record() {
     assert!(members(&folder.read("folder/plain.warc.gz")) == expected);
 }
 
-/// The Python package warcio reads every kept record, and no others: `pip install warcio; PYTHON=python3 cargo test -p
-/// reptile-cli --test all filter:: -- --ignored`.
+/// The Python package warcio reads every kept record, and no others:
+///
+/// `pip install warcio; PYTHON=python3 cargo test -p reptile-cli --test all filter:: -- --ignored`.
 #[test]
 #[ignore = "needs Python with the package warcio"]
 fn warcio_reads_the_kept_records() {

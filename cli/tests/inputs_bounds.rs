@@ -168,7 +168,7 @@ fn long_capture_fields_take_little_memory() {
 #[test]
 fn header_fields_bodies_and_urls_over_the_limit_are_rejected() {
     let folder = Folder::new();
-    // The compiler's MAX_HEADER_BYTES.
+    // The command's MAX_HEADER_BYTES.
     const HEADER: usize = 64 << 10;
     const URL: usize = reptile_engine::url::MAX_URL_BYTES;
     for (len, code) in [(HEADER - 1, 0), (HEADER, 0), (HEADER + 1, 1)] {

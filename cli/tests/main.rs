@@ -1,4 +1,4 @@
-//! All tests of the command, in one test program: linking a program for each file takes much longer than running it.
+//! All tests of the command, in one test program: building a program for each file takes much longer than running it.
 //!
 //! Each module states what it tests. A new file needs a `mod` line here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]

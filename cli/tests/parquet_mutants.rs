@@ -1,8 +1,9 @@
-//! Thousands of damaged Parquet files. Whichever bytes change, `reptile classify` ends with a message or with the
-//! file's rows, in bounded memory and time. If pages have checksums, it decides no URL that was not in the file.
+//! Thousands of damaged Parquet files. Whichever bytes change, `reptile classify` ends with a message or with rows, in
+//! bounded memory and time. If pages have checksums, it decides no URL that was not in the file.
 //!
-//! The long runs are ignored: `cargo test -p reptile-cli --test all parquet_mutants -- --ignored`. `PYTHON` names a
-//! Python with pyarrow.
+//! The long runs are ignored by default, and one needs a Python with pyarrow:
+//!
+//! `PYTHON=python3 cargo test -p reptile-cli --test all parquet_mutants -- --ignored`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -414,7 +415,7 @@ fn mutants_are_refused_or_give_all_rows() {
     try_mutants(&folder, &bases(&folder), 20_160, 1_000);
 }
 
-/// Writes files with checksums in pyarrow. The arguments are the folder and the file names.
+/// Writes files with checksums in pyarrow. The argument is the folder.
 const PYTHON: &str = r#"
 import sys, pyarrow as pa, pyarrow.parquet as pq
 folder = sys.argv[1]

@@ -298,7 +298,7 @@ fn cases() -> Vec<Case> {
                 vec![refers(revisit("a", 9, IDENTICAL, "HTTP/1.1 404 Gone\r\n\r\n"), "1"), id(ok("a", 1, CLOSED), "1")],
                 // Without its own header, the revisit has the original capture's status.
                 vec![refers(revisit("b", 9, IDENTICAL, ""), "2"), id(ok("b", 1, CLOSED), "2")],
-                // Chunk lengths and compression are the original body's; so is the truncation.
+                // Chunking, compression and truncation come from the original record, not from the revisit.
                 vec![
                     refers(
                         revisit("c", 9, IDENTICAL, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")

@@ -127,7 +127,7 @@ fn the_first_failing_input_is_reported_after_earlier_messages() {
     }
 }
 
-/// A pipe is opened after the inputs before it, and not at all if one of them fails.
+/// A pipe is opened only after the inputs before it, and not at all if one of them fails.
 #[test]
 fn pipes_are_opened_in_input_order() {
     let folder = Folder::new();

@@ -259,7 +259,7 @@ fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>,
     (code, stdout, errors)
 }
 
-/// Parses the output of `filter` with a minimal reader. Returns each record's header with its target, and its block.
+/// Parses the output of `filter` with a minimal reader. Returns each record's target and block.
 fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
     let mut unpacked = Vec::new();
     if is_packed && !bytes.is_empty() {

@@ -1,7 +1,8 @@
 //! Comparison with two other WARC readers on the same files: warcio and FastWARC.
 //!
-//! Requires Python: `pip install warcio fastwarc; PYTHON=python3 cargo test -p reptile-cli --test all warc_readers:: --
-//! --ignored`.
+//! Requires Python:
+//!
+//! `pip install warcio fastwarc; PYTHON=python3 cargo test -p reptile-cli --test all warc_readers:: -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::io::Read;

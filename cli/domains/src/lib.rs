@@ -1,14 +1,14 @@
 //! The registered domain of a host, by the Public Suffix List.
 //!
-//! The list is generated code that takes long to compile. In a separate crate it is compiled once, not with every
-//! change of the command.
+//! The list is code that is compiled with its caller. In this separate crate it is compiled once, not with every change
+//! of the command.
 
 #![forbid(unsafe_code)]
 
 use psl::Type;
 
-/// Returns the host's privately or publicly registered domain: one label below a suffix such as `co.uk` or, for
-/// customers of a hosting company, `github.io`.
+/// Returns the domain that one owner controls: one label below a suffix such as `co.uk` or, for customers of a hosting
+/// company, `github.io`.
 ///
 /// Returns `None` for a host that is itself a suffix. The host must be in lower case, with A-labels, and not an
 /// address.
