@@ -152,10 +152,10 @@ fn tables_have_a_column_for_each_dialect_and_profile() {
     assert_eq!(headers, [dialects.as_str(); 4]);
     let profiles = format!("| outcome | {} | case |", capture::ALL.map(|profile| profile.as_str()).join(" | "));
     assert!(document.lines().any(|line| line == profiles), "{profiles}");
-    let readme = text_of("README.md");
+    let guide = text_of("cli/guide/dialects.md");
     for name in dialect::ALL.map(|dialect| dialect.as_str()).iter().chain(&capture::ALL.map(|profile| profile.as_str()))
     {
-        assert!(readme.contains(&format!("`{name}`")), "README.md does not name {name}");
+        assert!(guide.contains(&format!("`{name}`")), "cli/guide/dialects.md does not name {name}");
     }
 }
 
@@ -163,10 +163,11 @@ fn tables_have_a_column_for_each_dialect_and_profile() {
 fn numbers_of_the_documents_are_those_of_the_code() {
     let pairs: u32 = constant("compiler/tests/equivalence.rs", "PAIRS").parse().unwrap();
     for (file, statement) in [
-        ("README.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
-        ("README.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
-        ("README.md", format!("{} random files under every dialect", grouped(pairs / 100))),
-        ("README.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
+        ("TESTING.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
+        ("TESTING.md", format!("{} recorded verdicts", grouped(constant("compiler/tests/shared.rs", "GOLDEN_ROWS")))),
+        ("TESTING.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
+        ("TESTING.md", format!("{} random files under every dialect", grouped(pairs / 100))),
+        ("TESTING.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
         ("compiler/DIALECTS.md", format!("cut at {} bytes", grouped(MAX_LINE_BYTES_GOOGLE))),
         ("compiler/DIALECTS.md", format!("within {} KiB", MAX_BODY_BYTES_500_KIB >> 10)),
         ("compiler/DIALECTS.md", format!("over {} KB", MAX_BODY_BYTES_2017 >> 10)),
@@ -186,9 +187,16 @@ fn numbers_of_the_documents_are_those_of_the_code() {
 #[test]
 fn paths_in_the_documents_exist() {
     let mut count = 0;
-    for file in
-        ["README.md", "compiler/DIALECTS.md", "compiler/DISAGREEMENT.md", "compiler/EXAMPLES.md", "corpora/README.md"]
-    {
+    for file in [
+        "CONTRIBUTING.md",
+        "README.md",
+        "SECURITY.md",
+        "TESTING.md",
+        "compiler/DIALECTS.md",
+        "compiler/DISAGREEMENT.md",
+        "compiler/EXAMPLES.md",
+        "corpora/README.md",
+    ] {
         let text = text_of(file);
         let quoted = text.split('`').skip(1).step_by(2);
         let is_path = |word: &&str| {
