@@ -115,6 +115,20 @@ fn every_limit_is_in_the_table_and_has_a_test() {
 }
 
 #[test]
+fn limits_in_the_guide_exist() {
+    let guide = text_of("cli/guide/limits.md");
+    let mut folders = vec!["engine/src", "compiler/src", "cli/src", "pipeline"];
+    folders.retain(|folder| workspace().join(folder).exists());
+    let code: String = sources(&folders).into_iter().map(|(_, text)| text).collect();
+    let quoted = guide.split('`').skip(1).step_by(2);
+    let names: Vec<&str> = quoted.filter(|word| word.starts_with("MAX_") || word.starts_with("MIN_")).collect();
+    assert!(names.len() > 40, "only {} limits were found", names.len());
+    for name in names {
+        assert!(code.contains(&format!("const {name}: ")), "cli/guide/limits.md: {name} does not exist");
+    }
+}
+
+#[test]
 fn two_files_outside_its_folder_name_a_dialect() {
     let names = [
         "GOOGLE_LIB",
