@@ -115,6 +115,20 @@ fn every_limit_is_documented_and_tested() {
 }
 
 #[test]
+fn limits_in_the_guide_exist() {
+    let guide = text_of("cli/guide/limits.md");
+    let mut folders = vec!["engine/src", "compiler/src", "cli/src", "pipeline"];
+    folders.retain(|folder| workspace().join(folder).exists());
+    let code: String = sources(&folders).into_iter().map(|(_, text)| text).collect();
+    let quoted = guide.split('`').skip(1).step_by(2);
+    let names: Vec<&str> = quoted.filter(|word| word.starts_with("MAX_") || word.starts_with("MIN_")).collect();
+    assert!(names.len() > 40, "only {} limits were found", names.len());
+    for name in names {
+        assert!(code.contains(&format!("const {name}: ")), "cli/guide/limits.md: {name} does not exist");
+    }
+}
+
+#[test]
 fn only_two_files_outside_the_dialect_folder_name_a_dialect() {
     let names = [
         "GOOGLE_LIB",
@@ -152,10 +166,10 @@ fn tables_have_a_column_for_each_dialect_and_profile() {
     assert_eq!(headers, [dialects.as_str(); 4]);
     let profiles = format!("| outcome | {} | case |", capture::ALL.map(|profile| profile.as_str()).join(" | "));
     assert!(document.lines().any(|line| line == profiles), "{profiles}");
-    let readme = text_of("README.md");
+    let guide = text_of("cli/guide/dialects.md");
     for name in dialect::ALL.map(|dialect| dialect.as_str()).iter().chain(&capture::ALL.map(|profile| profile.as_str()))
     {
-        assert!(readme.contains(&format!("`{name}`")), "README.md does not name {name}");
+        assert!(guide.contains(&format!("`{name}`")), "cli/guide/dialects.md does not name {name}");
     }
 }
 
@@ -163,10 +177,11 @@ fn tables_have_a_column_for_each_dialect_and_profile() {
 fn numbers_in_the_documents_match_the_code() {
     let pairs: u32 = constant("compiler/tests/equivalence.rs", "PAIRS").parse().unwrap();
     for (file, statement) in [
-        ("README.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
-        ("README.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
-        ("README.md", format!("{} random files under every dialect", grouped(pairs / 100))),
-        ("README.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
+        ("TESTING.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
+        ("TESTING.md", format!("{} recorded verdicts", grouped(constant("compiler/tests/shared.rs", "GOLDEN_ROWS")))),
+        ("TESTING.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
+        ("TESTING.md", format!("{} random files under every dialect", grouped(pairs / 100))),
+        ("TESTING.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
         ("compiler/DIALECTS.md", format!("cut at {} bytes", grouped(MAX_LINE_BYTES_GOOGLE))),
         ("compiler/DIALECTS.md", format!("within {} KiB", MAX_BODY_BYTES_500_KIB >> 10)),
         ("compiler/DIALECTS.md", format!("over {} KB", MAX_BODY_BYTES_2017 >> 10)),
@@ -186,9 +201,16 @@ fn numbers_in_the_documents_match_the_code() {
 #[test]
 fn paths_in_the_documents_exist() {
     let mut count = 0;
-    for file in
-        ["README.md", "compiler/DIALECTS.md", "compiler/DISAGREEMENT.md", "compiler/EXAMPLES.md", "corpora/README.md"]
-    {
+    for file in [
+        "CONTRIBUTING.md",
+        "README.md",
+        "SECURITY.md",
+        "TESTING.md",
+        "compiler/DIALECTS.md",
+        "compiler/DISAGREEMENT.md",
+        "compiler/EXAMPLES.md",
+        "corpora/README.md",
+    ] {
         let text = text_of(file);
         let quoted = text.split('`').skip(1).step_by(2);
         let is_path = |word: &&str| {
