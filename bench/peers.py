@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""The same job in Python: decides a list of URLs with Protego and with jwm.robotstxt, beside the command.
+"""The same job in Python: decides a list of URLs with Protego and with jwm.robotstxt, compared with the command.
 
     python3 -m venv VENV && VENV/bin/pip install protego jwm.robotstxt
     VENV/bin/python bench/peers.py ROBOTS.tar.gz URLS.txt.gz --reptile target/release/reptile --limit 200000
 
-ROBOTS is a folder or a tar archive of robots.txt files named after their hosts, as `reptile compile` takes it. Each peer
-gets the same bytes and keeps what it can from one URL to the next: Protego a parsed file for each host, which is parsed when
-its first URL comes; jwm.robotstxt, which is Google's library, parses the file again for each URL, since it offers nothing
-else. The command is timed as a whole process, with one thread, the set compiled beforehand; compiling is timed apart. The
-verdicts of each peer are compared with those of the command in the dialect that the peer comes closest to; --show prints some
-of those that differ. On a busy machine compare the processor times.
+ROBOTS is a folder or tar archive of robots.txt files named after their hosts, as for `reptile compile`. Each peer gets the
+same bytes and reuses what it can between URLs. Protego parses a host's file at its first URL and keeps it. jwm.robotstxt,
+which is Google's library, offers no such form and parses the file again for each URL. The command is timed as a whole
+process with one thread and a set compiled beforehand; compiling is timed separately. Each peer's verdicts are compared with
+the command's verdicts in the closest dialect; --show prints some differences. On a busy machine, compare processor times.
 
-The exit code is 0 whatever the differences are, since some readings of the protocol differ by intention.
+The exit code is 0 regardless of differences, because some of them are intended.
 """
 
 import argparse
@@ -29,7 +28,7 @@ PORTS = {"http": 80, "https": 443}
 
 
 def files_of(path):
-    """The robots.txt files by their hosts."""
+    """Yields hosts and robots.txt files."""
     if os.path.isdir(path):
         for name in os.listdir(path):
             if os.path.isfile(os.path.join(path, name)):
@@ -43,7 +42,7 @@ def files_of(path):
 
 
 def lines_of(path, limit):
-    """The first lines of a list, again from its start if it has fewer."""
+    """Returns the first lines of a list, repeating it if it is shorter than the limit."""
     opened = gzip.open if path.endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         lines = file.read().splitlines()
@@ -53,7 +52,7 @@ def lines_of(path, limit):
 
 
 def host_of(url):
-    """The host of a URL whose robots.txt is that of the host's name alone, else None."""
+    """Returns a URL's host if the port is the default, else None."""
     try:
         parts = urlsplit(url)
         default = PORTS.get(parts.scheme)
@@ -76,7 +75,7 @@ def protego_decider(files, agent):
             body = files.get(host)
             if body is None:
                 return "unknown"
-            # What Scrapy does with the bytes that a server sent.
+            # Scrapy decodes response bytes in this way.
             robots = parsed[host] = Protego.parse(body.decode("utf-8", "ignore"))
         return "allow" if robots.can_fetch(url, agent) else "disallow"
 
@@ -97,12 +96,12 @@ def google_decider(files, agent):
     return decide
 
 
-# The peers: how they decide, and the dialect that is closest to them.
+# The peers: their deciders, and the closest dialect.
 PEERS = {"protego": (protego_decider, "rfc9309"), "jwm.robotstxt": (google_decider, "google-lib")}
 
 
 def timed(command, **more):
-    """Runs a command. Returns its wall time and its processor time."""
+    """Runs a command. Returns its wall time and processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL, **more)
@@ -116,7 +115,7 @@ def row(name, wall, processor, urls):
 
 
 def ours(args, folder, dialect, urls):
-    """Compiles and classifies with the command. Returns the verdicts."""
+    """Compiles and classifies with the command. Returns the verdicts and the processor times of both steps."""
     web, listed, out = (os.path.join(folder, name) for name in (f"{dialect}.reptile", "urls", f"{dialect}.tsv"))
     with open(listed, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         file.writelines(url + "\n" for url in urls)
@@ -130,13 +129,13 @@ def ours(args, folder, dialect, urls):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="The same job in Python, beside the command.")
+    parser = argparse.ArgumentParser(description="The same job in Python, compared with the command.")
     parser.add_argument("robots")
     parser.add_argument("urls")
     parser.add_argument("--reptile", default="reptile", help="the built command")
     parser.add_argument("--agent", default="GPTBot")
-    parser.add_argument("--limit", type=int, default=0, help="decide so many URLs; 0: all")
-    parser.add_argument("--show", type=int, default=0, help="print so many URLs that are decided differently")
+    parser.add_argument("--limit", type=int, default=0, help="number of URLs to decide; 0: all")
+    parser.add_argument("--show", type=int, default=0, help="number of differently decided URLs to print")
     args = parser.parse_args()
     files, urls = dict(files_of(args.robots)), lines_of(args.urls, args.limit)
     print(f"{len(urls):,} URLs, {len(files):,} robots.txt files, agent {args.agent}, single process")
@@ -160,7 +159,7 @@ def main():
                 kinds[f"{our} here, {their} there"] = kinds.get(f"{our} here, {their} there", 0) + 1
             print(f"  verdicts that differ: {len(different):,} of {len(pairs):,} {kinds or ''}")
             both = compiling + deciding
-            print(f"  processor time: {processor / deciding:.0f} times that of classifying, {processor / both:.0f} with compiling")
+            print(f"  processor time: {processor / deciding:.0f} times as long as classifying, {processor / both:.0f} with compiling")
             for url, our, their in different[: args.show]:
                 print(f"    {our} here, {their} there: {url}")
 

@@ -1,5 +1,5 @@
-//! Times the compiler: from the bytes of a robots.txt to a `Prepared`, and from a list of rules to an automaton; and
-//! `decide_once`, which answers one question without either. Each group checks its answers before it measures.
+//! Times the compiler: from robots.txt bytes to a `Prepared`, and from a rule list to an automaton; and `decide_once`,
+//! which answers one question without either. Each group checks its answers before it measures.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::hint::black_box;
@@ -41,7 +41,7 @@ fn stages(criterion: &mut Criterion) {
         group.finish();
         let mut group = criterion.benchmark_group("compile");
         group.throughput(Throughput::Bytes(prepared.list.byte_len() as u64));
-        // A new arena, so that its size does not depend on the benchmarks before.
+        // Use a new arena, so that its size does not depend on earlier benchmarks.
         let mut arena = Bump::new();
         group.bench_function(case.name.as_str(), |bencher| {
             bencher.iter(|| {

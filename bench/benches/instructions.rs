@@ -1,9 +1,8 @@
-//! Counts with Callgrind the instructions that the kernels take on generated inputs: the same in every run, however
-//! busy the machine is. `cargo run -p reptile-bench --bin instructions -- --check` compares the counts with
-//! `instructions.tsv`.
+//! Counts the kernels' instructions on generated inputs with Callgrind. The counts are the same in every run, even on a
+//! busy machine. `cargo run -p reptile-bench --bin instructions -- --check` compares them with `instructions.tsv`.
 //!
-//! Setup functions are not counted. They check the answers of what is measured, and leak what they return, so that no
-//! destructor is counted either.
+//! Setup functions are not counted. They check the answers, and leak their results so that no destructor is counted
+//! either.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::hint::black_box;
@@ -50,21 +49,21 @@ fn split_url(crawl: &'static Crawl) -> usize {
     crawl.urls.iter().take(1000).filter(|url| split(black_box(url)).is_ok()).count()
 }
 
-// Looks up 1,000 origins, a tenth of which the set does not know.
+// Looks up 1,000 origins. A tenth of them are missing from the set.
 #[library_benchmark(setup = origins)]
 #[bench::thousand()]
 fn find_origin((crawl, origins): (&'static Crawl, &'static [Origin<'static>])) -> usize {
     origins.iter().filter(|origin| crawl.set.policy(black_box(origin)).unwrap().is_some()).count()
 }
 
-// Decides 20,000 URLs of 1,000 hosts, from bytes to verdict.
+// Decides 20,000 URLs on 1,000 hosts, from bytes to verdict.
 #[library_benchmark(setup = crawl)]
 #[bench::whole()]
 fn decide(crawl: &'static Crawl) -> usize {
     crawl.decide_all().unwrap()
 }
 
-// Decides the same URLs by the batch, as `classify` does.
+// Decides the same URLs in batches, like `classify`.
 #[library_benchmark(setup = crawl)]
 #[bench::whole()]
 fn decide_batch(crawl: &'static Crawl) -> usize {
@@ -76,7 +75,7 @@ fn decide_batch(crawl: &'static Crawl) -> usize {
     disallowed
 }
 
-// Decides 1,000 paths by one ruleset.
+// Decides 1,000 paths with one ruleset.
 #[library_benchmark(setup = prepared)]
 #[bench::trie("plain")]
 #[bench::wildcards("wildcards")]
@@ -86,7 +85,7 @@ fn verdict(prepared: &'static PreparedCase) -> usize {
     prepared.paths.iter().filter(|path| ruleset.verdict(black_box(path)).unwrap() == Verdict::Disallow).count()
 }
 
-// Finds the deciding rule of 1,000 paths.
+// Finds the deciding rules for 1,000 paths.
 #[library_benchmark(setup = prepared)]
 #[bench::trie("plain")]
 #[bench::wildcards("wildcards")]
@@ -96,7 +95,7 @@ fn matches(prepared: &'static PreparedCase) -> usize {
     prepared.paths.iter().filter(|path| ruleset.matches(black_box(path)).unwrap().decided_by.is_some()).count()
 }
 
-// Compiles the rules of one group to an automaton.
+// Compiles a group's rules to an automaton.
 #[library_benchmark(setup = prepared)]
 #[bench::small("small")]
 #[bench::wildcards("wildcards")]
@@ -113,7 +112,7 @@ fn parse_body(case: &'static Case) -> usize {
     parse(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).groups.len()
 }
 
-// As `parse_body`, and then assigns groups to product tokens and orders the rules by precedence.
+// Same as `parse_body`, but also assigns groups to product tokens and orders the rules by precedence.
 #[library_benchmark(setup = case)]
 #[bench::small("small")]
 #[bench::wildcards("wildcards")]
@@ -122,7 +121,7 @@ fn prepare_body(case: &'static Case) -> Prepared {
     prepare(black_box(&case.body), &GOOGLE_LIB, Box::leak(Box::new(Bump::new()))).unwrap()
 }
 
-/// A file, the crawler that asks, and a URL of the file's host.
+/// A file, a crawler, and a URL on the file's host.
 type Question = (&'static Case, &'static Resolved, &'static [u8]);
 
 fn question(name: &str) -> Question {
@@ -133,7 +132,7 @@ fn question(name: &str) -> Question {
     (case, Box::leak(Box::new(agent)), &case.urls[0])
 }
 
-// Decides one URL from the bytes of the file.
+// Decides one URL from the file's bytes.
 #[library_benchmark(setup = question)]
 #[bench::small("small")]
 #[bench::wildcards("wildcards")]

@@ -1,7 +1,7 @@
-//! Times decisions: of paths by one ruleset, and of whole URLs by a set of many hosts.
+//! Times decisions: paths with one ruleset, and whole URLs with a set of many hosts.
 //!
-//! One iteration decides every URL of an input, so Criterion's throughput is the number of URLs per second. The answers
-//! for each input are checked before it is measured.
+//! An iteration decides every URL of an input, so Criterion's throughput is the number of URLs per second. The answers
+//! are checked before each measurement.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::hint::black_box;

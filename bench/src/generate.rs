@@ -1,20 +1,20 @@
 //! Generates robots.txt files and URLs, the same on every machine and in every run.
 //!
-//! A [`Recipe`] says how many rules a file has and how many of them have wildcards. Everything else follows shares that
-//! were counted in 4,231 real files: 7.9 % of the rules are an allow, 7.8 % end in `*`, 1.8 % have `$`, 6.7 % have `?`
-//! and 0.9 % have `%`; the median length of a pattern is 15 bytes, the ninetieth percentile 35. No generated rule is
-//! just `/`, as 5.9 % of the real rules are, because it would decide nearly every URL by itself.
+//! A [`Recipe`] sets the number of rules and the share with wildcards. Everything else follows shares counted in 4,231
+//! real files: 7.9 % of the rules are an allow, 7.8 % end in `*`, 1.8 % contain `$`, 6.7 % `?` and 0.9 % `%`; the
+//! median pattern length is 15 bytes, the ninetieth percentile 35. In real files, 5.9 % of the rules are just `/`.
+//! Generated files contain none, because it would decide nearly every URL by itself.
 
-/// A small generator of pseudo-random numbers: xorshift64* (Vigna, "An experimental exploration of Marsaglia's
-/// xorshift generators, scrambled", 2016). Do not use it for secrets.
+/// A small pseudo-random number generator: xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
+/// generators, scrambled", 2016). Do not use it for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Makes a generator that returns the same numbers for the same seed.
+    /// Creates a generator that returns the same numbers for the same seed.
     #[must_use]
     pub const fn new(seed: u64) -> Random {
-        // The state must not be zero, and neighbouring seeds must not begin with similar numbers.
+        // The state must not be zero, and neighboring seeds must not begin with similar numbers.
         Random((seed ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xBF58_476D_1CE4_E5B9) | 1)
     }
 
@@ -26,12 +26,12 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Returns a random number below `bound`, which must not be 0. The bias is below 2^-32 for bounds that fit 32 bits.
+    /// Returns a random number below `bound`, which must not be 0. The bias is below 2^-32 for 32-bit bounds.
     pub const fn below(&mut self, bound: usize) -> usize {
         (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
 
-    /// Returns true in about `share` of 1,000 calls.
+    /// Returns `true` in about `share` of 1,000 calls.
     pub const fn per_mille(&mut self, share: usize) -> bool {
         self.below(1000) < share
     }
@@ -43,13 +43,13 @@ impl Random {
         }
     }
 
-    /// Returns one of some texts, of which there must be at least one.
+    /// Returns a random element of a non-empty slice.
     fn of<'t>(&mut self, things: &[&'t str]) -> &'t str {
         things[self.below(things.len())]
     }
 }
 
-/// The words that patterns and URLs are made of.
+/// The words in patterns and URLs.
 const WORDS: [&str; 56] = [
     "account", "action", "admin", "ajax", "api", "archive", "article", "assets", "author", "blog", "cart", "catalog",
     "category", "cgi-bin", "checkout", "comment", "compare", "config", "css", "data", "download", "en", "error",
@@ -61,23 +61,23 @@ const WORDS: [&str; 56] = [
 /// The shape of a generated robots.txt.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe {
-    /// The name of the file in tables and benchmarks.
+    /// The file's name in tables and benchmarks.
     pub name: &'static str,
-    /// How many rules the default group has.
+    /// Number of rules in the default group.
     pub rules: usize,
-    /// How many of 1,000 rules have a wildcard that is not their last byte.
+    /// Number of rules per 1,000 with a wildcard before their last byte.
     pub wildcards: usize,
-    /// The seed of the random numbers: two files of one shape differ by their seeds.
+    /// The seed, which distinguishes files with the same shape.
     pub seed: u64,
-    /// How many of the first [`URLS`] URLs are disallowed, as the oracle counted them.
+    /// Number of disallowed URLs among the first [`URLS`], as counted by the oracle.
     pub disallowed: usize,
 }
 
-/// The number of URLs of a benchmark file.
+/// Number of URLs for a benchmark file.
 pub const URLS: usize = 1000;
 
-/// Five files with as many rules as the files of [`crate::REAL_CASES`]. `small` and `many` have as many wildcards as
-/// the average real file, `plain` and `huge` have none, and `wildcards` has as many as the real file `star`.
+/// Five files with as many rules as those in [`crate::REAL_CASES`]. `small` and `many` have as many wildcards as the
+/// average real file, `plain` and `huge` contain no wildcards, and `wildcards` has as many as the real file `star`.
 pub const RECIPES: [Recipe; 5] = [
     Recipe { name: "small", rules: 12, wildcards: 140, seed: 1, disallowed: 517 },
     Recipe { name: "plain", rules: 79, wildcards: 0, seed: 2, disallowed: 520 },
@@ -86,18 +86,18 @@ pub const RECIPES: [Recipe; 5] = [
     Recipe { name: "huge", rules: 31_843, wildcards: 0, seed: 5, disallowed: 782 },
 ];
 
-/// The host of the URLs that a recipe makes.
+/// The host in generated URLs.
 pub const HOST: &str = "www.example.com";
 
 impl Recipe {
-    /// Makes the rules: whether each is an allow, and its pattern.
+    /// Generates the rules: whether each is an allow, and its pattern.
     #[must_use]
     pub fn patterns(&self) -> Vec<(bool, String)> {
         let mut random = Random::new(self.seed);
         (0..self.rules).map(|_| (random.per_mille(79), self.pattern(&mut random))).collect()
     }
 
-    /// Makes the robots.txt: a comment, the default group, a group for two named crawlers, and a sitemap.
+    /// Generates the robots.txt: a comment, the default group, a group for two named crawlers, and a sitemap.
     #[must_use]
     pub fn body(&self) -> Vec<u8> {
         let mut body = format!("# Made up: {} rules\nUser-agent: *\n", self.rules);
@@ -111,7 +111,7 @@ impl Recipe {
         body.into_bytes()
     }
 
-    /// Makes `count` URLs from the rules; see [`urls`].
+    /// Generates `count` URLs from the rules; see [`urls`].
     #[must_use]
     pub fn urls(&self, count: usize) -> Vec<Vec<u8>> {
         let patterns: Vec<String> = self.patterns().into_iter().map(|(_, pattern)| pattern).collect();
@@ -120,7 +120,7 @@ impl Recipe {
 
     fn pattern(&self, random: &mut Random) -> String {
         let depth = [1, 1, 1, 2, 2, 2, 2, 3, 3, 4][random.below(10)];
-        // Numbers vary the words of a large file; without them its rules would match nearly every path.
+        // In large files, numbers make words distinct. Otherwise the rules would match nearly every path.
         let numbered = match self.rules {
             0..100 => 150,
             100..5_000 => 500,
@@ -165,8 +165,8 @@ impl Recipe {
     }
 }
 
-/// Makes `count` URLs of a host. Half are made from a pattern to match it, a quarter from a pattern with one byte
-/// changed to miss it narrowly, and a quarter independently of the patterns. The mean path has about 58 bytes.
+/// Generates `count` URLs on a host. Half are made to match a pattern, a quarter miss one narrowly because a byte is
+/// changed, and a quarter are independent of the patterns. The mean path length is about 58 bytes.
 #[must_use]
 pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
@@ -205,7 +205,7 @@ pub fn urls(patterns: &[String], host: &str, seed: u64, count: usize) -> Vec<Vec
     urls
 }
 
-/// Makes a word that ends in a number below `numbers` in about `numbered` of 1,000 calls.
+/// Returns a word, followed by a number below `numbers` in about `numbered` of 1,000 calls.
 fn word(random: &mut Random, numbered: usize, numbers: usize) -> String {
     let word = random.of(&WORDS);
     if random.per_mille(numbered) { format!("{word}{}", random.below(numbers)) } else { word.to_owned() }
@@ -218,7 +218,7 @@ mod tests {
     use reptile_compiler::dialect::GOOGLE_LIB;
     use reptile_compiler::oracle;
 
-    /// Hashes texts with FNV-1a, so that a test notices any change of the generated inputs.
+    /// Hashes texts with FNV-1a, so that the test notices any change to the generated inputs.
     fn fingerprint(texts: impl IntoIterator<Item = Vec<u8>>) -> u64 {
         texts
             .into_iter()
@@ -227,18 +227,18 @@ mod tests {
     }
 
     #[test]
-    fn the_inputs_are_the_same_on_every_machine() {
+    fn inputs_are_the_same_on_every_machine() {
         let bodies = fingerprint(RECIPES.iter().map(Recipe::body));
         let urls = fingerprint(RECIPES.iter().flat_map(|recipe| recipe.urls(URLS)));
         assert_eq!(
             (bodies, urls),
             (0x6502_8391_3C21_BFA5, 0x1EE8_1797_3CF9_6FFA),
-            "the inputs changed: count disallowed URLs and instructions again"
+            "the inputs changed: recount disallowed URLs and instructions"
         );
     }
 
     #[test]
-    fn files_have_the_shape_of_their_recipe() {
+    fn files_match_their_recipe() {
         for recipe in RECIPES {
             let patterns = recipe.patterns();
             assert_eq!(patterns.len(), recipe.rules);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_match_and_miss_and_the_oracle_agrees() {
+    fn urls_match_and_miss_as_the_oracle_says() {
         for recipe in RECIPES {
             let case = PreparedCase::new(&crate::Case::generated(&recipe)).unwrap();
             let urls = recipe.urls(URLS);
@@ -270,7 +270,7 @@ mod tests {
             let ruleset = case.ruleset().unwrap();
             let matched = case.paths.iter().filter(|path| ruleset.matches(path).unwrap().decided_by.is_some()).count();
             assert!((URLS / 2..URLS).contains(&matched), "{}: {matched} match a rule", recipe.name);
-            // For all URLs of the largest file the oracle takes minutes.
+            // For the largest file, the oracle would take minutes to decide all URLs.
             let some = if recipe.rules > 5_000 { 20 } else { 250 };
             let body = recipe.body();
             for (url, path) in urls.iter().zip(&case.paths).take(some) {

@@ -1,8 +1,9 @@
-//! Finds, makes and checks the inputs of all benchmarks.
+//! Finds, generates and checks the inputs for all benchmarks.
 //!
-//! The large inputs are real files that belong to others. They are read from the folder `../shared` beside the
-//! workspace, or from the one that `REPTILE_SHARED` names, and are not part of this repository. [`generate`] makes
-//! inputs that need no folder. `METHODOLOGY.md` says how the benchmarks measure, `BIAS.md` what to distrust.
+//! The large inputs are real files that belong to third parties and are not part of this repository. They are read from
+//! the folder `../shared` next to the workspace, or from the folder named by `REPTILE_SHARED`. [`generate`] makes
+//! inputs that need no folder. `METHODOLOGY.md` describes how the benchmarks measure, and `BIAS.md` lists reasons to
+//! distrust them.
 #![deny(unsafe_code)]
 
 use std::error::Error;
@@ -28,13 +29,13 @@ use crate::generate::{HOST, RECIPES, Random, Recipe, URLS};
 mod documents;
 pub mod generate;
 
-/// The crawler that every benchmark decides for.
+/// The crawler in every benchmark.
 pub const AGENT: &[u8] = b"Googlebot";
 
-/// A robots.txt: the host that it belongs to, and its bytes.
+/// A host and the bytes of its robots.txt.
 pub type HostFile = (String, Vec<u8>);
 
-/// Returns the folder of real inputs, or `None` if it is absent.
+/// Returns the folder with real inputs, or `None` if it is absent.
 #[must_use]
 pub fn shared() -> Option<PathBuf> {
     let named = std::env::var_os("REPTILE_SHARED").map(PathBuf::from);
@@ -42,10 +43,10 @@ pub fn shared() -> Option<PathBuf> {
     Some(named.unwrap_or_else(beside)).filter(|path| path.is_dir())
 }
 
-/// Reads every real robots.txt, in the order of the archive.
+/// Reads every real robots.txt, in archive order.
 ///
 /// # Errors
-/// Errors if the archive cannot be read.
+/// Returns an error if the archive cannot be read.
 pub fn real_files(shared: &Path) -> io::Result<Vec<HostFile>> {
     let mut archive = tar::Archive::new(GzDecoder::new(File::open(shared.join("corpora/real/robots.tar.gz"))?));
     let mut files = Vec::new();
@@ -61,10 +62,10 @@ pub fn real_files(shared: &Path) -> io::Result<Vec<HostFile>> {
     Ok(files)
 }
 
-/// Reads the lines of a file and leaves out empty ones; a name that ends in `.gz` means gzip.
+/// Reads the non-empty lines of a file, which is decompressed if its name ends in `.gz`.
 ///
 /// # Errors
-/// Errors if the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn lines(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let mut text = Vec::new();
     let mut file = File::open(path)?;
@@ -76,8 +77,8 @@ pub fn lines(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
-/// The five real benchmark files: the name of each, the host whose robots.txt it is, and how many of its URLs are
-/// disallowed for [`AGENT`], as the oracle counted them. The names are those of the lists of URLs in the shared folder.
+/// The five real benchmark files: each file's name, its host, and how many of its URLs are disallowed for
+/// [`AGENT`], as counted by the oracle. The URL lists in the shared folder have the same names.
 pub const REAL_CASES: [(&str, &str, usize); 5] = [
     ("p50", "www.chapters.indigo.ca", 291),
     ("p90", "www.concur.com", 469),
@@ -86,20 +87,20 @@ pub const REAL_CASES: [(&str, &str, usize); 5] = [
     ("max", "docs.oracle.com", 500),
 ];
 
-/// A benchmark file: one robots.txt, the URLs to decide by it, and the right number of disallowed URLs.
+/// A benchmark file: a robots.txt, URLs to decide, and the right number of disallowed URLs.
 pub struct Case {
-    /// The name of the file in tables and benchmarks.
+    /// The file's name in tables and benchmarks.
     pub name: String,
     /// The robots.txt.
     pub body: Vec<u8>,
-    /// The URLs, all of one host.
+    /// The URLs, all on one host.
     pub urls: Vec<Vec<u8>>,
-    /// How many of the URLs are disallowed for [`AGENT`].
+    /// Number of URLs that are disallowed for [`AGENT`].
     pub disallowed: usize,
 }
 
 impl Case {
-    /// Makes a generated benchmark file.
+    /// Generates a benchmark file.
     #[must_use]
     pub fn generated(recipe: &Recipe) -> Case {
         Case {
@@ -110,16 +111,16 @@ impl Case {
         }
     }
 
-    /// Makes the five generated benchmark files.
+    /// Generates the five benchmark files.
     #[must_use]
     pub fn all_generated() -> Vec<Case> {
         RECIPES.iter().map(Case::generated).collect()
     }
 
-    /// Picks the five real benchmark files out of all real files.
+    /// Selects the five real benchmark files from all real files.
     ///
     /// # Errors
-    /// Errors if a robots.txt or its list of URLs is missing.
+    /// Returns an error if a robots.txt or its URL list is missing.
     pub fn all_real(shared: &Path, files: &[HostFile]) -> io::Result<Vec<Case>> {
         let case = |(name, host, disallowed): (&str, &str, usize)| {
             let file = files.iter().find(|(file, _)| file == host);
@@ -130,36 +131,36 @@ impl Case {
         REAL_CASES.into_iter().map(case).collect()
     }
 
-    /// Makes the five generated benchmark files, and reads the five real ones if the shared folder is present.
+    /// Generates the five benchmark files, and reads the five real ones if the shared folder is present.
     ///
     /// # Errors
-    /// Errors if the folder is present but a file in it is missing.
+    /// Returns an error if the folder is present but a file in it is missing.
     pub fn all() -> io::Result<Vec<Case>> {
         let mut cases = Case::all_generated();
         if let Some(shared) = shared() {
             cases.extend(Case::all_real(&shared, &real_files(&shared)?)?);
         } else {
-            eprintln!("the folder of real inputs is absent: measuring only the generated files");
+            eprintln!("the folder with real inputs is absent: measuring only the generated files");
         }
         Ok(cases)
     }
 }
 
-/// A [`Case`] with its rules for [`AGENT`] compiled and its paths cut out of the URLs.
+/// A [`Case`] with compiled rules for [`AGENT`] and paths extracted from the URLs.
 pub struct PreparedCase {
-    /// The rules for [`AGENT`], as [`compile`] takes them.
+    /// The rules for [`AGENT`], as input for [`compile`].
     pub list: RuleList,
-    /// The automaton of the rules.
+    /// The rules' automaton.
     pub automaton: Vec<u8>,
-    /// The paths of the URLs.
+    /// The URLs' paths.
     pub paths: Vec<Vec<u8>>,
 }
 
 impl PreparedCase {
-    /// Reads the robots.txt and compiles the rules.
+    /// Parses the robots.txt and compiles the rules.
     ///
     /// # Errors
-    /// Errors if the file is over a limit, or if not exactly one list of rules decides for the agent.
+    /// Returns an error if the file exceeds a limit, or unless exactly one rule list applies to the agent.
     pub fn new(case: &Case) -> Result<PreparedCase, Box<dyn Error>> {
         let mut made = prepare(&case.body, &GOOGLE_LIB, &Bump::new())?;
         let index = list_for(&made, AGENT)
@@ -169,10 +170,10 @@ impl PreparedCase {
         Ok(PreparedCase { list, automaton, paths: case.urls.iter().map(|url| path_of(url).to_vec()).collect() })
     }
 
-    /// Does what [`PreparedCase::new`] does, and checks the number of disallowed URLs by both walks.
+    /// Same as [`PreparedCase::new`], but also checks the number of disallowed URLs with both walks.
     ///
     /// # Errors
-    /// Errors as [`PreparedCase::new`] does, and if either number differs from the stored one.
+    /// Returns the errors of [`PreparedCase::new`], and an error if either number differs from the stored one.
     pub fn checked(case: &Case) -> Result<PreparedCase, Box<dyn Error>> {
         let prepared = PreparedCase::new(case)?;
         let (mut by_verdict, mut by_matches) = (0, 0);
@@ -186,47 +187,47 @@ impl PreparedCase {
         Ok(prepared)
     }
 
-    /// Returns a view of the automaton that answers questions.
+    /// Returns a view of the automaton that decides paths.
     ///
     /// # Errors
-    /// Errors if the automaton is damaged, which it is not unless somebody changed its bytes.
+    /// Returns an error if the automaton is damaged.
     pub fn ruleset(&self) -> Result<Ruleset<'_>, &'static str> {
         Ruleset::new(&self.automaton).map_err(|_| "corrupt")
     }
 }
 
-/// The number of fresh URLs in one list.
+/// Number of fresh URLs in a list.
 pub const FRESH_URLS: usize = 20_000;
 
-/// The number of lists of fresh URLs, each of which is decided once.
+/// Number of fresh URL lists. Each list is decided once.
 pub const FRESH_LISTS: u64 = 7;
 
-/// Makes [`FRESH_URLS`] paths from the rules of an automaton, a different list for each seed; see [`generate::urls`].
+/// Generates [`FRESH_URLS`] paths from an automaton's rules, a different list for each seed; see [`generate::urls`].
 ///
 /// # Errors
-/// Errors if the automaton is damaged.
+/// Returns an error if the automaton is damaged.
 pub fn fresh_paths(ruleset: Ruleset<'_>, seed: u64) -> Result<Vec<Vec<u8>>, &'static str> {
     let rules = ruleset.rules().map_err(|_| "corrupt")?;
     let patterns: Vec<String> = rules.iter().map(|rule| String::from_utf8_lossy(&rule.pattern).into_owned()).collect();
     Ok(generate::urls(&patterns, HOST, seed, FRESH_URLS).iter().map(|url| path_of(url).to_vec()).collect())
 }
 
-/// Counts the disallowed paths by the walk that also finds the matching rules.
+/// Counts the disallowed paths, using the walk that also finds the matching rules.
 #[must_use]
 pub fn disallowed_by_matches(ruleset: Ruleset<'_>, paths: &[Vec<u8>]) -> usize {
     let matches = paths.iter().filter_map(|path| ruleset.matches(path).ok());
     matches.filter(|matches| matches.verdict == Verdict::Disallow).count()
 }
 
-/// Compares a number of disallowed URLs with the right number.
+/// Checks a number of disallowed URLs.
 ///
 /// # Errors
-/// Errors if they differ, because the time of wrong answers means nothing.
+/// Returns an error if the number is wrong, because timing wrong answers is meaningless.
 pub fn check_count(name: &str, found: usize, right: usize) -> Result<(), String> {
     if found == right { Ok(()) } else { Err(format!("{name}: expected {right} disallowed URLs, found {found}")) }
 }
 
-/// Returns the index of the list of rules that decides for an agent, or `None` if no list or several lists do.
+/// Returns the index of the rule list that applies to an agent, or `None` if there is none or more than one.
 #[must_use]
 pub fn list_for(made: &Prepared, agent: &[u8]) -> Option<usize> {
     let mut own = made.tokens.iter().filter(|(token, _)| token.eq_ignore_ascii_case(agent));
@@ -237,10 +238,10 @@ pub fn list_for(made: &Prepared, agent: &[u8]) -> Option<usize> {
     }
 }
 
-/// Makes a builder of a set and adds the robots.txt of each host, for both http and https.
+/// Creates a set builder and adds each host's robots.txt, for both http and https.
 ///
 /// # Errors
-/// Errors if a file is over a limit.
+/// Returns an error if a file exceeds a limit.
 pub fn builder_of<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Result<SetBuilder, Box<dyn Error>> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     let mut arena = Bump::new();
@@ -252,22 +253,22 @@ pub fn builder_of<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> R
     Ok(builder)
 }
 
-/// A set of many hosts, and URLs of those and other hosts in random order, to decide as a crawler would.
+/// A set with many hosts, and URLs on known and unknown hosts in random order, to decide as a crawler would.
 pub struct Crawl {
-    /// The name of the crawl in tables and benchmarks.
+    /// The crawl's name in tables and benchmarks.
     pub name: &'static str,
     /// The set.
     pub set: Set<Vec<u8>>,
-    /// The agent that the URLs are decided for, [`AGENT`].
+    /// The agent in all questions, [`AGENT`].
     pub agent: Agent,
-    /// The URLs. Their bytes lie in memory in the order in which they are decided.
+    /// The URLs, stored in memory in the order in which they are decided.
     pub urls: Vec<&'static [u8]>,
-    /// How many of the URLs are disallowed.
+    /// Number of disallowed URLs.
     pub disallowed: usize,
 }
 
-/// Copies texts into one block of memory, one after the other, as in a file of URLs that was read whole. The block is
-/// never freed, because a benchmark makes only one.
+/// Copies texts into one contiguous block, like a URL file that was read whole. The block is leaked, because a
+/// benchmark creates only one.
 fn laid_out(texts: &[Vec<u8>]) -> Vec<&'static [u8]> {
     let mut rest: &'static [u8] = texts.concat().leak();
     let take = |text: &Vec<u8>| {
@@ -278,23 +279,24 @@ fn laid_out(texts: &[Vec<u8>]) -> Vec<&'static [u8]> {
     texts.iter().filter_map(take).collect()
 }
 
-/// The number of hosts in the generated crawl.
+/// Number of hosts in the generated crawl.
 const CRAWL_HOSTS: usize = 1000;
 
-/// The number of URLs of each host in the generated crawl.
+/// Number of URLs per host in the generated crawl.
 const CRAWL_URLS_PER_HOST: usize = 20;
 
-/// The number of disallowed URLs in the generated crawl, as the oracle counted them.
+/// Number of disallowed URLs in the generated crawl, as counted by the oracle.
 const GENERATED_CRAWL_DISALLOWED: usize = 9012;
 
-/// The number of disallowed URLs in the real crawl, as the oracle counted them.
+/// Number of disallowed URLs in the real crawl, as counted by the oracle.
 const REAL_CRAWL_DISALLOWED: usize = 1068;
 
 impl Crawl {
-    /// Makes a set of generated files and 20,000 URLs of 1,000 hosts, a tenth of which the set does not know.
+    /// Builds a set from generated files, and 20,000 URLs on 1,000 hosts. A tenth of the hosts are missing from the
+    /// set.
     ///
     /// # Errors
-    /// Errors if the set cannot be built, or if its answers are wrong.
+    /// Returns an error if the set cannot be built or its answers are wrong.
     pub fn generated() -> Result<Crawl, Box<dyn Error>> {
         let (hosts, mut urls) = generated_crawl();
         Random::new(1).shuffle(&mut urls);
@@ -302,10 +304,10 @@ impl Crawl {
         Crawl::new("generated", builder_of(files)?, urls, GENERATED_CRAWL_DISALLOWED)
     }
 
-    /// Makes a set of all real files, and reads all real URLs.
+    /// Builds a set from all real files, and reads all real URLs.
     ///
     /// # Errors
-    /// Errors if a file cannot be read, or if the answers are wrong.
+    /// Returns an error if a file cannot be read or the answers are wrong.
     pub fn real(shared: &Path) -> Result<Crawl, Box<dyn Error>> {
         let files = real_files(shared)?;
         let mut urls = lines(&shared.join("corpora/real/urls.txt.gz"))?;
@@ -330,7 +332,7 @@ impl Crawl {
     /// Decides every URL and returns the number of disallowed ones.
     ///
     /// # Errors
-    /// Errors if the set is damaged.
+    /// Returns an error if the set is damaged.
     #[inline]
     pub fn decide_all(&self) -> Result<usize, Box<dyn Error>> {
         let mut disallowed = 0;
@@ -341,12 +343,12 @@ impl Crawl {
     }
 }
 
-/// Makes the hosts and files of [`Crawl::generated`], and its URLs host by host.
+/// Generates the hosts and files for [`Crawl::generated`], and its URLs host by host.
 fn generated_crawl() -> (Vec<HostFile>, Vec<Vec<u8>>) {
     let mut random = Random::new(3);
     let (mut hosts, mut urls) = (Vec::new(), Vec::new());
     for number in 0..CRAWL_HOSTS {
-        // Most files are small and a few are large.
+        // Most files are small, and a few are large.
         let rules = [1, 2, 4, 8, 12, 12, 20, 40, 80, 300][random.below(10)];
         let recipe = Recipe { name: "", rules, wildcards: 140, seed: random.next(), disallowed: 0 };
         let host = format!("www{number}.example.com");
@@ -361,7 +363,7 @@ fn generated_crawl() -> (Vec<HostFile>, Vec<Vec<u8>>) {
     (hosts, urls)
 }
 
-/// Returns the median of some figures: of an even number the upper of the middle two, of none 0.
+/// Returns the median, the upper of the middle two for an even number of figures, or 0 for none.
 #[must_use]
 pub fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
@@ -384,11 +386,11 @@ mod tests {
         urls.iter().filter(|url| !oracle::decide(body, &GOOGLE_LIB, AGENT, url).allowed).count()
     }
 
-    /// Counts with the oracle. Run it with `--release -- --ignored` after any change to the inputs. With `PRINT_COUNTS`
-    /// in the environment it prints all counts and goes on after a difference.
+    /// Run this with `--release -- --ignored` after any change to the inputs. If the environment variable
+    /// `PRINT_COUNTS` is set, it prints all counts and continues after a difference.
     #[test]
     #[ignore = "takes two minutes"]
-    fn stored_counts_of_files_are_those_of_the_oracle() {
+    fn stored_file_counts_match_the_oracle() {
         for case in Case::all().unwrap() {
             let found = count(&case.body, &case.urls);
             println!("{}: {found}", case.name);
@@ -396,10 +398,10 @@ mod tests {
         }
     }
 
-    /// Counts the URLs of the crawls with the oracle; run it like the test of the files.
+    /// Run this like the test for the files.
     #[test]
     #[ignore = "takes two minutes"]
-    fn stored_counts_of_crawls_are_those_of_the_oracle() {
+    fn stored_crawl_counts_match_the_oracle() {
         let count_crawl = |files: &[HostFile], urls: &[Vec<u8>]| {
             let bodies: HashMap<&str, &[u8]> = files.iter().map(|(host, body)| (host.as_str(), &body[..])).collect();
             let disallowed = |url: &&Vec<u8>| {
@@ -424,19 +426,19 @@ mod tests {
     }
 
     #[test]
-    fn writes_numbers_with_commas() {
+    fn numbers_have_commas() {
         let numbers = [0, 999, 1_000, 12_345, 1_234_567].map(with_commas);
         assert_eq!(numbers, ["0", "999", "1,000", "12,345", "1,234,567"]);
     }
 
     #[test]
-    fn the_document_describes_the_generated_inputs() {
+    fn document_describes_the_generated_inputs() {
         let rules: HashMap<&str, String> =
             RECIPES.iter().map(|recipe| (recipe.name, with_commas(recipe.rules))).collect();
         let wildcards = RECIPES.iter().find(|recipe| recipe.name == "wildcards").unwrap().wildcards;
         let files = format!(
-            "{} robots.txt files (`small` {} rules, `plain` {} without wildcards, `many` {}, `wildcards` {} of which \
-             {} % have wildcards, `huge` {}) and {} URLs each",
+            "{} robots.txt files (`small` {} rules, `plain` {} without wildcards, `many` {}, `wildcards` {}, {} % with \
+             wildcards, `huge` {}) and {} URLs each",
             RECIPES.len(),
             rules["small"],
             rules["plain"],
@@ -450,18 +452,18 @@ mod tests {
         let (hosts, urls) = generated_crawl();
         assert_eq!(hosts.len(), CRAWL_HOSTS - CRAWL_HOSTS / 10);
         let crawl = format!(
-            "{} hosts, a tenth of them unknown to the set, and {} URLs",
+            "{} hosts, a tenth of them missing from the set, and {} URLs",
             with_commas(CRAWL_HOSTS),
             with_commas(urls.len())
         );
         assert_says(METHODOLOGY, &crawl);
-        assert_says(METHODOLOGY, &format!("{FRESH_LISTS} lists of {} URLs", with_commas(FRESH_URLS)));
+        assert_says(METHODOLOGY, &format!("{FRESH_LISTS} lists with {} URLs", with_commas(FRESH_URLS)));
     }
 
     #[test]
-    fn the_document_describes_the_real_inputs() {
+    fn document_describes_the_real_inputs() {
         let Some(shared) = shared() else {
-            eprintln!("skipped: the folder of real inputs is absent");
+            eprintln!("skipped: the folder with real inputs is absent");
             return;
         };
         let files = real_files(&shared).unwrap();
@@ -470,21 +472,21 @@ mod tests {
             .iter()
             .map(|case| PreparedCase::new(case).unwrap().ruleset().unwrap().rule_count() as usize)
             .collect();
-        // The generated files have as many rules as the real ones. `p90` repeats a rule, which the compiler keeps once.
+        // The generated files have as many rules as the real ones. `p90` repeats a rule, which the compiler merges.
         let repeated = [0, 1, 0, 0, 0];
         let written: Vec<usize> = rules.iter().zip(repeated).map(|(&rules, repeated)| rules + repeated).collect();
         assert_eq!(written, RECIPES.map(|recipe| recipe.rules));
         let [p50, p90, p99, star, max] = RECIPES.map(|recipe| with_commas(recipe.rules));
         let cases = format!(
-            "`p50` {p50} rules, `p90` {p90}, one of them twice, `p99` {p99}, `star` {star}, many of them with \
-             wildcards, `max` {max}"
+            "`p50` {p50} rules, `p90` {p90}, one of them twice, `p99` {p99}, `star` {star}, many with wildcards, `max` \
+             {max}"
         );
         assert_says(METHODOLOGY, &cases);
         let urls = lines(&shared.join("corpora/real/urls.txt.gz")).unwrap();
         let hosts: HashSet<Vec<u8>> =
             urls.iter().map(|url| reptile_engine::url::split(url).unwrap().origin.host.to_ascii_lowercase()).collect();
         let crawl = format!(
-            "a set of all {} real files, and {} real URLs of {} of their hosts",
+            "a set of all {} real files, and {} real URLs on {} of their hosts",
             with_commas(files.len()),
             with_commas(urls.len()),
             with_commas(hosts.len())
@@ -493,13 +495,13 @@ mod tests {
     }
 
     #[test]
-    fn the_document_names_the_version_of_what_scale_compares_with() {
+    fn document_names_the_version_of_fast_robots() {
         let (_, rest) = include_str!("../Cargo.toml").split_once("fast-robots = { version = \"=").unwrap();
         assert_says(METHODOLOGY, &format!("`fast-robots` {}", rest.split_once('"').unwrap().0));
     }
 
     #[test]
-    fn every_input_gives_the_stored_count() {
+    fn all_inputs_give_the_stored_counts() {
         for case in Case::all().unwrap() {
             PreparedCase::checked(&case).unwrap();
         }

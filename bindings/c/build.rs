@@ -1,5 +1,5 @@
-//! Gives the shared library the name that programs ask for when they start: its version is part of it, so that a later,
-//! incompatible one can be installed beside it.
+//! Sets the shared library's soname, which programs look up at startup. It includes the version, so that a later,
+//! incompatible library can be installed next to it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! Which reading holds where none is chosen, and what `--agent` takes: mistakes end with exit code 2 and say what to write.
+//! The default dialect, and values of `--agent`: mistakes end with exit code 2 and suggest what to write.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -6,12 +6,13 @@ use std::path::Path;
 
 use support::Folder;
 
-/// The examples of Google's documents that have a verdict.
-const EXAMPLES_OF_GOOGLE: usize = 174;
+/// Number of examples in Google's documentation that have a verdict.
+const GOOGLE_EXAMPLES: usize = 174;
 
-/// Every example of Google's documents, by the command, with no dialect given. Without the shared folder says `skipped`.
+/// Checks every example from Google's documentation in the default dialect. Prints `skipped` if the shared folder is
+/// missing.
 #[test]
-fn examples_of_google_hold_by_default() {
+fn google_examples_pass_in_the_default_dialect() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec/source_examples.json");
     let Ok(cases) = std::fs::read(cases) else {
         println!("skipped: no shared folder");
@@ -25,24 +26,24 @@ fn examples_of_google_hold_by_default() {
         let verdict = match text("expect") {
             "A" => "ALLOW",
             "D" => "DISALLOW",
-            // M24 alone: a display error of its document.
+            // Only M24, which is a display error in the document.
             _ => continue,
         };
         let host = format!("{}.example", text("id").to_lowercase());
         folder.write(&format!("robots/{host}"), text("body"));
         rows += &format!("{host}\t{}\t{}\t{verdict}\n", text("agent"), text("url"));
     }
-    assert_eq!(rows.lines().count(), EXAMPLES_OF_GOOGLE);
+    assert_eq!(rows.lines().count(), GOOGLE_EXAMPLES);
     folder.write("cases.tsv", &rows);
-    let all = format!("{EXAMPLES_OF_GOOGLE} rows: {EXAMPLES_OF_GOOGLE} checked, 0 verdict differences");
+    let all = format!("{GOOGLE_EXAMPLES} rows: {GOOGLE_EXAMPLES} checked, 0 verdict differences");
     folder.run(&["check", "cases.tsv", "--robots", "robots"]).says(0, &[&all]);
-    // The library alone decides some of them otherwise.
+    // google-lib decides some of them differently.
     folder.run(&["check", "cases.tsv", "--robots", "robots", "--dialect", "google-lib"]).says(1, &[]);
 }
 
-/// The crawler table holds by default, and raw and escaped UTF-8 are one.
+/// The default dialect knows the documented crawlers, and treats raw and escaped UTF-8 alike.
 #[test]
-fn the_documented_crawlers_hold_by_default() {
+fn the_default_dialect_knows_the_documented_crawlers() {
     let folder = Folder::new();
     folder.write(
         "robots.txt",
@@ -68,9 +69,9 @@ fn the_documented_crawlers_hold_by_default() {
     }
 }
 
-/// Each mistake in the name of a crawler, and what the command says.
+/// Every command rejects a mistaken crawler name and suggests a correction.
 #[test]
-fn mistakes_in_names_end_with_exit_code_2() {
+fn mistaken_agent_names_end_with_exit_code_2() {
     let folder = Folder::with_set();
     folder.write("robots.txt", "User-agent: Googelbott\nDisallow: /\n");
     folder.write("urls.txt", "http://a.example/\n");
@@ -99,7 +100,7 @@ fn mistakes_in_names_end_with_exit_code_2() {
     }
     folder.run(&["test", "robots.txt", "/", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
     folder.run(&["classify", "set", "urls.txt", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
-    // A name that the file has, and one that is near to none.
+    // A name from the file, and one that resembles no known crawler.
     folder.run(&["test", "robots.txt", "/", "--agent", "googelbott", "--agent", "MyBot"]).says(0, &[]);
     folder.run(&["classify", "set", "urls.txt", "--agent", "other", "--agent", "MyBot"]).says(0, &[]);
 }
@@ -130,10 +131,9 @@ fn crawlers_and_dialects_are_listed() {
     );
 }
 
-/// Tests that known crawlers whose names the dialect reads in part are accepted with one note, and unknown ones are
-/// not.
+/// Known crawlers whose names the dialect reads only partially are accepted with one note. Unknown names are rejected.
 #[test]
-fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
+fn known_crawlers_with_partially_read_names_are_accepted() {
     let folder = Folder::new();
     folder.write("a.example", "user-agent: MJ12bot\ndisallow: /mj\n\nuser-agent: *\ndisallow: /star\n");
     folder.run(&["compile", "-o", "google", "--host", "a.example", "a.example"]).says(0, &[]);

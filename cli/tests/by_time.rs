@@ -1,4 +1,4 @@
-//! Sets by time: compiling, showing, merging and updating them.
+//! Sets by time: compiling, inspecting, merging and updating them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -11,7 +11,7 @@ use reptile_corpora::urls::Spread;
 use serde_json::{Value, json};
 use support::Folder;
 
-/// A site whose file changes and is then out of reach, and one whose file has no time and is then gone.
+/// A site whose file changes and then becomes unreachable, and one whose file has no time and then disappears.
 const CAPTURES: [&str; 5] = [
     r#"{"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /old\n", "time": "2026-01-01T00:00:00Z"}"#,
     r#"{"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /new\n", "time": "2026-02-01T00:00:00Z"}"#,
@@ -33,13 +33,13 @@ fn folder_with(options: &[&str]) -> Folder {
     folder
 }
 
-/// The lines without the numbers of policies, which depend on all others.
+/// Removes policy numbers, which depend on all other policies.
 fn without_policies(text: &str) -> Vec<&str> {
     text.lines().map(|line| line.split_once(", policy").map_or(line, |(line, _)| line)).collect()
 }
 
 #[test]
-fn what_was_in_force_when_is_shown() {
+fn inspect_shows_when_each_policy_applied() {
     let folder = Folder::new();
     let run = compile(&folder, "set", &["--by-time"], &CAPTURES);
     run.says(0, &["captures by time  5\n", "spans of time  6\n"]);
@@ -56,7 +56,7 @@ fn what_was_in_force_when_is_shown() {
         "  from 2026-03-31T00:00:01Z: allow all: unreachable for more than 30 days",
     ];
     assert_eq!(lines[..5], spans);
-    // Then the policies, each once, with their rules.
+    // The policies follow, each once, with their rules.
     for rule in ["    line 2  Disallow: /old", "    line 2  Disallow: /new"] {
         assert!(lines.contains(&rule), "{text}");
     }
@@ -78,15 +78,15 @@ fn what_was_in_force_when_is_shown() {
     assert_eq!(&group["policy"], policy);
 }
 
-/// An ordinary set shows no spans, and has none.
+/// A set compiled without `--by-time` has no spans, and gives the same verdicts at its own time.
 #[test]
-fn a_set_that_is_not_by_time_is_as_it_was() {
+fn sets_without_by_time_have_no_spans() {
     let [with, without] = [&["--by-time"][..], &[]].map(folder_with);
     let text = without.run(&["inspect", "set", "a.example"]).says(0, &[]).text();
     assert!(!text.contains("from 2026") && !text.contains("/old"), "{text}");
     assert!(!without.run(&["inspect", "set"]).text().contains("by time"));
     assert!(without.read("set").len() < with.read("set").len());
-    // At the time of the set both say the same.
+    // At the set's own time, the verdicts are the same.
     let urls = ["https://a.example/old", "https://a.example/new", "https://b.example/b", "https://c.example/"];
     let verdicts = ["allow", "disallow", "allow", "unknown"];
     assert_eq!(with.verdicts("set", &urls), verdicts);
@@ -95,7 +95,7 @@ fn a_set_that_is_not_by_time_is_as_it_was() {
 }
 
 #[test]
-fn parts_and_updates_give_the_whole() {
+fn merges_and_updates_equal_one_compilation() {
     let folder = folder_with(&["--by-time"]);
     let whole = folder.read("set");
     for split in 1..CAPTURES.len() {
@@ -112,9 +112,9 @@ fn parts_and_updates_give_the_whole() {
     folder.run(&["merge", "set", "plain", "-o", "both"]).says(2, &["validity by time: no", "have yes"]);
 }
 
-/// `--at` leaves out what was fetched later, with `--by-time` as without.
+/// With `--by-time`, `--at` discards captures fetched later.
 #[test]
-fn later_captures_are_left_out() {
+fn at_discards_later_captures() {
     let folder = Folder::new();
     let run = compile(&folder, "set", &["--by-time", "--at", "2026-02-15"], &CAPTURES);
     run.says(0, &["discarded: fetched after the time asked for  1\n", "captures by time  4\n"]);
@@ -138,7 +138,7 @@ const VISITS: &str = "when,url,note\n\
     2026-02-01,no url,\n";
 
 #[test]
-fn rows_are_decided_by_the_rules_of_their_times() {
+fn rows_are_decided_by_the_rules_at_their_time() {
     let folder = folder_with(&["--by-time"]);
     folder.write("visits.csv", VISITS);
     let run = folder.run(&["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x", "--reason"]);
@@ -167,7 +167,7 @@ fn rows_are_decided_by_the_rules_of_their_times() {
         format!("{url}\t{verdict}\t{reason}")
     });
     assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
-    // Without reasons, and with captures that are compiled in memory, the verdicts are the same.
+    // The verdicts are the same without reasons, and with captures compiled in memory.
     for set in ["set", "c.jsonl"] {
         let args = ["classify", set, "visits.csv", "--at-column", "1", "--agent", "x", "--profile", "rfc9309"];
         let args = if set == "set" { &args[..7] } else { &args[..] };
@@ -184,7 +184,7 @@ fn rows_are_decided_by_the_rules_of_their_times() {
 }
 
 #[test]
-fn times_need_a_set_by_time_and_a_column() {
+fn at_column_requires_a_set_by_time_and_a_column() {
     let folder = folder_with(&[]);
     folder.write("visits.csv", VISITS);
     let args = ["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x"];
@@ -199,7 +199,7 @@ fn times_need_a_set_by_time_and_a_column() {
     folder.run(&other).says(2, &["--at-column then: there is no such column"]);
 }
 
-/// The size of a comparison of rows with times with sets for these times.
+/// Size of a comparison between a set by time and sets compiled for each time.
 struct Size {
     origins: u64,
     captures_per_origin: u32,
@@ -207,8 +207,8 @@ struct Size {
     times: u32,
 }
 
-/// Decides rows of URLs and times by a set by time, and the rows of each time by a set that is compiled for it. Prints how
-/// many verdicts there are of each kind.
+/// Decides rows of URLs and times by a set by time, and each time's rows by a set compiled for that time. Prints the
+/// number of verdicts of each kind.
 fn compare_with_sets_for_each_time(size: &Size) {
     let folder = Folder::new();
     let web = Web { origins: size.origins, seed: 6 };
@@ -245,21 +245,21 @@ fn compare_with_sets_for_each_time(size: &Size) {
         folder.run(&[&["classify", "at", "urls.txt", "-o", "at.tsv", "--force"], &columns[4..]].concat()).says(0, &[]);
         let expected = String::from_utf8(folder.read("at.tsv")).unwrap();
         let own: Vec<&str> = rows_of_time.iter().map(|&row| found[row]).collect();
-        assert!(expected.lines().eq(own.iter().copied()), "other verdicts at {time}");
+        assert!(expected.lines().eq(own.iter().copied()), "different verdicts at {time}");
         own.iter().filter_map(|line| line.split('\t').nth(1)).for_each(|word| *verdicts.entry(word).or_default() += 1);
     }
-    println!("{} rows as by sets for {} times: {verdicts:?}", rows.len(), size.times);
+    println!("{} rows agree with sets for {} times: {verdicts:?}", rows.len(), size.times);
     assert!(["allow", "disallow", "unknown"].iter().all(|&word| verdicts[word] > 0), "{verdicts:?}");
 }
 
 #[test]
-fn rows_are_decided_as_by_a_set_for_the_time_of_each() {
+fn rows_agree_with_a_set_compiled_for_their_time() {
     compare_with_sets_for_each_time(&Size { origins: 400, captures_per_origin: 3, rows: 4000, times: 12 });
 }
 
-/// Some minutes: `cargo test -p reptile-cli --test all by_time::a_million -- --ignored --nocapture`.
+/// Run with `cargo test -p reptile-cli --test all by_time::a_million -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes"]
-fn a_million_rows_are_decided_as_by_a_set_for_the_time_of_each() {
+fn a_million_rows_agree_with_a_set_compiled_for_their_time() {
     compare_with_sets_for_each_time(&Size { origins: 100_000, captures_per_origin: 3, rows: 1_000_000, times: 40 });
 }

@@ -1,11 +1,12 @@
-//! Captures in JSON Lines from end to end: which lines are captures, which of them count, and what a profile makes of them.
+//! Captures in JSON Lines and TSV, end to end: which lines are captures, which captures count, and how profiles
+//! interpret them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use support::{Folder, gz};
 
 #[test]
-fn json_lines_say_origin_and_status() {
+fn json_lines_are_read_and_invalid_captures_reported() {
     let folder = Folder::new();
     let lines = [
         r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "User-agent: *\nDisallow: /\n", "more": [1]}"#,
@@ -107,10 +108,9 @@ fn json_lines_say_origin_and_status() {
     assert_eq!(folder.verdicts("only", &["http://c.example/"]), ["allow"]);
 }
 
-/// Captures of some origins, out of order.
-/// Captures as different programs write them: each line says the same as the first one.
+/// A capture as different programs write it: every line is equivalent to the first.
 #[test]
-fn the_same_capture_may_be_written_in_many_ways() {
+fn equivalent_notations_give_the_same_set() {
     let folder = Folder::new();
     let url = r#""url": "https://a.example/robots.txt""#;
     let rest = r#""time": "2026-03-14T15:09:26Z", "headers": {"Cache-Control": "max-age=60"}, "body": "User-agent: *\nDisallow: /x\n""#;
@@ -149,9 +149,9 @@ fn the_same_capture_may_be_written_in_many_ways() {
     }
 }
 
-/// A body in base64 has the limit of every body: 16 MB.
+/// A base64 body has the same limit as any other body: 16 MiB.
 #[test]
-fn a_body_in_base64_is_bounded() {
+fn base64_bodies_are_limited() {
     let folder = Folder::new();
     for (len, fits) in [((16 << 20) - 1, true), (16 << 20, true), ((16 << 20) + 1, false), (30 << 20, false)] {
         let body = ["AAAA".repeat(len / 3), ["", "AA", "AAA"][len % 3].to_owned()].concat();
@@ -181,7 +181,7 @@ const CAPTURE_URLS: [&str; 7] = [
     "http://f.example/f",
 ];
 
-/// The last column for each of [`CAPTURE_URLS`].
+/// Returns verdict and reason for each of [`CAPTURE_URLS`].
 fn reasons(folder: &Folder, args: &[&str]) -> Vec<String> {
     let args = [&["classify"], args, &["--agent", "any", "--reason"]].concat();
     let run = folder.run_with(&args, CAPTURE_URLS.join("\n").as_bytes()).says(0, &[]);
@@ -190,7 +190,7 @@ fn reasons(folder: &Folder, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_profile_says_what_captures_mean() {
+fn profiles_decide_what_captures_mean() {
     let folder = Folder::new();
     folder.write("c.jsonl", CAPTURES);
     folder.run(&["compile", "-o", "set", "c.jsonl"]).says(
@@ -235,15 +235,15 @@ fn a_profile_says_what_captures_mean() {
     assert_eq!(nutch[..3], ["disallow: 503", "disallow: 503", "allow: network error"]);
     let commons = reasons(&folder, &["c.jsonl", "--profile", "crawler-commons"]);
     assert_eq!(commons[2..5], ["disallow: network error", "allow: 403", "disallow: too many redirects"]);
-    // The dialect brings its own.
+    // A dialect implies a profile.
     assert_eq!(reasons(&folder, &["c.jsonl", "--dialect", "koster-1996"])[3], "disallow: 403");
     assert_eq!(reasons(&folder, &["c.jsonl", "--dialect", "koster-1996", "--profile", "rfc9309"])[3], "allow: 403");
 
-    // As of another day.
+    // At another time.
     let then = reasons(&folder, &["c.jsonl", "--at", "2026-01-15"]);
     assert_eq!(then[..3], ["disallow: rule", "disallow: rule", "unknown: no robots.txt is known"]);
     let later = reasons(&folder, &["c.jsonl", "--at", "2026-03-04T00:00:00Z"]);
-    // Unreachable for more than 30 days, and there is a last copy.
+    // Unreachable for more than 30 days, but there is a last good copy.
     assert_eq!(later[0], "disallow: rule of the last good copy, now 503");
     let later = reasons(&folder, &["c.jsonl", "--at", "2026-03-04T00:00:00Z", "--profile", "rfc9309"]);
     assert_eq!(later[0], "allow: unreachable for more than 30 days");
@@ -256,7 +256,7 @@ fn a_profile_says_what_captures_mean() {
     folder.run(&["classify", "set", "--agent", "a", "--at", "2026-01-01"]).says(2, &["is a compiled set", "--at"]);
     folder.run(&["classify", "set", "--agent", "a", "--at", "0"]).says(2, &["digits are a date (4, 6, 8, 12, 14)"]);
 
-    // Both kinds of columns, the old ones first; and a line that is no URL.
+    // `--explain` columns precede `--reason` columns. The last line is not a URL.
     let args = ["classify", "set", "--agent", "any", "--explain", "--reason"];
     let run = folder.run_with(&args, b"http://a.example/x\nhttp://b.example/\n\n").says(0, &[]);
     let expected = "http://a.example/x\tdisallow\t2\tDisallow: /x\trule of the last good copy, now 503\n\
@@ -269,7 +269,7 @@ fn a_profile_says_what_captures_mean() {
 }
 
 #[test]
-fn the_order_of_captures_does_not_show() {
+fn capture_order_does_not_matter() {
     let folder = Folder::new();
     let mut lines: Vec<&str> = CAPTURES.lines().collect();
     folder.write("1.jsonl", lines.join("\n"));
@@ -293,7 +293,7 @@ fn the_order_of_captures_does_not_show() {
 }
 
 #[test]
-fn many_redirects_are_counted_and_not_kept() {
+fn long_redirect_lists_are_counted_but_not_stored() {
     let folder = Folder::new();
     let list = vec![r#""http://a.example/robots.txt""#; 1_000_000].join(",");
     folder.write("c.jsonl", format!(r#"{{"url": "http://a.example/robots.txt", "redirects": [{list}], "body": ""}}"#));
@@ -302,9 +302,9 @@ fn many_redirects_are_counted_and_not_kept() {
     folder.run(&["compile", "-o", "d", "d.jsonl"]).says(0, &["everything allowed (too many redirects)  1\n"]);
 }
 
-/// Captures in TSV, with the columns in any order, and what is wrong with others.
+/// TSV captures with columns in any order, and invalid tables.
 #[test]
-fn tsv_says_what_json_lines_say() {
+fn tsv_captures_may_have_columns_in_any_order() {
     let folder = Folder::new();
     let rows = "\u{feff}id\tstatus\turl\tbody\ttime\tbody_base64\tredirects\terror\r\n\
         1\t200\thttps://a.example/robots.txt\tUser-agent: *\\nDisallow: /a\\\\b\\t#x\\n\t2026-01-02T03:04:05Z\t\\N\t\\N\t\r\n\
@@ -350,20 +350,20 @@ fn tsv_says_what_json_lines_say() {
         assert!(run.stderr.contains(&format!("bad.tsv:{}: ", number + 3)), "{run:?}");
         assert!(run.stderr.contains(says), "{says}: {run:?}");
     }
-    // A table of URLs is not one of captures, and a table without rows holds nothing.
+    // A table of URLs is not a table of captures, and a table without rows contains no captures.
     folder.write("urls.tsv", "url\ttitle\nhttp://a.example/robots.txt\tx\n");
     folder.run(&["compile", "-o", "x", "urls.tsv"]).says(2, &["urls.tsv: is a table of URLs"]);
     folder.write("none.tsv", "url\tstatus\n");
     folder.run(&["compile", "-o", "x", "none.tsv"]).says(2, &["no robots.txt found in none.tsv"]);
-    // The same bytes are a table of URLs where URLs are asked for.
+    // Where URLs are expected, the same file is read as a table of URLs.
     let run = folder.run(&["classify", "set", "rows.tsv", "--agent", "x", "--columns", "verdict"]);
     assert_eq!(run.says(0, &["TSV, URLs in column 3"]).text().lines().count(), 7);
 }
 
-/// Tests that challenge pages are recognized by header and by page in every kind of capture, and that every command
-/// names them.
+/// Challenge pages are recognized by header and by content in every kind of capture, and every command names the
+/// product.
 #[test]
-fn challenge_pages_are_an_outcome_in_every_input() {
+fn challenge_pages_are_recognized_in_every_input() {
     let folder = Folder::new();
     let page = "<html><script id='x'></script><script id=\\\"anubis_challenge\\\">{}</script></html>";
     let warc = |fields: &str, body: &str| {

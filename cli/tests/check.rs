@@ -1,4 +1,4 @@
-//! `reptile check`, `test` and `inspect` from end to end.
+//! `reptile check`, `test` and `inspect`, end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -15,7 +15,7 @@ const GOOD: &str = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
                     a.example\tx\t\u{fc}/xz\0y\n";
 
 #[test]
-fn a_table_that_holds() {
+fn a_correct_table_has_no_differences() {
     let folder = Folder::new();
     folder.robots();
     folder.write("cases.tsv", GOOD);
@@ -82,9 +82,8 @@ fn differences_are_shown_and_counted() {
     assert_eq!(run.text(), printed);
 }
 
-/// A URL in the place of the host stands for its own origin.
 #[test]
-fn a_url_says_whose_robots_txt_counts() {
+fn a_url_in_the_host_column_selects_its_origin() {
     let folder = Folder::new();
     folder.robots();
     for (host, code) in [
@@ -102,9 +101,9 @@ fn a_url_says_whose_robots_txt_counts() {
     }
 }
 
-/// Only a whole header is one; a comment begins with the line.
+/// Only a complete header row is a header. A comment starts at the beginning of the line.
 #[test]
-fn rows_that_look_like_other_lines_are_rows() {
+fn rows_that_resemble_headers_or_comments_are_rows() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
     for (rows, line) in [
@@ -136,7 +135,7 @@ fn one_file_serves_every_host() {
 }
 
 #[test]
-fn rows_longer_than_the_limit_are_wrong() {
+fn rows_longer_than_the_limit_are_malformed() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /a\n");
     for (len, code) in [((1 << 20) - 1, 0), (1 << 20, 0), ((1 << 20) + 1, 1), (9 << 20, 1)] {
@@ -150,7 +149,7 @@ fn rows_longer_than_the_limit_are_wrong() {
 }
 
 #[test]
-fn memory_does_not_grow_with_a_table() {
+fn memory_does_not_grow_with_the_table() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\n\nDisallow: /a\n");
     let mut child = folder.command(&["check", "-", "--robots", "robots.txt"]);
@@ -183,7 +182,7 @@ fn every_dialect_is_compared_with_every_other() {
             "rows: row 6: malformed row, fewer than 3 columns",
         ],
     );
-    // google-lib disallows all three, yandex only that of host b, and koster-1994 none.
+    // google-lib disallows all three URLs, yandex only host b's, and koster-1994 none.
     let text = run.text();
     let row = |name: &str| {
         let row = text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
@@ -199,7 +198,7 @@ fn every_dialect_is_compared_with_every_other() {
 }
 
 #[test]
-fn test_shows_the_line_that_decides() {
+fn test_shows_the_deciding_line() {
     let folder = Folder::new();
     let body = "\u{feff}User-agent: bot-a\nDISALLOW : /a # why\r\nAllow: /a/b\n\nUser-agent: c\nDisallow: /x\u{7}\n";
     folder.write("robots.txt", body);
@@ -209,12 +208,12 @@ fn test_shows_the_line_that_decides() {
                     allow     /c             no rule matches\n";
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
     let run = folder.run_with(&["test", "--brief", "robots.txt", "--agent", "bot-a"], b"/a/c\r\nhttp://h/a/b\n/c");
-    // The URLs of a list are answered as they come, and so not aligned.
+    // URLs from standard input are answered as they arrive, so their lines are not aligned.
     assert_eq!(
         run.says(0, &[]).text(),
         expected.replace("a/c           ", "a/c   ").replace("/c             ", "/c   ")
     );
-    // The library takes bytes as they come.
+    // google-lib does not change control characters.
     let args = ["test", "--brief", "-", "--agent", "c", "--agent", "nobody", "--dialect", "google-lib", "/x\u{7}y"];
     let run = folder.run_with(&args, body.as_bytes());
     assert_eq!(
@@ -230,7 +229,7 @@ fn test_shows_the_line_that_decides() {
 }
 
 #[test]
-fn each_dialect_is_there() {
+fn every_dialect_is_available() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /\nAllow: /%61\n");
     for (dialect, a, robots) in [
@@ -288,7 +287,7 @@ fn inspect_lists_groups_and_rules() {
 }
 
 #[test]
-fn help_is_there_for_everything() {
+fn every_command_has_help() {
     let folder = Folder::new();
     let overview = folder.run(&["--help"]).says(0, &[]).text();
     let commands: Vec<&str> = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
@@ -317,7 +316,7 @@ fn help_is_there_for_everything() {
 
 /// The short help of a command fits on a screen of 24 lines with the prompt; `--help` lists the other options.
 #[test]
-fn the_short_help_fits_on_a_screen() {
+fn short_help_fits_on_a_screen() {
     let folder = Folder::new();
     let overview = folder.run(&["-h"]).says(0, &[]).text();
     assert!(overview.lines().count() <= 32, "{overview}");
@@ -345,7 +344,7 @@ fn the_short_help_fits_on_a_screen() {
 }
 
 #[test]
-fn the_limit_of_a_url_holds_at_its_edges() {
+fn urls_longer_than_the_limit_are_malformed() {
     const MAX_URL_BYTES: usize = reptile::limits::MAX_URL_BYTES;
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /y\n");

@@ -1,4 +1,4 @@
-//! `reptile classify` from end to end: every kind of line, and everything that can go wrong on the way.
+//! `reptile classify`, end to end: every kind of line, and every way a run can fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -16,7 +16,7 @@ fn classify<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_line_gets_a_line() {
+fn every_line_gets_a_verdict() {
     let folder = Folder::with_set();
     let cases: [(&[u8], &[u8]); 14] = [
         (b"", b""),
@@ -30,7 +30,7 @@ fn every_line_gets_a_line() {
         (b"http://a.example/\xFF\xFE/\n", b"http://a.example/\xFF\xFE/\tallow\n"),
         (b"http://\xFF.example/\n", b"http://\xFF.example/\tinvalid\n"),
         (b"\n\nhttps://z.example/\n\n", b"\tinvalid\n\tinvalid\nhttps://z.example/\tunknown\n\tinvalid\n"),
-        // A first line with a URL and a tab would begin a table.
+        // A URL and a tab in the first line would start a table.
         (b"http://a.example\nhttp://a.example/a\tb\n", b"http://a.example\tallow\nhttp://a.example/a%09b\tinvalid\n"),
         (b"mailto:a@a.example\n", b"mailto:a@a.example\tinvalid\n"),
         (b"/private\n", b"/private\tinvalid\n"),
@@ -55,7 +55,7 @@ fn every_line_gets_a_line() {
 }
 
 #[test]
-fn each_agent_has_its_columns() {
+fn each_agent_gets_its_own_columns() {
     let folder = Folder::with_set();
     let urls = "http://a.example/private\nhttp://a.example/xzy\nhttp://a.example/private/open\nhttp://n.example/\nx\n";
     let agents = ["--agent", "BOT-A", "--agent", "nobody", "--agent", "nobody-else"];
@@ -89,7 +89,7 @@ fn each_agent_has_its_columns() {
 }
 
 #[test]
-fn agents_may_have_several_names() {
+fn agents_may_be_chains_of_names() {
     let folder = Folder::new();
     folder.write("robots/h.example", "user-agent: *\ndisallow: /\n\nuser-agent: googlebot\ndisallow: /g\n");
     let urls = b"http://h.example/x\nhttp://h.example/g\n";
@@ -104,7 +104,7 @@ fn agents_may_have_several_names() {
         "http://h.example/x\tallow\tallow\tallow\tallow\tallow\tdisallow\n\
          http://h.example/g\tdisallow\tallow\tallow\tdisallow\tallow\tdisallow\n"
     );
-    // A dialect that knows no crawlers takes their names as they are; a chain means the same in all of them.
+    // A dialect without a crawler list takes crawler names literally. A chain means the same in every dialect.
     assert_eq!(
         ask("google-lib").text(),
         "http://h.example/x\tdisallow\tdisallow\tdisallow\tallow\tallow\tdisallow\n\
@@ -119,7 +119,7 @@ fn agents_may_have_several_names() {
 }
 
 #[test]
-fn many_chunks_come_out_in_order() {
+fn chunks_are_written_in_input_order() {
     let folder = Folder::with_set();
     let (mut input, mut output) = (String::new(), String::new());
     for number in 0..400_000 {
@@ -137,7 +137,7 @@ fn many_chunks_come_out_in_order() {
 #[test]
 fn lines_of_any_length_are_answered() {
     let folder = Folder::with_set();
-    // Around the longest URL that is decided, the longest line that is kept whole, and the size of a chunk.
+    // Around the URL limit, the longest line that is kept whole, and the chunk size.
     for (edge, valid_up_to) in [(65_536, 65_536), (1 << 20, 0), (4 << 20, 0), (9 << 20, 0)] {
         for len in [edge - 1, edge, edge + 1] {
             let mut url = b"http://a.example/private".to_vec();
@@ -162,7 +162,7 @@ fn lines_of_any_length_are_answered() {
 }
 
 #[test]
-fn a_cr_inside_a_long_line_stays() {
+fn a_cr_inside_a_long_line_is_kept() {
     let folder = Folder::with_set();
     let line = vec![b'\r'; 10 << 20];
     let found = folder.run_with(&classify(&[]), &[&line[..], b"\n"].concat());
@@ -172,7 +172,7 @@ fn a_cr_inside_a_long_line_stays() {
 }
 
 #[test]
-fn memory_does_not_grow_with_a_line_or_a_list() {
+fn memory_does_not_grow_with_line_or_list_length() {
     let folder = Folder::with_set();
     let peak = |block: &[u8], megabytes: usize, code: i32| {
         let mut child =
@@ -210,7 +210,7 @@ fn answers_do_not_wait_for_the_end_of_the_list() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\n".repeat(500_000));
     let mut child = folder.command(&classify(&["urls"])).spawn().unwrap();
@@ -232,24 +232,24 @@ fn a_full_disk_is_an_error() {
     assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
 }
 
-/// A disk that is full in the middle of the output, and a folder that cannot be written.
+/// A disk that fills up during the output, and a folder that is not writable.
 #[test]
-fn an_output_that_does_not_fit_leaves_nothing() {
+fn a_failed_output_leaves_no_file() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\n".repeat(100_000));
     let mut bash = std::process::Command::new("bash");
-    // With the signal ignored, a write over the limit of 64 KiB fails as one on a full disk does.
+    // With the signal ignored, a write beyond the limit of 64 KiB fails as on a full disk.
     bash.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "bash"]).arg(support::binary());
     bash.args(classify(&["urls", "-o", "out"])).current_dir(folder.path("."));
     finish(bash).says(2, &["out: cannot be written: File too large"]);
     folder.run(&classify(&["urls", "-o", "absent/out"])).says(2, &["absent/out: cannot be created: No such file"]);
-    // Nobody may create a file here, not even root.
+    // No user can create a file here, not even root.
     folder.run(&classify(&["urls", "-o", "/proc/out"])).says(2, &["/proc/out: cannot be created: "]);
     assert_eq!(folder.names(), ["robots", "set", "set.made.json", "urls"]);
 }
 
 #[test]
-fn an_output_appears_whole_or_not_at_all() {
+fn outputs_are_complete_or_absent() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\n");
     folder.run(&classify(&["urls", "-o", "out"])).says(0, &[]);
@@ -258,12 +258,12 @@ fn an_output_appears_whole_or_not_at_all() {
     assert_eq!(folder.read("out"), b"http://a.example/private\tdisallow\n");
     folder.run(&classify(&["urls", "-o", "out", "--force"])).says(0, &[]);
     assert_eq!(folder.read("out"), b"http://b.example/\tdisallow\n");
-    // A list that turns out to be broken.
+    // A list that turns out to be truncated.
     let packed = gz(&b"http://a.example/private\n".repeat(1000));
     folder.write("cut.gz", &packed[..packed.len() - 9]);
     folder.run(&classify(&["cut.gz", "-o", "new"])).says(2, &["cut.gz: cannot be read"]);
     folder.write("no.gz", "http://a.example/private\n");
-    // A name says nothing.
+    // File extensions do not matter.
     assert_eq!(folder.run(&classify(&["no.gz"])).says(0, &[]).text(), "http://a.example/private\tdisallow\n");
     folder.run(&classify(&["missing", "-o", "new"])).says(2, &["missing: No such file"]);
     folder.run(&classify(&["robots", "-o", "new"])).says(2, &["robots: is a folder, not a list"]);
@@ -281,7 +281,7 @@ fn an_interrupt_leaves_nothing_behind() {
             tries += 1;
             assert!(tries < 1000, "no temporary file: {:?}", folder.names());
         }
-        // Waiting for a child closes its input, whose end would race with the signal.
+        // Waiting for a child closes its standard input, and the end of input would race with the signal.
         let _open = child.stdin.take();
         let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(kill.success());
@@ -291,7 +291,7 @@ fn an_interrupt_leaves_nothing_behind() {
 }
 
 #[test]
-fn options_of_compiling_do_not_go_with_a_set() {
+fn compile_options_are_refused_for_compiled_sets() {
     let folder = Folder::with_set();
     for option in [["--dialect", "google-lib"], ["--strategy", "fallback"]] {
         folder.run(&classify(&["-", option[0], option[1]])).says(2, &["set: is a compiled set; --dialect"]);
@@ -310,7 +310,7 @@ fn options_of_compiling_do_not_go_with_a_set() {
 }
 
 #[test]
-fn bad_files_of_an_input_show_in_the_exit_code() {
+fn invalid_files_of_an_input_change_the_exit_code() {
     let folder = Folder::with_set();
     folder.write("robots/bad host", "");
     let run = folder.run_with(&["classify", "robots", "--agent", "x"], b"http://b.example/\n");

@@ -1,4 +1,4 @@
-//! `reptile classify --agent-column`, which decides each row for the crawler that it names, and `--rejects`.
+//! `reptile classify --agent-column`, which decides each row for the crawler named in it, and `--rejects`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -8,7 +8,7 @@ use support::{Folder, Run};
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0";
 
-/// A folder with a set in which GPTBot is refused everything, and any crawler what is private.
+/// Returns a folder with a set that disallows everything for GPTBot, and `/private` for all other crawlers.
 fn folder() -> Folder {
     let folder = Folder::new();
     let body = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private\n";
@@ -31,7 +31,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
 const OF_A: [&str; 4] = ["--host", "a.example", "--agent-column", "user_agent"];
 
 #[test]
-fn each_row_is_decided_for_the_crawler_that_it_names() {
+fn each_row_is_decided_for_the_crawler_it_names() {
     let folder = folder();
     let rows = [
         ("/x", GPTBOT),
@@ -81,9 +81,9 @@ fn each_row_is_decided_for_the_crawler_that_it_names() {
     );
 }
 
-/// Many crawlers, more than a thread remembers, on any number of threads.
+/// More crawlers than a thread caches.
 #[test]
-fn many_crawlers_are_decided_alike_on_any_number_of_threads() {
+fn thread_count_does_not_change_verdicts_for_many_crawlers() {
     let folder = folder();
     let (mut table, mut expected) = ("agent,url\n".to_owned(), String::new());
     for number in 0..60_000_u32 {
@@ -114,7 +114,7 @@ fn many_crawlers_are_decided_alike_on_any_number_of_threads() {
 }
 
 #[test]
-fn times_and_crawlers_go_together() {
+fn at_column_and_agent_column_can_be_combined() {
     let folder = folder();
     let capture = |time: &str, agent: &str| {
         format!(
@@ -143,7 +143,7 @@ fn times_and_crawlers_go_together() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused() {
+fn incompatible_options_are_refused() {
     let folder = folder();
     folder.write("log", log(&[("/x", GPTBOT)]));
     folder.write("common", "192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"GET / HTTP/1.1\" 200 5\n");
@@ -166,7 +166,7 @@ fn options_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn invalid_rows_go_to_a_file_of_their_own() {
+fn rejects_writes_invalid_rows_to_a_file() {
     let folder = folder();
     let long = "y".repeat(3 << 20);
     let cases = [
@@ -212,12 +212,12 @@ fn invalid_rows_go_to_a_file_of_their_own() {
         "bad.gz",
         &["--agent", "x", "--input-format", "tsv", "--url-column", "3", "--columns", "verdict"],
     );
-    // The first row names no column.
+    // The first row is read as the header.
     run.says(1, &["lines 299,999", "invalid 299,999"]);
 }
 
 #[test]
-fn a_file_of_invalid_rows_is_whole_or_not_there() {
+fn the_rejects_file_is_complete_or_absent() {
     let folder = folder();
     folder.write("list", "x\n");
     folder.write("there", "old");

@@ -1,5 +1,5 @@
-//! The columns of `reptile classify` that pipelines join by: the agents that are refused, when and by which rules a row was
-//! decided; and what `--unknown` and `--invalid` take rows for.
+//! Columns of `reptile classify` that pipelines join by: refused agents, capture time and deciding ruleset. Also
+//! verdicts replaced by `--unknown` and `--invalid`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::fs::File;
@@ -13,14 +13,14 @@ use support::{Folder, Run};
 const URLS: &str = "http://a.example/private\nhttp://a.example/xzy\nhttp://b.example/\nhttp://a.example/\n\
                     http://n.example/\nnot a URL\n";
 
-/// A run over a list, for `bot-a` and `x`.
+/// Classifies a list for `bot-a` and `x`.
 fn run(folder: &Folder, text: &str, options: &[&str]) -> Run {
     folder.write("urls", text);
     folder.run(&[&["classify", "set", "urls", "--agent", "bot-a", "--agent", "x"], options].concat())
 }
 
 #[test]
-fn the_agents_that_are_refused_are_one_cell_in_every_text() {
+fn refused_agents_fill_one_cell_in_every_text_format() {
     let folder = Folder::with_set();
     let tsv = run(&folder, URLS, &["--columns", "url,mask,refused", "--header"]).says(0, &[]).text();
     let expected = [
@@ -59,7 +59,7 @@ fn the_agents_that_are_refused_are_one_cell_in_every_text() {
 }
 
 #[test]
-fn what_a_cell_cannot_say_is_refused() {
+fn columns_that_cannot_represent_the_agents_are_refused() {
     let folder = Folder::with_set();
     let names: Vec<String> = (0..65_u8)
         .map(|number| format!("bot-{}{}", char::from(b'a' + number / 26), char::from(b'a' + number % 26)))
@@ -83,9 +83,9 @@ fn what_a_cell_cannot_say_is_refused() {
     }
 }
 
-/// Columns that verdicts alone give are decided many at a time, and say what they say one by one.
+/// Columns that depend only on verdicts are decided in batches, with the same result as row by row.
 #[test]
-fn the_short_way_and_the_long_way_say_the_same() {
+fn batches_and_single_rows_give_the_same_columns() {
     let folder = Folder::with_set();
     let mut rows = String::from("agent\turl\ttime\n");
     for number in 0..3000 {
@@ -134,7 +134,7 @@ fn the_short_way_and_the_long_way_say_the_same() {
 }
 
 #[test]
-fn masks_times_and_lists_have_types_in_parquet() {
+fn masks_times_and_lists_are_typed_in_parquet() {
     let folder = Folder::new();
     let capture = |host: &str, time: &str, body: &str| {
         format!("{{\"url\":\"http://{host}/robots.txt\",\"time\":\"{time}\",\"body\":\"{body}\"}}\n")
@@ -195,9 +195,9 @@ fn masks_times_and_lists_have_types_in_parquet() {
     assert!(nulls > 1250 * 4, "{nulls}");
 }
 
-/// A row says which capture and which ruleset decided it, as `inspect` shows them.
+/// Rows name their capture and ruleset as `inspect` does.
 #[test]
-fn a_row_says_which_capture_and_which_ruleset_decided() {
+fn rows_name_the_deciding_capture_and_ruleset() {
     let folder = Folder::new();
     let capture =
         |url: &str, time: u32, rest: &str| format!("{{\"url\":\"{url}/robots.txt\",\"time\":\"@{time}\",{rest}}}\n");
@@ -221,7 +221,7 @@ fn a_row_says_which_capture_and_which_ruleset_decided() {
     };
     let star = ruleset("www.a.example", "x");
     let y = ruleset("www.a.example", "y");
-    assert_eq!(star, ruleset("c.example", "x"), "equal rules are one ruleset");
+    assert_eq!(star, ruleset("c.example", "x"), "equal rules share a ruleset");
     assert_ne!(star, y);
     folder.write(
         "urls",
@@ -241,16 +241,16 @@ fn a_row_says_which_capture_and_which_ruleset_decided() {
     assert_eq!(found.lines().collect::<Vec<_>>(), expected);
     let alone = folder.run(&args).says(0, &[]).text();
     assert_eq!(alone.lines().nth(1), Some("\t\t"));
-    // Rows that name no crawler were decided by nothing.
+    // Rows that name no crawler have neither capture nor ruleset.
     folder.write("t.tsv", "url\tagent\nhttps://c.example/a\tx\nhttps://c.example/a\t-\n");
     let args = ["classify", "set", "t.tsv", "--agent-column", "agent", "--columns", "capture_time,ruleset,verdict"];
     let expected = format!("1970-01-03T00:00:00Z\t{star}\tdisallow\n\t\tunknown\n");
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
 }
 
-/// Where groups are too large to be merged they decide together, and the ruleset is that of the deciding rule.
+/// Groups that are too large to merge decide together.
 #[test]
-fn of_groups_that_decide_together_the_one_with_the_deciding_rule_counts() {
+fn unmerged_groups_report_the_ruleset_of_the_deciding_rule() {
     let folder = Folder::new();
     let token = |n: u8| format!("b{}{}", char::from(b'a' + n / 26), char::from(b'a' + n % 26));
     let mut body: String = (0..60).map(|n| format!("user-agent: {}\n", token(n))).collect();
@@ -262,7 +262,7 @@ fn of_groups_that_decide_together_the_one_with_the_deciding_rule_counts() {
     let shown = folder.run(&["inspect", "set", "https://a.example/", "--agent", &last]).says(0, &[]).text();
     let rulesets: Vec<(&str, &str)> =
         shown.split("    ruleset ").skip(1).map(|part| part.split_once(": ").unwrap()).collect();
-    assert_eq!(rulesets.len(), 2, "the groups are apart");
+    assert_eq!(rulesets.len(), 2, "the groups are not merged");
     let with = |rule: &str| rulesets.iter().find(|(_, rules)| rules.contains(rule)).unwrap().0.to_owned();
     let (shared, own) = (with("Disallow: /x7\n"), with("Disallow: /own59\n"));
     folder.write("urls", ["x7", "own59", "x1/y", "x1/open"].map(|path| format!("http://a.example/{path}\n")).concat());
@@ -272,9 +272,8 @@ fn of_groups_that_decide_together_the_one_with_the_deciding_rule_counts() {
     assert_eq!(folder.run(&args).says(0, &[]).text(), expected);
 }
 
-/// By time, the capture that decides a row is the one that decides in a set for that time.
 #[test]
-fn the_capture_that_decides_at_a_time_is_that_of_a_set_for_that_time() {
+fn rows_by_time_report_the_capture_of_a_set_for_that_time() {
     let folder = Folder::new();
     const DAY: u32 = 86_400;
     let line = |day: u32, rest: &str| {
@@ -307,7 +306,7 @@ fn the_capture_that_decides_at_a_time_is_that_of_a_set_for_that_time() {
 }
 
 #[test]
-fn rows_that_no_rules_decide_are_taken_for_what_the_user_says() {
+fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let folder = Folder::with_set();
     let counts = "agent bot-a allow 2, disallow 2, unknown 1, invalid 1\n";
     let found = run(&folder, URLS, &["--columns", "verdict,mask", "--unknown", "disallow", "--invalid", "allow"]);
@@ -315,7 +314,7 @@ fn rows_that_no_rules_decide_are_taken_for_what_the_user_says() {
     let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
     let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
     assert_eq!(found.text().lines().collect::<Vec<_>>(), expected);
-    // The reason stays, in every way of deciding; so do the rejected rows.
+    // Reasons and rejected rows are the same in every mode.
     let reason = ["--columns", "verdict,reason", "--unknown", "allow", "--any-of", "--rejects", "bad"];
     let found = run(&folder, URLS, &reason).says(0, &["unknown, taken for allow 1\n"]);
     assert!(!found.stderr.contains("invalid, taken"), "{found:?}");
@@ -325,7 +324,7 @@ fn rows_that_no_rules_decide_are_taken_for_what_the_user_says() {
     assert_eq!(String::from_utf8(folder.read("bad")).unwrap(), "6\tno http, https or ftp URL\tnot a URL\n");
     let found = run(&folder, URLS, &["--columns", "refused", "--unknown", "disallow", "--invalid", "disallow"]).text();
     assert_eq!(found.lines().skip(3).collect::<Vec<_>>(), ["", "bot-a;x", "bot-a;x"]);
-    // Rows that are passed on, a line that is too long among them.
+    // With `--only`, and with a line that is too long.
     let long = "y".repeat(3 << 20);
     let text = format!("{URLS}{long}\n");
     let only = |options: &[&str]| run(&folder, &text, options).says(0, &[]).text();
@@ -337,7 +336,7 @@ fn rows_that_no_rules_decide_are_taken_for_what_the_user_says() {
     assert!(only(&["--only", "allow", "--unknown", "allow", "--invalid", "allow"]) == some(&[3, 4, 5, 6]));
     run(&folder, URLS, &["--only", "unknown", "--unknown", "allow"]).says(2, &["--only unknown: no row is left"]);
     run(&folder, URLS, &["--unknown", "keep"]).says(2, &["allow, disallow"]);
-    // In a Parquet file, in colours and on the page too.
+    // In Parquet, in color and on the report page.
     run(&folder, URLS, &["--format", "parquet", "--unknown", "disallow", "-o", "out"]).says(0, &[]);
     let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
     let row = reader.get_row_iter(None).unwrap().nth(4).unwrap().unwrap();

@@ -1,11 +1,11 @@
-//! `reptile classify` over access logs and CDXJ: how they are recognised, which URL each line is, and damaged lines.
+//! `reptile classify` over access logs and CDXJ: format detection, the URL of each line, and damaged lines.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 
 use support::{Folder, Run, gz};
 
-/// A line of a log without its virtual host: common, and combined.
+/// Returns a line in the common log format, without virtual host.
 fn line(request: &str) -> String {
     format!("192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"{request}\" 200 512")
 }
@@ -19,7 +19,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
 }
 
 #[test]
-fn logs_and_cdxj_are_recognised_and_can_be_said() {
+fn logs_and_cdxj_are_detected_or_chosen_by_option() {
     let folder = Folder::with_set();
     let (private, open) = ("GET /private HTTP/1.1", "GET http://b.example/ HTTP/1.0");
     let of_a = ["--host", "a.example", "--scheme", "http"];
@@ -74,9 +74,8 @@ fn logs_and_cdxj_are_recognised_and_can_be_said() {
     }
 }
 
-/// A line about the file is kept like a header.
 #[test]
-fn cdxj_may_begin_with_a_line_about_itself() {
+fn cdxj_metadata_lines_are_kept_like_a_header() {
     let folder = Folder::with_set();
     let row = "x)/ 20260314150926 {\"url\":\"http://a.example/private\"}\n";
     folder.write("a", format!("!OpenWayback-CDXJ 1.0\n{row}"));
@@ -85,7 +84,7 @@ fn cdxj_may_begin_with_a_line_about_itself() {
 }
 
 #[test]
-fn lines_that_are_for_no_url_are_invalid_counted_and_named() {
+fn lines_without_a_url_are_invalid_and_counted_by_cause() {
     let folder = Folder::with_set();
     let ok = combined("GET /private HTTP/1.1", "x");
     let long = "x".repeat(3 << 20);
@@ -134,7 +133,7 @@ fn lines_that_are_for_no_url_are_invalid_counted_and_named() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused() {
+fn incompatible_options_are_refused() {
     let folder = Folder::with_set();
     let log = combined("GET /private HTTP/1.1", "x") + "\n";
     folder.write("common", line("GET / HTTP/1.1"));
@@ -164,16 +163,16 @@ fn options_that_do_not_fit_are_refused() {
         classify(&folder, name, options).says(2, &[says]);
     }
     classify(&folder, "list", &[]).says(0, &[]);
-    // A folder says the hosts of its files, and a single robots.txt is for the same host as its log.
+    // A folder's file names give the hosts. A single robots.txt applies to the log's host.
     for set in ["robots", "robots/a.example"] {
         let args = ["classify", set, "log", "--agent", "bot-a", "--host", "a.example"];
         folder.run(&args).says(0, &["disallow 3"]);
     }
 }
 
-/// Where the virtual hosts are does not depend on how much is read at once, nor on the lines before it shows.
+/// Virtual hosts are found regardless of read size and of the number of lines before the first one.
 #[test]
-fn virtual_hosts_may_show_late() {
+fn virtual_hosts_may_first_appear_late() {
     let folder = Folder::with_set();
     let with = |host: &str| format!("{} \"{host}\"\n", combined("GET /private HTTP/1.1", "x"));
     for lines in [0, 1, 2000] {
@@ -182,19 +181,19 @@ fn virtual_hosts_may_show_late() {
         let says = format!("allow 0, disallow 2, unknown 0, invalid {invalid}");
         classify(&folder, "log", &[]).says(i32::from(lines > 2), &[&says]);
     }
-    // If the user gives the host, a hundred lines show whether there are others.
+    // If the user gives the host, only the first hundred lines are searched for others.
     for (lines, disallow) in [(0, 2), (1, 2), (98, 2), (99, 2), (100, 0)] {
         folder.write("log", with("-").repeat(lines) + &with("a.example:80") + &with("b.example:80"));
         let says = format!("allow 0, disallow {disallow}, unknown {}, invalid 0", lines + 2 - disallow);
         classify(&folder, "log", &["--host", "c.example", "--scheme", "http"]).says(0, &[&says]);
     }
-    // After the first mebibyte nothing is looked for.
+    // The search ends after the first mebibyte.
     folder.write("log", with("-").repeat(20_000) + &with("a.example:80"));
     classify(&folder, "log", &[]).says(2, &["no virtual hosts"]);
 }
 
 #[test]
-fn times_of_logs_and_cdxj_choose_the_rules() {
+fn log_and_cdxj_times_select_the_rules() {
     let folder = Folder::new();
     let capture = |time: &str, rule: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! `classify --output-folder`: a file for each list, and `--resume`, which goes on where a run was stopped.
+//! `classify --output-folder`, which writes a file for each list, and `--resume`, which continues a stopped run.
 
 use std::fs;
 use std::process::Stdio;
@@ -27,7 +27,7 @@ fn text(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn each_list_has_its_file() {
+fn every_list_gets_its_own_file() {
     let folder = folder();
     folder.run(&classify(&LISTS, &[])).says(0, &["files written 3\n", "URLs two.csv\n", "lines 2\n"]);
     for list in LISTS {
@@ -38,15 +38,15 @@ fn each_list_has_its_file() {
         folder.run(&classify(&["one.txt"], &["--format", format])).says(0, &["files written 1\n"]);
         assert!(folder.path(&format!("out/one.txt.{ending}")).exists());
     }
-    // Rows that are passed on are a list like the one that they are from.
+    // With `--only`, the output has the format of its list.
     folder.run(&classify(&LISTS, &["--only", "disallow"])).says(0, &[]);
     assert_eq!(text(&folder, "out/two.csv"), "n,url\n1,http://b.example/\n");
     let names = fs::read_dir(folder.path("out")).unwrap().count();
-    assert_eq!(names, 2 * (3 + 2 + 3), "each file has its record, and nothing else is there");
+    assert_eq!(names, 2 * (3 + 2 + 3), "each file has a record, and there are no other files");
 }
 
 #[test]
-fn what_is_done_stays_and_the_rest_is_made() {
+fn resume_keeps_finished_files_and_writes_the_rest() {
     let folder = folder();
     folder.run(&classify(&LISTS[..2], &[])).says(0, &[]);
     folder.run(&classify(&LISTS, &[])).says(2, &["out/one.txt.tsv: exists already; --resume keeps what is done"]);
@@ -55,7 +55,7 @@ fn what_is_done_stays_and_the_rest_is_made() {
     folder.run(&classify(&LISTS, &["--resume"])).says(0, &["files written 1\n", "done before 2\n"]);
     assert_eq!(fs::metadata(folder.path("out/one.txt.tsv")).unwrap().modified().unwrap(), before);
     folder.run(&classify(&LISTS, &["--resume"])).says(0, &["files written 0\n", "done before 3\n"]);
-    // Threads change nothing in a file.
+    // The number of threads does not change a file.
     folder.run(&classify(&LISTS, &["--resume", "--threads", "1"])).says(0, &["done before 3\n"]);
 
     for (options, how) in [
@@ -74,7 +74,7 @@ fn what_is_done_stays_and_the_rest_is_made() {
     run.says(0, &["one.txt.tsv: was made from another input", "files written 1\n", "done before 2\n"]);
     assert_eq!(text(&folder, "out/one.txt.tsv"), "http://a.example/other\tallow\n");
 
-    // A file that was cut off afterwards, one without a record, and one with a strange record.
+    // A file that was truncated later, one with a malformed record, and one without a record.
     let whole = folder.read("out/three.txt.tsv");
     folder.write("out/three.txt.tsv", &whole[..5]);
     folder
@@ -89,7 +89,7 @@ fn what_is_done_stays_and_the_rest_is_made() {
     fs::remove_file(folder.path("out/three.txt.tsv.made.json")).unwrap();
     folder.run(&classify(&LISTS, &["--resume"])).says(2, &["out/three.txt.tsv: has no record of how it was made"]);
 
-    // A list of which most rows are invalid is one each time.
+    // A list with mostly invalid rows changes the exit code every time.
     folder.write("junk.txt", "junk\njunk\nhttp://a.example/\n");
     folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["files written 1\n"]);
     folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["done before 1\n"]);
@@ -99,14 +99,14 @@ fn what_is_done_stays_and_the_rest_is_made() {
     let run = folder.run(&classify(&["sub/a", "out/a.tsv"], &["--force"]));
     run.says(2, &["out/a.tsv: is the input out/a.tsv"]);
 
-    // Another set.
+    // A different set.
     folder.write("other/a.example", "user-agent: *\ndisallow: /\n");
     folder.run(&["compile", "--force", "-o", "set", "other"]).says(0, &[]);
     folder.run(&classify(&["two.csv"], &["--resume"])).says(2, &["out/two.csv.tsv: was made by another set"]);
 }
 
 #[test]
-fn what_cannot_be_done_is_said_before_anything_is_written() {
+fn errors_are_reported_before_anything_is_written() {
     let folder = folder();
     folder.write("sub/one.txt", "http://a.example/\n");
     let cases: [(&[&str], &[&str], &str); 4] = [
@@ -135,7 +135,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_run_goes_on_where_it_was() {
+fn a_killed_run_resumes_with_the_remaining_files() {
     let folder = Folder::with_set();
     let names: Vec<String> = (0..8).map(|number| format!("list{number}.txt")).collect();
     let lists: Vec<&str> = names.iter().map(String::as_str).collect();

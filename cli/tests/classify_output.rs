@@ -1,4 +1,4 @@
-//! What `reptile classify` writes: columns, formats, names, rows with columns added, and rows that are passed on.
+//! Output of `reptile classify`: columns, formats, names, added columns, and rows that are passed on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -7,7 +7,7 @@ use support::{Folder, Run};
 const URLS: &str = "http://a.example/private?\"a,b\nhttp://a.example/private/open\nhttp://b.example/é\nhttp://n.example/\n\
                     not a URL\nhttp://c.example:8080/\nhttp://a.example/x\n";
 
-/// A run over a list or a table in a file, for `bot-a`.
+/// Classifies a list or table for `bot-a`.
 fn run(folder: &Folder, name: &str, text: &str, options: &[&str]) -> Run {
     folder.write(name, text);
     folder.run(&[&["classify", "set", name, "--agent", "bot-a"], options].concat())
@@ -50,7 +50,7 @@ fn every_column_is_written_in_every_format() {
             assert_eq!(found, cell, "{name}");
         }
     }
-    // What was written can be read.
+    // Every output can be read as input.
     for (name, text) in [("out.csv", &csv), ("out.jsonl", &json), ("out.tsv", &tsv)] {
         let again = run(&folder, name, text, &[]).says(0, &[&format!("lines {}\n", expected.len())]).text();
         let verdicts: Vec<&str> = again.lines().map(|line| line.split('\t').nth(1).unwrap()).collect();
@@ -59,7 +59,7 @@ fn every_column_is_written_in_every_format() {
 }
 
 #[test]
-fn columns_are_a_choice() {
+fn columns_can_be_chosen() {
     let folder = Folder::with_set();
     let url = "http://a.example/private\n";
     let cases: [(&[&str], &str); 13] = [
@@ -106,9 +106,9 @@ fn columns_are_a_choice() {
     }
 }
 
-/// One verdict over all agents, and how often it is given.
+/// The combined verdict of all agents, and its counts.
 #[test]
-fn a_verdict_over_all_agents_is_the_strictest() {
+fn the_combined_verdict_is_the_strictest() {
     let folder = Folder::with_set();
     let options = ["--agent", "x", "--any-of", "--columns", "verdict"];
     let run = run(&folder, "urls", &URLS.replace("/x\n", "/xzy\n"), &options);
@@ -117,7 +117,7 @@ fn a_verdict_over_all_agents_is_the_strictest() {
     assert_eq!(all, ["disallow", "allow", "disallow", "unknown", "invalid", "allow", "disallow"]);
 }
 
-/// Tables with a row of each verdict, and a row that cannot be read.
+/// Tables with a row for each verdict and an invalid row.
 const TABLES: [(&str, &str); 4] = [
     (
         "t.txt",
@@ -137,7 +137,7 @@ const TABLES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The header of a table, and its rows as they are.
+/// Writes a table, and returns its header and rows.
 fn rows(folder: &Folder, name: &str, text: &str) -> (String, Vec<String>) {
     let header = if name.ends_with(".tsv") || name.ends_with(".csv") { text.find('\n').unwrap() + 1 } else { 0 };
     let (header, mut rest) = text.split_at(header);
@@ -156,7 +156,7 @@ fn rows(folder: &Folder, name: &str, text: &str) -> (String, Vec<String>) {
 }
 
 #[test]
-fn rows_with_a_verdict_are_passed_on_byte_for_byte() {
+fn only_passes_rows_on_byte_for_byte() {
     let folder = Folder::with_set();
     for (name, text) in TABLES {
         let (header, rows) = rows(&folder, name, text);
@@ -169,7 +169,7 @@ fn rows_with_a_verdict_are_passed_on_byte_for_byte() {
         let both = both.says(0, &["any of them allow 1, disallow 2, unknown 1, invalid 1\n"]);
         assert_eq!(both.text(), header + &rows[1], "{name}");
     }
-    // Rows that are too long are invalid, and no choice.
+    // Rows that are too long are invalid, which `--only` cannot select.
     let long = "x".repeat(9 << 20);
     for name in ["long", "long.csv", "long.jsonl"] {
         let head = if name == "long.csv" { "url,x\n" } else { "" };
@@ -183,7 +183,7 @@ fn rows_with_a_verdict_are_passed_on_byte_for_byte() {
 }
 
 #[test]
-fn columns_are_added_before_rows_that_stay_as_they_are() {
+fn added_columns_precede_unchanged_rows() {
     let folder = Folder::with_set();
     let verdicts = ["disallow", "allow", "invalid", "unknown", "disallow"];
     for (name, text) in TABLES {
@@ -219,7 +219,7 @@ fn columns_are_added_before_rows_that_stay_as_they_are() {
     }
 }
 
-/// Lines of many chunks, in every format.
+/// Lines that span many chunks, in every format.
 #[test]
 fn long_lines_keep_their_cells() {
     let folder = Folder::with_set();
@@ -254,7 +254,7 @@ fn long_lines_keep_their_cells() {
     }
 }
 
-/// What strangers write is safe in columns of every format; bytes that are not UTF-8 are no JSON.
+/// Untrusted text is escaped in every format. In JSON, so are bytes that are not UTF-8.
 #[test]
 fn cells_are_safe_in_every_format() {
     let folder = Folder::with_set();
@@ -272,9 +272,9 @@ fn cells_are_safe_in_every_format() {
     }
 }
 
-/// Rows stay as they are in a pipe and in a file; where there are colours, a person may see them.
+/// Rows are passed to pipes and files unchanged. Colored output is for people, so control characters are escaped.
 #[test]
-fn rows_are_safe_where_a_person_sees_them() {
+fn rows_are_escaped_in_colored_output() {
     let folder = Folder::with_set();
     let text = "x\turl\n\u{1b}[1m\u{fdd1}\u{9b}\thttp://a.example/\n".to_owned() + &"y\thttp://b.example/\n".repeat(50);
     for (options, rows) in
@@ -291,7 +291,7 @@ fn rows_are_safe_where_a_person_sees_them() {
 }
 
 #[test]
-fn what_a_failed_run_writes_to_a_pipe_is_no_parquet_file() {
+fn a_failed_run_never_writes_a_complete_parquet_file() {
     let folder = Folder::with_set();
     let mut packed = support::gz("http://a.example/private\n".repeat(200_000).as_bytes());
     let args = ["classify", "set", "urls.gz", "--agent", "bot-a", "--format", "parquet"];

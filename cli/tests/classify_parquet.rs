@@ -1,8 +1,10 @@
-//! Parquet in and out: `reptile classify` and `compile` over files with every type and encoding that is read, damaged files,
-//! and what is written.
+//! Parquet in and out: `reptile classify` and `compile` on files with every supported type and encoding, damaged files,
+//! and Parquet output.
 //!
-//! What other programs make of the files is shown by `pandas_polars_and_duckdb_read_and_write`, which needs Python with
-//! pyarrow, pandas, polars and duckdb: `PYTHON=venv/bin/python cargo test -p reptile-cli --test all parquet -- --ignored`.
+//! `pandas_polars_and_duckdb_read_and_write` tests interoperability with other programs. It needs Python with pyarrow,
+//! pandas, polars and duckdb:
+//!
+//! `PYTHON=venv/bin/python cargo test -p reptile-cli --test all parquet -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::fs::File;
@@ -19,7 +21,7 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::support::{self, Folder, Run, gz};
 
-/// The cells of a column that are not null.
+/// Non-null cells of a column.
 pub enum Cells {
     Texts(Vec<ByteArray>),
     Fixed(Vec<FixedLenByteArray>),
@@ -30,7 +32,8 @@ pub enum Cells {
     Flags(Vec<bool>),
 }
 
-/// A column: its cells, and for each row whether it has one; empty for a column that must have them, and for a list the levels.
+/// A column: its cells, and for each row whether it has one. `levels` is empty for required columns, `lists` for
+/// columns that are not lists.
 pub struct Column {
     pub cells: Cells,
     pub levels: Vec<i16>,
@@ -51,7 +54,7 @@ fn optional(cells: Cells, levels: &[i16]) -> Column {
     Column { cells, levels: levels.into(), lists: Vec::new() }
 }
 
-/// A file with this schema and these row groups.
+/// Returns a file with the given schema and row groups.
 pub fn file(schema: &str, groups: &[Vec<Column>], properties: WriterPropertiesBuilder) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build())).unwrap();
@@ -92,14 +95,14 @@ pub fn file(schema: &str, groups: &[Vec<Column>], properties: WriterPropertiesBu
     writer.into_inner().unwrap()
 }
 
-/// A file of URLs of robots.txt files and of their bodies.
+/// Returns a file with the URLs and bodies of robots.txt files.
 pub fn captures(files: &[(&str, &str)]) -> Vec<u8> {
     let urls = texts(&files.iter().map(|(url, _)| Some(url)).collect::<Vec<_>>());
     let bodies = texts(&files.iter().map(|(_, body)| Some(body)).collect::<Vec<_>>());
     file("optional binary url (UTF8); optional binary body (UTF8);", &[vec![urls, bodies]], plain())
 }
 
-/// A file with one column of this name, in which these texts are.
+/// Returns a file with one text column.
 pub fn column(name: &str, rows: &[&str]) -> Vec<u8> {
     let texts = texts(&rows.iter().map(Some).collect::<Vec<_>>());
     file(&format!("optional binary {name} (UTF8);"), &[vec![texts]], plain())
@@ -113,7 +116,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
     folder.run(&[&["classify", "set", name, "--agent", "bot-a"], options].concat())
 }
 
-/// URLs of every verdict, nulls, bytes that are not UTF-8, a line end within a URL, and one that is too long.
+/// Returns URLs of every verdict, nulls, bytes that are not UTF-8, a line end within a URL, and an overlong URL.
 fn rows() -> Vec<Option<Vec<u8>>> {
     let mut rows: Vec<Option<Vec<u8>>> = vec![
         Some(b"http://a.example/private".to_vec()),
@@ -133,7 +136,7 @@ fn rows() -> Vec<Option<Vec<u8>>> {
     rows
 }
 
-/// What `classify` says of each of the rows, asked one by one as JSON Lines where text can say them.
+/// Returns the expected output of `classify` for the rows.
 fn expected(rows: &[Option<Vec<u8>>]) -> String {
     let line = |row: &Option<Vec<u8>>| {
         let Some(url) = row else { return "\tinvalid\n".to_owned() };
@@ -156,7 +159,7 @@ fn expected(rows: &[Option<Vec<u8>>]) -> String {
 }
 
 #[test]
-fn a_column_of_urls_is_read_in_every_encoding_and_packing() {
+fn urls_are_read_in_every_encoding_and_compression() {
     let folder = Folder::with_set();
     let rows = rows();
     let expected = expected(&rows);
@@ -193,7 +196,7 @@ fn a_column_of_urls_is_read_in_every_encoding_and_packing() {
 }
 
 #[test]
-fn columns_of_every_type_are_found_and_read() {
+fn url_columns_of_every_type_are_found() {
     let folder = Folder::with_set();
     let urls = || Cells::Texts(["http://a.example/private", "http://b.example/"].map(ByteArray::from).into());
     let fixed = ["http://a.example/", "http://b.example/"].map(|url| ByteArray::from(url).into());
@@ -223,7 +226,7 @@ fn columns_of_every_type_are_found_and_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn invalid_files_and_columns_are_reported() {
     let folder = Folder::with_set();
     let two = || texts(&[Some("http://a.example/"), None]);
     let list = Column { cells: Cells::Texts(vec!["a".into(), "b".into()]), levels: vec![1, 1], lists: vec![0, 1] };
@@ -290,9 +293,9 @@ fn what_cannot_be_read_is_said() {
     folder.run_with(&["compile", "-o", "out", "-"], &whole).says(2, &["standard input: is a Parquet file"]);
 }
 
-/// The verdicts of the columns of Common Crawl's index are those of the URLs that were split.
+/// The split columns of Common Crawl's index give the same verdicts as the full URLs.
 #[test]
-fn split_columns_mean_the_joined_url() {
+fn split_columns_equal_the_joined_url() {
     type Parts = (Option<&'static str>, Option<&'static str>, Option<i32>, Option<&'static str>, Option<&'static str>);
     let folder = Folder::with_set();
     let rows: [(Parts, &str); 19] = [
@@ -333,14 +336,14 @@ fn split_columns_mean_the_joined_url() {
     let found = classify(&folder, "split", &[]).says(0, &["URLs in columns url_protocol, url_host_name"]);
     assert_eq!(found.text(), listed.repeat(2));
     assert_eq!(classify(&folder, "both", &["--split-columns"]).text(), listed);
-    // Without the URL in the output, ordinary URLs are not joined; the rows that are named are the same.
+    // If the output has no URL column, ordinary URLs are not joined. The reported rows are the same.
     for options in [&[][..], &["--agent", "other"], &["--any-of", "--agent", "other"]] {
         let options = [&["--columns", "verdict"], options].concat();
         let found = classify(&folder, "split", &options);
         assert_eq!(found.text(), classify(&folder, "urls", &options).text().repeat(2), "{options:?}");
         assert!(found.stderr.contains("row 7: without columns") && found.stderr.contains("row 26: "), "{found:?}");
     }
-    // More rows than are decided together, with each host in a dictionary, and without one.
+    // More rows than a batch, with hosts in a dictionary and without one.
     let many: Vec<usize> = (0..5_000).map(|row| row * 7 % rows.len()).collect();
     let parts = |pick: fn(&Parts) -> Option<&'static str>| {
         texts(&many.iter().map(|&row| pick(&rows[row].0)).collect::<Vec<_>>())
@@ -359,7 +362,7 @@ fn split_columns_mean_the_joined_url() {
 }
 
 #[test]
-fn times_of_every_type_are_those_of_text() {
+fn times_of_every_type_are_read_like_text() {
     let folder = Folder::new();
     let line = |time: i64, rule: &str| {
         format!(
@@ -416,7 +419,7 @@ fn times_of_every_type_are_those_of_text() {
         let args = ["classify", "set", "a.parquet", "--agent", "a", "--at-column", "t", "--columns", "verdict"];
         assert_eq!(folder.run(&args).text().trim().replace('\n', " "), verdicts, "{schema}");
     }
-    // A zone moves local times, but not instants.
+    // A time zone shifts local times, but not instants.
     let day = "disallow disallow allow allow";
     for (schema, times, verdicts) in [
         ("required int64 t (TIMESTAMP(MILLIS,true));", scaled(1_000), "unknown disallow disallow allow"),
@@ -431,10 +434,9 @@ fn times_of_every_type_are_those_of_text() {
     }
 }
 
-/// Whatever byte of a file is damaged, the command ends with a message or with an answer for each row, and takes no more
-/// memory than it may.
+/// Whichever byte is damaged, the command prints an error or a bounded number of verdicts.
 #[test]
-fn damaged_files_end_with_a_message() {
+fn damaged_files_give_an_error_or_verdicts() {
     let folder = Folder::with_set();
     let rows: Vec<Option<String>> = (0..64).map(|row| Some(format!("http://a.example/{}", row % 9))).collect();
     let mut tried = 0;
@@ -468,7 +470,7 @@ fn damaged_files_end_with_a_message() {
 }
 
 #[test]
-fn verdicts_are_written_as_columns() {
+fn verdicts_are_written_as_parquet_columns() {
     let folder = Folder::with_set();
     let long = "x".repeat(3 << 20);
     folder.write(
@@ -494,7 +496,7 @@ fn verdicts_are_written_as_columns() {
         for (name, cell) in row.unwrap().get_column_iter() {
             let expected = &line[name];
             match cell {
-                // Of a line that is too long, text has all of it.
+                // Text output contains all of an overlong line.
                 Field::Null if name == "url" => assert!(expected == "" || rows == 3),
                 Field::Null => assert!(expected == "" || expected == 0, "{name} {expected}"),
                 Field::Str(text) => assert_eq!(expected, text),
@@ -505,7 +507,7 @@ fn verdicts_are_written_as_columns() {
         rows += 1;
     }
     assert_eq!(rows, 6);
-    // What was written is read: the URLs and their order are the same.
+    // The output is read again: the URLs and their order are the same.
     let again = classify(&folder, "out.parquet", &["--columns", "verdict"]).text();
     assert_eq!(again, "disallow\ninvalid\nallow\ninvalid\nunknown\ndisallow\n");
     for (options, says) in [
@@ -519,13 +521,13 @@ fn verdicts_are_written_as_columns() {
         let run = classify(&folder, "urls", &["--format", "parquet", "-o", "/dev/full"]);
         run.says(2, &["/dev/full: cannot be written: No space left on device"]);
     }
-    // To a pipe, as to a file.
+    // A pipe receives the same bytes as a file.
     let piped = classify(&folder, "urls", &["--format", "parquet"]).says(0, &[]);
     classify(&folder, "urls", &["--format", "parquet", "-o", "file"]).says(0, &[]);
     assert!(piped.stdout == folder.read("file"));
 }
 
-/// No row is lost or moved where row groups and batches end.
+/// No row is lost or moved at the end of a row group or batch.
 #[test]
 fn row_groups_have_a_bounded_size() {
     let folder = Folder::with_set();
@@ -542,7 +544,7 @@ fn row_groups_have_a_bounded_size() {
 }
 
 #[test]
-fn captures_are_compiled_from_columns() {
+fn captures_are_compiled_from_parquet_columns() {
     let folder = Folder::new();
     let closed = "user-agent: *\ndisallow: /";
     let rows = 7;
@@ -580,7 +582,8 @@ fn captures_are_compiled_from_columns() {
     folder.run(&["compile", "-o", "x", "other.parquet"]).says(2, &[says]);
 }
 
-/// What other programs make of a file, and files that they have written. The arguments are the folder and `read` or `write`.
+/// Script that reads a file with other programs, or writes files with them. Its arguments are the folder and `read` or
+/// `write`.
 const PYTHON: &str = r#"
 import sys, duckdb, pandas, polars, pyarrow as pa, pyarrow.parquet as pq
 folder, what = sys.argv[1:]
@@ -653,7 +656,7 @@ fn pandas_polars_and_duckdb_read_and_write() {
         texts.push((classify(&folder, &name, &columns).says(0, &["lines 5,000"]).text(), name));
     }
     assert_eq!(texts.len(), 19);
-    // DuckDB pads packed runs with zeros.
+    // DuckDB pads bit-packed runs with zeros.
     classify(&folder, "filled.parquet", &columns).says(0, &["lines 1,001"]);
     for (text, name) in &texts {
         assert!(*text == texts[0].0, "{name}");
@@ -665,7 +668,7 @@ fn pandas_polars_and_duckdb_read_and_write() {
 }
 
 #[test]
-fn crawlers_of_rows_and_rejected_rows_are_columns_too() {
+fn agent_column_and_rejects_work_with_parquet() {
     let folder = Folder::with_set();
     let urls = texts(&[Some("http://a.example/private"), Some("http://a.example/private"), Some("a\nb"), None]);
     let agents = texts(&[Some("bot-a"), None, Some("bot-a"), Some("Mozilla/5.0 (compatible; bot-a/1.0)")]);
@@ -684,10 +687,10 @@ fn crawlers_of_rows_and_rejected_rows_are_columns_too() {
     assert_eq!(rows[1], "{agent: null, verdict: \"unknown\", line: null}");
 }
 
-/// Four hundred megabytes of URLs, in and out.
+/// Reads and writes 400 MB of URLs.
 #[test]
 #[cfg(target_os = "linux")]
-fn memory_does_not_grow_with_a_file() {
+fn memory_does_not_grow_with_file_size() {
     let folder = Folder::with_set();
     let path = "p".repeat(10_000);
     let url = ByteArray::from(format!("http://a.example/{path}").into_bytes());

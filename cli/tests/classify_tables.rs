@@ -1,4 +1,4 @@
-//! `reptile classify` over tables: every format, every way to name the column of URLs, and damaged rows.
+//! `reptile classify` on tables: every format, every way to choose the URL column, and damaged rows.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -14,8 +14,8 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
     folder.run(&[&["classify", "set", name, "--agent", "bot-a"], options].concat())
 }
 
-/// A table that is recognised, or whose columns are said: its name, options, text, and what the summary calls it. Each has
-/// [`PRIVATE`] in its first row of data and [`CLOSED`] in its second.
+/// Tables that are detected or described by options: name, options, text, and description in the summary. The first
+/// data row has [`PRIVATE`], the second [`CLOSED`].
 const TABLES: [(&str, &[&str], &str, &str); 33] = [
     ("a.csv", &[], "x;url\n1;P\n2;C\n", "CSV with semicolons between cells, URLs in column 2 (\"url\")"),
     ("a", &[], "url;x\nP;\"a;\n\"\nC;\n", "CSV with semicolons between cells, URLs in column 1 (\"url\")"),
@@ -73,7 +73,7 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
 ];
 
 #[test]
-fn every_format_is_recognised_and_can_be_said() {
+fn every_format_is_detected_or_chosen_by_option() {
     let folder = Folder::with_set();
     let expected = format!("{PRIVATE}\tdisallow\n{CLOSED}\tdisallow\n");
     for (name, options, text, says) in TABLES {
@@ -96,9 +96,9 @@ fn every_format_is_recognised_and_can_be_said() {
     }
 }
 
-/// Tests that white space around a URL, which browsers remove, is ignored but kept in the output.
+/// White space around a URL, which browsers remove, is ignored but kept in the output.
 #[test]
-fn white_space_around_urls_is_no_part_of_them() {
+fn white_space_around_urls_is_ignored() {
     let folder = Folder::with_set();
     let mut tried = 0;
     for (before, after) in [("", " "), (" ", ""), ("\t", "\t "), ("\u{1f}", ""), ("", "\r"), ("  ", "   \r")] {
@@ -127,7 +127,7 @@ fn white_space_around_urls_is_no_part_of_them() {
     assert_eq!(run.text(), format!(" {PRIVATE} \tdisallow\n \tinvalid\n\tinvalid\n{PRIVATE}/a%09b\tinvalid\n"));
 }
 
-/// Tests that a host that is not UTF-8 is invalid, while a path may have any bytes.
+/// A host that is not UTF-8 is invalid. A path may contain any bytes.
 #[test]
 fn hosts_that_are_not_utf8_are_invalid() {
     let folder = Folder::with_set();
@@ -142,7 +142,7 @@ fn hosts_that_are_not_utf8_are_invalid() {
 }
 
 #[test]
-fn a_column_that_cannot_be_found_ends_the_command() {
+fn unknown_and_ambiguous_columns_end_the_command() {
     let folder = Folder::with_set();
     let cases: [(&str, &[&str], &str, &str); 18] = [
         (
@@ -206,7 +206,7 @@ fn a_column_that_cannot_be_found_ends_the_command() {
 }
 
 #[test]
-fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
+fn invalid_rows_are_counted_and_reported() {
     let folder = Folder::with_set();
     let long = "x".repeat(3 << 20);
     let deep = "[".repeat(100_000);
@@ -274,9 +274,9 @@ fn a_row_that_cannot_be_read_is_invalid_counted_and_named() {
     }
 }
 
-/// Tests that a CSV row with line ends in a quoted cell, shorter or longer than a chunk, is one row in every output.
+/// A CSV row with line ends in a quoted cell, shorter or longer than a chunk, is one row in every output.
 #[test]
-fn a_long_row_of_csv_is_one_row() {
+fn a_quoted_cell_with_line_ends_is_one_row() {
     let folder = Folder::with_set();
     let mut tried = 0;
     for lines in [2_200, 12_000] {
@@ -312,16 +312,16 @@ fn a_long_row_of_csv_is_one_row() {
     assert_eq!(tried, 20);
 }
 
-/// Tests that an unclosed quote ends the table: it is one invalid row, reported with its location and length.
+/// An unclosed quote ends the table. It is one invalid row, reported with its location and length.
 #[test]
-fn a_quote_that_is_not_closed_ends_the_table() {
+fn an_unclosed_quote_ends_the_table() {
     let folder = Folder::with_set();
     let rest = |lines: usize| format!("{PRIVATE}/{},\"x\"\n", "n".repeat(500)).repeat(lines);
     let mut tried = 0;
     for (before, lines) in
         [("", 0), ("", 3), ("two\nlines\",\"", 3), ("", 2_200), ("two\nlines\",\"", 2_200), ("", 12_001)]
     {
-        // The quotes of each line close the quote and open another one.
+        // Quotes in these lines would close the quote and open another one.
         let rest = rest(lines).replace('"', "");
         let row = format!("\"{before}{CLOSED},\n{rest}");
         let text = format!("note,url\n1,{PRIVATE}\n2,{PRIVATE}\n{row}");
@@ -360,10 +360,10 @@ fn grouped(number: usize) -> String {
     [head.to_owned()].into_iter().filter(|head| !head.is_empty()).chain(groups).collect::<Vec<_>>().join(",")
 }
 
-/// Compares rows of random files with Python's module csv: the same number, with the same URLs, also in output with
-/// added columns. There are two known differences. In Python a CR alone ends a row outside quotes; here it is a
-/// character. Python reads the rest of a file with an unclosed quote, or a row of any length, as cells; here it is one
-/// invalid row without a URL.
+/// Compares rows of random files with Python's csv module: the number of rows and their URLs, also in output with added
+/// columns. There are two known differences. In Python a CR alone ends a row outside quotes; here it is a character.
+/// Python reads the rest of a file with an unclosed quote, or a row of any length, as cells; here it is one invalid row
+/// without a URL.
 #[test]
 #[ignore = "needs Python"]
 fn python_reads_the_same_rows() {
@@ -430,9 +430,9 @@ else:
     run("read");
 }
 
-/// In the middle of a table, many faults are counted and the first ones named.
+/// In the middle of a table, all errors are counted and the first ten reported.
 #[test]
-fn few_of_many_faults_are_named_and_their_lines_are_right() {
+fn the_first_errors_are_reported_with_their_lines() {
     let folder = Folder::with_set();
     let (mut text, mut faults) = ("note,url\n".to_owned(), Vec::new());
     let mut line = 2;
@@ -454,11 +454,11 @@ fn few_of_many_faults_are_named_and_their_lines_are_right() {
 }
 
 #[test]
-fn a_list_of_which_most_rows_are_invalid_says_what_it_looks_like() {
+fn mostly_invalid_lists_get_a_hint_about_their_format() {
     let folder = Folder::with_set();
     let cases = [
         ("1 P\n", "; they look like", false),
-        // Two URLs and no header: nothing says which of them is meant, so the line is one.
+        // Two URLs and no header: it is unclear which URL is meant, so the whole line is taken.
         ("x,P\ny,C\n", "rows are invalid, read as a list of URLs; they look like CSV: give --input-format csv", true),
         (
             "P\tx\tC\nC\ty\tP\n",
@@ -497,7 +497,7 @@ fn a_list_of_which_most_rows_are_invalid_says_what_it_looks_like() {
 }
 
 #[test]
-fn many_chunks_of_rows_come_out_in_order() {
+fn chunks_of_rows_are_written_in_input_order() {
     let folder = Folder::with_set();
     let (mut csv, mut json, mut output) = ("n,url\n".to_owned(), String::new(), String::new());
     for number in 0..200_000 {
@@ -520,7 +520,7 @@ fn many_chunks_of_rows_come_out_in_order() {
 }
 
 #[test]
-fn rows_are_answered_as_they_come() {
+fn rows_are_answered_as_they_arrive() {
     let folder = Folder::with_set();
     for (head, row) in [
         ("", format!("{{\"url\":\"{CLOSED}\"}}\n")),
@@ -534,7 +534,7 @@ fn rows_are_answered_as_they_come() {
         let expected = format!("{CLOSED}\tdisallow\n");
         let mut answer = vec![0; expected.len()];
         for _ in 0..3 {
-            // A part of a row is not a row.
+            // An incomplete row is not answered yet.
             for part in row.as_bytes().chunks(5) {
                 pipe.write_all(part).unwrap();
             }
@@ -546,9 +546,9 @@ fn rows_are_answered_as_they_come() {
     }
 }
 
-/// A quote that is never closed, cells without end, and rows with a million cells.
+/// An unclosed quote, endless cells, and rows with a million cells.
 #[test]
-fn memory_does_not_grow_with_a_table() {
+fn memory_does_not_grow_with_row_or_table_length() {
     let folder = Folder::with_set();
     let peak = |head: &str, block: &[u8], megabytes: usize| {
         let args = ["classify", "set", "--agent", "bot-a", "--threads", "2"];

@@ -39,7 +39,7 @@ fn month() -> Vec<[String; 7]> {
     (0..HOSTS * DAYS).map(row).collect()
 }
 
-/// Returns the month as a file in a format, with these column names.
+/// Returns the month in the given format, with the given column names.
 fn written(format: &str, names: &[String; 7]) -> Vec<u8> {
     let mut text = String::new();
     match format {
@@ -102,9 +102,9 @@ fn compile(folder: &Folder, format: &str, names: &[String; 7], options: &[&str])
     folder.run(&[&["compile", "--force", "-o", "set", "month"], options].concat())
 }
 
-/// Tests that every name in the guide gives the same set in every format, without a warning.
+/// Every name in the guide gives the same set in every format, without a warning.
 #[test]
-fn renamed_columns_that_are_known_give_the_same_set() {
+fn known_column_names_give_the_same_set() {
     let folder = Folder::new();
     compile(&folder, "jsonl", &names(), &["--strict"]).says(0, &["files read 90\n", "origins 3\n"]);
     let expected = folder.read("set");
@@ -119,7 +119,7 @@ fn renamed_columns_that_are_known_give_the_same_set() {
         for (number, name) in cells[2].split(", ").map(|name| name.trim_matches('`')).enumerate() {
             known += 1;
             let spelling = [name.to_owned(), name.to_uppercase(), name.replace('_', "-")][number % 3].clone();
-            // Each name is tested in one format, and the first names in all.
+            // Each name is tested in one format, and a column's first three names in all formats.
             let formats = if number < 3 { &FORMATS[..] } else { &FORMATS[known % 4..known % 4 + 1] };
             for format in formats {
                 runs += 1;
@@ -133,9 +133,9 @@ fn renamed_columns_that_are_known_give_the_same_set() {
     assert!(known > 60 && runs > 120, "{known} {runs}");
 }
 
-/// Tests that other names are listed as unused. A missing status or time is a warning, which fails under `--strict`.
+/// Unknown names are listed as unused. A missing status or time is a warning, which fails under `--strict`.
 #[test]
-fn renamed_columns_that_are_not_known_are_named() {
+fn unknown_column_names_are_listed() {
     let folder = Folder::new();
     let mut count = 0;
     for (column, name, says) in [
@@ -168,9 +168,9 @@ fn renamed_columns_that_are_not_known_are_named() {
     }
 }
 
-/// Tests two columns for one field, which would make the choice between them a guess.
+/// Two columns for one field: choosing one would be a guess.
 #[test]
-fn two_columns_of_one_field_are_an_error_that_names_both() {
+fn two_columns_for_one_field_are_an_error_that_names_both() {
     let folder = Folder::new();
     let names = renamed("error", "Con-Tent");
     let says = "\"body\" and \"Con-Tent\" are both names of the body";
@@ -187,9 +187,9 @@ fn two_columns_of_one_field_are_an_error_that_names_both() {
     folder.run(&["compile", "-o", "null", "null.jsonl", "--strict"]).says(0, &["everything allowed (404)  1\n"]);
 }
 
-/// Tests errors as texts and as flags, in every form that programs write.
+/// Errors as texts and as flags, in every form that programs write.
 #[test]
-fn error_and_failed_say_that_there_was_no_answer() {
+fn error_and_failed_mean_no_answer() {
     let folder = Folder::new();
     let cases = [
         (r#""error":"timed out""#, true),
@@ -213,9 +213,9 @@ fn error_and_failed_say_that_there_was_no_answer() {
     folder.run(&["compile", "--force", "-o", "set", "c.jsonl"]).says(2, &["expected true or false for failed"]);
 }
 
-/// Tests that a table, a list or JSON is not a robots.txt, even with `--host`.
+/// A table, a list or JSON is not a robots.txt, even with `--host`.
 #[test]
-fn host_goes_with_a_single_robots_txt() {
+fn host_requires_a_single_robots_txt() {
     let folder = Folder::new();
     for (text, what) in [
         ("url,status\nhttp://a.example/robots.txt,404\n", "a table of captures"),
@@ -244,9 +244,9 @@ fn host_goes_with_a_single_robots_txt() {
     }
 }
 
-/// Tests that invalid CSV rows are named, and do not affect other rows.
+/// Invalid CSV rows are reported, and do not affect other rows.
 #[test]
-fn bad_rows_of_csv_are_named() {
+fn invalid_csv_rows_are_reported() {
     let folder = Folder::new();
     let limit = reptile::limits::MAX_BODY_BYTES;
     for (len, code) in [(limit - 1, 0), (limit, 0), (limit + 1, 1)] {

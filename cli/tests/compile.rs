@@ -1,11 +1,11 @@
-//! `reptile compile` and `verify` from end to end: each kind of input, each wrong one, and what is left behind.
+//! `reptile compile` and `verify`, end to end: every kind of input, invalid inputs, and leftover files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use support::{Folder, binary, finish, gz};
 
 #[test]
-fn a_folder_names_hosts_and_ports() {
+fn a_folder_gives_hosts_and_ports() {
     let folder = Folder::new();
     folder.robots();
     folder.write("robots/.hidden", "User-agent: *\nDisallow: /\n");
@@ -35,9 +35,9 @@ fn with_comma(number: usize) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
 
-/// A set is not replaced by one that lost most of its origins, unless that is wanted.
+/// A set is not replaced by one with less than a tenth of its origins, except with `--allow-shrink`.
 #[test]
-fn a_set_keeps_a_tenth_of_its_origins() {
+fn a_set_is_not_replaced_by_a_much_smaller_one() {
     let folder = Folder::new();
     let make = |folder_name: &str, origins: usize| {
         for number in 0..origins {
@@ -62,7 +62,7 @@ fn a_set_keeps_a_tenth_of_its_origins() {
     }
     assert_eq!(folder.names(), ["2", "3", "4", "many", "set", "set.made.json"]);
     compile("many", &["--allow-shrink"]).says(2, &["--force"]);
-    // What is no set, or cannot be opened as one, is replaced by --force alone.
+    // Files that are not valid sets need only `--force`.
     for bytes in [&b"precious"[..], b"\x89RPTL", b""] {
         folder.write("set", bytes);
         compile("2", &["--force"]).says(0, &[]);
@@ -79,7 +79,7 @@ fn schemes_can_be_chosen() {
 }
 
 #[test]
-fn the_order_of_threads_does_not_show() {
+fn thread_count_does_not_change_the_set() {
     let folder = Folder::new();
     for number in 0..300 {
         folder.write(&format!("robots/h{number}.example"), format!("User-agent: *\nDisallow: /{}\n", number % 50));
@@ -101,7 +101,7 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
         let mut header = tar::Header::new_gnu();
         header.set_size(body.len() as u64);
         header.set_mode(0o644);
-        // Written in place, since the crate refuses names such as these.
+        // Written directly, because the crate refuses such names.
         header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
         header.set_cksum();
         builder.append(&header, body.as_bytes()).unwrap();
@@ -110,7 +110,7 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[test]
-fn archives_read_as_folders_do() {
+fn archives_are_read_like_folders() {
     let folder = Folder::new();
     let archive = tar(&[
         ("./b.example/robots.txt", "User-agent: *\nDisallow: /\n"),
@@ -125,7 +125,7 @@ fn archives_read_as_folders_do() {
         assert_eq!(folder.verdicts("set", &urls), ["disallow", "disallow", "unknown"]);
         assert_eq!(folder.verdicts(input, &urls), ["disallow", "disallow", "unknown"]);
     }
-    // An archive that is cut is refused.
+    // A truncated archive is refused.
     let packed = gz(&archive);
     folder.write("cut.tar.gz", &packed[..packed.len() / 2]);
     folder.run(&["compile", "-o", "cut", "cut.tar.gz"]).says(2, &["its gzip data cannot be unpacked"]);
@@ -134,9 +134,9 @@ fn archives_read_as_folders_do() {
     assert!(!folder.names().contains(&"cut".to_owned()));
 }
 
-/// A host has one meaning for every command, whichever way it is written.
+/// Every command gives a host the same meaning, however it is written.
 #[test]
-fn hosts_beyond_ascii_are_known_in_all_their_forms() {
+fn hosts_beyond_ascii_are_known_in_every_notation() {
     let folder = Folder::new();
     folder.write("robots/www.exämple.com", "User-agent: *\nDisallow: /x\n");
     folder.write("robots/[0::1]", "User-agent: *\nDisallow: /x\n");
@@ -165,7 +165,7 @@ fn hosts_beyond_ascii_are_known_in_all_their_forms() {
 }
 
 #[test]
-fn bad_files_are_named_and_left_out() {
+fn invalid_files_are_reported_and_skipped() {
     let folder = Folder::new();
     folder.write("robots/good.example", "");
     folder.write("robots/bad host", "");
@@ -190,7 +190,7 @@ fn bad_files_are_named_and_left_out() {
 }
 
 #[test]
-fn unreadable_files_are_named_and_left_out() {
+fn unreadable_files_are_reported_and_skipped() {
     let folder = Folder::new();
     folder.write("robots/good.example", "");
     std::os::unix::fs::symlink("nowhere", folder.path("robots/link.example")).unwrap();
@@ -212,14 +212,14 @@ fn a_single_file_needs_a_host() {
 }
 
 #[test]
-fn nothing_to_compile_is_an_error() {
+fn an_input_without_robots_txt_is_an_error() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("empty")).unwrap();
     folder.robots();
     folder.write("empty.jsonl", "");
     folder.write("empty.tar", tar(&[]));
     let not_found = |input: &str| format!("no robots.txt found in {input}");
-    // An archive without members is a file of zeros.
+    // An archive without members consists of zeros.
     let zeros = "empty.tar: is binary data, not a folder or archive".to_owned();
     for (input, text) in
         [("empty", not_found("empty")), ("empty.jsonl", not_found("empty.jsonl")), ("empty.tar", zeros)]
@@ -233,13 +233,13 @@ fn nothing_to_compile_is_an_error() {
 }
 
 #[test]
-fn an_output_is_replaced_only_by_force() {
+fn an_output_is_replaced_only_with_force() {
     let folder = Folder::new();
     folder.robots();
     folder.write("set", "precious");
     folder.run(&["compile", "-o", "set", "robots"]).says(2, &["set: exists already; --force replaces it"]);
     assert_eq!(folder.read("set"), b"precious");
-    // What fails later does not touch it either.
+    // A later error does not change it either.
     folder.run(&["compile", "--force", "-o", "set", "missing"]).says(2, &["missing"]);
     assert_eq!(folder.read("set"), b"precious");
     std::os::unix::fs::symlink("set", folder.path("link")).unwrap();
@@ -259,7 +259,7 @@ fn a_full_disk_leaves_nothing_behind() {
     folder.write("old", "precious");
     assert!(folder.read("set").len() > 512);
     for (output, left) in [("new", None), ("old", Some(b"precious"))] {
-        // With the signal ignored, a write over the limit fails as one on a full disk does.
+        // With the signal ignored, a write beyond the limit fails as on a full disk.
         let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
         let mut bash = std::process::Command::new("bash");
         bash.args(["-c", script, "bash"]).arg(binary()).args(["compile", "--force", "-o", output, "robots"]);

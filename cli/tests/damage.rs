@@ -1,11 +1,11 @@
-//! Files that are not sets, and sets that are cut or changed: what each command says of them.
+//! Files that are not sets, and sets that were truncated or changed: the message of each command.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use reptile_engine::format::container::{self, Container, Header, Section, Sections};
 use support::{Folder, Run};
 
-/// Where each section with any bytes lies: name, start, length.
+/// Returns name, start and length of every section that is not empty.
 fn sections(set: &[u8]) -> Vec<(&'static str, usize, usize)> {
     let container = Container::read(set).unwrap();
     let sections = Section::ALL.into_iter().map(|section| (section.name(), container.section(set, section)));
@@ -15,7 +15,7 @@ fn sections(set: &[u8]) -> Vec<(&'static str, usize, usize)> {
 }
 
 #[test]
-fn a_flipped_bit_in_any_section_is_found_and_named() {
+fn a_flipped_bit_in_any_section_is_reported() {
     let folder = Folder::new();
     folder.robots();
     // A capture with a time, so that the section of captures has bytes too.
@@ -23,13 +23,13 @@ fn a_flipped_bit_in_any_section_is_found_and_named() {
     folder.run(&["compile", "-o", "set", "robots", "c.jsonl"]).says(0, &[]);
     let whole = folder.read("set");
     let sections = sections(&whole);
-    assert_eq!(sections.len(), Section::ALL.len(), "a section is empty, so nothing is tested");
+    assert_eq!(sections.len(), Section::ALL.len(), "an empty section is not tested");
     for (name, start, len) in sections {
         for at in [start, start + len / 2, start + len - 1] {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
             folder.write("damaged", damaged);
-            // Some damage shows when the set is opened, the rest when every byte is checked. Both name the section.
+            // Some damage is found on opening, the rest by checking every byte. Both messages name the section.
             let text = format!(": {name}");
             folder.run(&["verify", "damaged"]).says(2, &["reptile: damaged: ", &text, "expected"]);
             folder.run(&["inspect", "damaged"]).says(2, &["reptile: damaged: ", &text, "expected"]);
@@ -40,8 +40,8 @@ fn a_flipped_bit_in_any_section_is_found_and_named() {
     }
 }
 
-/// With `--no-verify` a flipped bit gives an error, the right answers, or, as the help says, wrong ones. Then every line is
-/// still answered, and the check finds the damage.
+/// With `--no-verify`, a flipped bit gives an error, the right verdicts or, as the help warns, wrong ones. In that last
+/// case every line is still answered, and `verify` finds the damage.
 #[test]
 fn an_unchecked_damaged_set_fails_or_answers_every_line() {
     let folder = Folder::with_set();
@@ -73,7 +73,7 @@ fn an_unchecked_damaged_set_fails_or_answers_every_line() {
                 rights += 1;
                 continue;
             }
-            // Every line is still answered, and whoever asks for the check learns of the damage.
+            // Every line is still answered, and `verify` reports the damage.
             let urls_of = |run: &Run| {
                 let text = run.text();
                 text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
@@ -87,7 +87,7 @@ fn an_unchecked_damaged_set_fails_or_answers_every_line() {
 }
 
 #[test]
-fn a_set_that_was_not_checked_still_stops_where_it_makes_no_sense() {
+fn an_unchecked_set_still_fails_on_inconsistent_data() {
     let folder = Folder::with_set();
     let mut set = folder.read("set");
     let sections = sections(&set);
@@ -101,7 +101,7 @@ fn a_set_that_was_not_checked_still_stops_where_it_makes_no_sense() {
 }
 
 #[test]
-fn what_is_not_a_set_is_named() {
+fn files_that_are_not_sets_are_named() {
     let folder = Folder::with_set();
     let whole = folder.read("set");
     folder.write("empty", "");
@@ -132,7 +132,7 @@ fn what_is_not_a_set_is_named() {
     folder.run(&["verify", "robots"]).says(2, &["robots: is a folder, not a compiled set"]);
 }
 
-/// A set with one section changed by `change` and its header by `header`, and every checksum right again.
+/// Returns a copy of a set with a changed header and section, and valid checksums.
 fn forged(
     set: &[u8],
     header: impl FnOnce(&mut Header),
@@ -163,13 +163,13 @@ fn a_good_set_passes_the_deep_check() {
 }
 
 #[test]
-fn checksums_tell_whether_a_byte_has_changed_and_no_more() {
+fn checksums_detect_every_changed_byte() {
     let folder = Folder::with_set();
     let set = folder.read("set");
     let unchanged = format!("set: unchanged, {} bytes\n", set.len());
     let printed = folder.run(&["verify", "--checksums", "set"]).says(0, &[]).text();
     assert_eq!(printed.replace(',', "").replace("unchanged ", "unchanged, "), unchanged);
-    // Behind the first bytes, by which it is known for a set.
+    // After the first bytes, which identify a set.
     for at in (64..set.len()).step_by(set.len() / 40) {
         let mut damaged = set.clone();
         damaged[at] ^= 1;
@@ -181,10 +181,10 @@ fn checksums_tell_whether_a_byte_has_changed_and_no_more() {
     folder.run(&["verify", "--checksums", "--deep", "set"]).says(2, &["cannot be used with"]);
 }
 
-/// A ruleset with wildcards has an automaton, which decides, and a list of its rules, which is shown. The checksums are
-/// right: nobody makes such a set by accident.
+/// A ruleset with wildcards contains an automaton, which decides, and a list of rules, which is displayed. The
+/// checksums are valid, so the difference is deliberate.
 #[test]
-fn a_ruleset_that_lists_another_rule_than_it_decides_by_fails_the_deep_check() {
+fn the_deep_check_finds_rules_that_differ_from_the_automaton() {
     let folder = Folder::with_set();
     let forged = forged(
         &folder.read("set"),
@@ -204,7 +204,7 @@ fn a_ruleset_that_lists_another_rule_than_it_decides_by_fails_the_deep_check() {
 }
 
 #[test]
-fn the_deep_check_does_not_judge_the_automata_of_another_compiler() {
+fn the_deep_check_refuses_automata_of_another_compiler() {
     let folder = Folder::with_set();
     let foreign = forged(&folder.read("set"), |header| header.automata_form = u32::MAX, Section::Rulesets, |_| {});
     folder.write("foreign", foreign);

@@ -1,11 +1,11 @@
-//! `reptile diff` on large and hostile files: the work and the output stay in proportion to the files.
+//! `reptile diff` on large and hostile files: work and output stay proportional to the files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use reptile::limits::MAX_URL_BYTES;
 use support::Folder;
 
-/// A product token of letters only, as Google's library reads them.
+/// Returns a product token of letters only, which Google's library reads in full.
 fn name(mut number: usize) -> String {
     let mut name = String::new();
     for _ in 0..4 {
@@ -24,7 +24,7 @@ fn rules(count: usize, start: &str) -> String {
 }
 
 #[test]
-fn product_tokens_that_share_their_rules_are_listed_together() {
+fn product_tokens_with_the_same_rules_are_listed_together() {
     let folder = Folder::new();
     folder.write("old", agents(2000) + &rules(2000, "a"));
     folder.write("new", agents(2000) + &rules(2000, "b"));
@@ -34,10 +34,10 @@ fn product_tokens_that_share_their_rules_are_listed_together() {
     assert_eq!(text.split(", ").count(), 2000);
 }
 
-/// Each product token has a group of its own besides a large common one: listed in full, the output would have a million
-/// rules for each thousand of product tokens.
+/// Each product token has its own group in addition to a large common one. Listed in full, the output would have a
+/// million rules for each thousand product tokens.
 #[test]
-fn the_output_is_in_proportion_to_the_files() {
+fn the_output_is_proportional_to_the_files() {
     let folder = Folder::new();
     for count in [1000, 2000, 4000] {
         let file = |start: &str| {
@@ -49,7 +49,7 @@ fn the_output_is_in_proportion_to_the_files() {
         let run = folder.run(&["diff", "old", "new"]).says(1, &[]);
         let text = run.text();
         assert!(text.len() < 100 * file("a").len(), "{} bytes for {count}", text.len());
-        // Each name is either compared or listed as not compared.
+        // Each name is either compared, or listed as not compared.
         let not_compared =
             text.lines().find_map(|line| line.strip_prefix("? not compared, since they share too many rules: "));
         let not_compared = not_compared.map_or(0, |names| names.split(", ").count());
@@ -58,7 +58,7 @@ fn the_output_is_in_proportion_to_the_files() {
         assert!(not_compared > 0 && compared > 0, "{compared} {not_compared}");
         assert_eq!(compared + not_compared, count);
     }
-    // What is the same in both files needs no comparison.
+    // Equal files need no comparison.
     folder.write("new", folder.read("old"));
     assert_eq!(folder.run(&["diff", "old", "new"]).says(0, &[]).text(), "");
 }
@@ -77,9 +77,9 @@ fn urls_are_decided_once_for_crawlers_with_the_same_groups() {
 }
 
 #[test]
-fn crawlers_with_different_groups_are_limited_where_urls_are_decided() {
+fn urls_are_decided_for_a_limited_number_of_groups() {
     let folder = Folder::new();
-    // The default group is one of them.
+    // The limit includes the default group.
     for (count, fits) in [(1022, true), (1023, true), (1024, false)] {
         let file: String = (0..count).map(|at| format!("user-agent: {}\nallow: /{at}\n", name(at))).collect();
         folder.write("old", &file);
@@ -118,13 +118,13 @@ fn other_directives_are_compared() {
                     @ a\n- 4: Crawl-delay: 1\n+ 2: Crawl-delay: 2\n\
                     @ b\n- 9: Disallow:\n+ 7: X-Odd: 1\n+ 8: Allow: /\n";
     assert_eq!(folder.run(&["diff", "old", "new"]).says(1, &[]).text(), expected);
-    // Only where a line is differs, not what it says.
+    // Only line numbers differ, not content.
     folder.write("new", format!("# moved\n{OLD}"));
     assert_eq!(folder.run(&["diff", "old", "new"]).says(0, &[]).text(), "");
 }
 
 #[test]
-fn changes_as_json() {
+fn changes_are_printed_as_json() {
     let folder = Folder::new();
     folder.write("old", OLD);
     folder.write("new", NEW.replace("User-agent: a\n", "User-agent: Googlebot\n"));
@@ -156,7 +156,7 @@ fn changes_as_json() {
         &verdict("googlebot", side("allow", 0), side("disallow", 3)),
     ];
     assert_eq!(find("verdict"), flips);
-    // Where the first rule decides, the order of rules is part of what they say.
+    // Where the first matching rule decides, rule order is part of the meaning.
     folder.write("old", "user-agent: a\ndisallow: /x\nallow: /\n");
     folder.write("new", "user-agent: a\nallow: /\ndisallow: /x\n");
     let text = folder.run(&["diff", "old", "new", "--json", "--dialect", "koster-1996"]).says(1, &[]).text();
@@ -165,7 +165,7 @@ fn changes_as_json() {
 }
 
 #[test]
-fn the_limit_of_a_url_holds_at_its_edges() {
+fn urls_longer_than_the_limit_are_skipped() {
     let folder = Folder::new();
     folder.write("old", "user-agent: *\ndisallow: /y\n");
     folder.write("new", "user-agent: *\ndisallow: /z\n");

@@ -1,6 +1,6 @@
-//! Every command over every family of hostile files: exit code, memory and length of the output stay within bounds.
+//! Every command on every family of hostile files: exit code, memory and output length stay within bounds.
 //!
-//! Time is for the benchmark `hostile --commands`.
+//! The benchmark `hostile --commands` measures time.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -19,14 +19,14 @@ mod families;
 #[path = "../../compiler/tests/support/tool_families.rs"]
 mod tool_families;
 
-/// The size of the families that fill a file, in bytes, but for [`WORST`].
+/// Size in bytes of the families that fill a file, except [`WORST`].
 const SOME_BYTES: usize = 256 << 10;
 
-/// The most bytes of a robots.txt.
+/// Maximum size of a robots.txt in bytes.
 const FULL_BYTES: usize = 16 << 20;
 
-/// The families with the most memory of any command at [`FULL_BYTES`], by what they fill: the automaton of one group, and
-/// tables of product tokens, groups and rulesets. The benchmark `hostile --commands` has all of them at that size.
+/// The families that need the most memory at [`FULL_BYTES`]. They fill a group's automaton, or the tables of product
+/// tokens, groups and rulesets. The benchmark `hostile --commands` runs every family at that size.
 const WORST: [&str; 4] = [
     "full of different rules",
     "full of groups of one rule",
@@ -34,10 +34,10 @@ const WORST: [&str; 4] = [
     "full of rules with two wildcards",
 ];
 
-/// The default dialect of all commands.
+/// Default dialect of all commands.
 const DEFAULT: &str = "google";
 
-fn all_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, dialect: &str) {
+fn assert_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, dialect: &str) {
     let (mut faults, mut slowest) = (Vec::new(), (Duration::ZERO, String::new()));
     for Family { name, agent, body } in families {
         let folder = tempfile::tempdir().unwrap();
@@ -55,25 +55,25 @@ fn all_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, d
 }
 
 #[test]
-fn families_of_patterns_and_groups() {
+fn pattern_and_group_families_stay_within_bounds() {
     let mut families = families();
     assert_eq!(families.len(), 52);
     let rest = families.split_off(26);
     std::thread::scope(|scope| {
-        scope.spawn(|| all_commands_stay_within_bounds(rest, DEFAULT));
-        all_commands_stay_within_bounds(families, DEFAULT);
+        scope.spawn(|| assert_commands_stay_within_bounds(rest, DEFAULT));
+        assert_commands_stay_within_bounds(families, DEFAULT);
     });
 }
 
 #[test]
-fn families_of_lines() {
-    all_commands_stay_within_bounds(tool_families(SOME_BYTES).iter().map(Recipe::family), DEFAULT);
+fn line_families_stay_within_bounds() {
+    assert_commands_stay_within_bounds(tool_families(SOME_BYTES).iter().map(Recipe::family), DEFAULT);
 }
 
-/// Under the default dialect only 500 KiB of a file are read; here all of it.
+/// google-lib reads whole files. The default dialect reads only the first 500 KiB.
 #[test]
-fn full_files_that_are_read_to_their_end() {
+fn full_files_stay_within_bounds() {
     let families = tool_families(FULL_BYTES);
     let worst = families.iter().filter(|recipe| WORST.contains(&recipe.name)).map(Recipe::family);
-    all_commands_stay_within_bounds(worst, "google-lib");
+    assert_commands_stay_within_bounds(worst, "google-lib");
 }

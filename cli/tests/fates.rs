@@ -1,4 +1,4 @@
-//! `compile --fates`: a row for each capture, with any fate.
+//! `compile --fates`, which lists every capture with its fate.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support::Folder;
@@ -25,7 +25,7 @@ const EXPECTED: [&str; 8] = [
     "8   bad not a valid capture",
 ];
 
-/// Returns abbreviated rows of a TSV file of fates.
+/// Returns abbreviated rows of a TSV list of fates.
 fn rows(text: &str) -> Vec<String> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -58,7 +58,7 @@ fn every_capture_has_a_fate() {
 }
 
 #[test]
-fn in_a_set_by_time_every_capture_that_can_decide_is_used() {
+fn sets_by_time_use_every_capture_that_can_decide() {
     let folder = Folder::new();
     folder.write("captures.jsonl", LINES);
     let args = ["compile", "--by-time", "--at", "2026-01-05", "-o", "set", "--fates", "fates.tsv", "captures.jsonl"];
@@ -69,7 +69,7 @@ fn in_a_set_by_time_every_capture_that_can_decide_is_used() {
 }
 
 #[test]
-fn the_name_of_the_list_is_its_format() {
+fn the_file_extension_selects_the_format() {
     let folder = Folder::new();
     folder.write("captures.jsonl", LINES);
     let run = |fates: &str| folder.run(&["compile", "--force", "-o", "set", "--fates", fates, "captures.jsonl"]);
@@ -85,7 +85,7 @@ fn the_name_of_the_list_is_its_format() {
     run("f.csv.gz").says(1, &[]);
     run("f.parquet").says(1, &[]);
     assert!(folder.read("f.parquet").starts_with(b"PAR1") && folder.read("f.csv.gz").starts_with(b"\x1f\x8b"));
-    // The list is a table that the command itself can read.
+    // The command can read the list as a table.
     let listed = folder.run(&["classify", "set", "f.parquet", "--agent", "x", "--url-column", "url"]).says(0, &[]);
     assert_eq!(listed.text().lines().count(), EXPECTED.len());
     for (name, says) in [
@@ -107,14 +107,14 @@ fn the_name_of_the_list_is_its_format() {
     assert!(!folder.names().iter().any(|name| name.contains("none")), "{:?}", folder.names());
 }
 
-/// A record of a WARC file: an answer for a URL.
+/// Returns a WARC record with a response for a URL.
 fn record(url: &str, date: &str, answer: &str) -> String {
     let header = format!("WARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n");
     format!("WARC/1.1\r\n{header}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len())
 }
 
 #[test]
-fn records_of_warc_files_are_listed_with_their_redirects() {
+fn warc_records_are_listed_with_their_redirects() {
     let folder = Folder::new();
     let (a, b) = ("http://a.example/robots.txt", "https://b.example/robots.txt");
     let moved = |to: &str| format!("HTTP/1.1 301 Moved\r\nLocation: {to}\r\n\r\n");

@@ -1,6 +1,7 @@
-//! Outputs of `classify`, `summarize` and `filter` when something goes wrong: an interrupt, a kill, a full disk, a pipe that
-//! nobody reads. Under the name there is nothing, or the old file; nothing else is left but the hidden file of a killed
-//! process; and the next run writes, byte for byte, what a run without a fault does.
+//! Outputs of `classify`, `summarize` and `filter` after an interrupt, a kill, a full disk or a closed pipe.
+//!
+//! The output is missing or still the old file. Only a killed process leaves hidden files. The next run writes, byte
+//! for byte, the output of an undisturbed run.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -14,15 +15,15 @@ use std::time::Duration;
 use crate::support;
 use support::{Folder, binary, finish};
 
-/// What is under the name of an output before a run with `--force`.
+/// Content of an output before a run with `--force`.
 const OLD: &str = "an old file";
 
-/// A run of a command that reads its input from standard input.
+/// A command that reads its input from standard input.
 struct Case {
     args: &'static [&'static str],
-    /// How its output is called; the end of the name says whether it is packed.
+    /// Name of the output. Its extension selects the compression.
     output: &'static str,
-    /// Other options with the files that they write.
+    /// Other options, and the files that they write.
     others: &'static [(&'static str, &'static str)],
     input: fn() -> Vec<u8>,
 }
@@ -53,7 +54,7 @@ const CASES: [Case; 13] = [
     Case { args: FILTER, output: "out", others: &[], input: packed_records },
 ];
 
-/// Numbers that do not pack well.
+/// Returns numbers that do not compress well.
 fn numbers(count: u64) -> impl Iterator<Item = u64> {
     (1..=count).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31))
 }
@@ -93,7 +94,7 @@ fn packed_records() -> Vec<u8> {
 }
 
 impl Case {
-    /// The arguments with which the output goes to its name.
+    /// Returns the arguments that write the output to its file.
     fn to_file(&self) -> Vec<&'static str> {
         let others = self.others.iter().flat_map(|(option, file)| [*option, file]);
         self.args.iter().copied().chain(["--force", "-o", self.output]).chain(others).collect()
@@ -103,7 +104,7 @@ impl Case {
         [self.output].into_iter().chain(self.others.iter().map(|(_, file)| *file))
     }
 
-    /// A folder with a set, and with old files if there are any.
+    /// Returns a folder with a set, and with old outputs if `has_old`.
     fn folder(&self, has_old: bool) -> Folder {
         static SET: OnceLock<Vec<u8>> = OnceLock::new();
         let folder = Folder::new();
@@ -112,8 +113,8 @@ impl Case {
         folder
     }
 
-    /// Fails unless the files are those from before the run.
-    fn is_as_before(&self, folder: &Folder, has_old: bool, hidden: usize) {
+    /// Asserts that the folder contains the files from before the run, and at most `hidden` hidden files.
+    fn assert_unchanged(&self, folder: &Folder, has_old: bool, hidden: usize) {
         let mut expected = vec!["set"];
         expected.extend(self.files().filter(|_| has_old));
         expected.sort_unstable();
@@ -124,18 +125,18 @@ impl Case {
         self.files().filter(|_| has_old).for_each(|file| assert!(folder.read(file) == OLD.as_bytes(), "{file}"));
     }
 
-    /// Runs without a fault, and gives the files without the times in them.
-    fn whole(&self, folder: &Folder) -> Vec<Vec<u8>> {
+    /// Runs the command undisturbed, and returns its files without the times in them.
+    fn run_undisturbed(&self, folder: &Folder) -> Vec<Vec<u8>> {
         folder.run_with(&self.to_file(), &(self.input)()).says(0, &[]);
         assert!(!folder.names().iter().any(|name| name.starts_with('.')), "{:?}", folder.names());
         self.files().map(|file| without_time(folder.read(file))).collect()
     }
 
-    /// Starts a run that has half of its input and waits for the rest.
-    fn begun(&self, folder: &Folder) -> Child {
+    /// Starts a run that has received half of its input and waits for the rest.
+    fn start_run(&self, folder: &Folder) -> Child {
         let mut child = folder.command(&self.to_file()).stdin(Stdio::piped()).spawn().unwrap();
         let input = (self.input)();
-        // More than a pipe holds, so that it has been read.
+        // More than a pipe buffer, so the command has read some of it.
         assert!(input.len() / 2 > 70_000, "{}", input.len());
         child.stdin.as_mut().unwrap().write_all(&input[..input.len() / 2]).unwrap();
         let hidden = || folder.names().iter().filter(|name| name.starts_with('.')).count();
@@ -149,7 +150,7 @@ impl Case {
     }
 }
 
-/// A page says how long the run took.
+/// Removes the run time from a report page.
 fn without_time(bytes: Vec<u8>) -> Vec<u8> {
     if !bytes.starts_with(b"<!") {
         return bytes;
@@ -161,13 +162,13 @@ fn without_time(bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn signals_leave_the_old_file_and_the_next_run_completes() {
     for (number, case) in CASES.into_iter().enumerate() {
-        let expected = case.whole(&case.folder(false));
-        // The command takes the first two alike, so that each is tried in every other case.
+        let expected = case.run_undisturbed(&case.folder(false));
+        // The command treats INT and TERM alike, so each is tested in every other case.
         let first = if number % 2 == 0 { ("INT", false) } else { ("TERM", true) };
         for (signal, has_old) in [first, ("KILL", number % 2 == 0)] {
             let folder = case.folder(has_old);
-            let mut child = case.begun(&folder);
-            // Open until it has ended: at the end of its input it might complete before it hears of the signal.
+            let mut child = case.start_run(&folder);
+            // Kept open until the process ends. At the end of its input, it might complete before the signal arrives.
             let input = child.stdin.take();
             let process = child.id().to_string();
             assert!(Command::new("kill").args(["-s", signal, &process]).status().unwrap().success());
@@ -176,8 +177,8 @@ fn signals_leave_the_old_file_and_the_next_run_completes() {
             let is_killed = signal == "KILL";
             let expected_end = if is_killed { (None, Some(9)) } else { (Some(130), None) };
             assert_eq!((ended.code(), ended.signal()), expected_end, "{:?} {signal}", case.args);
-            case.is_as_before(&folder, has_old, if is_killed { 1 + case.others.len() } else { 0 });
-            assert!(case.whole(&folder) == expected, "{:?} {signal}", case.args);
+            case.assert_unchanged(&folder, has_old, if is_killed { 1 + case.others.len() } else { 0 });
+            assert!(case.run_undisturbed(&folder) == expected, "{:?} {signal}", case.args);
         }
     }
 }
@@ -185,20 +186,20 @@ fn signals_leave_the_old_file_and_the_next_run_completes() {
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     for (number, case) in CASES.into_iter().enumerate() {
-        let expected = case.whole(&case.folder(false));
+        let expected = case.run_undisturbed(&case.folder(false));
         let has_old = number % 2 == 0;
         let folder = case.folder(has_old);
         folder.write("input", (case.input)());
-        // KiB, a part of what the output takes.
+        // In KiB, and less than the output needs.
         let limit = if expected[0].len() > 9000 { "8" } else { "0" };
         let mut bash = Command::new("bash");
         bash.args(["-c", "trap '' XFSZ; ulimit -f $0; exec \"$@\" < input", limit]).arg(binary());
         bash.args(case.to_file()).current_dir(folder.path("."));
         finish(bash).says(2, &["cannot be written: File too large"]);
         std::fs::remove_file(folder.path("input")).unwrap();
-        case.is_as_before(&folder, has_old, 0);
-        assert!(case.whole(&folder) == expected, "{:?}", case.args);
-        // Standard output has no name that could be kept.
+        case.assert_unchanged(&folder, has_old, 0);
+        assert!(case.run_undisturbed(&folder) == expected, "{:?}", case.args);
+        // Standard output has no old file to keep.
         let folder = case.folder(false);
         folder.write("input", (case.input)());
         let mut bash = Command::new("bash");
@@ -208,9 +209,9 @@ fn a_full_disk_leaves_the_old_file() {
     }
 }
 
-/// Whoever reads the output and has enough, as `head` does, is not an error; a named pipe that is closed is one.
+/// A reader that stops early, such as `head`, is not an error.
 #[test]
-fn a_closed_pipe_ends_the_run() {
+fn a_closed_pipe_is_not_an_error() {
     for case in CASES {
         let folder = case.folder(false);
         let mut child = folder.command(case.args).stdin(Stdio::piped()).spawn().unwrap();
@@ -222,6 +223,6 @@ fn a_closed_pipe_ends_the_run() {
         let said = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(0), "{:?} {said}", case.args);
         assert!(!said.contains("cannot be written") && !said.contains("panicked"), "{:?} {said}", case.args);
-        case.is_as_before(&folder, false, 0);
+        case.assert_unchanged(&folder, false, 0);
     }
 }

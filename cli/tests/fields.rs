@@ -1,4 +1,4 @@
-//! `reptile fields` and `clean-param` from end to end.
+//! `reptile fields` and `clean-param`, end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -9,7 +9,7 @@ const BODY: &str = "Sitemap: http://a.example/s.xml\nUser-agent: *\nCrawl-delay:
                     Content-Signal: ai-train=no\nX-Odd: a\tb\\\x01\nDisallow: /\nClean-param: sid&ref /forum\n";
 
 #[test]
-fn directives_as_columns() {
+fn directives_are_printed_as_columns() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let all = "-\t1\tsitemap\tcounts\t-\thttp://a.example/s.xml\n\
@@ -33,7 +33,7 @@ fn directives_as_columns() {
 }
 
 #[test]
-fn directives_as_json() {
+fn directives_are_printed_as_json() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let text = folder.run(&["fields", "robots.txt", "--json", "--agent", "gptbot"]).says(0, &[]).text();
@@ -47,7 +47,7 @@ fn directives_as_json() {
 }
 
 #[test]
-fn directives_of_a_set() {
+fn directives_of_a_set_are_listed() {
     let folder = Folder::new();
     folder.write("robots/a.example", BODY);
     folder.write("robots/b.example", "Sitemap: http://b.example/b\n");
@@ -84,7 +84,7 @@ fn urls_are_cleaned_line_by_line() {
     assert_eq!(run.text(), "/forum\n/forum?x\n");
     let run = folder.run(&["clean-param", "robots.txt", "--json", "/forum?sid"]).says(0, &[]);
     assert_eq!(run.text(), "{\"changed\":true,\"clean\":\"/forum\",\"url\":\"/forum?sid\"}\n");
-    // A set cleans each URL by its own origin's file, and under any dialect.
+    // A set cleans each URL by its origin's file, under any dialect.
     folder.write("robots/a.example", BODY);
     folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
     let run = folder.run_with(&["clean-param", "set"], urls.as_bytes()).says(0, &[]);
@@ -93,7 +93,7 @@ fn urls_are_cleaned_line_by_line() {
 }
 
 #[test]
-fn lines_that_are_too_long_pass() {
+fn overlong_lines_are_passed_through() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let long = format!("/forum?sid=1&{}", "x".repeat(6 << 20));
@@ -106,7 +106,7 @@ fn lines_that_are_too_long_pass() {
 }
 
 #[test]
-fn what_is_cut_is_counted() {
+fn omitted_directives_are_counted() {
     let folder = Folder::new();
     let body = format!("Sitemap: /{}\n{}", "a".repeat(4096), "Host: a\n".repeat(4097));
     folder.write("robots/a.example", body);
@@ -119,9 +119,9 @@ fn what_is_cut_is_counted() {
     );
 }
 
-/// A line of a group that names thousands of product tokens lists some of them and counts the others.
+/// If a group names thousands of product tokens, the first 16 are listed and the others counted.
 #[test]
-fn product_tokens_are_counted_where_they_are_many() {
+fn long_lists_of_product_tokens_are_abbreviated() {
     let folder = Folder::new();
     let name = |at: usize| format!("{at:04}").bytes().map(|digit| (digit + b'a' - b'0') as char).collect::<String>();
     for (count, more) in [(15, 0), (16, 0), (17, 1), (5000, 4984)] {
@@ -139,15 +139,15 @@ fn product_tokens_are_counted_where_they_are_many() {
         assert_eq!(object["more_agents"].as_u64().unwrap_or(0), more);
         assert!(json.len() < 1000 * 300, "{} bytes", json.len());
     }
-    // A name of a megabyte is cut.
+    // A name of 1 MiB is truncated.
     folder.write("robots.txt", format!("user-agent: {}\n{}", "n".repeat(1 << 20), "x: y\n".repeat(1000)));
     let run = folder.run(&["fields", "robots.txt", "--dialect", "rfc9309"]).says(0, &[]);
     assert!(run.stdout.len() < 1_100_000, "{} bytes", run.stdout.len());
 }
 
-/// Text that is longer than a URL stays as it is, also where a single robots.txt counts for all.
+/// Text longer than a URL is unchanged, also with a single robots.txt for all URLs.
 #[test]
-fn the_limit_of_a_url_to_clean_holds_at_its_edges() {
+fn text_longer_than_a_url_is_not_cleaned() {
     let folder = Folder::new();
     folder.write("robots/a.example", "user-agent: *\ndisallow:\nclean-param: sid\n");
     folder.run(&["compile", "-o", "set", "robots", "--dialect", "yandex"]).says(0, &[]);

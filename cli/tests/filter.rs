@@ -1,4 +1,4 @@
-//! `reptile filter`: which records are kept, that they stay as they are, and what damage costs.
+//! `reptile filter`: which records are kept, that they are copied unchanged, and how much is lost to damage.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::io::Read;
@@ -7,15 +7,15 @@ use std::process::Command;
 use crate::support;
 use support::{Folder, gz};
 
-/// A record with this type, this URL if there is one, and this block.
+/// Returns a record with the given type, URL if any, and block.
 fn record(kind: &str, url: Option<&str>, block: &[u8]) -> Vec<u8> {
     let url = url.map(|url| format!("WARC-Target-URI: {url}\r\n")).unwrap_or_default();
     let start = format!("WARC/1.0\r\nWARC-Type: {kind}\r\n{url}Content-Length: {}\r\n\r\n", block.len());
     [start.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-/// The records of a crawl, a WET and a WAT file, and whether each is kept for `bot-a` by the set of [`support::ROBOTS`],
-/// whose origins without a robots.txt and invalid URLs are dropped.
+/// Returns records as in crawl, WET and WAT files, and whether each is kept for `bot-a` by the set of
+/// [`support::ROBOTS`]. Records with unknown origins or invalid URLs are dropped.
 fn records() -> Vec<(Vec<u8>, bool)> {
     let long = vec![b'x'; 5 << 20];
     let empty_lines = b"HTTP/1.1 200 OK\r\n\r\n\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n";
@@ -47,7 +47,7 @@ const FIGURES: [&str; 7] =
     ["records 12\n", "allow 5\n", "disallow 4\n", "unknown 1\n", "invalid 1\n", "without a URL 1\n", "kept 6\n"];
 
 #[test]
-fn allowed_records_are_copied_as_they_are() {
+fn allowed_records_are_copied_unchanged() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc.gz", all(&records, gz));
     folder.write("f.warc", all(&records, <[u8]>::to_vec));
@@ -66,7 +66,7 @@ fn allowed_records_are_copied_as_they_are() {
         assert!(run.says(0, &FIGURES).stdout.is_empty());
         std::fs::remove_file(folder.path("out")).unwrap();
     }
-    // Each to a file of its name, and two in one file.
+    // Each input to a file with its name, and two inputs to one file.
     folder.run(&[&["filter", "f.warc.gz", "f.warc", "-o", "folder/"], &filter[..]].concat()).says(0, &["kept 12\n"]);
     assert!(folder.read("folder/f.warc.gz") == kept(&records, gz));
     assert!(folder.read("folder/f.warc") == kept(&records, <[u8]>::to_vec));
@@ -80,13 +80,13 @@ fn allowed_records_are_copied_as_they_are() {
 }
 
 #[test]
-fn what_is_neither_allowed_nor_disallowed_is_a_choice() {
+fn unknown_and_invalid_records_can_be_kept() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc", all(&records, <[u8]>::to_vec));
     for (options, places) in [
         (&["--unknown", "keep"][..], &[0, 4, 5, 6, 7, 9, 11][..]),
         (&["--invalid", "keep", "--unknown", "drop"], &[0, 4, 5, 6, 7, 10, 11]),
-        // The rules for * allow what those for bot-a disallow.
+        // The rules for * allow URLs that bot-a's rules disallow.
         (&["--agent", "other"], &[0, 4, 5, 6, 7, 11]),
         (&["--agent", "other", "--any"], &[0, 1, 2, 3, 4, 5, 6, 7, 11]),
     ] {
@@ -98,7 +98,7 @@ fn what_is_neither_allowed_nor_disallowed_is_a_choice() {
 }
 
 #[test]
-fn damaged_records_are_named_and_left_out() {
+fn damaged_records_are_reported_and_dropped() {
     let (folder, records) = (Folder::with_set(), records());
     // The last record is allowed, and so is the sixth. A member's end is known unless its data is corrupt.
     let len = gz(&records[5].0).len();
@@ -124,7 +124,7 @@ fn damaged_records_are_named_and_left_out() {
     let wrong_length = String::from_utf8(record("response", Some("http://a.example/"), b"0123456789")).unwrap();
     let wrong_length = wrong_length.replace("Content-Length: 10", "Content-Length: 3");
     let two_dates = b"WARC/1.0\r\nWARC-Date: 1\r\nWARC-Date: 2\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-    // The number of records kept before the position where reading stops, if it does.
+    // The number of records kept before reading stops, or `None` if it continues.
     for (place, damage, kept_before) in [
         (3, &b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"[..], Some(1)),
         (5, wrong_length.as_bytes(), Some(2)),
@@ -139,7 +139,7 @@ fn damaged_records_are_named_and_left_out() {
         let run = folder.run(&args).says(1, &["damaged 1\n", &says[0], &says[1]]);
         let expected = kept(&records[..kept_before.map_or(12, |_| place)], <[u8]>::to_vec);
         assert!(run.stdout == expected, "{place}");
-        // Here the search finds the next record.
+        // With `--resync`, the search finds the next record.
         let run = folder.run(&[&args[..], &["--resync"]].concat()).says(1, &["damaged 1\n", "kept 6\n"]);
         assert!(run.stdout == kept(&records, <[u8]>::to_vec), "{place}");
         assert_eq!(run.stderr.contains("untrusted"), kept_before.is_some(), "{run:?}");
@@ -149,7 +149,7 @@ fn damaged_records_are_named_and_left_out() {
 }
 
 #[test]
-fn the_first_damaged_records_are_named() {
+fn the_first_damaged_records_are_reported() {
     let folder = Folder::with_set();
     for count in [9, 10, 11] {
         let damaged = b"WARC/1.0\r\nWARC-Date: 1\r\nWARC-Date: 2\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
@@ -157,7 +157,7 @@ fn the_first_damaged_records_are_named() {
         let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
         let run = run.says(1, &[&format!("damaged {count}\n")]);
         assert_eq!(run.stderr.matches("two WARC-Date fields that differ").count(), count.min(10));
-        // The position where reading stops is always named.
+        // The position where reading stops is always reported.
         folder.write("f.warc", [&damaged.repeat(count)[..], b"garbage"].concat());
         let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a"]);
         run.says(1, &["found \"garbage\"; reading stopped at byte", &format!("damaged {}\n", count + 1)]);
@@ -165,7 +165,7 @@ fn the_first_damaged_records_are_named() {
 }
 
 #[test]
-fn what_cannot_be_copied_record_by_record_is_refused() {
+fn inputs_that_cannot_be_copied_by_record_are_refused() {
     let (folder, records) = (Folder::with_set(), records());
     let plain = all(&records, <[u8]>::to_vec);
     folder.write("one-member.warc.gz", gz(&plain));
@@ -189,7 +189,7 @@ fn what_cannot_be_copied_record_by_record_is_refused() {
         folder.run(&["filter", input, "--set", "set", "--agent", "bot-a", "-o", "out"]).says(2, &[input, says]);
         assert!(!folder.names().iter().any(|name| name == "out" || name.starts_with('.')), "{input}");
     }
-    // A name says how its file is packed.
+    // The output's name selects its compression.
     folder.write("f.warc", &plain);
     for name in ["out.warc.zst", "out.XZ", "out.bz2"] {
         let run = folder.run(&["filter", "f.warc", "--set", "set", "--agent", "bot-a", "-o", name]);
@@ -202,7 +202,7 @@ fn what_cannot_be_copied_record_by_record_is_refused() {
     assert!(folder.read("out").is_empty());
 }
 
-/// The members of packed bytes, unpacked.
+/// Decompresses the members of a gzip file.
 fn members(mut packed: &[u8]) -> Vec<Vec<u8>> {
     let mut members = Vec::new();
     while !packed.is_empty() {
@@ -214,11 +214,11 @@ fn members(mut packed: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_goes_to_a_packed_name_is_packed_record_by_record() {
+fn a_gz_output_is_compressed_record_by_record() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc", all(&records, <[u8]>::to_vec));
     folder.write("f.warc.gz", all(&records, gz));
-    // A plain file under a packed name.
+    // A plain file with the name of a compressed one.
     folder.write("plain.warc.gz", all(&records, <[u8]>::to_vec));
     let filter = ["--set", "set", "--agent", "bot-a"];
     let expected: Vec<Vec<u8>> =
@@ -229,7 +229,7 @@ fn what_goes_to_a_packed_name_is_packed_record_by_record() {
     assert!(
         folder.run(&["filter", "out.warc.gz", "--set", "set", "--agent", "bot-a"]).stdout == folder.read("out.warc.gz")
     );
-    // Plain and packed ones go together then, and those that are packed stay as they are.
+    // Plain and compressed inputs can then be combined. Compressed records are copied unchanged.
     run(&["f.warc.gz", "f.warc", "-o", "both.GZ"]).says(0, &["kept 12\n"]);
     let both = folder.read("both.GZ");
     assert!(both.starts_with(&kept(&records, gz)) && members(&both) == [&expected[..], &expected].concat());
@@ -238,11 +238,12 @@ fn what_goes_to_a_packed_name_is_packed_record_by_record() {
     assert!(members(&folder.read("folder/plain.warc.gz")) == expected);
 }
 
-/// The package warcio reads what was written, and nothing else:
+/// The Python package warcio reads every kept record, and no others:
+///
 /// `pip install warcio; PYTHON=python3 cargo test -p reptile-cli --test all filter:: -- --ignored`.
 #[test]
 #[ignore = "needs Python with the package warcio"]
-fn warcio_reads_what_was_written() {
+fn warcio_reads_the_kept_records() {
     let (folder, records) = (Folder::with_set(), records());
     folder.write("f.warc.gz", all(&records, gz));
     folder.write("f.warc", all(&records, <[u8]>::to_vec));
@@ -264,7 +265,7 @@ for record in ArchiveIterator(open(sys.argv[1], 'rb'), no_record_parse=True):
         let read = Command::new(&python).args(["-c", script]).arg(folder.path(output)).output().unwrap();
         assert!(read.status.success(), "{read:?}");
         assert_eq!(String::from_utf8(read.stdout).unwrap(), expected, "{output}");
-        // It knows a file of one member as one that cannot be read record by record.
+        // This check fails for a file with a single member, which cannot be read record by record.
         let check =
             Command::new(&python).args(["-m", "warcio.cli", "check"]).arg(folder.path(output)).output().unwrap();
         assert!(check.status.success(), "{output}: {check:?}");

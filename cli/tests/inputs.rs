@@ -1,5 +1,5 @@
-//! Inputs are what they hold, not what they are called: every kind of input with every command, packed inputs, and which
-//! file of a folder or an archive governs a host.
+//! Inputs are identified by content, not by name: every kind of input with every command, compressed inputs, and which
+//! file in a folder or archive governs a host.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -12,7 +12,7 @@ use support::{Folder, Run, gz};
 /// A robots.txt that disallows everything.
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
 
-/// An archive with these files.
+/// Returns an archive with the given files.
 fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, body) in files {
@@ -41,7 +41,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).unwrap()
 }
 
-/// Bytes without any order, always the same.
+/// Returns pseudorandom bytes, always the same.
 fn random() -> Vec<u8> {
     let mut state = 1_u64;
     let next = || {
@@ -51,7 +51,7 @@ fn random() -> Vec<u8> {
     std::iter::repeat_with(next).take(5000).collect()
 }
 
-/// The commands, each with `FILE` for the input.
+/// The commands, with `FILE` as a placeholder for the input.
 const COMMANDS: [(&str, &[&str]); 9] = [
     ("test", &["test", "--brief", "FILE", "--agent", "Foo", "/x"]),
     ("compile", &["compile", "--force", "--host", "h.example", "-o", "out", "FILE"]),
@@ -64,17 +64,17 @@ const COMMANDS: [(&str, &[&str]); 9] = [
     ("summarize", &["summarize", "FILE", "--agent", "Foo"]),
 ];
 
-/// What a command does with an input.
+/// Whether a command accepts an input.
 #[derive(Clone, Copy)]
 enum Does {
-    /// It ends with exit code 2 and says what the input is.
+    /// Ends with exit code 2 and names the kind of input.
     Refuses,
-    /// It works on the input, since it is of use or may be what a server sent.
+    /// Reads the input, because it is useful or may be a server's response.
     Takes,
 }
 use Does::{Refuses, Takes};
 
-/// The kinds of wrong input, what each is called, and what each of [`COMMANDS`] does with it.
+/// Kinds of wrong input, their names in messages, and the reaction of each of [`COMMANDS`].
 const KINDS: [(&str, &str, [Does; 9]); 11] = [
     ("zip", "is a zip archive", [Refuses; 9]),
     ("utf16", "is text in UTF-16", [Refuses, Takes, Refuses, Takes, Refuses, Refuses, Refuses, Refuses, Refuses]),
@@ -89,7 +89,7 @@ const KINDS: [(&str, &str, [Does; 9]); 11] = [
     ("cut.gz", "its gzip data cannot be unpacked", [Refuses; 9]),
 ];
 
-/// A folder with a file of each of [`KINDS`] under its name, a good robots.txt and a good set.
+/// Returns a folder with a file of each of [`KINDS`] under its name, a good robots.txt and a good set.
 fn folder_of_kinds() -> Folder {
     let folder = Folder::new();
     folder.write("good.txt", CLOSED);
@@ -114,7 +114,7 @@ fn folder_of_kinds() -> Folder {
 }
 
 #[test]
-fn every_command_says_what_a_wrong_input_is() {
+fn every_command_names_the_kind_of_a_wrong_input() {
     let folder = folder_of_kinds();
     let mut ran = 0;
     let mut table = String::new();
@@ -140,7 +140,7 @@ fn every_command_says_what_a_wrong_input_is() {
 }
 
 #[test]
-fn messages_say_what_would_be_right() {
+fn messages_suggest_the_right_command() {
     let folder = folder_of_kinds();
     folder.write("urls", "http://h.example/x\n");
     folder.write("good.gz", gz(&folder.read("good")));
@@ -171,9 +171,9 @@ fn messages_say_what_would_be_right() {
     }
 }
 
-/// What is packed is unpacked wherever a file is read, whatever its name, and on standard input.
+/// Compressed files are decompressed wherever a file is read, whatever their names, and on standard input.
 #[test]
-fn packed_inputs_are_read_as_if_they_were_not() {
+fn compressed_inputs_are_read_like_plain_ones() {
     let folder = Folder::new();
     let json = "{\"url\":\"http://h.example/robots.txt\",\"body\":\"User-agent: *\\nDisallow: /\\n\"}\n";
     let plain: [(&str, Vec<u8>); 5] = [
@@ -229,7 +229,7 @@ fn packed_inputs_are_read_as_if_they_were_not() {
 }
 
 #[test]
-fn a_crawled_body_that_is_no_text_is_counted_and_named() {
+fn crawled_bodies_that_are_not_text_are_counted_and_reported() {
     let folder = Folder::new();
     folder.write("robots/good.example", CLOSED);
     folder.write("robots/packed.example", gz(CLOSED.as_bytes()));
@@ -247,7 +247,7 @@ fn a_crawled_body_that_is_no_text_is_counted_and_named() {
     ];
     let run = folder.run(&["compile", "-o", "set", "robots"]).says(1, &says);
     assert_eq!(run.stderr.matches("and is read as what").count(), 10);
-    // The protocol's answer stands: such a file has no rules.
+    // By the protocol, such a file has no rules.
     let urls =
         ["http://packed.example/", "http://page00.example/", "http://picture.example/", "http://damaged.example/"];
     assert_eq!(folder.verdicts("set", &urls), ["disallow", "allow", "allow", "unknown"]);
@@ -259,7 +259,7 @@ fn a_crawled_body_that_is_no_text_is_counted_and_named() {
 }
 
 #[test]
-fn what_is_no_hosts_robots_txt_is_left_out_and_named() {
+fn files_that_govern_no_host_are_skipped_and_reported() {
     let folder = Folder::new();
     let files = [
         ("site.example/robots.txt", CLOSED),
@@ -312,7 +312,7 @@ fn two_files_for_one_origin_are_an_error_that_names_both() {
     ] {
         folder.run(&[&["compile", "-o", "set"], inputs].concat()).says(2, &[says]);
     }
-    // Captures are chosen by a profile.
+    // Among captures, a profile chooses.
     let line = "{\"url\":\"http://x.example/robots.txt\",\"body\":\"\"}\n";
     folder.write("c.jsonl", line.repeat(2));
     folder.run(&["compile", "-o", "set", "b", "c.jsonl"]).says(0, &["files read  3\n"]);
@@ -331,7 +331,7 @@ fn a_host_may_be_given_as_a_url() {
 }
 
 #[test]
-fn an_output_is_packed_if_its_name_says_so() {
+fn the_output_name_selects_its_compression() {
     let folder = Folder::new();
     folder.write("h.txt", CLOSED);
     folder.run(&["compile", "-o", "set", "--host", "h.example", "h.txt"]).says(0, &[]);
@@ -343,7 +343,7 @@ fn an_output_is_packed_if_its_name_says_so() {
         classify(output);
         let packed = folder.read(output);
         assert!(packed.starts_with(start) && packed.len() * 100 < plain.len(), "{output}: {} bytes", packed.len());
-        // What was packed is read as it was: every column but the first is passed over.
+        // The compressed output can be read as input. Columns after the first are ignored.
         let again = folder.run(&["classify", "set", output, "--agent", "a"]).says(0, &[]);
         let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
         assert_eq!(lines(&again.stdout), lines(&plain));
@@ -359,7 +359,7 @@ struct Table {
     case: Vec<Case>,
 }
 
-/// A case of `corpora/scope/cases.toml`.
+/// A case in `corpora/scope/cases.toml`.
 #[derive(Deserialize)]
 struct Case {
     robots: String,
@@ -369,16 +369,16 @@ struct Case {
     not: Vec<String>,
 }
 
-/// The table of `corpora/scope`, each robots.txt as a file whose path is its URL without the scheme.
+/// Checks the cases in `corpora/scope`, with each robots.txt in a file whose path is its URL without the scheme.
 #[test]
-fn the_scope_table_holds_through_folders_and_archives() {
+fn scope_cases_hold_for_folders_and_archives() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/scope/cases.toml");
     let table: Table = toml::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let (mut cases, mut urls, mut skipped) = (0, 0, Vec::new());
     for (number, case) in table.case.iter().enumerate() {
         let (scheme, place) = case.robots.split_once("://").unwrap_or(("", ""));
         let scheme = &*scheme.to_ascii_lowercase();
-        // A fragment is not sent, and a path with an empty part is no path of a file.
+        // A fragment is not sent, and a path with an empty segment is not a file path.
         let place = place.split('#').next().unwrap();
         let is_path = !place.ends_with('/') && !place.contains("//") && place.contains('/') && !place.starts_with('/');
         if !is_path || !["http", "https", "ftp"].contains(&scheme) {
@@ -386,7 +386,7 @@ fn the_scope_table_holds_through_folders_and_archives() {
             continue;
         }
         let folder = Folder::new();
-        // Another host, so that something is found whatever becomes of the case.
+        // A second host, so that the input is not empty in any case.
         for name in [place, "filler.invalid/robots.txt"] {
             folder.write(&format!("input/{name}"), CLOSED);
         }

@@ -1,4 +1,5 @@
-//! Inputs that are made to take memory, to hang or to be lost: each ends with an answer or a message, in bounded memory.
+//! Inputs designed to exhaust memory, to hang the command or to lose data: each ends with an answer or a message, in
+//! bounded memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -8,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use support::{Folder, Run, binary, finish, gz};
 
-/// Memory, in KiB of addresses, in which every input here is read. The allocator of the system reserves 64 MiB of it for each
-/// thread; there are four.
+/// Address space in KiB that suffices for every input here. The system's allocator reserves 64 MiB for each of four
+/// threads.
 const ENOUGH_KIB: u32 = 400_000;
 
 /// Additional address space in KiB that jemalloc reserves for the same work, compared with the system's allocator.
@@ -18,7 +19,7 @@ const RESERVED_KIB: u32 = if cfg!(feature = "jemalloc") { 40_000 } else { 0 };
 /// A robots.txt that disallows everything.
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
 
-/// Runs the command with a limit on its memory, and ends it if it hangs.
+/// Runs the command with a memory limit and a timeout.
 fn run_in(folder: &Folder, kib: u32, args: &[&str]) -> Run {
     let mut bash = Command::new("bash");
     bash.args(["-c", "ulimit -v $0; exec timeout 60 \"$@\"", &kib.to_string()]).arg(binary()).args(args);
@@ -27,12 +28,12 @@ fn run_in(folder: &Folder, kib: u32, args: &[&str]) -> Run {
     finish(bash)
 }
 
-/// Runs the command, and ends it if it hangs.
+/// Runs the command with a timeout.
 fn run_briefly(folder: &Folder, args: &[&str]) -> Run {
     run_in(folder, 8_000_000, args)
 }
 
-/// A tar header with a size, in the format of GNU tar.
+/// Returns a header in the format of GNU tar.
 fn header(kind: u8, name: &str, size: u64) -> tar::Header {
     let mut header = tar::Header::new_gnu();
     header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
@@ -43,7 +44,7 @@ fn header(kind: u8, name: &str, size: u64) -> tar::Header {
     header
 }
 
-/// A member of an archive.
+/// Returns an archive member.
 fn member(kind: u8, name: &str, body: &str) -> Vec<u8> {
     let mut bytes = header(kind, name, body.len() as u64).as_bytes().to_vec();
     bytes.extend_from_slice(body.as_bytes());
@@ -51,15 +52,15 @@ fn member(kind: u8, name: &str, body: &str) -> Vec<u8> {
     bytes
 }
 
-/// The packed text `first`, so many MiB of a byte or of a block, and `last`.
+/// Compresses `first`, `mib` MiB of a repeated block, and `last`.
 fn packed(first: &[u8], block: &[u8], mib: usize, last: &[u8]) -> Vec<u8> {
-    // Of members that are packed one by one a file is made just as well, and this takes no time.
+    // Concatenated gzip members are a valid file, and take no time to make.
     let repeated = gz(&block.repeat((1 << 20) / block.len()));
     [gz(first), repeated.repeat(mib), gz(last)].concat()
 }
 
 #[test]
-fn headers_of_an_archive_take_little_memory_however_long_they_are() {
+fn long_archive_headers_take_little_memory() {
     const MIB: usize = 512;
     let folder = Folder::new();
     let closed = member(b'0', "b.example", CLOSED);
@@ -89,7 +90,7 @@ fn headers_of_an_archive_take_little_memory_however_long_they_are() {
 }
 
 #[test]
-fn members_that_are_no_plain_files_are_named() {
+fn members_that_are_not_plain_files_are_reported() {
     let folder = Folder::new();
     let archive = [
         member(b'0', "a.example", CLOSED),
@@ -113,7 +114,7 @@ fn members_that_are_no_plain_files_are_named() {
     folder.write("page.tar", [&archive[0][..], &[0; 1024], b"<html>"].concat());
     let says = "data after the end of an archive: 6 bytes are not read, from byte 2,048 on, where \"<html>\" begins\n";
     folder.run(&["compile", "-o", "page", "page.tar"]).says(1, &[says]);
-    // A packed archive is checked to its end, though its last member comes before that.
+    // A compressed archive is checked to its end, beyond its last member.
     let mut damaged = gz(&[&archive[0][..], &[0; 10240]].concat());
     let checksum = damaged.len() - 8;
     damaged[checksum] ^= 1;
@@ -131,7 +132,7 @@ fn members_that_are_no_plain_files_are_named() {
 }
 
 #[test]
-fn captures_take_little_memory_however_long_their_fields_are() {
+fn long_capture_fields_take_little_memory() {
     let folder = Folder::new();
     let url = r#"{"url":"http://a.example/robots.txt","status":404"#;
     let lines = [
@@ -151,7 +152,7 @@ fn captures_take_little_memory_however_long_their_fields_are() {
     ];
     let closed = r#"{"url":"http://b.example/robots.txt","body":"User-agent: *\nDisallow: /"}"#.to_owned() + "\n";
     for (name, first, block, last, says) in lines {
-        // Sixteen lines of 7.5 MiB each: none is too much, but all would be.
+        // Sixteen lines of 7.5 MiB each. One fits in memory, but not all of them.
         let block = block.repeat(12 / block.len());
         let line = packed(first.as_bytes(), &block.repeat(1 << 14).as_bytes()[..3 << 16], 8, last.as_bytes());
         let input = format!("{name}.jsonl.gz");
@@ -165,9 +166,9 @@ fn captures_take_little_memory_however_long_their_fields_are() {
 }
 
 #[test]
-fn the_limits_of_header_fields_and_urls_hold_at_their_edges() {
+fn header_fields_bodies_and_urls_over_the_limit_are_rejected() {
     let folder = Folder::new();
-    // They are MAX_HEADER_BYTES and MAX_URL_BYTES.
+    // The command's MAX_HEADER_BYTES.
     const HEADER: usize = 64 << 10;
     const URL: usize = reptile::limits::MAX_URL_BYTES;
     for (len, code) in [(HEADER - 1, 0), (HEADER, 0), (HEADER + 1, 1)] {
@@ -176,7 +177,7 @@ fn the_limits_of_header_fields_and_urls_hold_at_their_edges() {
                 "{{\"url\":\"http://a.example/robots.txt\",\"body\":\"\",\"headers\":{{\"Content-Type\":{values}}}}}\n"
             )
         };
-        // Joined by a comma and a space.
+        // The values are joined by a comma and a space.
         let joined = format!("[\"{}\",\"text/html\"]", "x".repeat(len - 11));
         let good = line("\"\"".into()).replace("a.e", "b.e");
         folder.write("c.jsonl", [line(format!("\"{}\"", "x".repeat(len))), line(joined), good].concat());
@@ -210,7 +211,7 @@ fn the_limits_of_header_fields_and_urls_hold_at_their_edges() {
 }
 
 #[test]
-fn without_memory_a_message_names_the_input_and_its_bytes() {
+fn out_of_memory_messages_name_the_input_and_its_size() {
     let folder = Folder::new();
     let line = r#"{"url":"http://a.example/robots.txt","body":""#;
     folder.write("c.jsonl.gz", packed(line.as_bytes(), b"x", 90, b"\"}\n"));
@@ -218,8 +219,8 @@ fn without_memory_a_message_names_the_input_and_its_bytes() {
     run.says(2, &["c.jsonl.gz:1: there is not enough memory for its ", " bytes"]);
     folder.write("robots.txt", vec![b'\n'; 16_000_000]);
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
-        // With less than this not even the program can be loaded; around 160 MB the system's allocator reserves just what the
-        // stacks of threads would need, and the runtime of the language ends the process.
+        // With less memory, not even the program can be loaded. Around 160 MB, the system's allocator reserves exactly
+        // the space that thread stacks would need, and the Rust runtime aborts.
         for kib in [40_000 + RESERVED_KIB, 80_000 + RESERVED_KIB, 320_000] {
             let run = run_in(&folder, kib, args);
             run.says(2, &["robots.txt: there is not enough memory for its ", " bytes"]);
@@ -230,7 +231,7 @@ fn without_memory_a_message_names_the_input_and_its_bytes() {
 }
 
 #[test]
-fn a_set_from_a_pipe_is_refused_and_a_robots_txt_is_not() {
+fn sets_from_pipes_are_refused_but_robots_txt_is_read() {
     let folder = Folder::with_set();
     assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
     for args in [
@@ -253,7 +254,7 @@ fn a_set_from_a_pipe_is_refused_and_a_robots_txt_is_not() {
     for script in ["$0 test <(cat set) --agent a /", "$0 lint - < set", "$0 test set --agent a /"] {
         bash(script).says(2, &["is a compiled set, not a robots.txt"]);
     }
-    // From a pipe a robots.txt comes whole: looking at its first bytes does not take them away.
+    // A robots.txt from a pipe is complete: detection does not consume its first bytes.
     bash("$0 fields <(printf 'Sitemap: http://h/s')").says(0, &[]);
     assert_eq!(bash("$0 fields <(printf 'Sitemap: http://h/s')").text(), "-\t1\tsitemap\tcounts\t-\thttp://h/s\n");
     let text = bash("$0 classify set <(sleep 0.2; echo http://a.example/private) --agent bot-a").says(0, &[]).text();
@@ -287,7 +288,7 @@ fn an_input_is_never_replaced_by_its_output() {
     }
     assert_eq!(folder.read("c.jsonl"), line.as_bytes());
     assert_eq!(folder.names(), names);
-    // Hidden files are not read, so that one of them may be the output.
+    // Hidden files are not read, so one of them may be the output.
     folder.run(&["compile", "-o", "robots/.web", "robots"]).says(0, &[]);
     folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
     folder.write("urls", "http://a.example/\n");
@@ -299,7 +300,7 @@ fn an_input_is_never_replaced_by_its_output() {
 }
 
 #[test]
-fn links_lead_to_files_and_never_in_a_circle() {
+fn links_to_files_are_followed_and_cycles_are_not() {
     let folder = Folder::new();
     folder.robots();
     folder.write("outside", CLOSED);
@@ -319,7 +320,7 @@ fn links_lead_to_files_and_never_in_a_circle() {
 }
 
 #[test]
-fn files_without_permission_are_named() {
+fn files_without_permission_are_reported() {
     let folder = Folder::new();
     folder.robots();
     folder.write("robots/closed.example", CLOSED);
@@ -327,7 +328,7 @@ fn files_without_permission_are_named() {
     for (name, mode) in [("robots/closed.example", 0), ("robots/folder.example", 0), (".", 0o777)] {
         std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
     }
-    // The superuser may read everything, so the command runs as somebody else.
+    // Root may read everything, so the command runs as another user.
     let is_root = std::fs::read(folder.path("robots/closed.example")).is_ok();
     let program = folder.path("reptile");
     std::fs::copy(binary(), &program).unwrap();
@@ -350,7 +351,7 @@ fn files_without_permission_are_named() {
 }
 
 #[test]
-fn a_list_that_comes_slowly_and_a_command_that_is_stopped_lose_nothing() {
+fn slow_input_and_stop_signals_lose_nothing() {
     let folder = Folder::with_set();
     let mut command = folder.command(&["classify", "set", "--agent", "bot-a"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();

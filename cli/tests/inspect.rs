@@ -1,4 +1,4 @@
-//! `reptile inspect` on hostile files: the output stays in proportion, and what cannot be shown is refused.
+//! `reptile inspect`: listings proportional to the file, automata that are too large to print, freshness, and JSON.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use support::Folder;
 
 #[test]
-fn the_listing_is_in_proportion_to_the_file() {
+fn the_listing_is_proportional_to_the_file() {
     let folder = Folder::new();
     for count in [1000, 2000, 4000] {
         let name =
             |at: usize| format!("{at:05}").bytes().map(|digit| (digit + b'a' - b'0') as char).collect::<String>();
         let agents: String = (0..count).map(|at| format!("user-agent: {}\n", name(at))).collect();
         let rules: String = (0..count).map(|at| format!("disallow: /{at}\n")).collect();
-        // Each product token has a group of its own besides the common one.
+        // Each product token has its own group in addition to the common one.
         let own: String = (0..count).map(|at| format!("user-agent: {}\nallow: /{at}\n", name(at))).collect();
         let body = agents + &rules + &own;
         folder.write("robots.txt", &body);
@@ -30,7 +30,7 @@ fn automata_that_are_too_large_are_refused() {
         (0..300_000_u32).map(|at| format!("disallow: /{:08x}\n", at.wrapping_mul(0x9E37_79B9))).collect();
     folder.write("robots.txt", format!("user-agent: *\n{rules}"));
     for more in [&[][..], &["--dot"]] {
-        // Google's documentation reads the first 500 KiB only.
+        // The default dialect reads only the first 500 KiB.
         let args = ["inspect", "robots.txt", "h", "--host", "h", "--automaton", "--dialect", "google-lib"];
         let args = [&args[..], more].concat();
         folder.run(&args).says(2, &["at most 4,194,304 can be printed"]);
@@ -41,7 +41,7 @@ fn automata_that_are_too_large_are_refused() {
 }
 
 #[test]
-fn origins_are_listed_with_what_is_fresh() {
+fn origins_are_listed_with_their_freshness() {
     let folder = Folder::new();
     let captures = [
         r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "user-agent: *\\ndisallow: /\\n", "time": "2026-02-01T00:00:00Z"}"#,
@@ -66,7 +66,7 @@ fn origins_are_listed_with_what_is_fresh() {
         "fresh_until": "2026-02-02T00:00:00Z", "holds_until": null,
     });
     assert_eq!(*first, expected);
-    // A file without a time has none of them.
+    // A file without a time has no dates.
     let set = Folder::with_set();
     let text = set.run(&["inspect", "set", "--origins"]).says(0, &[]).text();
     assert_eq!(text.lines().filter(|line| line.ends_with("\trules\t-\t-\t-")).count(), 6, "{text}");
@@ -74,7 +74,7 @@ fn origins_are_listed_with_what_is_fresh() {
 }
 
 #[test]
-fn a_set_and_a_host_as_json() {
+fn sets_and_hosts_are_printed_as_json() {
     let folder = Folder::with_set();
     let text = folder.run(&["inspect", "set", "--json"]).says(0, &[]).text();
     let object: Value = serde_json::from_str(&text).unwrap();
@@ -98,7 +98,7 @@ fn a_set_and_a_host_as_json() {
 }
 
 #[test]
-fn one_crawler_sees_its_groups() {
+fn agent_selects_the_groups_of_one_crawler() {
     let folder = Folder::with_set();
     let groups = |agent: &str, host: &str| {
         let text = folder.run(&["inspect", "set", host, "--agent", agent, "--scheme", "http"]).says(0, &[]).text();

@@ -1,8 +1,8 @@
-//! Commands that make a set, killed at any moment: the set of that name is the old one or the new one, never a part of
-//! one; the next run succeeds and removes what was left.
+//! Commands that make a set, killed at any moment. The set is the old one or the new one, never a partial one. The next
+//! run succeeds and removes leftover files.
 //!
-//! A run of the tests kills each command 10 times. `REPTILE_KILLS=100 cargo test -p reptile-cli --test all killed` kills it
-//! 100 times.
+//! By default, each command is killed 10 times. `REPTILE_KILLS=100 cargo test -p reptile-cli --test all killed` kills
+//! it 100 times.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -14,10 +14,10 @@ use std::time::Instant;
 
 use support::Folder;
 
-/// How often a command is killed, unless the environment says otherwise.
+/// Default number of kills per command.
 const KILLS: u32 = 10;
 
-/// Origins of the set that is made: enough for a run of some tenths of a second.
+/// Number of origins in the set: enough for a run of some tenths of a second.
 const ORIGINS: usize = 20_000;
 
 fn web(folder: &Folder, name: &str, rule: &str) {
@@ -32,7 +32,7 @@ fn web(folder: &Folder, name: &str, rule: &str) {
     folder.write(name, (0..ORIGINS).map(line).collect::<String>());
 }
 
-/// Kills a command that replaces the file `set` again and again, at moments that are spread over its run.
+/// Repeatedly kills a command that replaces the file `set`, at moments spread over its run.
 fn kill(folder: &Folder, args: &[&str], moment: &mut u64) {
     let old = folder.read("set");
     let start = Instant::now();
@@ -70,7 +70,7 @@ fn a_killed_command_leaves_the_old_set_or_the_new_one() {
     folder.run(&["compile", "-o", "part", "new.jsonl"]).says(0, &[]);
     let mut moment = 5;
     kill(&folder, &["compile", "--force", "-o", "set", "new.jsonl"], &mut moment);
-    // In three parts.
+    // With little memory, in three parts.
     kill(&folder, &["compile", "--memory", "16M", "--force", "-o", "set", "new.jsonl"], &mut moment);
     kill(&folder, &["merge", "--force", "-o", "set", "part"], &mut moment);
 }

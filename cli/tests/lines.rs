@@ -1,11 +1,11 @@
-//! Sets without line numbers: the same verdicts by the same rules, and no wrong line.
+//! Sets without line numbers: the same verdicts and rules, but every line is 0.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
 use support::Folder;
 
 #[test]
-fn a_set_without_line_numbers_says_so() {
+fn sets_without_line_numbers_report_line_0() {
     let folder = Folder::with_set();
     folder.run(&["compile", "--no-lines", "-o", "bare", "robots"]).says(0, &[]);
     assert!(folder.read("bare").len() < folder.read("set").len());
@@ -19,11 +19,11 @@ fn a_set_without_line_numbers_says_so() {
          http://a.example/private/open\tallow\t0\tAllow: /private/open\n\
          http://c.example:8080/x\tallow\t0\t\n"
     );
-    // The same but for the lines.
+    // Equal except for the lines.
     assert_eq!(with.text().replace("\t2\t", "\t0\t").replace("\t3\t", "\t0\t"), without.text());
     let note = "bare: no line numbers in it; every line is 0";
     assert!(without.stderr.contains(note) && !with.stderr.contains("line numbers"), "{without:#?}");
-    // Nobody asks for lines here.
+    // Without a line column, there is no note.
     let plain = folder.run_with(&["classify", "bare", "--agent", "bot-a"], urls).says(0, &[]);
     assert!(!plain.stderr.contains("line numbers"), "{plain:#?}");
     let shown = folder.run(&["inspect", "bare", "a.example"]).says(0, &[]).text();

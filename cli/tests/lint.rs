@@ -1,4 +1,4 @@
-//! `reptile lint` and `diff` from end to end.
+//! `reptile lint` and `diff`, end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -7,7 +7,7 @@ use support::Folder;
 const TRAP: &str = "User-agent: *\nCrawl-delay: 5\nUser-agent: GPTBot\nDisallow: /\n";
 
 #[test]
-fn findings_as_text_and_as_json() {
+fn findings_are_printed_as_text_and_json() {
     let folder = Folder::new();
     folder.write("robots.txt", TRAP);
     let run =
@@ -16,16 +16,16 @@ fn findings_as_text_and_as_json() {
     assert!(run.text().contains("\n    fix: put \"Disallow:\" after line 1\n"), "{run:?}");
     let run = folder.run(&["lint", "robots.txt", "--json", "--severity", "warning"]).says(1, &[]);
     let start = "{\"file\":\"robots.txt\",\"line\":3,\"severity\":\"error\",\"code\":\"groups-collapse\",";
-    // What closing the site does, and what Bing makes of the groups.
+    // Closing the site and Bing's reading of the groups are findings too.
     assert!(run.text().starts_with(start) && run.text().lines().count() == 3, "{run:?}");
     assert!(run.text().contains("\"line\":4,\"severity\":\"warning\",\"code\":\"closed-site\""), "{run:?}");
     assert!(run.text().contains("\"code\":\"dialects-differ\""), "{run:?}");
-    // The crawlers of the same group are stopped.
+    // The crawlers share a group, so no finding mentions separate groups.
     assert!(!run.text().contains("groups of their own"), "{run:?}");
 }
 
 #[test]
-fn exit_codes_of_lint() {
+fn lint_exit_codes_depend_on_findings() {
     let folder = Folder::new();
     folder.robots();
     folder.run(&["lint", "robots"]).says(1, &["files 3", "error[sitemap-url] 1"]);
@@ -37,7 +37,7 @@ fn exit_codes_of_lint() {
 }
 
 #[test]
-fn rules_and_verdicts_that_changed() {
+fn changed_rules_and_verdicts_are_listed() {
     let folder = Folder::new();
     folder.write("old", "User-agent: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: x\nDisallow: /\n");
     folder.write("new", "User-agent: *\nDisallow: /b\nDisallow: /c\n");
@@ -55,14 +55,14 @@ fn rules_and_verdicts_that_changed() {
 }
 
 #[test]
-fn order_and_groups_that_changed() {
+fn changed_order_and_groups_are_listed() {
     let folder = Folder::new();
     let (a, b) = ("Disallow: /x/1\n", "Allow: /x\n");
     folder.write("old", format!("User-agent: *\n{a}{b}Disallow: /z\nUser-agent: Googlebot\nDisallow: /g\n"));
     folder.write("new", format!("User-agent: *\n{b}{a}Disallow: /z\nUser-agent: Googlebot-Image\nDisallow: /g\n"));
-    // The order of the rules matters where the first decides, and nowhere else.
+    // Rule order matters only where the first matching rule decides.
     let text = folder.run(&["diff", "old", "new", "--dialect", "koster-1996"]).says(1, &[]).text();
-    // This dialect looks for the token of the crawler inside the name in the file, so Googlebot keeps its group.
+    // This dialect looks for the crawler's token within the name in the file, so Googlebot keeps its group.
     let moved = "@ *\n~ 2 > 3: Disallow: /x/1\n@ googlebot-image\n\
                  + the group; the rules for * were for it before\n+ 6: Disallow: /g\n";
     assert_eq!(text, moved);
@@ -100,9 +100,9 @@ fn any_file_can_be_linted() {
     assert_eq!(run.text().lines().count(), 151);
 }
 
-/// Records of failed fetches have no robots.txt to be looked at.
+/// A failed fetch has no robots.txt to lint.
 #[test]
-fn lint_looks_at_what_was_fetched() {
+fn lint_checks_only_fetched_files() {
     let folder = Folder::new();
     let lines = [
         r#"{"url": "http://a.example/robots.txt", "status": 404, "body": "<html>"}"#,
@@ -114,7 +114,7 @@ fn lint_looks_at_what_was_fetched() {
 }
 
 #[test]
-fn formats_for_other_programs() {
+fn github_and_sarif_formats_are_valid() {
     let folder = Folder::new();
     folder.write("a, b.txt", "User-agent: *\nDisallow: x\n");
     folder.write("c.txt", "User-agent: *\nDisallow: y\n");
@@ -139,7 +139,7 @@ fn formats_for_other_programs() {
 }
 
 #[test]
-fn kinds_of_findings() {
+fn list_describes_every_kind_of_finding() {
     let text = Folder::new().run(&["lint", "--list"]).says(0, &[]).text();
     assert!(
         text.lines().any(|line| line.starts_with("html ") && line.ends_with("  A web page instead of a robots.txt."))
@@ -148,7 +148,7 @@ fn kinds_of_findings() {
 }
 
 #[test]
-fn fixes_are_written_and_said() {
+fn fixes_are_written_and_reported() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: x\nDisallow: /a\nDisallow: /a/b\n");
     folder
@@ -163,7 +163,7 @@ fn fixes_are_written_and_said() {
 }
 
 #[test]
-fn comments_ignore_findings() {
+fn ignore_comments_suppress_findings() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: x # lint-ignore: no-leading-slash\n");
     let run = folder.run(&["lint", "robots.txt"]).says(0, &[]);

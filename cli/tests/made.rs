@@ -1,4 +1,4 @@
-//! `SET.made.json`, the record of how a set was made: written by `compile`, shown by `inspect`.
+//! `SET.made.json`, the record of how a set was made, which `compile` writes and `inspect` shows.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -10,7 +10,7 @@ fn record(folder: &Folder, name: &str) -> Value {
 }
 
 #[test]
-fn a_record_says_how_the_set_was_made() {
+fn the_record_describes_how_the_set_was_made() {
     let folder = Folder::new();
     folder.robots();
     folder.write("robots/bad host", "");
@@ -56,20 +56,20 @@ fn a_set_does_not_depend_on_its_record() {
     folder.run(&["compile", "-o", "b", "./robots", "--threads", "1"]).says(0, &[]);
     assert_eq!(folder.read("a"), folder.read("b"));
     assert_ne!(folder.read("a.made.json"), folder.read("b.made.json"));
-    // Without its record a set is the same to every command.
+    // Every command treats a set without its record the same.
     let before = folder.run(&["inspect", "a"]).says(0, &[]).text();
     std::fs::remove_file(folder.path("a.made.json")).unwrap();
     folder.run(&["verify", "a"]).says(0, &[]);
     let after = folder.run(&["inspect", "a"]).says(0, &[]).text();
     assert!(before.starts_with("made by ") && !after.contains("made by"), "{before}{after}");
     assert!(before.ends_with(&after), "{before}{after}");
-    // A set in memory has none, and a host is shown without it.
+    // A set in memory has no record, and a host is shown without it.
     assert!(!folder.run(&["inspect", "robots"]).says(0, &[]).text().contains("made by"));
     assert!(!folder.run(&["inspect", "b", "a.example"]).says(0, &[]).text().contains("made by"));
 }
 
 #[test]
-fn a_record_of_another_set_is_not_believed() {
+fn a_record_of_another_set_is_ignored() {
     let folder = Folder::with_set();
     let inspect = || folder.run(&["inspect", "set"]).says(0, &[]).text();
     folder.write("robots/d.example", "User-agent: *\nDisallow: /d\n");
@@ -85,19 +85,19 @@ fn a_record_of_another_set_is_not_believed() {
 }
 
 #[test]
-fn a_record_is_replaced_only_by_force_and_with_its_set() {
+fn a_record_is_replaced_only_with_force_and_its_set() {
     let folder = Folder::new();
     folder.robots();
     folder.write("set.made.json", "precious");
     let args = ["compile", "-o", "set", "robots"];
     folder.run(&args).says(2, &["set.made.json: exists already; --force replaces it"]);
     assert_eq!(folder.names(), ["robots", "set.made.json"]);
-    // Nor does a compilation that fails touch it.
+    // A failed compilation does not change it either.
     folder.run(&["compile", "--force", "-o", "set", "missing"]).says(2, &["missing"]);
     assert_eq!(folder.read("set.made.json"), b"precious");
     folder.run(&["compile", "--force", "-o", "set", "robots"]).says(0, &[]);
     assert_eq!(record(&folder, "set.made.json")["inputs"][0]["path"], "robots");
-    // Through a link, the record lies beside the file that the link points to.
+    // Through a link, the record is next to the link's target.
     std::fs::create_dir(folder.path("links")).unwrap();
     std::os::unix::fs::symlink("../set", folder.path("links/link")).unwrap();
     folder.run(&["compile", "--force", "-o", "links/link", "robots", "--no-other"]).says(0, &[]);
@@ -109,10 +109,10 @@ fn a_record_is_replaced_only_by_force_and_with_its_set() {
 }
 
 #[test]
-fn where_a_record_cannot_be_written_there_is_no_set_either() {
+fn if_the_record_cannot_be_written_there_is_no_set() {
     let folder = Folder::new();
     folder.robots();
-    // A name that is a folder, and a disk that takes the set but not the record.
+    // The record's name belongs to a folder, or the disk has space for the set but not for the record.
     std::fs::create_dir(folder.path("set.made.json")).unwrap();
     let run = folder.run(&["compile", "--force", "-o", "set", "robots"]);
     run.says(2, &["set.made.json: exists and is not a regular file"]);
@@ -121,12 +121,12 @@ fn where_a_record_cannot_be_written_there_is_no_set_either() {
     for (output, left) in [("new", None), ("old", Some(&b"precious"[..]))] {
         folder.write("old", "precious");
         folder.write("old.made.json", "precious");
-        // With the signal ignored, a write over the limit fails as one on a full disk does: the set is far below the
-        // limit of 4 KiB, and the record, which has the long path of the input, above it.
+        // With the signal ignored, a write beyond the limit fails as on a full disk. The set is far below the limit of
+        // 4 KiB. The record exceeds it because it contains the input's long path.
         let script = "trap '' XFSZ; ulimit -f 4; exec \"$@\"";
         let mut bash = std::process::Command::new("bash");
         bash.args(["-c", script, "bash"]).arg(binary()).args(["compile", "--force", "-o", output]);
-        // Without a table of crawlers the set is small.
+        // Without a crawler table the set is small.
         bash.args(["--dialect", "google-lib", &long_path]);
         bash.current_dir(folder.path("."));
         finish(bash).says(2, &[&format!("{output}.made.json: cannot be written: File too large")]);
@@ -136,9 +136,9 @@ fn where_a_record_cannot_be_written_there_is_no_set_either() {
     assert_eq!(folder.read("old.made.json"), b"precious");
 }
 
-/// A folder without write permission; root may write everywhere, so for root there is nothing to test.
+/// A folder without write permission. Root may write anywhere, so there is nothing to test for root.
 #[test]
-fn in_a_folder_that_cannot_be_written_nothing_is_left() {
+fn nothing_is_left_in_an_unwritable_folder() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     folder.robots();
@@ -150,7 +150,7 @@ fn in_a_folder_that_cannot_be_written_nothing_is_left() {
         run.says(2, &["locked/set: cannot be created: Permission denied"]);
         assert_eq!(std::fs::read_dir(folder.path("locked")).unwrap().count(), 0);
     }
-    // A folder that is not there cannot be written by anybody.
+    // No user can write to a missing folder.
     folder.run(&["compile", "-o", "absent/set", "robots"]).says(2, &["absent/set: cannot be created: No such file"]);
     std::fs::set_permissions(folder.path("locked"), PermissionsExt::from_mode(0o755)).unwrap();
 }

@@ -1,6 +1,6 @@
-//! All tests of the command in one program: building a program for each file takes much longer than running it.
+//! All tests of the command, in one test program: building a program for each file takes much longer than running it.
 //!
-//! Each module says what it tests. A new file needs a line here.
+//! Each module states what it tests. A new file needs a `mod` line here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod agents;
@@ -49,9 +49,9 @@ mod warc_framing;
 mod warc_mutants;
 mod warc_readers;
 
-/// A file without its line would not be tested at all.
+/// Without its `mod` line, a file would not be compiled.
 #[test]
-fn every_file_has_its_line() {
+fn every_file_has_a_mod_line() {
     let lines = include_str!("main.rs");
     let mut files = 0;
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {

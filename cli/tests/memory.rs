@@ -1,4 +1,4 @@
-//! `--memory`: a set that does not fit in memory is the same set, and making it takes no more than it may.
+//! `--memory`: a set that does not fit in memory is the same set, and the limit is respected.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -6,10 +6,10 @@ use std::fmt::Write;
 
 use support::{Folder, Run};
 
-/// The least memory that can be asked for. Every 5 MB of what a set holds are a part then.
+/// Minimum value of `--memory`. A set's data is then split into parts of 5 MB.
 const LEAST: &str = "16M";
 
-/// Captures of so many origins, each with a file of its own, and of some of them a second and a third capture.
+/// Returns captures of `origins` origins, each with its own file. Some origins have a second and a third capture.
 fn captures(origins: usize) -> String {
     let mut lines = String::new();
     for number in 0..origins {
@@ -35,13 +35,13 @@ fn captures(origins: usize) -> String {
     lines
 }
 
-/// What a run told, without what depends on the clock.
-fn told(run: &Run) -> Vec<&str> {
+/// Returns a run's messages without the times.
+fn untimed_messages(run: &Run) -> Vec<&str> {
     run.stderr.lines().filter(|line| !line.starts_with("time ")).collect()
 }
 
 #[test]
-fn a_set_that_does_not_fit_in_memory_is_the_same() {
+fn a_set_that_exceeds_the_memory_limit_is_the_same() {
     let folder = Folder::new();
     let lines = captures(30_000);
     folder.write("all.jsonl", &lines);
@@ -50,12 +50,12 @@ fn a_set_that_does_not_fit_in_memory_is_the_same() {
     folder.write("turned.jsonl", turned.join("\n"));
     let whole = folder.run(&["compile", "-o", "whole", "all.jsonl"]).says(0, &["discarded"]);
     let small = folder.run(&["compile", "--memory", LEAST, "-o", "small", "all.jsonl"]).says(0, &[]);
-    assert_eq!(told(&small), told(&whole));
+    assert_eq!(untimed_messages(&small), untimed_messages(&whole));
     assert!(folder.read("small") == folder.read("whole"));
     let args = ["compile", "--memory", LEAST, "--threads", "1", "-o", "turned", "turned.jsonl"];
-    assert_eq!(told(&folder.run(&args).says(0, &[])), told(&whole));
+    assert_eq!(untimed_messages(&folder.run(&args).says(0, &[])), untimed_messages(&whole));
     assert!(folder.read("turned") == folder.read("whole"));
-    // The captures of an origin in a set and in several parts.
+    // An origin's captures are in a set and in several parts.
     let after_line = |number: usize| lines.match_indices('\n').nth(number).unwrap().0 + 1;
     let (first, rest) = lines.split_at(after_line(9_000));
     folder.write("first.jsonl", first);
@@ -71,7 +71,7 @@ fn a_set_that_does_not_fit_in_memory_is_the_same() {
 }
 
 #[test]
-fn memory_is_a_size() {
+fn memory_must_be_a_size_of_at_least_16m() {
     let folder = Folder::new();
     folder.robots();
     for (memory, message) in [
@@ -86,12 +86,12 @@ fn memory_is_a_size() {
     }
 }
 
-/// What a command takes beside the memory that it is given: its code, what is read at one time, pages of the set that were
-/// read a moment ago, and what the allocator keeps.
+/// Memory that a command needs in addition to its limit: its code, read buffers, recently read pages of the set, and
+/// the allocator's reserve.
 #[cfg(target_os = "linux")]
-const BESIDE_BYTES: u64 = 150 << 20;
+const ADDITIONAL_BYTES: u64 = 150 << 20;
 
-/// The peak memory of a process, which must succeed.
+/// Returns a process's peak memory. Panics unless the process succeeds.
 #[cfg(target_os = "linux")]
 fn peak_of(mut child: std::process::Child) -> u64 {
     let peak = support::watch_memory(child.id());
@@ -103,7 +103,7 @@ fn peak_of(mut child: std::process::Child) -> u64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_more_memory_is_taken() {
+fn the_memory_limit_is_respected() {
     let folder = Folder::new();
     folder.write("all.jsonl", captures(150_000));
     let peak = |args: &[&str]| {
@@ -113,7 +113,7 @@ fn no_more_memory_is_taken() {
     let whole = peak(&["compile", "-o", "whole", "all.jsonl"]);
     let small = peak(&["compile", "--memory", LEAST, "-o", "small", "all.jsonl"]);
     println!("{whole} bytes, and {small} with --memory {LEAST}");
-    assert!(small < (16 << 20) + BESIDE_BYTES, "{small}");
-    assert!(whole > (16 << 20) + BESIDE_BYTES, "{whole}: the test shows nothing");
+    assert!(small < (16 << 20) + ADDITIONAL_BYTES, "{small}");
+    assert!(whole > (16 << 20) + ADDITIONAL_BYTES, "{whole}: within the limit even without --memory");
     assert!(folder.read("small") == folder.read("whole"));
 }

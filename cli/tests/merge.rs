@@ -1,23 +1,23 @@
-//! `reptile merge`, `update`, and `diff` of two sets, from end to end.
+//! `reptile merge`, `update`, and `diff` of two sets, end to end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
 use support::Folder;
 
-/// A number from 0 to `below`, the next of a fixed sequence.
+/// Returns the next number below `below` from a fixed sequence.
 fn next(state: &mut u64, below: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) % below
 }
 
-/// Captures of a few hundred origins in a shuffled order, up to five for each, at equal and at different times, with
-/// files that share rules, and with failures.
+/// Returns captures of 300 origins in shuffled order, about five per origin, at equal and different times, with shared
+/// rules and with failures.
 fn captures() -> Vec<String> {
     let state = &mut 7;
     let capture = |state: &mut u64| {
         let origin = next(state, 300);
         let url = format!("http://h{origin}.example/robots.txt");
-        // Of every seventh origin the time is not known, and then there is one capture only.
+        // Every seventh origin has no time, and therefore only one capture.
         let time = match origin % 7 {
             0 => String::new(),
             _ => format!(r#","time":{}"#, 1_700_000_000 + 86_400 * next(state, 60)),
@@ -45,7 +45,7 @@ fn captures() -> Vec<String> {
 }
 
 #[test]
-fn parts_of_a_web_give_the_whole() {
+fn merged_parts_equal_the_whole() {
     let folder = Folder::new();
     let lines = captures();
     folder.write("all.jsonl", lines.join("\n"));
@@ -64,7 +64,7 @@ fn parts_of_a_web_give_the_whole() {
         folder.run(&args).says(0, &["sets read  10\n", "origins in them"]);
         assert!(folder.read(name) == folder.read("whole"), "{order:?}");
     }
-    // Merged by and by, on one thread, and with the rest of the captures.
+    // Merged step by step, on one thread, and with the remaining captures.
     folder.run(&["merge", "part0", "part1", "part2", "-o", "few", "--threads", "1"]).says(0, &[]);
     let rest: Vec<String> = (3..10).map(|number| format!("{number}.jsonl")).collect();
     let mut args = vec!["update", "few", "-o", "updated"];
@@ -84,7 +84,7 @@ fn parts_of_a_web_give_the_whole() {
 }
 
 #[test]
-fn sets_that_do_not_go_together_are_refused() {
+fn incompatible_sets_are_refused() {
     let folder = Folder::new();
     folder.write("a/a.example", "user-agent: *\ndisallow: /a\n");
     folder.write("b/b.example", "user-agent: *\ndisallow: /b\n");
@@ -117,16 +117,16 @@ fn sets_that_do_not_go_together_are_refused() {
         "{:?}",
         folder.names()
     );
-    // The same file again is no conflict.
+    // The same file twice is not a conflict.
     folder.run(&["update", "sa", "a", "b", "-o", "merged"]).says(0, &[]);
     folder.run(&["merge", "sb", "sa", "-o", "merged2"]).says(0, &["origins  4\n"]);
     assert!(folder.read("merged") == folder.read("merged2"));
 }
 
-/// Tests that `update` and `merge` make the same sets as `compile` from all captures, with any options of the first
-/// set. Options that a set does not store are given again.
+/// `update` and `merge` make the same sets as `compile` does from all captures, with any options of the first set.
+/// Options that a set does not store are repeated.
 #[test]
-fn options_of_a_set_are_kept() {
+fn set_options_are_kept() {
     let folder = Folder::new();
     let line = |host: &str, time: u32| {
         format!(
@@ -167,7 +167,7 @@ fn options_of_a_set_are_kept() {
         compared += 1;
     }
     assert_eq!(compared, 9);
-    // If one of two sets has lines, they are kept.
+    // If one of two sets has line numbers, they are kept.
     folder.run(&["compile", "--force", "-o", "old", "old.jsonl", "--no-lines"]).says(0, &[]);
     folder.run(&["compile", "--force", "-o", "new", "new.jsonl"]).says(0, &[]);
     let lines = |first: &str, second: &str| {
@@ -182,7 +182,7 @@ fn options_of_a_set_are_kept() {
 }
 
 #[test]
-fn sets_are_compared() {
+fn differences_between_sets_are_listed() {
     let folder = Folder::new();
     let both = "user-agent: *\ndisallow: /a\n";
     let old = [
@@ -241,9 +241,9 @@ fn sets_are_compared() {
     folder.run(&["diff", "old.set", "new/same.example"]).says(2, &["old.set"]);
 }
 
-/// The product tokens that a URL is decided for, when none are chosen, are limited.
+/// If no product tokens are chosen, URLs are decided for a limited number of them.
 #[test]
-fn the_limit_of_compared_tokens_holds_at_its_edges() {
+fn urls_are_compared_for_a_limited_number_of_tokens() {
     const MAX_TOKENS: usize = 1024;
     let letter = |digit: usize| char::from(b'a' + (digit % 26) as u8);
     for count in [MAX_TOKENS - 1, MAX_TOKENS, MAX_TOKENS + 1] {

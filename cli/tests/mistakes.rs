@@ -39,7 +39,7 @@ fn run(folder: &Folder, line: &str) -> Run {
 }
 
 #[test]
-fn command_lines_and_what_they_are_answered() {
+fn probable_mistakes_are_rejected_with_the_intended_command() {
     let folder = folder();
     let cases: &[(&str, i32, &[&str])] = &[
         // A list where a URL is expected.
@@ -181,7 +181,7 @@ fn command_lines_and_what_they_are_answered() {
 }
 
 #[test]
-fn white_space_around_urls_does_not_count() {
+fn white_space_around_urls_is_ignored() {
     let folder = folder();
     let list = b" /private \r\n\n\t/private/x\x0b\n \n/y /\n";
     let test = ["test", "robots.txt", "--agent", "a", "--json"];
@@ -203,7 +203,7 @@ fn white_space_around_urls_does_not_count() {
 }
 
 #[test]
-fn the_end_of_an_output_name_chooses_the_format() {
+fn the_output_extension_selects_the_format() {
     let folder = folder();
     for (name, start) in [
         ("out.csv", &b"http://a.example/x,allow\n"[..]),
@@ -228,14 +228,14 @@ fn the_end_of_an_output_name_chooses_the_format() {
     // The given format may match the name.
     let args = ["classify", "set", "urls.txt", "--agent", "bot-a", "--format", "csv", "--force", "-o", "out.csv"];
     folder.run(&args).says(0, &[]);
-    // In a folder the list has a name, and the output has the extension of --format.
+    // In an output folder, a file is named after its list, with the extension of --format.
     let args = ["classify", "set", "urls.csv.gz", "--agent", "bot-a", "--output-folder", "many"];
     folder.run(&args).says(0, &[]);
     assert!(folder.read("many/urls.csv.gz.tsv").starts_with(b"http://a.example/x\tallow\n"));
 }
 
 #[test]
-fn agents_of_cases_are_checked_as_those_of_options_are() {
+fn agents_in_tables_are_checked_like_those_of_options() {
     let folder = folder();
     let cases = [
         ("bot-a", 0, ""),
@@ -264,7 +264,7 @@ fn agents_of_cases_are_checked_as_those_of_options_are() {
     folder.write("rows", "c.example:8080\tbot-a\t/\n");
     folder.run(&["check", "rows", "--robots", "robots"]).says(2, &["rows: no row expects a verdict", "--print"]);
     folder.run(&["check", "rows", "--robots", "robots", "--print"]).says(0, &[]);
-    // In a URL table such a row keeps its verdict, and is counted and named.
+    // In a table of URLs, a row with such an agent keeps its verdict, and is counted and reported.
     folder.write("log.tsv", "url\tbot\nhttp://a.example/x\tGoogelbot\nhttp://a.example/x\tbot-a\n");
     let args = ["classify", "set", "log.tsv", "--agent-column", "bot"];
     let run = folder.run(&args).says(0, &["1 rows name crawlers", "\"Googelbot\" for \"Googlebot\"", "--exact-agent"]);
@@ -274,7 +274,7 @@ fn agents_of_cases_are_checked_as_those_of_options_are() {
 }
 
 #[test]
-fn sets_by_time_say_so_when_they_are_asked_without_times() {
+fn sets_by_time_report_that_no_time_was_given() {
     let folder = Folder::new();
     let captures = [
         r#"{"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /old\n", "time": "2026-01-01T00:00:00Z"}"#,
@@ -296,7 +296,7 @@ fn sets_by_time_say_so_when_they_are_asked_without_times() {
     assert_eq!(verdicts(&["--at", "2026-01-15", "--columns", "verdict,line"]).1, 0);
     let run = folder.run(&["summarize", "set", "--agent", "x"]).says(0, &[note]);
     assert_eq!(run.stderr.matches(note).count(), 1);
-    // With reasons, and for crawlers that rows name.
+    // With reasons, and for crawlers named in rows.
     let args = ["classify", "set", "urls", "--agent", "x", "--explain", "--at", "2026-01-15"];
     assert!(folder.run(&args).says(0, &[]).text().starts_with("https://a.example/old\tdisallow\t2\tDisallow: /old\n"));
     folder.write("rows.tsv", "url\tbot\nhttps://a.example/old\tx\nhttps://a.example/new\tx\n");
@@ -339,7 +339,7 @@ fn sets_by_time_say_so_when_they_are_asked_without_times() {
 }
 
 #[test]
-fn only_urls_of_the_own_host_are_fixed() {
+fn only_urls_of_the_files_own_host_are_fixed() {
     let body = "User-agent: *\nDisallow: https://example.com/x\nDisallow: https://other.example/y\n";
     let fixed = "User-agent: *\nDisallow: /x\nDisallow: https://other.example/y\n";
     for (name, more, after) in [
@@ -364,7 +364,7 @@ fn only_urls_of_the_own_host_are_fixed() {
         text.contains("if \"https://other.example\" is this site, write Disallow: /y; if not, remove it"),
         "{text}"
     );
-    // A name without a dot is not conclusive.
+    // A file name without a dot does not identify a host.
     folder.write("file", body);
     assert_eq!(folder.run(&["lint", "file"]).says(1, &[]).text(), text.replace("robots.txt:", "file:"));
     folder.run(&["lint", "robots.txt", "--host", "a b"]).says(2, &["--host a b"]);
@@ -377,7 +377,7 @@ fn only_urls_of_the_own_host_are_fixed() {
 }
 
 #[test]
-fn columns_are_written_in_the_order_in_which_they_are_named() {
+fn columns_are_written_in_the_given_order() {
     let folder = folder();
     let robots = "User-agent: bot-b\nDisallow: /x\n";
     folder.write("robots/d.example", robots);

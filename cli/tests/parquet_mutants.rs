@@ -1,7 +1,9 @@
-//! Thousands of damaged Parquet files. Whichever bytes change, `reptile classify` ends with a message or with the
-//! file's rows, in bounded memory and time. If pages have checksums, it decides no URL that was not in the file.
-//! The long runs are ignored: `cargo test -p reptile-cli --test all parquet_mutants -- --ignored`. `PYTHON` names a
-//! Python with pyarrow.
+//! Thousands of damaged Parquet files. Whichever bytes change, `reptile classify` ends with a message or with rows, in
+//! bounded memory and time. If pages have checksums, it decides no URL that was not in the file.
+//!
+//! The long runs are ignored by default, and one needs a Python with pyarrow:
+//!
+//! `PYTHON=python3 cargo test -p reptile-cli --test all parquet_mutants -- --ignored`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -85,7 +87,7 @@ fn skip_struct(bytes: &mut &[u8]) {
             }
             12 => skip_struct(bytes),
             3..=6 => drop(number(bytes)),
-            other => panic!("type {other} in the header of a page"),
+            other => panic!("type {other} in a page header"),
         }
     }
 }
@@ -213,12 +215,12 @@ impl Base {
             3 => {
                 let at = within(&one(&self.headers, random), random);
                 bytes[at] ^= 1 << random.below(8);
-                (bytes, "a bit of the header of a page", false)
+                (bytes, "a bit of a page header", false)
             }
             4 => {
                 let at = within(&one(&self.headers, random), random);
                 bytes[at] = bytes[at].wrapping_add(1 + random.below(255) as u8);
-                (bytes, "a byte of the header of a page", false)
+                (bytes, "a byte of a page header", false)
             }
             5 => {
                 let at = within(&self.footer, random);
@@ -309,7 +311,7 @@ fn try_one(
         stderr.read_to_end(&mut text).unwrap();
         String::from_utf8_lossy(&text).into_owned()
     });
-    // Reading stops after more lines than any of the files has.
+    // More output than any file has is not read.
     let (mut stdout, mut text) = (child.stdout.take().unwrap(), Vec::new());
     (&mut stdout).take(1 << 24).read_to_end(&mut text).unwrap();
     drop(stdout);
@@ -401,19 +403,19 @@ fn bases(folder: &Folder) -> Vec<Base> {
 }
 
 #[test]
-fn some_mutants_are_refused_or_have_the_rows_of_the_file() {
+fn some_mutants_are_refused_or_give_all_rows() {
     let folder = Folder::with_set();
     try_mutants(&folder, &bases(&folder), 480, 1);
 }
 
 #[test]
 #[ignore = "twenty thousand runs of the command take some minutes"]
-fn mutants_are_refused_or_have_the_rows_of_the_file() {
+fn mutants_are_refused_or_give_all_rows() {
     let folder = Folder::with_set();
     try_mutants(&folder, &bases(&folder), 20_160, 1_000);
 }
 
-/// Writes files with checksums in pyarrow. The arguments are the folder and the file names.
+/// Writes files with checksums in pyarrow. The argument is the folder.
 const PYTHON: &str = r#"
 import sys, pyarrow as pa, pyarrow.parquet as pq
 folder = sys.argv[1]
@@ -445,7 +447,7 @@ write("prefixes", **encoded("DELTA_BYTE_ARRAY", "BYTE_STREAM_SPLIT"))
 
 #[test]
 #[ignore = "needs Python with pyarrow"]
-fn mutants_of_files_of_pyarrow_are_refused_or_have_the_rows_of_the_file() {
+fn pyarrow_mutants_are_refused_or_give_all_rows() {
     let folder = Folder::with_set();
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let done = std::process::Command::new(&python).args(["-c", PYTHON]).arg(folder.path("")).output().unwrap();

@@ -39,7 +39,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
 }
 
 #[test]
-fn a_column_with_the_name_of_urls_is_the_column_of_urls() {
+fn a_column_with_a_url_name_is_the_url_column() {
     let folder = Folder::with_set();
     const TEXT: &str = "expected text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
     let numbers = || Cells::Int32(vec![1, 2]);
@@ -179,7 +179,7 @@ fn split(without: &[&str], change: &[(&str, &str, Cells)]) -> (String, Vec<Colum
 }
 
 #[test]
-fn absent_columns_of_split_urls_are_errors_unless_they_are_taken_as_empty() {
+fn missing_columns_of_split_urls_are_errors_unless_taken_as_empty() {
     let folder = Folder::new();
     folder.write("robots/q.example", "user-agent: *\ndisallow: /?secret\n");
     folder.write("robots/b.example", "user-agent: *\ndisallow: /\n");
@@ -278,7 +278,7 @@ fn absent_columns_of_split_urls_are_errors_unless_they_are_taken_as_empty() {
         let run = classify(&folder, "a.parquet", options).says(code, &[says]);
         assert_eq!(run.text().split_whitespace().collect::<Vec<_>>().join(" "), verdicts, "{without:?} {run:?}");
     }
-    // Two columns with the same name do not count as one that is absent.
+    // Two columns with the same name do not count as a missing column.
     let two = "required binary url_protocol; required binary url_host_name; required int32 url_port; \
                required binary url_path; required binary url_query; required binary url_query;";
     let (_, mut columns) = split(&[], &[]);
@@ -291,7 +291,7 @@ fn absent_columns_of_split_urls_are_errors_unless_they_are_taken_as_empty() {
     classify(&folder, "list", empty).says(2, &["list: --missing-columns: is not a Parquet file"]);
 }
 
-/// Returns a file of these chunks in one row group. Each chunk is given as the bytes of its pages.
+/// Returns a file with these chunks in one row group. Each chunk is given as the bytes of its pages.
 fn assemble(schema: &str, rows: i64, chunks: &[(&[u8], CompressionCodec)]) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
     let schema = Arc::new(SchemaDescriptor::new(schema));
@@ -332,7 +332,7 @@ fn page(values: u64, encoding: u64, unpacked: u64, body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_page_has_just_the_values_that_it_says() {
+fn pages_must_have_their_declared_number_of_values() {
     let folder = Folder::with_set();
     let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
     let one = text("http://a.example/private");
@@ -389,7 +389,7 @@ fn a_page_has_just_the_values_that_it_says() {
 }
 
 #[test]
-fn files_that_are_not_read_are_named_by_the_cause() {
+fn unsupported_files_are_rejected_with_the_cause() {
     let folder = Folder::with_set();
     let whole = file("optional binary url;", &[vec![urls()]], plain());
     let end = whole.len();
@@ -433,9 +433,9 @@ fn files_that_are_not_read_are_named_by_the_cause() {
     }
 }
 
-/// Tests that the pages of all selected columns share one limit, which is checked before any page is decompressed.
+/// The pages of all selected columns share one limit, which is checked before any page is decompressed.
 #[test]
-fn the_limit_of_the_pages_of_a_row_group_holds_at_its_edges() {
+fn row_groups_with_pages_over_the_limit_are_rejected() {
     const MAX_PAGE_BYTES: u64 = 128 << 20;
     let folder = Folder::with_set();
     let schema = "required binary url_protocol; required binary url_host_name; required int32 url_port; \
@@ -457,10 +457,10 @@ fn the_limit_of_the_pages_of_a_row_group_holds_at_its_edges() {
 }
 
 #[test]
-fn numbers_and_times_of_captures_mean_what_their_types_say() {
+fn capture_numbers_and_times_are_read_by_type() {
     let folder = Folder::new();
     let robots = || texts(&[Some("http://a.example/robots.txt"); 2]);
-    // The later of two captures for one origin counts, unless it is later than 2000.
+    // The later of two captures of an origin counts.
     let bodies = || texts(&[Some("user-agent: *\ndisallow: /"), Some("user-agent: *\ndisallow:")]);
     let seconds = [1_100_000_000_i64, 1_100_086_400];
     let times = |by: i64| required(Cells::Int64(seconds.map(|time| time * by + by - 1).into()));

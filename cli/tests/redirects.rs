@@ -159,19 +159,19 @@ fn cases() -> Vec<Case> {
             &["files read 4\n"],
         ),
         case(
-            "of several answers the next one",
+            "the next of several answers",
             vec![vec![ok("t", 1, OPEN), ok("t", 5, CLOSED)], vec![redirect("a", 3, "t")], vec![ok("t", 9, OPEN)]],
             &[("a", "disallow")],
             &[],
         ),
         case(
-            "without a next one the latest before",
+            "the latest answer before it, without a next one",
             vec![vec![ok("t", 1, OPEN)], vec![redirect("a", 9, "t"), ok("t", 5, CLOSED)]],
             &[("a", "disallow")],
             &[],
         ),
         case(
-            "of answers at one time the one after it in the file",
+            "of simultaneous answers, the next in the file",
             vec![
                 vec![ok("t", 3, OPEN)],
                 vec![ok("t", 3, OPEN), redirect("a", 3, "t"), ok("t", 3, CLOSED)],
@@ -230,7 +230,7 @@ fn cases() -> Vec<Case> {
             &[],
         ),
         case(
-            "a digest names no other site",
+            "a digest does not refer to another site",
             vec![vec![digest(ok("evil", 1, OPEN), "sha1:AAAA")], vec![digest(identical("a", 9), "sha1:AAAA")]],
             &[("a", "unknown"), ("evil", "allow")],
             &[
@@ -269,7 +269,7 @@ fn cases() -> Vec<Case> {
             &["capture that is not in the input 2", "files read 2\n"],
         ),
         case(
-            "not modified, with the status and the body of before",
+            "not modified, with the earlier status and body",
             vec![
                 vec![refers(not_modified("a", 9), "1"), refers(not_modified("b", 9), "2")],
                 vec![
@@ -287,7 +287,7 @@ fn cases() -> Vec<Case> {
             &["capture that is not in the input 3", "files read 1\n"],
         ),
         case(
-            "an answer 304 that is no revisit record",
+            "a 304 response that is not a revisit record",
             vec![vec![Record::new("response", "a", 9, "HTTP/1.1 304 Not Modified\r\n\r\n".into()), ok("b", 1, CLOSED)]],
             &[("a", "unknown")],
             &[revisited],
@@ -298,7 +298,7 @@ fn cases() -> Vec<Case> {
                 vec![refers(revisit("a", 9, IDENTICAL, "HTTP/1.1 404 Gone\r\n\r\n"), "1"), id(ok("a", 1, CLOSED), "1")],
                 // Without its own header, the revisit has the original capture's status.
                 vec![refers(revisit("b", 9, IDENTICAL, ""), "2"), id(ok("b", 1, CLOSED), "2")],
-                // Chunk lengths and compression are the original body's; so is the truncation.
+                // Chunking, compression and truncation come from the original record, not from the revisit.
                 vec![
                     refers(
                         revisit("c", 9, IDENTICAL, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
@@ -406,7 +406,7 @@ fn redirects_and_revisits_are_resolved_across_files_in_any_order() {
 }
 
 #[test]
-fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
+fn an_update_resolves_its_own_inputs_and_counts_the_unresolved() {
     let folder = Folder::new();
     let names = write(
         &folder,
@@ -435,7 +435,7 @@ fn an_update_resolves_among_its_own_inputs_and_counts_what_is_unresolved() {
     }
 }
 
-/// Tests that each capture in a set by time has its own time, wherever its body was.
+/// In a set by time, each capture has its own time, wherever its body was.
 #[test]
 fn a_revisit_counts_at_its_own_time() {
     let folder = Folder::new();
@@ -463,7 +463,7 @@ fn a_revisit_counts_at_its_own_time() {
 }
 
 #[test]
-fn a_pipe_is_an_input_as_a_file_is() {
+fn a_pipe_is_read_like_a_file() {
     let folder = Folder::new();
     write(&folder, &[vec![redirect("a", 1, "b"), ok("c", 1, CLOSED)], vec![ok("b", 1, CLOSED), redirect("d", 1, "c")]]);
     let mut bash = Command::new("bash");
@@ -473,9 +473,9 @@ fn a_pipe_is_an_input_as_a_file_is() {
     assert_eq!(folder.verdicts("set", &["http://a.example/", "http://d.example/"]), ["disallow", "disallow"]);
 }
 
-/// Tests many redirects and bodies that exceed the memory limit. Their temporary files leave no name behind.
+/// Many redirects and bodies exceed the memory limit. Their temporary files are deleted.
 #[test]
-fn what_does_not_fit_into_memory_is_written_to_files() {
+fn data_over_the_memory_limit_goes_to_temporary_files() {
     let folder = Folder::new();
     let body = |number: usize| format!("User-agent: *\nDisallow: /{number}\n# {}\n", "x".repeat(500));
     let count = 4000;
@@ -492,8 +492,8 @@ fn what_does_not_fit_into_memory_is_written_to_files() {
     assert_eq!(folder.names(), ["0.warc.gz", "1.warc.gz", "set", "set.made.json"]);
 }
 
-/// Tests that a body that takes long to parse is parsed once, even if many redirects lead to it. Measures processor
-/// time, which other programs hardly affect.
+/// A body that takes long to parse is parsed once, even if many redirects lead to it. The test measures processor time,
+/// which other programs hardly affect.
 #[test]
 fn redirects_to_one_body_cost_one_parse() {
     let folder = Folder::new();
@@ -513,9 +513,9 @@ fn redirects_to_one_body_cost_one_parse() {
     assert_eq!(folder.verdicts("set", &["http://r9999.example/"]), ["allow"]);
 }
 
-/// A record that was found by a search may be written by a website, and decides for no other one.
+/// A record found by a search may be forged by a website, so it decides for no other site.
 #[test]
-fn an_untrusted_record_is_no_target_of_a_redirect() {
+fn an_untrusted_record_is_not_a_redirect_target() {
     let folder = Folder::new();
     let good = redirect("victim", 0, "target").bytes();
     let damaged = b"WARC/1.1\r\nWARC-Type: response\r\n\r\n".to_vec();

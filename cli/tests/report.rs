@@ -1,9 +1,9 @@
-//! `classify --report`: a page for people, with the figures of the verdicts.
+//! `classify --report`, which writes an HTML page with figures about the verdicts.
 
 use crate::support;
 use support::Folder;
 
-/// The cells of every row of every table of a page, without the marks.
+/// Returns the cells of every table row in a page, without markup.
 fn rows(page: &str) -> Vec<Vec<String>> {
     let text = |cell: &str| {
         let mut text = String::new();
@@ -46,13 +46,13 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn the_page_has_the_figures_of_the_verdicts() {
+fn the_page_shows_the_verdict_counts() {
     let folder = folder();
     let args =
         ["classify", "set", "urls", "--agent", "bot-a", "--agent", "bot-c", "--any-of", "--columns", "verdict,rule"];
     let plain = folder.run(&args).says(0, &[]).text();
     let run = folder.run(&[&args[..], &["--report", "page.html"]].concat()).says(0, &[]);
-    assert_eq!(run.text(), plain, "a page changes nothing in the verdicts");
+    assert_eq!(run.text(), plain, "the page does not change the verdicts");
     let page = String::from_utf8(folder.read("page.html")).unwrap();
     let rows = rows(&page);
     let count = |column: usize, verdict: &str| {
@@ -78,7 +78,7 @@ fn the_page_has_the_figures_of_the_verdicts() {
     has(&["Disallow: /<b>&\"'", "1"]);
     has(&["http://n0.example", "2"]);
     assert_eq!(rows.iter().filter(|row| row[0].starts_with("http://n")).count(), 20, "the 20 most frequent");
-    // The columns that explain, and one thread, give the same page but for the time.
+    // With explaining columns and one thread, the page is the same except for the time.
     let without_time =
         |page: &str| page.lines().filter(|line| !line.contains("<th>Time")).collect::<Vec<_>>().join("\n");
     let args = [
@@ -100,7 +100,7 @@ fn the_page_has_the_figures_of_the_verdicts() {
 }
 
 #[test]
-fn a_page_needs_nothing_and_runs_nothing() {
+fn a_page_has_no_scripts_and_loads_nothing() {
     let folder = Folder::new();
     folder.write(
         "robots/a.example",
@@ -132,7 +132,7 @@ fn a_page_needs_nothing_and_runs_nothing() {
     folder
         .run(&["classify", "robots", name, "--agent", "x", "--report", "p", "-o", "p"])
         .says(2, &["p: is the output too"]);
-    // Rows that name their crawlers.
+    // Rows that name crawlers.
     folder.write("visits.tsv", "url\tagent\nhttp://a.example/x\tGPTBot\nhttp://a.example/<script>alert(1)</script>\tGPTBot\nhttp://a.example/x\t-\n");
     folder
         .run(&["classify", "robots", "visits.tsv", "--agent-column", "agent", "--report", "visits.html"])
@@ -143,9 +143,8 @@ fn a_page_needs_nothing_and_runs_nothing() {
     );
 }
 
-/// A run over several lists has one page, with the sums.
 #[test]
-fn a_run_over_several_lists_has_one_page() {
+fn several_lists_share_one_page_with_their_sums() {
     let folder = folder();
     folder.write("more", "http://a.example/p1\nhttp://b.example/\nnonsense\n");
     let sum = String::from_utf8([folder.read("urls"), folder.read("more")].concat()).unwrap();

@@ -1,11 +1,11 @@
-//! `classify --scope`: another origin decides where no robots.txt is known of a URL's own.
+//! `classify --scope`, which lets another origin decide if the URL's own origin has no known robots.txt.
 
 use std::collections::HashMap;
 
 use crate::support;
 use support::Folder;
 
-/// A host, and its registered domain.
+/// Hosts and their registered domains.
 const HOSTS: [(&str, &str); 7] = [
     ("example.co.uk", "example.co.uk"),
     ("www.example.co.uk", "example.co.uk"),
@@ -16,7 +16,7 @@ const HOSTS: [(&str, &str); 7] = [
     ("1.2.3.4", "1.2.3.4"),
 ];
 
-/// The origins that may decide a URL of a host, in their order, written down a second time.
+/// Returns the origins that may decide a host's URLs, in order: a second implementation, to compare with the command.
 fn candidates(scope: &str, scheme: &str, (host, domain): (&str, &str)) -> Vec<String> {
     let www = |host: &str| host.strip_prefix("www.").map_or_else(|| format!("www.{host}"), str::to_owned);
     let is_name = host != "1.2.3.4";
@@ -24,7 +24,7 @@ fn candidates(scope: &str, scheme: &str, (host, domain): (&str, &str)) -> Vec<St
     if is_name && ["www", "domain"].contains(&scope) {
         hosts.push(www(host));
     }
-    // Nobody can register a public suffix.
+    // A public suffix cannot be registered.
     if is_name && scope == "domain" && host != "github.io" {
         hosts.extend([domain.to_owned(), www(domain)]);
     }
@@ -103,11 +103,11 @@ fn the_nearest_origin_with_a_robots_txt_decides() {
             stood_in += others;
         }
     }
-    assert!(stood_in > 300, "{stood_in}: the test shows little");
+    assert!(stood_in > 300, "{stood_in}: too few rows decided by another origin");
 }
 
 #[test]
-fn times_agents_and_rows_that_are_passed_on_go_by_the_scope_too() {
+fn scope_applies_with_times_several_agents_and_only() {
     let folder = Folder::new();
     let capture = |time: &str, rule: &str| {
         format!(
@@ -132,9 +132,9 @@ fn times_agents_and_rows_that_are_passed_on_go_by_the_scope_too() {
 }
 
 #[test]
-fn a_stand_in_that_is_too_long_to_be_a_host_is_passed_over() {
+fn candidates_too_long_for_a_host_are_skipped() {
     let folder = Folder::with_set();
-    // With www. before it the host has more than the 255 bytes that a host may have.
+    // With www. in front, the host exceeds the limit of 255 bytes.
     let label = "x".repeat(62);
     let host = format!("{label}.{label}.{label}.{}", "y".repeat(63));
     assert_eq!(host.len(), 252);
@@ -146,9 +146,9 @@ fn a_stand_in_that_is_too_long_to_be_a_host_is_passed_over() {
     }
 }
 
-/// Rows that name their crawlers are decided by what stands in, each for its own; a row that names none stays unknown.
+/// Rows that name crawlers are decided by another origin, each for its crawler. A row without a crawler stays unknown.
 #[test]
-fn crawlers_of_rows_go_by_the_scope_too() {
+fn scope_applies_to_crawlers_named_in_rows() {
     let folder = Folder::new();
     let body = "user-agent: x\\ndisallow: /\\n\\nuser-agent: *\\ndisallow: /p";
     folder.write("c.jsonl", format!("{{\"url\":\"https://www.a.example/robots.txt\",\"body\":\"{body}\"}}\n"));

@@ -1,4 +1,5 @@
-//! Many inputs in one run of `compile`: whatever the order and the number of threads, the same set and the same messages.
+//! Many inputs in one run of `compile`: the set does not depend on input order, and neither set nor messages on
+//! threads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::process::Command;
@@ -6,10 +7,10 @@ use std::process::Command;
 use crate::support;
 use support::{Folder, Run, binary, finish, gz};
 
-/// Hosts in each file.
+/// Number of hosts in each file.
 const HOSTS: usize = 200;
 
-/// A file of captures of hosts, of which some are also in the file before, and of damaged ones.
+/// Returns a file of captures. Some hosts are also in the previous file, and some records are damaged.
 fn warc(number: usize) -> Vec<u8> {
     let mut members = Vec::new();
     for host in number * HOSTS - HOSTS / 10..(number + 1) * HOSTS {
@@ -43,7 +44,7 @@ fn jsonl(number: usize) -> String {
     (number * HOSTS..(number + 1) * HOSTS).map(line).collect()
 }
 
-/// Seven files, of which one is a folder.
+/// Writes seven inputs, one of them a folder, and returns their names.
 fn inputs(folder: &Folder) -> Vec<String> {
     let (mut names, closed) = (Vec::new(), "User-agent: *\nDisallow: /\n");
     for number in 1..=6 {
@@ -72,20 +73,20 @@ fn compile(folder: &Folder, inputs: &[&str], threads: &str, memory: &str) -> Run
     folder.run(&[&["compile", "--force", "-o", "set", "--threads", threads, "--memory", memory][..], inputs].concat())
 }
 
-/// The messages of a run without the time that it took.
+/// Returns a run's messages without the times.
 fn messages(run: &Run) -> String {
     let without_time = |line: &&str| !line.starts_with("time ");
     run.stderr.lines().filter(without_time).map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn the_set_and_the_messages_depend_on_no_thread() {
+fn thread_count_changes_neither_set_nor_messages() {
     let folder = Folder::new();
     let names = inputs(&folder);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let first = compile(&folder, &names, "1", "2G").says(1, &["skipped: damaged"]);
     let first_messages = messages(&first);
-    // Each damaged record and line is named, in the order of the inputs.
+    // Each damaged record and line is reported, in input order.
     let named: Vec<&str> =
         first_messages.lines().filter(|line| line.starts_with("reptile: ") && !line.contains("discarded: ")).collect();
     assert!(named.len() >= 6 + 4 + 4, "{first_messages}");
@@ -107,7 +108,7 @@ fn the_set_and_the_messages_depend_on_no_thread() {
 }
 
 #[test]
-fn the_first_input_that_fails_is_named_after_what_came_before_it() {
+fn the_first_failing_input_is_reported_after_earlier_messages() {
     let folder = Folder::new();
     let names = inputs(&folder);
     folder.write("text", "neither captures nor a folder");
@@ -118,7 +119,7 @@ fn the_first_input_that_fails_is_named_after_what_came_before_it() {
         assert_eq!(compile(&folder, &all, threads, "2G").stderr, first.stderr, "{threads}");
     }
     assert!(!folder.names().iter().any(|name| name == "set" || name.starts_with('.')), "{:?}", folder.names());
-    // Of two files for one origin it is always the same that is named first.
+    // Of two files for one origin, the same file is always named first.
     folder.write("g/f.example", "");
     for _ in 0..3 {
         let run = compile(&folder, &["1.warc.gz", "g", "4.warc.gz", "folder"], "8", "2G");
@@ -126,9 +127,9 @@ fn the_first_input_that_fails_is_named_after_what_came_before_it() {
     }
 }
 
-/// A pipe is opened when its turn comes, and not if that never comes.
+/// A pipe is opened only after the inputs before it, and not at all if one of them fails.
 #[test]
-fn a_pipe_is_awaited_only_in_its_turn() {
+fn pipes_are_opened_in_input_order() {
     let folder = Folder::new();
     folder.write("1.warc.gz", warc(1));
     assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
@@ -146,9 +147,9 @@ fn a_pipe_is_awaited_only_in_its_turn() {
     run(&args, script).says(1, &["everything allowed (404) 2\n"]);
 }
 
-/// Patterns that the shell has not expanded.
+/// Patterns that the shell did not expand.
 #[test]
-fn patterns_name_many_inputs() {
+fn patterns_select_many_inputs() {
     let folder = Folder::new();
     for number in [1, 2, 4] {
         folder.write(&format!("web/{number}.warc.gz"), warc(number));

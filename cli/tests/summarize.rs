@@ -1,4 +1,4 @@
-//! `reptile summarize`: words, proofs, keys, formats, lists of origins, sites, and what a damaged or hostile input does.
+//! `reptile summarize`: access, proofs, keys, formats, lists of origins, sites, and damaged or hostile inputs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -9,7 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use support::Folder;
 
-/// The rows of a run, sorted, since a set has its own order.
+/// Returns the rows of a run, sorted because a set has its own order.
 fn rows(text: &str) -> Vec<String> {
     let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
     rows.sort();
@@ -17,7 +17,7 @@ fn rows(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_origin_is_summed_up_for_each_agent() {
+fn each_origin_has_a_row_for_each_agent() {
     let folder = Folder::with_set();
     let run = folder.run(&["summarize", "set", "--agent", "bot-a", "--agent", "nobody"]).says(
         0,
@@ -44,7 +44,7 @@ fn each_origin_is_summed_up_for_each_agent() {
 }
 
 #[test]
-fn what_fetching_says_is_said_of_the_whole_origin() {
+fn fetch_results_apply_to_the_whole_origin() {
     let folder = Folder::new();
     let capture = |host: &str, status: u32, body: &str| {
         format!(
@@ -70,21 +70,21 @@ fn what_fetching_says_is_said_of_the_whole_origin() {
         ("gone.example", "x\tallowed\tnone\t0\t0\t404\t\t"),
         ("down.example", "x\tdisallowed\tnone\t0\t0\t503\t\t"),
         ("empty.example", "x\tallowed\tnone\t0\t0\tno rule matches\t\t"),
-        // Who asks for / alone takes it for open.
+        // A test of / alone would report the site as open.
         ("root.example", "x\tpartial\tdefault\t1\t1\trule\t/\t/a"),
         ("nothing.example", "x\tallowed\tdefault\t0\t0\tno rule matches\t\t"),
         ("same.example", "x\tallowed\tdefault\t1\t1\trule\t\t"),
     ] {
         assert_eq!(found[host], expected, "{host}");
     }
-    // The examples are what `classify` says they are.
+    // `classify` gives the same verdicts for the example paths.
     let urls = b"https://root.example/\nhttps://root.example/a\n";
     let verdicts = folder.run_with(&["classify", "captures.jsonl", "--agent", "x"], urls).says(0, &[]).text();
     assert_eq!(verdicts, "https://root.example/\tallow\nhttps://root.example/a\tdisallow\n");
 }
 
 #[test]
-fn keys_and_formats_are_a_choice() {
+fn keys_and_formats_can_be_chosen() {
     let folder = Folder::new();
     folder.write("robots/www.shop.example.co.uk:8080", "User-agent: *\nDisallow: /\"a,b\"\n");
     folder.run(&["compile", "-o", "set", "--scheme", "https", "robots"]).says(0, &[]);
@@ -117,7 +117,7 @@ fn keys_and_formats_are_a_choice() {
 }
 
 #[test]
-fn a_list_of_origins_has_a_row_for_each_line() {
+fn each_line_of_a_list_has_a_row() {
     let folder = Folder::with_set();
     let list = "https://A.example/some/page?x\nb.example\nn.example\r\nhttp://c.example:8080\n\nnot a host\nb.example";
     folder.write("list", list);
@@ -133,7 +133,7 @@ fn a_list_of_origins_has_a_row_for_each_line() {
         "https://b.example/\tbot-a\tdisallowed\tdefault\t0\t1\trule\t\t",
     ];
     assert_eq!(run.text().lines().collect::<Vec<_>>(), expected);
-    // On standard input, packed, and with what no host has in it.
+    // On standard input, with lines that cannot be hosts.
     let hostile = [&[b'x'; 3 << 20][..], b"\n\0\xFF\nb.example\n"].concat();
     let run = folder.run_with(&["summarize", "set", "-", "--agent", "bot-a", "--key", "host"], &hostile).says(0, &[]);
     let text = String::from_utf8(run.stdout).unwrap();
@@ -152,9 +152,9 @@ fn a_damaged_set_is_refused() {
     assert!(run.stdout.is_empty() && !folder.names().contains(&"out".to_owned()));
 }
 
-/// A set has more origins than are looked at together, and the same rows on one thread and on several.
+/// The set has more origins than a batch. One thread and several threads give the same rows.
 #[test]
-fn many_origins_are_summed_up_in_batches() {
+fn origins_are_summarized_in_batches() {
     const ORIGINS: usize = 20_000;
     let folder = Folder::new();
     let line = |number: usize| {
@@ -181,7 +181,7 @@ fn many_origins_are_summed_up_in_batches() {
     }
 }
 
-/// The rows of a Parquet file as JSON, without the cells that are null.
+/// Returns the rows of a Parquet file as JSON, without null cells.
 fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
     let reader = SerializedFileReader::new(File::open(folder.path(name)).unwrap()).unwrap();
     let rows = reader.get_row_iter(None).unwrap().map(|row| {
@@ -200,7 +200,7 @@ fn parquet_rows(folder: &Folder, name: &str) -> Vec<serde_json::Value> {
     rows.collect()
 }
 
-/// The rows of JSON Lines, without the cells that are empty texts.
+/// Returns rows of JSON Lines, without cells that are empty strings.
 fn json_rows(text: &str) -> Vec<serde_json::Value> {
     let rows = text.lines().map(|line| {
         let mut row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
@@ -210,7 +210,7 @@ fn json_rows(text: &str) -> Vec<serde_json::Value> {
     rows.collect()
 }
 
-/// What each site says to `x`, with http and https, `www.` and without.
+/// Returns a folder with a set of sites, each with different rules over http and https, with and without `www.`.
 fn sites() -> Folder {
     let folder = Folder::new();
     let capture = |origin: &str, rest: &str| format!("{{\"url\":\"{origin}/robots.txt\",{rest}}}\n");
@@ -237,7 +237,7 @@ fn sites() -> Folder {
 }
 
 #[test]
-fn the_origins_of_a_site_are_side_by_side() {
+fn origins_of_a_site_share_a_row() {
     let folder = sites();
     let args = ["summarize", "set", "--agent", "x", "--by-site"];
     let run = folder.run(&[&args[..], &["--header"]].concat()).says(
@@ -264,7 +264,7 @@ fn the_origins_of_a_site_are_side_by_side() {
     let keys = folder.run(&[&args[..], &["--key", "surt,domain"]].concat()).says(0, &[]).text();
     assert!(rows(&keys).contains(&"uk,co,one)/\tone.co.uk\tx\tunknown\tunknown\tunknown\tdisallowed\t".to_owned()));
     folder.run(&[&args[..], &["--key", "host,url"]].concat()).says(2, &["--key url: with --by-site"]);
-    // A line of a list stands for its site, whichever of its origins it names.
+    // A line in a list represents its site, whichever of the site's origins it names.
     folder
         .write("list", "www.same.example\nhttp://same.example/x\nnew.example\nhttps://same.example:8443\nnot a host\n");
     let list = ["summarize", "set", "list", "--agent", "x", "--by-site"];
@@ -277,7 +277,7 @@ fn the_origins_of_a_site_are_side_by_side() {
 }
 
 #[test]
-fn statements_are_written_as_columns() {
+fn summaries_are_written_as_parquet() {
     let folder = sites();
     folder.write("list", "same.example\nopen.example\nnew.example\nnot a host\n");
     for options in [&["--key", "url,surt"][..], &["--by-site"]] {

@@ -1,5 +1,5 @@
-//! What strangers write reaches no terminal raw: every command over names, bodies, agents, URLs and arguments that hold
-//! what a terminal acts on.
+//! Untrusted text reaches no terminal unescaped: every command, with control characters in names, bodies, agents, URLs
+//! and arguments.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -11,14 +11,14 @@ use std::process::Stdio;
 
 use support::{Folder, gz};
 
-/// Colours, a bell, a line that overwrites the one before, and the controls of text direction; without NUL, which no
-/// argument can have, and without a line end.
+/// Colors, a bell, a line that overwrites the previous one, and text direction controls. NUL is missing because
+/// arguments cannot contain it, and so is the line end.
 const EVIL: &str = "\u{1b}[31m\u{7}\r\u{7f}\u{202e}\u{2028}\u{9b}31m\u{61c}\u{2066}";
 
-/// Bytes that are not UTF-8, the last of them a control to a terminal with eight-bit characters.
+/// Bytes that are not UTF-8. The last one is a control character on an eight-bit terminal.
 const NO_UTF_8: &[u8] = b"\xff\xc2\x9b";
 
-/// The first thing in an output that a terminal would act on. Line ends and tabs may be there.
+/// Returns the first part of an output that a terminal would act on, if any. Line ends and tabs are allowed.
 fn harmful(output: &[u8]) -> Option<String> {
     for chunk in output.utf8_chunks() {
         let acts = |c: &char| {
@@ -35,7 +35,7 @@ fn harmful(output: &[u8]) -> Option<String> {
     None
 }
 
-/// A folder of hostile inputs of every kind. Their names begin as here and go on with [`evil`].
+/// Returns a folder with hostile inputs of every kind. Most of their names contain [`EVIL`].
 fn folder() -> Folder {
     let folder = Folder::new();
     let write = |name: &str, bytes: &[u8]| {
@@ -108,7 +108,7 @@ fn evil(name: &str) -> String {
     format!("{name}{EVIL}")
 }
 
-/// Runs the command, with a list on its standard input. Fails if it prints anything harmful.
+/// Runs the command with a list on standard input. Panics if the output is harmful.
 #[track_caller]
 fn run(folder: &Folder, args: &[OsString], stdin: &[u8]) -> Vec<u8> {
     let mut child = folder.command(&[]).args(args).stdin(Stdio::piped()).spawn().unwrap();
@@ -124,13 +124,13 @@ fn run(folder: &Folder, args: &[OsString], stdin: &[u8]) -> Vec<u8> {
     [output.stdout, output.stderr].concat()
 }
 
-/// Whether an output shows what strangers wrote, escaped in one of the ways that there are.
+/// Returns whether an output contains hostile text in one of the escaped forms.
 fn shows_it(output: &[u8]) -> bool {
     let text = String::from_utf8_lossy(output);
     ["\\u{1b}", "\\u001b", "%1B", "%C2%9B", "\\x1B", "\\x1b"].iter().any(|escape| text.contains(escape))
 }
 
-/// The runs of each command. `~` ends the words that go on with [`EVIL`].
+/// Runs of every command. `~` is replaced by [`EVIL`].
 const RUNS: &[&[&str]] = &[
     &["compile", "-o", "out~", "robots", "c~.jsonl", "t~.tar.gz"],
     &["compile", "-o", "out~", "robots"],
@@ -254,7 +254,7 @@ const RUNS: &[&[&str]] = &[
 ];
 
 #[test]
-fn no_command_prints_what_a_terminal_acts_on() {
+fn no_command_prints_control_characters() {
     let folder = folder();
     let urls = folder.read("urls");
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
@@ -269,13 +269,13 @@ fn no_command_prints_what_a_terminal_acts_on() {
         commands.iter().filter(|name| !name.is_empty() && !["reptile", "help"].contains(name)).collect();
     assert!(commands.contains(&&"verify"), "{overview}");
     for command in commands.into_iter().filter(|name| !name.starts_with('-')) {
-        assert!(shown.get(command).is_some_and(|&count| count > 0), "nothing hostile is shown by {command}: {shown:?}");
+        assert!(shown.get(command).is_some_and(|&count| count > 0), "{command} shows no hostile text: {shown:?}");
     }
 }
 
-/// Each option of each command, with a value that is wrong for all that take one.
+/// Every option of these commands, with an invalid value if it takes one.
 #[test]
-fn no_option_echoes_what_a_terminal_acts_on() {
+fn no_option_echoes_control_characters() {
     let folder = folder();
     for command in [
         "compile",
@@ -310,7 +310,7 @@ fn no_option_echoes_what_a_terminal_acts_on() {
 
 /// Paths and arguments that are not UTF-8.
 #[test]
-fn bytes_that_are_no_text_are_harmless() {
+fn paths_and_arguments_that_are_not_utf8_are_escaped() {
     let folder = folder();
     let name = OsString::from_vec([b"n", NO_UTF_8, b"\x9b\n.tar"].concat());
     std::fs::write(folder.path("").join(&name), "no").unwrap();
@@ -335,9 +335,9 @@ fn bytes_that_are_no_text_are_harmless() {
     }
 }
 
-/// A name with a line end forges no line of the command's own.
+/// A line end in a name cannot forge a message of the command.
 #[test]
-fn a_message_stays_one_line() {
+fn a_message_is_one_line() {
     let folder = Folder::new();
     let name = "a\nreptile: all is well";
     for args in [
@@ -357,9 +357,9 @@ fn a_message_stays_one_line() {
     assert!(folder.run(&["verify", "set\nvalid"]).text().starts_with("set\\nvalid: valid, "));
 }
 
-/// Colours only where they are wanted, and only those of the command.
+/// Colors appear only if requested, and only the command's own.
 #[test]
-fn colours_are_a_choice() {
+fn colors_can_be_chosen() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\nhttp://b.example/\u{fdd1}\n");
     let red = "\u{1b}[31mdisallow\u{1b}[0m";
@@ -369,7 +369,7 @@ fn colours_are_a_choice() {
         &["test", "robots/a.example", "--brief", "--agent", "bot-a", "/private"],
     ];
     for args in runs {
-        for (choice, no_color, is_coloured) in [
+        for (choice, no_color, is_colored) in [
             (None, None, false),
             (Some("auto"), None, false),
             (Some("never"), None, false),
@@ -380,23 +380,23 @@ fn colours_are_a_choice() {
             command.args(choice.map(|choice| format!("--color={choice}")));
             command.env_remove("NO_COLOR").envs(no_color.map(|value| ("NO_COLOR", value)));
             let text = support::finish(command).says(0, &[]).text();
-            assert_eq!(text.contains(red), is_coloured, "{args:?} {choice:?}: {text:?}");
-            assert_eq!(text.contains('\u{1b}'), is_coloured, "{text:?}");
+            assert_eq!(text.contains(red), is_colored, "{args:?} {choice:?}: {text:?}");
+            assert_eq!(text.contains('\u{1b}'), is_colored, "{text:?}");
             assert!(!text.contains('\u{fdd1}'), "{text:?}");
         }
     }
     folder.run(&["verify", "absent", "--color", "always"]).says(2, &["\u{1b}[1;31mreptile: \u{1b}[0mabsent: "]);
     folder.run(&["verify", "set", "--color", "sometimes"]).says(2, &["auto, always, never"]);
-    // A file has no colours.
+    // Files have no colors.
     folder.run(&["classify", "set", "urls", "--agent", "bot-a", "--color", "always", "-o", "out"]).says(0, &[]);
     assert!(!folder.read("out").contains(&0x1b));
 }
 
-/// On a terminal: colours, unless NO_COLOR or TERM says otherwise. `script` runs the command on one.
+/// Terminal output is colored unless NO_COLOR or TERM disables it. `script` provides the terminal.
 #[test]
-fn a_terminal_is_coloured() {
+fn terminal_output_is_colored() {
     let folder = Folder::with_set();
-    for (name, value, is_coloured) in
+    for (name, value, is_colored) in
         [("X", "", true), ("NO_COLOR", "", true), ("NO_COLOR", "1", false), ("TERM", "dumb", false)]
     {
         let line = format!("'{}' test --brief robots/a.example --agent bot-a /private", support::binary().display());
@@ -405,12 +405,12 @@ fn a_terminal_is_coloured() {
         script.env("TERM", "xterm").env_remove("NO_COLOR").env(name, value).stdin(Stdio::null());
         let Ok(output) = script.output() else { return };
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(text.contains("disallow") && text.contains("\u{1b}[31m") == is_coloured, "{name}={value}: {text:?}");
+        assert!(text.contains("disallow") && text.contains("\u{1b}[31m") == is_colored, "{name}={value}: {text:?}");
     }
 }
 
 #[test]
-fn a_quiet_command_prints_results_and_errors_alone() {
+fn quiet_prints_only_results_and_errors() {
     let folder = Folder::with_set();
     folder.write("robots/bad host", "");
     folder.write("urls", "http://a.example/private\n");
@@ -433,9 +433,8 @@ fn a_quiet_command_prints_results_and_errors_alone() {
     folder.run(&["-q", "verify", "absent"]).says(2, &["reptile: absent: "]);
 }
 
-/// The completions and the manual know every command and option.
 #[test]
-fn completions_and_manual_are_made_from_the_command_line() {
+fn completions_and_manual_contain_commands_and_options() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = folder.run(&["completions", shell]).says(0, &[]).text();

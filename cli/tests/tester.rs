@@ -1,4 +1,4 @@
-//! `reptile test` as a tester: what it shows of the file, of the rules, and of the dialects.
+//! `reptile test`: its explanations of the file, the rules and the dialects, and its limits.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -9,7 +9,7 @@ use support::Folder;
 const BODY: &str = "User-agent: *\nDisallow: /\n\nUser-agent: a\nUser-agent: b\nDisallow: /x/%7euser # why\nAllow: /x/%7Eu\nDisallow: /y\nAllow: /y\n";
 
 #[test]
-fn the_file_the_rules_and_why() {
+fn each_verdict_is_explained() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let text = folder.run(&["test", "robots.txt", "--agent", "B", "/x/%7Euser/1", "/y", "/é"]).says(0, &[]).text();
@@ -47,7 +47,7 @@ robots.txt: 9 lines, read as google
 }
 
 #[test]
-fn chains_and_normal_forms_are_told() {
+fn chains_and_normal_forms_are_explained() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: Googlebot\nDisallow: /é\nUser-agent: x\nDisallow: /\n");
     let agents = ["--agent", "Googlebot-Image", "--agent", "AdsBot-Google", "--agent", "Google-Safety"];
@@ -66,7 +66,7 @@ fn chains_and_normal_forms_are_told() {
 }
 
 #[test]
-fn a_long_file_is_shown_where_it_matters() {
+fn only_relevant_lines_of_a_long_file_are_shown() {
     let folder = Folder::new();
     for (lines, is_whole) in [(40, true), (41, false)] {
         let rules: String = (3..=lines).map(|number| format!("Disallow: /{number}x\n")).collect();
@@ -83,14 +83,14 @@ fn a_long_file_is_shown_where_it_matters() {
         let text = folder.run(&["test", "robots.txt", "--agent", "a", "/30x", "--full"]).says(0, &[]).text();
         assert!(text.contains("  15  Disallow: /15x\n") && !text.contains("left out"), "{text}");
     }
-    // A line of a megabyte does not become one of the output.
+    // A line of 1 MiB is truncated in the output.
     folder.write("robots.txt", format!("User-agent: *\nDisallow: /{}\n", "a".repeat(1 << 20)));
     let text = folder.run(&["test", "robots.txt", "--agent", "a", "/"]).says(0, &[]).text();
     assert!(text.len() < 2000, "{}", text.len());
 }
 
 #[test]
-fn bytes_of_strangers_are_harmless() {
+fn control_characters_are_escaped() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\nDisallow: /\x1b[31m\u{202e}x\u{9b}\nDisallow: /a\tb\n");
     for more in [&[][..], &["--all-dialects"], &["--json"], &["--brief"], &["--json", "--all-dialects"]] {
@@ -105,7 +105,7 @@ fn bytes_of_strangers_are_harmless() {
 }
 
 #[test]
-fn all_dialects_beside_each_other() {
+fn dialects_are_shown_side_by_side() {
     let folder = Folder::new();
     folder.write("robots.txt", "User-agent: *\n\nDisallow: /a\nDisallow: /b*c\n");
     let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "/a", "/z"]);
@@ -140,9 +140,9 @@ fn all_dialects_beside_each_other() {
     assert_eq!(objects[0], expected);
 }
 
-/// A file that names an agent on thousands of lines does not list them with each answer.
+/// If thousands of lines name an agent, an answer lists the first lines and counts the others.
 #[test]
-fn naming_lines_are_counted_where_they_are_many() {
+fn long_lists_of_naming_lines_are_abbreviated() {
     let folder = Folder::new();
     for (count, more) in [(99, None), (100, None), (101, Some(1)), (5000, Some(4900))] {
         folder.write("robots.txt", "user-agent: *\n".repeat(count) + "disallow: /\n");
@@ -160,7 +160,7 @@ fn naming_lines_are_counted_where_they_are_many() {
 }
 
 #[test]
-fn answers_in_full_are_limited_and_others_are_not() {
+fn the_number_of_full_answers_is_limited() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     let words = ["at most 1,000 answers, one for each URL and crawler"];
@@ -181,7 +181,7 @@ fn answers_in_full_are_limited_and_others_are_not() {
 }
 
 #[test]
-fn the_text_of_a_long_rule_is_cut() {
+fn the_text_of_a_long_rule_is_truncated() {
     let folder = Folder::new();
     const LIMIT: usize = 32 << 10;
     for (len, is_cut) in [(LIMIT - 1, false), (LIMIT, false), (LIMIT + 1, true)] {
@@ -197,9 +197,9 @@ fn the_text_of_a_long_rule_is_cut() {
     }
 }
 
-/// The answer to a URL does not wait for the next one.
+/// A URL is answered before the next one arrives.
 #[test]
-fn urls_are_answered_as_they_come() {
+fn urls_are_answered_as_they_arrive() {
     use std::io::{BufRead, BufReader, Write};
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
@@ -226,7 +226,7 @@ fn urls_are_answered_as_they_come() {
 }
 
 #[test]
-fn what_was_changed_in_a_typed_url_is_told() {
+fn changes_to_a_typed_url_are_reported() {
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /a%20b\ndisallow: /private\n");
     let test = |more: &[&str]| {
@@ -241,7 +241,7 @@ fn what_was_changed_in_a_typed_url_is_told() {
     ] {
         assert!(text.contains(line), "no {line:?} in {text}");
     }
-    // The library's own reading stays, byte for byte.
+    // google-lib still reads URLs byte for byte.
     let text = test(&["--dialect", "google-lib", "--brief", "/a b", "private/x"]);
     let expected = "allow     /a b        no rule matches\n\
                     allow     private/x   no rule matches  (Google's library reads this as the path /x)\n";
@@ -260,7 +260,7 @@ fn what_was_changed_in_a_typed_url_is_told() {
 }
 
 #[test]
-fn a_status_decides_as_the_fetch_profile_says() {
+fn the_fetch_profile_decides_by_status() {
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /x\n");
     let verdicts = |more: &[&str]| {
@@ -294,7 +294,7 @@ fn a_status_decides_as_the_fetch_profile_says() {
 }
 
 #[test]
-fn pages_are_judged_by_the_fetch_profile() {
+fn the_fetch_profile_decides_by_page_content() {
     let folder = Folder::new();
     let mut compared = 0;
     for (status, body, profile, expected) in [
@@ -334,7 +334,7 @@ fn pages_are_judged_by_the_fetch_profile() {
 }
 
 #[test]
-fn an_expected_verdict_is_an_exit_code() {
+fn expect_sets_the_exit_code() {
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /x\n");
     for (expected, urls, code, words) in [
@@ -360,7 +360,7 @@ fn an_expected_verdict_is_an_exit_code() {
 }
 
 #[test]
-fn the_limit_of_a_url_holds_at_its_edges() {
+fn urls_longer_than_the_limit_are_rejected() {
     let folder = Folder::new();
     folder.write("robots.txt", BODY);
     for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
@@ -380,9 +380,9 @@ fn the_limit_of_a_url_holds_at_its_edges() {
     }
 }
 
-/// A larger file is not kept compiled under every dialect, so that its answers are few.
+/// A larger file is not kept compiled in every dialect, so the number of answers is limited.
 #[test]
-fn the_limit_of_a_file_that_is_held_holds_at_its_edges() {
+fn all_dialects_limits_the_answers_for_large_files() {
     const MAX_HELD_BYTES: usize = 1 << 20;
     let folder = Folder::new();
     let urls: String = (0..1001).map(|number| format!("/{number}\n")).collect();
@@ -393,7 +393,8 @@ fn the_limit_of_a_file_that_is_held_holds_at_its_edges() {
         let few = few.says(0, &[]).text();
         let objects: Vec<Value> = few.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(objects.len(), 18);
-        // The answers of each URL come together, in the order of the dialects, and say whether they agree with the first.
+        // The answers for a URL are consecutive, in dialect order, and state whether they agree with the google
+        // dialect.
         for (index, object) in objects.iter().enumerate() {
             assert_eq!(object["url"], ["/x", "/y"][index / 9], "{len}");
             assert_eq!(object["dialect"], objects[index % 9]["dialect"]);

@@ -1,4 +1,4 @@
-//! The number of threads, and hidden files that a killed process left.
+//! The maximum number of threads, and hidden files left by killed processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use support::{Folder, binary, finish};
 
 #[test]
-fn the_limit_of_threads_holds_at_its_edges() {
+fn more_than_512_threads_are_rejected() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\n");
     for (number, code) in [(511_u64, 0), (512, 0), (513, 2), (100_000, 2), (u64::MAX, 2)] {
@@ -25,7 +25,7 @@ fn the_limit_of_threads_holds_at_its_edges() {
     }
 }
 
-/// Where the system gives too little memory for the threads, the command says so.
+/// If there is too little memory for the threads, the command reports an error.
 #[test]
 fn threads_that_cannot_be_started_are_an_error() {
     let folder = Folder::with_set();
@@ -36,7 +36,7 @@ fn threads_that_cannot_be_started_are_an_error() {
         &["compile", "--force", "-o", "new", "robots", "--threads", "512"],
         &["verify", "--deep", "set", "--threads", "512"],
     ] {
-        // Each thread reserves 2 MiB for its stack, so that the memory would end between two of them.
+        // Each thread reserves 2 MiB for its stack, so memory would run out after some of the threads.
         let mut bash = Command::new("bash");
         bash.args(["-c", "ulimit -v 300000; exec \"$@\"", "bash"]).arg(binary()).args(args);
         bash.current_dir(folder.path("."));
@@ -45,8 +45,8 @@ fn threads_that_cannot_be_started_are_an_error() {
     assert_eq!(folder.names(), ["robots", "rows", "set", "set.made.json", "urls"]);
 }
 
-/// Starts a process that has its hidden file for an output and waits for URLs.
-fn waiting(folder: &Folder, set: &str, output: &str) -> Child {
+/// Starts a process that has created its hidden output file and waits for URLs.
+fn start_waiting(folder: &Folder, set: &str, output: &str) -> Child {
     let before = hidden(folder);
     let args = ["classify", set, "--agent", "bot-a", "-o", output, "--force"];
     let child = folder.command(&args).stdin(Stdio::piped()).spawn().unwrap();
@@ -64,22 +64,22 @@ fn hidden(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_and_nothing_else() {
+fn only_the_hidden_files_of_killed_processes_are_removed() {
     let folder = Folder::with_set();
     folder.write("urls", "http://a.example/private\n");
-    let mut killed = waiting(&folder, "set", "out");
+    let mut killed = start_waiting(&folder, "set", "out");
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(hidden(&folder).len(), 1, "{:?}", folder.names());
-    // A process that is alive keeps its file, although it began before and ends after the others.
+    // A live process keeps its file, although it started before the others and ends after them.
     let left = hidden(&folder);
-    let mut alive = waiting(&folder, "set", "out");
+    let mut alive = start_waiting(&folder, "set", "out");
     while hidden(&folder).len() > 1 {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_ne!(hidden(&folder), left);
     let kept = hidden(&folder);
-    // An output of another name removes nothing.
+    // An output with another name removes nothing.
     folder.run(&["classify", "set", "urls", "--agent", "x", "-o", "other"]).says(0, &[]);
     folder.run(&["classify", "set", "urls", "--agent", "x", "-o", "out"]).says(0, &[]);
     assert_eq!(hidden(&folder), kept);
@@ -89,14 +89,14 @@ fn what_a_killed_process_left_is_removed_and_nothing_else() {
     assert_eq!(folder.names(), ["other", "out", "robots", "set", "set.made.json", "urls"]);
 }
 
-/// A compilation writes two files, and removes what was left of both.
+/// A compilation writes two files, and removes the hidden files left for both.
 #[test]
-fn a_compilation_removes_what_was_left_of_both_files() {
-    // The set of another folder, since no output may replace what it is made from.
+fn a_compilation_removes_the_hidden_files_of_both_outputs() {
+    // The set is from another folder, because an output may not replace its input.
     let (folder, other) = (Folder::with_set(), Folder::with_set());
     let set = other.path("set").display().to_string();
     for name in ["set", "set.made.json"] {
-        let mut killed = waiting(&folder, &set, name);
+        let mut killed = start_waiting(&folder, &set, name);
         killed.kill().unwrap();
         killed.wait().unwrap();
     }

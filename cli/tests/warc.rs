@@ -1,4 +1,4 @@
-//! WARC files from end to end: the fate of each record, however it is written and packed.
+//! WARC files, end to end: the fate of each record, in every notation and compression.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::io::Write;
@@ -6,16 +6,16 @@ use std::io::Write;
 use crate::support;
 use support::{Folder, gz};
 
-/// Disallows everything.
+/// A body that disallows everything.
 pub(crate) const CLOSED: &str = "User-agent: *\nDisallow: /\n";
 
-/// A record with this header beside its type and the length of its block.
+/// Returns a record with the given type, further header fields, and block.
 pub(crate) fn record(kind: &str, header: &str, block: &[u8]) -> Vec<u8> {
     let start = format!("WARC/1.0\r\nWARC-Type: {kind}\r\n{header}Content-Length: {}\r\n\r\n", block.len());
     [start.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-/// The answer for the robots.txt of a host, with header fields and a body as they were sent.
+/// Returns a response for a robots.txt, with HTTP header fields and the body as sent.
 pub(crate) fn answer(url: &str, status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let header = format!(
         "WARC-Target-URI: {url}\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n\
@@ -25,7 +25,7 @@ pub(crate) fn answer(url: &str, status: &str, fields: &str, body: &[u8]) -> Vec<
     record("response", &header, &block)
 }
 
-/// The answer 200 for `http://HOST/robots.txt`.
+/// Returns a 200 response for `http://HOST/robots.txt`.
 pub(crate) fn closed(host: &str) -> Vec<u8> {
     answer(&format!("http://{host}/robots.txt"), "HTTP/1.1 200 OK", "", CLOSED.as_bytes())
 }
@@ -46,7 +46,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A brotli stream of one block that is not compressed (RFC 7932 section 9.2).
+/// Returns a brotli stream of one uncompressed block (RFC 7932 section 9.2).
 pub(crate) fn brotli(bytes: &[u8]) -> Vec<u8> {
     let header = ((bytes.len() as u32 - 1) << 4) | 1 << 20;
     [&header.to_le_bytes()[..3], bytes, &[3]].concat()
@@ -67,7 +67,7 @@ fn chunked_before(bytes: &[u8], trailer: &str) -> Vec<u8> {
     [chunked(bytes).strip_suffix(b"\r\n").unwrap(), trailer.as_bytes()].concat()
 }
 
-/// Records that can be read, and the verdicts for `http://HOST/` that they give.
+/// Returns readable records, and the resulting verdicts for `http://HOST/`.
 pub(crate) fn good() -> (Vec<Vec<u8>>, Vec<(&'static str, &'static str)>) {
     let body = CLOSED.as_bytes();
     let coded = |host: &str, coding: &str, body: &[u8]| {
@@ -97,7 +97,7 @@ pub(crate) fn good() -> (Vec<Vec<u8>>, Vec<(&'static str, &'static str)>) {
         answer("http://busy.example/robots.txt", "HTTP/1.1 503", "", b""),
         answer("http://page.example/index.html", "HTTP/1.1 200 OK", "", b"<html>"),
         answer("dns:plain.example", "20260102030405", "", b""),
-        // Codings.
+        // Content and transfer codings.
         coded("gzip.example", "gzip", &gz(body)),
         coded("zlib.example", "deflate", &zlib(body)),
         coded("deflate.example", "Deflate", &deflate(body)),
@@ -119,7 +119,7 @@ pub(crate) fn good() -> (Vec<Vec<u8>>, Vec<(&'static str, &'static str)>) {
         // If the response reports no success, only its status counts.
         answer("http://gone-coded.example/robots.txt", "HTTP/1.1 404 Gone", "Content-Encoding: br\r\n", b"\xff\xff"),
         coded("x-crawler.example", "\r\nX-Crawler-Content-Encoding: gzip", body),
-        // Writers.
+        // Records as different programs write them.
         lf_only.into_bytes(),
         record(
             "response",
@@ -188,7 +188,7 @@ fn urls(hosts: &[(&'static str, &'static str)]) -> Vec<String> {
     hosts.iter().map(|(host, _)| format!("http://{host}.example/")).collect()
 }
 
-/// The records in each form in which a file may have them.
+/// Returns the records in every form in which a file may store them.
 pub(crate) fn packed(records: &[Vec<u8>]) -> Vec<(&'static str, Vec<u8>)> {
     let plain = records.concat();
     vec![
@@ -200,7 +200,7 @@ pub(crate) fn packed(records: &[Vec<u8>]) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn records_are_read_however_they_are_written_and_packed() {
+fn records_are_read_in_every_notation_and_compression() {
     let (records, verdicts) = good();
     let urls = urls(&verdicts);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
@@ -227,7 +227,7 @@ fn records_are_read_however_they_are_written_and_packed() {
 }
 
 #[test]
-fn records_that_cannot_be_used_are_named_and_the_others_are_read() {
+fn unusable_records_are_reported_and_the_others_read() {
     let header = |host: &str| format!("WARC-Target-URI: http://{host}.example/robots.txt\r\n");
     let ok = format!("HTTP/1.1 200 OK\r\n\r\n{CLOSED}");
     let sent = |host: &str, fields: &str, body: &[u8]| {
@@ -314,9 +314,9 @@ fn records_that_cannot_be_used_are_named_and_the_others_are_read() {
     assert_eq!(cases.len(), 18);
 }
 
-/// Tests that a member's end is known if only its checksum is wrong. If its data is corrupt, reading stops.
+/// A member's end is known if only its checksum is wrong. If its data is corrupt, reading stops.
 #[test]
-fn reading_resumes_behind_a_damaged_member_only_if_its_end_is_known() {
+fn reading_resumes_after_a_damaged_member_only_if_its_end_is_known() {
     let hosts = ["a.example", "b.example", "c.example"];
     let members: Vec<Vec<u8>> = hosts.iter().map(|host| gz(&closed(host))).collect();
     let urls = ["http://a.example/", "http://b.example/", "http://c.example/"];
@@ -355,7 +355,7 @@ fn reading_resumes_behind_a_damaged_member_only_if_its_end_is_known() {
 }
 
 #[test]
-fn a_cut_file_gives_what_is_before_the_cut() {
+fn a_truncated_file_gives_the_records_before_the_cut() {
     let (first, second) = (gz(&closed("a.example")), gz(&closed("b.example")));
     let plain = [closed("a.example"), closed("b.example")];
     for cut in 1..second.len() {

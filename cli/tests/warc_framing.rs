@@ -146,9 +146,9 @@ fn a_record_within_a_damaged_record_is_never_read() {
     assert_eq!(count, 27 * 4);
 }
 
-/// Tests that lengths are accepted in standard form, or twice with the same value.
+/// Lengths are accepted in standard form, or twice with the same value.
 #[test]
-fn usual_lengths_are_read() {
+fn valid_lengths_are_accepted() {
     let one = String::from_utf8(closed("after.example")).unwrap();
     let len = CLOSED.len() + "HTTP/1.1 200 OK\r\n\r\n".len();
     let before = format!("Content-Length: {len}\r\n");
@@ -168,7 +168,7 @@ fn usual_lengths_are_read() {
     }
 }
 
-/// Tests that the rest is read with --resync, and reported as untrusted.
+/// With `--resync`, the remaining records are read, and reported as untrusted.
 #[test]
 fn a_search_finds_later_records_and_marks_them_as_untrusted() {
     let mut searched = 0;
@@ -187,7 +187,7 @@ fn a_search_finds_later_records_and_marks_them_as_untrusted() {
         assert_eq!(verdicts(&folder, "set").0[1], "disallow", "{name}");
     }
     assert!(searched > 15, "{searched}");
-    // Every later record counts, including undamaged ones.
+    // Every later record counts as untrusted, including undamaged ones.
     let folder = Folder::new();
     let later = ["a.example", "b.example", "c.example"].map(closed).concat();
     folder.write("f.warc", [&closed("x.example")[..], b"junk\r\n", &later].concat());
@@ -221,9 +221,9 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Tests that a file that stops early reports the position, and the amount of unread data.
+/// If reading stops early, the position and the amount of unread data are reported.
 #[test]
-fn what_is_not_read_is_counted() {
+fn unread_bytes_are_counted() {
     let (good, bad) = (closed("victim.example"), b"WARC/1.0\r\nWARC-Type: response\r\n\r\n");
     let after = vec![b'x'; 200_000];
     let plain = [&good[..], bad, &after].concat();
@@ -257,7 +257,7 @@ fn what_is_not_read_is_counted() {
     assert_eq!(verdicts(&folder, "corrupt").0, ["unknown", "unknown"]);
 }
 
-/// Tests that `filter` keeps the records that `compile` reads, and never a record inside another one.
+/// `filter` keeps the records that `compile` reads, and never a record inside another one.
 #[test]
 fn filter_keeps_no_record_within_a_record() {
     let folder = Folder::new();
@@ -286,7 +286,7 @@ fn filter_keeps_no_record_within_a_record() {
     assert_eq!(count, 27 * 2);
 }
 
-/// Tests that an uncompressed gzip member inside a corrupt member is not found.
+/// An uncompressed gzip member inside a corrupt member is not found.
 #[test]
 fn a_member_within_a_corrupt_member_is_never_read() {
     let mut inner = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
@@ -305,7 +305,7 @@ fn a_member_within_a_corrupt_member_is_never_read() {
         .run(&args)
         .says(1, &["record 2: damaged WARC file, not read to its end: ", "reading stopped", "kept 1\n"]);
     assert!(run.stdout == gz(&closed("victim.example")));
-    // A search finds it, and also the record after it.
+    // With `--resync`, a search finds this member and the record after it.
     let run = folder.run(&[&args[..], &["--resync"]].concat());
     run.says(1, &["kept 3\n", "untrusted: records after damage, by --resync 2\n", "record 3: found by a search"]);
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::support::{self, Folder, gz};
 use crate::warc::{answer, record};
 
-/// Marks in each victim's genuine body, and in the forged bodies.
+/// Paths in the genuine bodies and in the forged bodies.
 const TRUE: &str = "/true";
 const FORGED: &str = "/forged";
 
@@ -43,7 +43,7 @@ fn forged(host: &str) -> Vec<u8> {
     String::from_utf8(robots(host, FORGED)).unwrap().replace("2026-01-02", "2030-01-02").into_bytes()
 }
 
-/// Returns the records of a crawl in which an attacker controls the contents of their own records.
+/// Returns the records of a crawl. An attacker controls the contents of some.
 fn records() -> Vec<Vec<u8>> {
     let all: Vec<u8> = VICTIMS.iter().flat_map(|host| forged(host)).collect();
     let unix = String::from_utf8(all.clone()).unwrap().replace('\r', "").into_bytes();
@@ -259,7 +259,7 @@ fn run(folder: &Folder, args: &[&str], stdin: &str, what: &str) -> (Option<i32>,
     (code, stdout, errors)
 }
 
-/// Parses the output of `filter` with a minimal reader. Returns each record's header with its target, and its block.
+/// Parses the output of `filter` with a minimal reader. Returns each record's target and block.
 fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
     let mut unpacked = Vec::new();
     if is_packed && !bytes.is_empty() {
@@ -294,7 +294,7 @@ fn written(bytes: &[u8], is_packed: bool) -> Vec<(String, String)> {
         let mut uncounted = 0;
         while !(rest.is_empty() || rest.starts_with(b"WARC/")) {
             uncounted += usize::from(!b"\r\n".contains(&rest[0]));
-            assert!(uncounted <= 2, "bytes of no record were kept");
+            assert!(uncounted <= 2, "kept bytes that belong to no record");
             rest = &rest[1..];
         }
     }
@@ -325,7 +325,7 @@ fn try_mutants(seed: u64, count: usize) -> usize {
             // Damage may lose the victim's own record, or change its own rules, but must never introduce the attacker's
             // rules.
             let is_forged = verdicts[0] == "allow" && verdicts[1] == "disallow";
-            assert!(!is_forged, "{what}: {host} is decided by the stranger: {verdicts:?}\n{errors}");
+            assert!(!is_forged, "{what}: {host} is decided by the attacker: {verdicts:?}\n{errors}");
         }
         noticed += usize::from(code != Some(0));
         let args = ["filter", file, "--set", "open", "--agent", "bot-a"];
@@ -339,13 +339,13 @@ fn try_mutants(seed: u64, count: usize) -> usize {
             assert!(!is_forged, "{what}: filter wrote a forged record for {target}\n{errors}");
         }
     }
-    println!("{count} mutants of seed {seed}, of which {noticed} were refused or reported as damaged");
+    println!("{count} mutants of seed {seed}: {noticed} refused or reported as damaged");
     noticed
 }
 
 /// Checks the undamaged file, and that a search finds the forged records that the mutants' assertions look for.
 #[test]
-fn a_file_without_damage_has_the_true_rules() {
+fn an_undamaged_file_has_the_genuine_rules() {
     let folder = Folder::new();
     let urls: Vec<String> =
         VICTIMS.iter().flat_map(|host| [FORGED, TRUE].map(|path| format!("http://{host}{path}"))).collect();
@@ -365,13 +365,12 @@ fn a_file_without_damage_has_the_true_rules() {
 }
 
 #[test]
-fn no_damage_makes_a_website_decide_for_another_one() {
+fn no_damage_lets_a_website_decide_for_another() {
     assert!(try_mutants(1, 150) > 60);
 }
 
-/// Takes minutes.
 #[test]
 #[ignore = "takes minutes; .ci/full runs it"]
-fn no_damage_of_many_makes_a_website_decide_for_another_one() {
+fn no_damage_among_thousands_lets_a_website_decide_for_another() {
     assert!(try_mutants(2, 3000) > 1500);
 }

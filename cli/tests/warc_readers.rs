@@ -1,7 +1,8 @@
 //! Comparison with two other WARC readers on the same files: warcio and FastWARC.
 //!
-//! Requires Python: `pip install warcio fastwarc; PYTHON=python3 cargo test -p reptile-cli --test all warc_readers:: --
-//! --ignored`.
+//! Requires Python:
+//!
+//! `pip install warcio fastwarc; PYTHON=python3 cargo test -p reptile-cli --test all warc_readers:: -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::io::Read;
@@ -88,19 +89,19 @@ fn kept(folder: &Folder, file: &str) -> Vec<String> {
     records
 }
 
-/// The reason why the readers' lists differ for a file, compressed or not. All other files have equal lists.
+/// Reasons why the readers' lists differ for a file, compressed or not. All other files have equal lists.
 const DIFFERENCES: [(&str, &str); 13] = [
     ("warcio", "FastWARC stops at a header of 60,000 bytes"),
     ("good", "warcio stops at a record with LF line ends in a plain file"),
-    ("line-feeds", "warcio stops behind a record with LF line ends in a plain file"),
+    ("line-feeds", "warcio stops after a record with LF line ends in a plain file"),
     ("over-long-header", "the others have no limit; reptile skips the record"),
     ("continued-target", "warcio keeps the space of the folded line"),
     ("bytes-after", "warcio skips up to the next line that starts as a record"),
     ("two-lengths", "the others take one of them"),
     ("no-length", "the others take 0 or all that follows"),
     ("plus", "the others take the number"),
-    ("negative", "warcio takes 0, and then the record within the block for one of the victim"),
-    ("hexadecimal", "warcio takes 0, and then the record within the block for one of the victim"),
+    ("negative", "warcio takes 0, and then reads the record within the block as the victim's"),
+    ("hexadecimal", "warcio takes 0, and then reads the record within the block as the victim's"),
     ("two-targets", "the others take one of them"),
     ("too-great", "the others return the record, although its block is cut"),
 ];
@@ -182,7 +183,7 @@ fn other_readers_find_the_same_records() {
         }
     }
     assert!(unexplained.is_empty(), "{unexplained:#?}");
-    assert_eq!(explained.len(), DIFFERENCES.len(), "a difference is gone: {explained:?}");
+    assert_eq!(explained.len(), DIFFERENCES.len(), "a difference has disappeared: {explained:?}");
     println!(
         "{compared} lists compared, {equal} equal, differences in {} of {} files",
         explained.len(),
@@ -191,10 +192,10 @@ fn other_readers_find_the_same_records() {
     assert_eq!(compared, files.len() * 2);
 }
 
-/// Tests that warcio agrees on the status and the rules of each readable record.
+/// warcio agrees on the status and the rules of each readable record.
 #[test]
 #[ignore = "needs Python with the packages warcio and fastwarc"]
-fn warcio_reads_the_same() {
+fn warcio_reads_the_same_rules() {
     let (records, verdicts) = good();
     let folder = Folder::new();
     folder.write("members.warc.gz", records.iter().flat_map(|record| gz(record)).collect::<Vec<u8>>());

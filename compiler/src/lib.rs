@@ -1,31 +1,31 @@
-//! The compiler of Reptile: from robots.txt files to a compiled set, which `reptile-engine` decides URLs against.
+//! Compiles robots.txt files into a set that `reptile-engine` decides URLs against.
 //!
-//! This crate is the inside of the library `reptile`, as regex-automata is that of regex. Depend on `reptile`. What is
-//! public here serves experiments, tests and tools, and may change in any release without notice.
+//! This crate is the implementation of the library `reptile`, as regex-automata is of regex. Depend on `reptile`.
+//! Public items here exist for experiments, tests and tools, and may change in any release without notice.
 //!
-//! Opens no file, starts no thread and reads no clock: the same input gives the same bytes. A robots.txt goes through
-//! these modules in order:
+//! It opens no files, starts no threads and reads no clock: the same input gives the same bytes. A robots.txt passes
+//! through these modules in order:
 //!
 //! | module | from | to |
 //! |---|---|---|
 //! | [`body`] | bytes | lines, keys and groups |
-//! | [`rules::groups`] | groups | one list of rules for each product token, and one for the default group |
-//! | [`rules::order`] | a list of rules | normal form and order of precedence |
-//! | [`automaton`] | an ordered list | the automaton of a ruleset |
-//! | [`set`] | policies of origins | a compiled set, equal things once |
+//! | [`rules::groups`] | groups | one rule list per product token, and one for the default group |
+//! | [`rules::order`] | a rule list | normal form and order of precedence |
+//! | [`automaton`] | an ordered list | a ruleset's automaton |
+//! | [`set`] | the policies of origins | a compiled set without duplicates |
 //!
-//! The lines that decide no URL become other directives ([`body::directives`]).
+//! Lines that decide no URL become other directives ([`body::directives`]).
 //!
-//! | module | knows |
+//! | module | contents |
 //! |---|---|
-//! | [`dialect`] | the readings of the protocol, as data, and the crawlers that they know |
-//! | [`capture`] | the meaning of a fetch by status and time, and which of several counts |
-//! | [`set::origin`] | which URLs a robots.txt governs |
-//! | [`advice`] | what is wrong with a file, why a verdict is what it is, URLs without idle parameters |
+//! | [`dialect`] | interpretations of the protocol, as data, and the crawlers that they know |
+//! | [`capture`] | the meaning of a fetch by status and time, and the choice between several |
+//! | [`set::origin`] | the URLs that a robots.txt governs |
+//! | [`advice`] | mistakes in a file, explanations of verdicts, URLs without idle parameters |
 //! | [`once`] | the answer to a single question, without compiling |
-//! | [`reason`] | what a ruleset says of all paths together |
-//! | [`oracle`] | the slow matcher that all compiled rulesets are compared with |
-//! | [`limits`] | the limits, and where each is |
+//! | [`reason`] | statements about all paths under a ruleset |
+//! | [`oracle`] | the slow matcher that compiled rulesets are tested against |
+//! | [`limits`] | all limits and where they are defined |
 //!
 //! ```
 //! use bumpalo::Bump;

@@ -1,8 +1,8 @@
-//! The error for a name that a user chose and that does not exist, and a quick test of whether two names can be alike.
+//! The error for an unknown name chosen by a user, and a quick similarity test for names.
 
 use std::fmt;
 
-/// An unknown name, with the names that exist.
+/// An unknown name, with the known names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// The kind of name: "dialect", "fetch profile".
@@ -12,7 +12,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The error for `found`, where one of `known` was expected.
+    /// Creates the error for `found`, where one of `known` was expected.
     pub fn new<N: Into<String>>(kind: &'static str, found: &str, known: impl IntoIterator<Item = N>) -> UnknownName {
         UnknownName { kind, found: found.into(), known: known.into_iter().map(Into::into).collect() }
     }
@@ -27,8 +27,9 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// The letters in a name, in any case, as bits; other bytes share these bits. Names with different letters are different,
-/// and each letter that one of them lacks is a change.
+/// Returns the letters in a name as bits, ignoring case; other bytes share these bits.
+///
+/// Names with different bits are different, and each letter that only one of them contains takes an edit.
 pub(crate) const fn letters_in(name: &[u8]) -> u32 {
     let (mut letters, mut at) = (0, 0);
     while at < name.len() {

@@ -1,8 +1,8 @@
-//! Answers one question about one robots.txt while reading it, for callers that would throw a compiled set away.
+//! Answers a single question about a robots.txt while reading it, for callers that would discard a compiled set.
 //!
-//! Shares the reading of lines, product tokens, normal forms and precedence with the compiler, and keeps only the best
-//! rule so far. Gives the deciding line and no further explanation. For several questions about the same file, compile
-//! it ([`crate::set`]).
+//! Shares the parsing of lines, product tokens, normal forms and precedence with the compiler, and keeps only the best
+//! rule so far. Returns the deciding line and no further explanation. For several questions about the same file,
+//! compile it ([`crate::set`]).
 
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::tokens::NameMatching;
@@ -20,14 +20,14 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
 /// Decides whether an agent may fetch `url` according to the file `body`, and returns the line that decided.
 ///
-/// One pass over the lines. Allocates only for a pattern or path that its normal form rewrites, and for a URL without
-/// the first slash of its path.
+/// Takes one pass over the lines. Allocates only for patterns or paths that the normal form rewrites, and for a URL
+/// whose path lacks the first slash.
 ///
-/// Time: linear in the body, plus for each rule of the agent's groups that begins like the path at most linear in
-/// the path and the pattern, up to [`MAX_ONCE_STEPS`] for all of them. Any bytes are a robots.txt.
+/// Time: linear in the body, plus, for each rule in the agent's groups that begins like the path, at most linear in the
+/// path and the pattern, up to a total of [`MAX_ONCE_STEPS`]. Any bytes are a valid robots.txt.
 ///
 /// # Errors
-/// When the rules take more steps than that. [`crate::set`] decides in fewer, or refuses the file.
+/// Returns an error if the rules take more steps. [`crate::set`] takes fewer steps, or refuses the file.
 ///
 /// ```
 /// use reptile_compiler::{dialect::{GOOGLE_LIB, crawlers::of_name}, once::decide_once};
@@ -71,9 +71,9 @@ struct Question<'q> {
     counts: bool,
     /// The best matching rule of the groups for that product token: its precedence key, kind and line.
     best: Option<(u32, RuleKind, u32)>,
-    /// The rule without a pattern, which is named if no other rule matches.
+    /// The rule without a pattern, which is reported if no other rule matches.
     empty: Option<(RuleKind, u32)>,
-    /// The steps that trying rules has taken, as [`MAX_ONCE_STEPS`] counts them. Above it no rule is tried.
+    /// The steps taken to try rules, as counted by [`MAX_ONCE_STEPS`]. Above the limit no more rules are tried.
     steps: usize,
 }
 
@@ -86,7 +86,7 @@ impl<'b> Visitor<'b> for Question<'_> {
         }
         let Some(place) = self.place_of(value) else { return };
         if place < self.place {
-            // This token comes earlier in the chain than those found so far, whose groups no longer count.
+            // This token precedes those found so far in the chain, so their groups no longer count.
             (self.place, self.best, self.empty) = (place, None, None);
             self.counts = true;
         } else if place == self.place && self.dialect.group_choice == GroupChoice::Merge {
@@ -117,7 +117,7 @@ impl<'b> Visitor<'b> for Question<'_> {
 }
 
 impl Question<'_> {
-    /// The index in the agent's chain of the token in a user-agent line; `*` comes after all tokens.
+    /// Returns the chain index of the token in a user-agent line; `*` comes after all tokens.
     fn place_of(&self, value: &[u8]) -> Option<usize> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
@@ -140,7 +140,8 @@ impl Question<'_> {
                 && self.dialect.index_htm_opens_directory
                 && let Some(slash) = slash_before_index(&pattern)
             {
-                // The directory's pattern, including its `$`, has as many octets as the rule's up to the `i`.
+                // The directory's pattern, including its `$`, has as many octets as the rule up to and including the
+                // `i`.
                 let key = key_of(&pattern[..slash + 2], kind, line, order);
                 let directory = Pattern { text: &pattern[..=slash], anchored: true };
                 if self.improves(key) && directory.matches(self.path) {
@@ -150,7 +151,7 @@ impl Question<'_> {
         }
     }
 
-    /// Counts the steps of trying a pattern. Whether it may be tried.
+    /// Counts the steps for a pattern, and returns whether it may be tried.
     fn may_try(&mut self, pattern: &[u8]) -> bool {
         if pattern.contains(&b'*') && self.steps <= MAX_ONCE_STEPS {
             self.steps += self.path.len() + pattern.len();
@@ -158,19 +159,19 @@ impl Question<'_> {
         self.steps <= MAX_ONCE_STEPS
     }
 
-    /// Whether a rule with this precedence key would decide if it matched. Of equal rules the first decides.
+    /// Returns whether a rule with this precedence key would decide if it matched. The first of equal rules decides.
     fn improves(&self, key: u32) -> bool {
         self.best.is_none_or(|(best, _, _)| key < best)
     }
 }
 
-/// Whether a rule as written cannot match, because its text differs from the path before any special byte.
+/// Returns whether a rule cannot match because its text differs from the path before any special byte.
 #[inline]
 fn parts_early(value: &[u8], path: &[u8]) -> bool {
     let same = value.iter().zip(path).take_while(|&(a, b)| a == b && NormalForm::is_kept(*a)).count();
     match value.get(same) {
         Some(&byte) if NormalForm::is_kept(byte) && path.get(same) != Some(&byte) => {
-            // An allow of an index page may allow its directory.
+            // An allow for an index page may also allow its directory.
             same < path.len() || !value[same..].starts_with(b"index.htm")
         }
         _ => false,

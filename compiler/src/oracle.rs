@@ -1,8 +1,8 @@
-//! The oracle: a slow, plainly correct matcher. The tests compare all compiled rulesets with it.
+//! The oracle: a slow, obviously correct matcher. The tests compare all compiled rulesets with it.
 //!
-//! Reads the file anew for every question and evaluates every rule by its definition: no order, no automaton, no
-//! merging. It shares the reading of lines, keys and groups with the compiler (recorded verdicts of the reference test
-//! that stage) and no later stage. Its matcher is its own.
+//! Parses the file again for every question and evaluates every rule by its definition: no order, no automaton, no
+//! merging. It shares with the compiler only the parsing of lines, keys and groups, a stage that is also tested against
+//! recorded verdicts of the reference. It has its own matcher.
 
 use bumpalo::Bump;
 use reptile_engine::format::tokens::NameMatching;
@@ -26,17 +26,17 @@ pub struct Answer {
 /// The answer if no rule matches.
 const ALLOWED: Answer = Answer { allowed: true, line: 0 };
 
-/// Decides whether the crawler with the name `agent` in this dialect may fetch `url` according to the file `body`, and
-/// returns the line that decided.
+/// Decides whether the crawler named `agent` in this dialect may fetch `url` according to the file `body`, and returns
+/// the line that decided.
 ///
-/// Source: google/robotstxt, `RobotsMatcher`, for the reading of that library; the dialect's switches for the others.
-/// Time: the length of the body times the length of the path.
+/// Source: google/robotstxt, `RobotsMatcher`, for that library's behavior; the dialect's switches for the others. Takes
+/// time proportional to the body length times the path length.
 #[must_use]
 pub fn decide(body: &[u8], dialect: &Dialect, agent: &[u8], url: &[u8]) -> Answer {
     decide_for(body, dialect, &of_name(agent, dialect), url)
 }
 
-/// Does the work of [`decide`] for an agent whose product tokens are known.
+/// Decides like [`decide`], for an agent with known product tokens.
 #[must_use]
 pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Answer {
     let arena = Bump::new();
@@ -53,7 +53,7 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
         .filter_map(|rule| match_of(rule, &path, dialect))
         .collect();
     let (empty, matching): (Vec<Match>, Vec<Match>) = matching.into_iter().partition(|found| found.is_empty);
-    // The first of the best rules decides; line numbers increase with the place in the file.
+    // The first of the best rules decides; line numbers follow file order.
     let best = match dialect.order {
         Order::FileOrder => matching.iter().min_by_key(|found| found.line),
         Order::Longest | Order::LongestWithoutTrailingWildcards => {
@@ -63,17 +63,17 @@ pub fn decide_for(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) 
     if let Some(best) = best {
         return Answer { allowed: best.kind == RuleKind::Allow, line: best.line };
     }
-    // A rule with an empty pattern restricts nothing, but is named if no other rule matches.
+    // A rule with an empty pattern restricts nothing, but is reported if no other rule matches.
     empty
         .iter()
         .min_by_key(|found| (found.kind, found.line))
         .map_or(ALLOWED, |found| Answer { line: found.line, ..ALLOWED })
 }
 
-/// Why an agent obeys its groups.
+/// The reason that an agent obeys its groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// The groups name the agent's product token with this index, the first of its tokens that the file names.
+    /// The groups name the agent's product token at this index, the first of its tokens that the file names.
     Token(usize),
     /// The groups are the default group.
     DefaultGroup,
@@ -81,17 +81,16 @@ pub enum ChosenBy {
     Nobody,
 }
 
-/// The groups that an agent obeys, and why.
+/// The groups that an agent obeys, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Why the agent obeys them.
+    /// The reason that the agent obeys them.
     pub by: ChosenBy,
     /// The indices of the groups in the file.
     pub groups: Vec<usize>,
 }
 
-/// Chooses the groups that the agent obeys. Time: the number of user-agent lines times the number of the agent's
-/// tokens.
+/// Chooses the groups that the agent obeys. Takes time proportional to the user-agent lines times the agent's tokens.
 #[must_use]
 pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choice {
     let groups_naming = |token: Option<&[u8]>| -> Vec<usize> {
@@ -112,7 +111,7 @@ pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choic
     Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::DefaultGroup }, groups }
 }
 
-/// Whether the value of a user-agent line names a product token, or, for `None`, the default group.
+/// Returns whether a user-agent value names a product token, or, for `None`, the default group.
 pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bool {
     match (named(value, dialect), token) {
         (Named::Everyone, token) => token.is_none(),
@@ -133,7 +132,7 @@ struct Match {
     is_empty: bool,
 }
 
-/// How a rule matches a path, if it does.
+/// Matches a rule against a path.
 fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match> {
     let RawRule { mut kind, mut value, line } = *rule;
     if kind == RuleKind::Disallow && value.is_empty() && dialect.empty_disallow == EmptyDisallow::AllowRoot {
@@ -156,7 +155,7 @@ fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match>
     None
 }
 
-/// The number of octets of a pattern in normal form that count for precedence.
+/// Returns the number of octets in a normalized pattern that count for precedence.
 pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
     if order == Order::LongestWithoutTrailingWildcards {
         if pattern.ends_with(b"*$") {
@@ -169,10 +168,10 @@ pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
     pattern.len()
 }
 
-/// Whether a pattern matches a path, by definition: `*` matches any run of bytes, a final `$` matches the end of the
+/// Returns whether a pattern matches a path, by definition: `*` matches any bytes, a final `$` matches the end of the
 /// path, any other byte matches itself, and any text may follow the match.
 ///
-/// Keeps the set of all places in the path that can be reached with the part of the pattern read so far.
+/// Keeps the set of all path positions reachable with the pattern read so far.
 #[must_use]
 pub fn pattern_matches(pattern: &[u8], path: &[u8]) -> bool {
     let mut reached = vec![false; path.len() + 1];
@@ -203,7 +202,7 @@ mod tests {
     use crate::dialect::GOOGLE_LIB;
 
     #[test]
-    fn patterns() {
+    fn patterns_match_by_definition() {
         for (pattern, path, matches) in [
             ("/a", "/ab", true),
             ("/a$", "/a", true),
@@ -222,8 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn measured_verdicts_and_lines() {
-        // Body, agent, path, allowed, line: measured on the reference.
+    fn verdicts_and_lines_equal_those_of_the_reference() {
+        // Body, agent, path, allowed, line, as measured on the reference.
         for (body, agent, path, allowed, line) in [
             ("user-agent: *\ndisallow: /a\n", "FooBot", "/b", true, 0),
             ("user-agent: *\ndisallow: /a\n", "FooBot", "/a", false, 2),

@@ -1,5 +1,5 @@
-//! Many URLs looked up together get the verdicts that each gets by itself: for batches of every fill, sorted and shuffled
-//! URLs, several agents, every kind of spelling, and over damaged sets.
+//! A batch gets the same verdicts as separate look-ups. Covers all batch sizes, sorted and shuffled URLs, several
+//! agents, alternative spellings, and damaged sets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use std::cell::Cell;
@@ -13,10 +13,10 @@ use reptile_engine::set::{Agent, BATCH_URLS, Set};
 use reptile_engine::verdict::Verdict;
 use support::compile;
 
-/// The number of hosts in the set.
+/// Number of hosts in the set.
 const HOSTS: usize = 300;
 
-/// A set of hosts with different rules, some of which name a crawler, some of which share their rules.
+/// Compiles hosts with different rules. Some hosts name a crawler, some share their rules.
 fn set_bytes() -> Vec<u8> {
     let bodies: Vec<(String, String)> = (0..HOSTS)
         .map(|host| {
@@ -28,7 +28,7 @@ fn set_bytes() -> Vec<u8> {
     compile(bodies.iter().map(|(host, body)| (host.as_str(), body.as_bytes())), &GOOGLE_LIB, Automata::default())
 }
 
-/// URLs of known and unknown hosts, hosts in other spellings, and texts that are no URLs. Many follow one of their host.
+/// Generates URLs with known and unknown hosts, hosts in other spellings, and malformed URLs.
 fn url() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => (0..HOSTS + 20, 0..60_u32).prop_map(|(host, path)| format!("http://h{host}/{path}")),
@@ -39,7 +39,7 @@ fn url() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The verdicts of each URL by itself, or none if the set turns out to be damaged.
+/// Looks up each URL separately. Returns the verdicts, or `None` if the set turns out to be damaged.
 fn one_by_one(set: &Set<Vec<u8>>, agents: &[Agent], urls: &[String]) -> Option<Vec<Verdict>> {
     let mut all = Vec::new();
     for url in urls {
@@ -57,7 +57,7 @@ fn together(set: &Set<Vec<u8>>, agents: &[Agent], urls: &[String]) -> Option<Vec
 }
 
 #[test]
-fn a_batch_gives_the_verdicts_of_its_urls() {
+fn batches_match_single_lookups() {
     let set = Set::from_bytes(set_bytes()).unwrap();
     let agents = [b"any".as_slice(), b"own", b"any"].map(|name| set.agent(name).unwrap());
     let mut seen = [0_u32; 4];
@@ -83,10 +83,10 @@ fn a_batch_gives_the_verdicts_of_its_urls() {
     assert!(seen[Verdict::Allow as usize] > 0 && seen[Verdict::Disallow as usize] > 0, "{seen:?}");
 }
 
-/// Product tokens that files name, and that agents obey: some contain others.
+/// Product tokens for files and agents. Some contain others.
 const NAMES: [&str; 10] = ["a", "ab", "abc", "b", "bc", "c", "bot", "botany", "x", "nobody"];
 
-/// A file whose groups name some of [`NAMES`]; in a large one a token's groups are not merged.
+/// Generates a file with groups for some of [`NAMES`]. In large files a token's groups are not merged.
 fn file_of_names() -> impl Strategy<Value = String> {
     let group = |rules: std::ops::Range<usize>| {
         let names = prop::collection::vec((0..NAMES.len()).prop_map(|name| NAMES[name]), 0..4);
@@ -109,7 +109,7 @@ fn file_of_names() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn many_agents_get_the_verdicts_of_each() {
+fn many_agents_get_the_same_verdicts_as_one() {
     let agent = (prop::collection::vec(0..NAMES.len(), 0..4), any::<bool>());
     let cases = (
         prop::collection::vec(file_of_names(), 1..6),
@@ -153,18 +153,18 @@ fn many_agents_get_the_verdicts_of_each() {
     })
     .unwrap();
     let (several, free, seen) = (several.get(), free.get(), seen.get());
-    assert!(several > 20 && free > 100, "{several} with several groups, {free} without default group");
+    assert!(several > 20 && free > 100, "{several} with several groups, {free} without the default group");
     assert!(seen[..3].iter().all(|&count| count > 1000), "{seen:?}");
 }
 
 #[test]
-fn a_damaged_set_gives_the_same_verdicts_or_an_error() {
+fn damaged_sets_give_the_same_verdicts_or_errors() {
     let bytes = set_bytes();
     let urls: Vec<String> = (0..HOSTS + 5).map(|host| format!("http://h{host}/{}", host % 9)).collect();
     let (mut same, mut refused) = (0, 0);
     for seed in 0..4000_usize {
         let mut damaged = bytes.clone();
-        // Behind header and section table, which opening checks.
+        // After the header and section table, which opening checks.
         let at = 448 + seed.wrapping_mul(0x9E37_79B9) % (damaged.len() - 448);
         damaged[at] ^= 1 << (seed % 8);
         let Ok(set) = Set::from_bytes(damaged) else { continue };

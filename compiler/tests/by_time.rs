@@ -1,5 +1,5 @@
-//! Sets by time: at every second a set decides as a set compiled for that second does, and keeps besides what any other
-//! set keeps.
+//! Sets by time: for every second, the set gives the same verdicts as a set compiled for that second. It also stores
+//! everything that an ordinary set stores.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -18,7 +18,7 @@ use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::{Cause, PolicySource, Verdict};
 
-/// Files that differ in the path that they close; the last two differ in nothing that decides.
+/// Files that each disallow one path. The last two have the same rules.
 const BODIES: [&str; 4] = [
     "user-agent: *\ndisallow: /0\n",
     "user-agent: *\ndisallow: /1\nsitemap: http://h0.example/1.xml\n",
@@ -28,11 +28,11 @@ const BODIES: [&str; 4] = [
 const PATHS: usize = 3;
 const HOSTS: usize = 2;
 
-/// Times of captures; questions are asked from before the first to after the patience of the last.
+/// Capture times. `ASKED` extends from before the first capture to after the last one's patience.
 const TIMES: std::ops::Range<i64> = 0..30;
 const ASKED: std::ops::Range<i64> = -2..64;
 
-/// A capture: number of its origin, time, what it comes to, body, max-age, status.
+/// A capture: origin number, time, outcome number, body number, max-age, status.
 type Fetch = (usize, Option<i64>, u8, usize, Option<u64>, Option<u16>);
 
 fn outcome_of(number: u8) -> Outcome {
@@ -67,12 +67,12 @@ fn agent(set: &Set<Vec<u8>>) -> Agent {
     set.agent(b"any").unwrap()
 }
 
-/// The URLs of every origin and path.
+/// Returns a URL for each origin and path.
 fn urls() -> Vec<String> {
     (0..HOSTS).flat_map(|host| (0..PATHS).map(move |path| format!("http://h{host}.example/{path}"))).collect()
 }
 
-/// What holds for an origin at a time by the definition: the source, and the paths that are closed.
+/// Decides by definition what applies to an origin at a time. Returns the policy source and the disallowed paths.
 fn plainly(fetches: &[Fetch], host: usize, profile: &Profile, at: i64) -> Option<(PolicySource, Vec<usize>)> {
     let mut captures = Captures::default();
     for &(number, time, outcome, body, max_age, status) in fetches {
@@ -93,7 +93,7 @@ fn plainly(fetches: &[Fetch], host: usize, profile: &Profile, at: i64) -> Option
     Some((decision.source, closed))
 }
 
-/// Histories with the same captures, whatever the addresses of their policies.
+/// Clears a history's policy addresses, which differ between sets.
 fn without_policies(history: CaptureHistory) -> CaptureHistory {
     let without = |capture: CaptureRecord| CaptureRecord { policy: capture.policy.map(|_| 0), ..capture };
     let CaptureHistory { newest, answered, .. } = history;
@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(support::cases(2000))]
 
     #[test]
-    fn every_second_is_decided_as_a_set_for_it_decides(
+    fn every_second_matches_a_set_compiled_for_it(
         fetches in any_fetches(),
         patience in 0..30_i64,
         keeps_last_answer in any::<bool>(),
@@ -156,9 +156,9 @@ proptest! {
         }
     }
 
-    /// Without a time, a set by time answers as one that is not.
+    /// Without a given time, a set by time answers like an ordinary set.
     #[test]
-    fn the_time_of_the_set_is_decided_as_without_times(
+    fn sets_by_time_answer_like_ordinary_sets_by_default(
         fetches in any_fetches(),
         patience in 0..30_i64,
         keeps_last_answer in any::<bool>(),
@@ -188,12 +188,12 @@ proptest! {
 }
 
 #[test]
-fn many_urls_are_decided_each_at_its_time() {
+fn each_url_of_a_batch_is_decided_at_its_own_time() {
     let fetches = [(0, Some(10), 0, 0, None, None), (0, Some(20), 0, 1, None, None), (1, None, 0, 2, None, None)];
     let set = compiled(&fetches, &capture::RFC9309, None, true);
     let agents = [agent(&set), set.agent(b"other").unwrap()];
     let (mut urls, mut expected) = (Vec::new(), Vec::new());
-    // More than a batch, in several orders: one origin after the other, in turns, and with lines that are no URL.
+    // More than one batch, in several orders: origins grouped or interleaved, with invalid URLs among them.
     for number in 0..500_i64 {
         let (time, place) = (number % 25, number / 100 % 2);
         let (url, verdict) = match (number * 7 % (5 - place), time) {
@@ -213,7 +213,7 @@ fn many_urls_are_decided_each_at_its_time() {
     assert_eq!(found, expected);
 }
 
-/// Spans are what they are for: one for each change, whatever the number of captures.
+/// Spans begin at changes only, however many captures there are.
 #[test]
 fn equal_captures_make_one_span() {
     let file = |time, body| (0, Some(time), 0, body, None, Some(200));
@@ -225,11 +225,11 @@ fn equal_captures_make_one_span() {
         (captures, site.spans().unwrap().iter().map(|span| span.begin).collect::<Vec<_>>())
     };
     assert_eq!(spans_of(&[file(10, 0), file(20, 0), file(30, 1), file(40, 0)]), (4, vec![10, 30, 40]));
-    // The last two files decide alike; what they say besides is kept for the time of the set only.
+    // The last two files decide alike. Their other directives are stored only for the set's own time.
     assert_eq!(spans_of(&[file(10, 2), file(20, 3)]), (2, vec![10]));
-    // Of two captures at one time, one counts.
+    // Only one capture per second counts.
     assert_eq!(spans_of(&[file(10, 0), file(10, 1)]), (1, vec![10]));
-    // A failure keeps the file for a time, and then everything is allowed.
+    // After failures the file remains active for a while, and then everything is allowed.
     let month = capture::RFC9309.patience;
     let failed = |time| (0, Some(time), 6, 0, None, None);
     assert_eq!(spans_of(&[file(10, 0), failed(20), failed(30)]), (3, vec![10, 20, 20 + month + 1]));
@@ -238,7 +238,7 @@ fn equal_captures_make_one_span() {
 }
 
 #[test]
-fn a_set_without_times_does_not_answer_by_time() {
+fn sets_without_times_reject_questions_about_times() {
     let set = compiled(&[(0, Some(10), 0, 0, None, None)], &capture::RFC9309, None, false);
     let agent = agent(&set);
     let refused = set.explain_at(&agent, b"http://h0.example/0", 20).unwrap_err().to_string();
@@ -250,9 +250,9 @@ fn a_set_without_times_does_not_answer_by_time() {
     assert_eq!(set.site_of(&record).unwrap().spans().unwrap(), []);
 }
 
-/// An ordinary set has not one byte more, and a set by time differs from it in what it keeps of captures.
+/// Ordinary sets do not grow by a byte; a set by time differs only if its captures have times.
 #[test]
-fn files_without_times_make_the_same_set_but_for_a_flag() {
+fn without_capture_times_sets_differ_in_a_flag_only() {
     let fetches = [(0, None, 0, 0, None, None), (1, None, 0, 1, None, None)];
     let [with, without] = [true, false].map(|by_time| compiled(&fetches, &capture::RFC9309, None, by_time));
     let sizes = |set: &Set<Vec<u8>>| set.section_sizes().map(|(_, size)| size).collect::<Vec<_>>();
@@ -261,14 +261,14 @@ fn files_without_times_make_the_same_set_but_for_a_flag() {
 }
 
 #[test]
-fn the_limit_of_captures_by_time_holds_at_its_edges() {
+fn captures_by_time_are_limited_per_origin() {
     for (count, fits) in
         [(MAX_CAPTURES_BY_TIME - 1, true), (MAX_CAPTURES_BY_TIME, true), (MAX_CAPTURES_BY_TIME + 1, false)]
     {
         for by_time in [true, false] {
             let mut builder = SetBuilder::with_profile(&GOOGLE, &capture::RFC9309, None).by_time(by_time);
             for number in 0..count as i64 {
-                // From the ends inwards, which is neither order.
+                // From both ends inwards, so that the captures are in neither order.
                 let time = if number % 2 == 0 { number } else { -number };
                 let capture = Capture { time: Some(time), ..Capture::default() };
                 for _ in 0..2 {

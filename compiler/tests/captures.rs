@@ -1,5 +1,5 @@
-//! What captures come to: the table of `corpora/fetch` for every profile through compiled sets, and the choice among
-//! several captures, in every order, beside a plain definition of it.
+//! Evaluation of captures: the table in `corpora/fetch` under every profile through compiled sets, and the choice among
+//! several captures, in every order and compared with a plain definition.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -20,7 +20,7 @@ use reptile_engine::verdict::{Cause, PolicySource, Reason, Verdict};
 use serde::Deserialize;
 use support::{read, workspace};
 
-/// Cases of the table: correct this number when you add one.
+/// Number of cases in the table. Update it when you add one.
 const CASES: usize = 64;
 
 const BODY: &str = "user-agent: *\ndisallow: /blocked\n";
@@ -57,7 +57,7 @@ struct WrittenCapture {
     redirects: u32,
     #[serde(rename = "type")]
     content_type: Option<String>,
-    /// The name and the value of another response header.
+    /// Name and value of another response header.
     header: Option<[String; 2]>,
     truncated: Option<String>,
     #[serde(default)]
@@ -100,7 +100,7 @@ fn compile(captures: &[(&str, &Capture, Option<&[u8]>)], profile: &'static Profi
     builder.finish(automaton::Strategy::default()).unwrap()
 }
 
-/// Every order of some numbers.
+/// Returns all permutations of the numbers below `count`.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -117,7 +117,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 }
 
 #[test]
-fn every_outcome_under_every_profile() {
+fn every_case_matches_the_table_under_every_profile() {
     let table: Table = toml::from_slice(&read(&workspace().join("corpora/fetch/outcomes.toml"))).unwrap();
     assert_eq!(table.case.len(), CASES);
     let (mut compared, mut wrong) = (0, Vec::new());
@@ -140,7 +140,7 @@ fn every_outcome_under_every_profile() {
                 let captures: Vec<_> = captures.map(|(capture, body)| ("h", capture, body.as_deref())).collect();
                 let made = compile(&captures, profile, case.at.map(|hour| hour * HOUR)).to_bytes();
                 let bytes = bytes.get_or_insert_with(|| made.clone());
-                assert!(*bytes == made, "{}: {}: the order of input shows", profile.name, case.name);
+                assert!(*bytes == made, "{}: {}: input order changes the set", profile.name, case.name);
             }
             let set = Set::from_bytes(bytes.unwrap()).unwrap();
             set.verify().unwrap();
@@ -162,14 +162,14 @@ fn status(status: u16) -> Capture {
     Capture { status: Some(status), ..Capture::default() }
 }
 
-/// The source of the one origin.
+/// Returns the policy source of the only origin.
 fn source(captures: &[(Capture, &str)], profile: &'static Profile, at: Option<Time>) -> Option<PolicySource> {
     let captures: Vec<_> = captures.iter().map(|(capture, body)| ("h", capture, Some(body.as_bytes()))).collect();
     compile(&captures, profile, at).report().origins.keys().next().copied()
 }
 
 #[test]
-fn limits_hold_at_their_edges() {
+fn capture_limits_are_exact() {
     for profile in capture::ALL {
         let most = profile.max_redirects;
         for (redirects, used) in [(most - 1, true), (most, true), (most + 1, false), (u32::MAX, false)] {
@@ -207,7 +207,7 @@ fn limits_hold_at_their_edges() {
         assert_eq!(source(&[(status(500), &body)], &capture::GOOGLE, None), Some(expected), "{len}");
         assert_eq!(source(&[(status(500), &body)], &capture::RFC9309, None), Some(closed), "{len}");
     }
-    // The edges of time itself do no harm.
+    // Extreme times must not cause overflow.
     for at in [MIN_TIME, MAX_TIME, Time::MIN, Time::MAX] {
         let captures = [MIN_TIME, 0, MAX_TIME].map(|time| (Capture { time: Some(time), ..status(503) }, ""));
         let found = source(&captures, &capture::GOOGLE, Some(at));
@@ -216,7 +216,7 @@ fn limits_hold_at_their_edges() {
 }
 
 #[test]
-fn answers_that_are_not_fresh_are_counted() {
+fn stale_captures_are_counted() {
     for (name, age, limit) in [
         ("google", None, Some(DAY)),
         ("google", Some(10), Some(10)),
@@ -241,7 +241,7 @@ fn answers_that_are_not_fresh_are_counted() {
 }
 
 #[test]
-fn header_fields_are_read() {
+fn header_fields_are_parsed() {
     for (text, age) in [
         ("", None),
         ("public", None),
@@ -263,7 +263,7 @@ fn header_fields_are_read() {
 }
 
 #[test]
-fn what_is_read_of_a_body() {
+fn partial_lines_and_html_tags_are_removed_from_bodies() {
     let cut = Capture { truncated: Some(Truncation::Length), ..Capture::default() };
     for (body, whole) in [("a\nb", "a\n"), ("a\r", "a\r"), ("a", ""), ("", "")] {
         assert_eq!(*capture::GOOGLE.readable(&cut, body.as_bytes()), *whole.as_bytes(), "{body:?}");
@@ -284,14 +284,14 @@ fn what_is_read_of_a_body() {
         let read = NUTCH.readable(&Capture::default(), body.as_bytes());
         assert_eq!(read.len() < body.len(), is_html, "{body}");
     }
-    // Hostile: no end to any tag, and no name that ends.
+    // Hostile bodies: tags and names that never end.
     for body in ["<".repeat(1 << 20), "<html ".repeat(1 << 18), "<>".repeat(1 << 19)] {
         assert_eq!(NUTCH.readable(&html, body.as_bytes()).len(), body.len());
     }
 }
 
 #[test]
-fn a_body_is_needed_only_where_it_is_used() {
+fn bodies_are_required_only_if_used() {
     let read = |status: u16, profile| {
         let capture = Capture { status: Some(status), ..Capture::default() };
         prepare_capture(&capture, None, profile, |body| prepare(body, &GOOGLE_LIB, &Bump::new())).map(|_| ())
@@ -317,15 +317,15 @@ fn every_dialect_has_a_profile() {
     }
     for profile in capture::ALL {
         assert_eq!(Profile::from_name(profile.as_str()), Some(profile));
-        // Where nothing is ever out of reach there is nothing to be patient about.
+        // Patience matters only if something counts as unreachable.
         let effects = [profile.server_error, profile.network_error, profile.too_many_requests, profile.other_status];
         assert_eq!(effects.contains(&capture::Effect::Unreachable), profile.patience > 0, "{}", profile.name);
     }
 }
 
-/// A crawler that obeys no robots.txt is not kept out by one that cannot be fetched; all others are.
+/// An unreachable robots.txt does not restrict crawlers that obey none. It restricts all others.
 #[test]
-fn closed_for_those_who_obey() {
+fn unreachable_files_restrict_obedient_crawlers_only() {
     let failed = status(503);
     let google: &Dialect = &dialect::GOOGLE;
     let set = Set::from_bytes(compile(&[("h", &failed, None)], &capture::GOOGLE, None).to_bytes()).unwrap();
@@ -364,10 +364,10 @@ fn discarded_captures_are_counted_and_listed() {
     }
 }
 
-/// A capture, what it comes to, and its body.
+/// A capture, its outcome, and its body.
 type Known<'c> = (&'c Capture, Outcome, &'c String);
 
-/// The best of those that came last: one with rules, and then whichever its body says.
+/// Returns the best among the latest captures: with rules if possible, then with the largest body hash.
 fn best<'c>(of: &[Known<'c>]) -> Option<(Option<Time>, Outcome, &'c String)> {
     let time = of.iter().map(|(capture, ..)| capture.time).max()?;
     let last = of.iter().filter(|(capture, ..)| capture.time == time);
@@ -375,7 +375,7 @@ fn best<'c>(of: &[Known<'c>]) -> Option<(Option<Time>, Outcome, &'c String)> {
     Some((time, outcome, body))
 }
 
-/// What the captures of an origin come to, by definition: all of them in view, nothing kept up to date.
+/// Decides by definition what an origin's captures mean, with all captures available at once.
 fn plainly(
     captures: &[(Capture, String)],
     profile: &Profile,
@@ -432,7 +432,7 @@ fn any_capture() -> impl Strategy<Value = (Capture, String)> {
 proptest! {
     #![proptest_config(support::cases(4000))]
     #[test]
-    fn the_order_of_captures_never_shows(
+    fn capture_order_does_not_change_the_result(
         captures in proptest::collection::vec((0..3_usize, any_capture()), 1..12),
         profile in proptest::sample::select(&capture::ALL[..]),
         at in prop_oneof![Just(None), (0..90_i64).prop_map(|day| Some(day * DAY))],
@@ -445,7 +445,7 @@ proptest! {
             .collect();
         let made = compile(&view, profile, at);
         let mut other = view.clone();
-        // A few hundred exchanges, by a generator of the simplest kind.
+        // Shuffles with a linear congruential generator.
         let mut state = seed | 1;
         for _ in 0..300 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -458,12 +458,12 @@ proptest! {
         prop_assert_eq!(&made.report().discarded, &again.report().discarded);
         prop_assert_eq!(&made.report().origins, &again.report().origins);
         prop_assert_eq!(made.report().stale, again.report().stale);
-        // Every capture counts or is discarded.
+        // Every capture is either used or discarded.
         let discarded: u64 = made.report().discarded.values().sum();
         let origins: u64 = made.report().origins.values().sum();
         prop_assert_eq!(discarded + origins, view.len() as u64);
 
-        // A set of one host at a time has nothing of another, and says what the definition says.
+        // Each host's policy depends only on its own captures and follows the definition.
         let newest = at.or(captures.iter().filter_map(|(_, (capture, _))| capture.time).max());
         let set = Set::from_bytes(made.to_bytes()).unwrap();
         set.verify().unwrap();

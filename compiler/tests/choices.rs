@@ -1,5 +1,5 @@
-//! Which form the compiler chooses for the rules of a group: the cases of `corpora/automaton`, which `AUTOMATON.md`
-//! explains, and what walks then look at. That every form gives the same answers is for `equivalence.rs`.
+//! Tests which form the compiler chooses for a group's rules, and how many steps matching takes, with the cases in
+//! `corpora/automaton`. `AUTOMATON.md` explains them. `equivalence.rs` tests that all forms give the same answers.
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use std::path::Path;
@@ -58,21 +58,21 @@ fn cases() -> Cases {
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The automaton of the first group of a file.
+/// Compiles the first group of a file.
 fn automaton_of(body: &str) -> Vec<u8> {
     let arena = Bump::new();
     let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
     compile(&list, Strategy::Factored, &arena).unwrap()
 }
 
-/// Whether a ruleset and the oracle have the same verdict for a path.
+/// Returns whether a ruleset and the oracle give the same verdict for a path.
 fn agrees(ruleset: Ruleset<'_>, body: &str, path: &str) -> bool {
     let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", path.as_bytes()).allowed;
     (ruleset.verdict(path.as_bytes()).unwrap() == Verdict::Allow) == expected
 }
 
 #[test]
-fn every_walk() {
+fn every_walk_takes_the_expected_steps() {
     let walks = cases().walk;
     let mut wrong = Vec::new();
     for walk in &walks {
@@ -89,13 +89,13 @@ fn every_walk() {
     assert_eq!(walks.len(), WALKS);
 }
 
-/// A fallback pattern may match any path, so that automata which were left out are needed again after its wildcard.
+/// A fallback pattern may match any path, so skipped automata may be needed again after its wildcard.
 #[test]
-fn fallback_patterns_bring_back_wildcards_that_were_left_out() {
-    // After one wildcard, and after two: then the first is built all the same.
+fn fallback_patterns_reenable_skipped_wildcard_automata() {
+    // After one wildcard, and after two. In the second case the first wildcard's automaton is built all the same.
     for (front, wide) in [("/aaaab*", "/*zzzzz"), ("/aaaab*q*", "/*zzzzzzz")] {
         let mut body = format!("user-agent: *\ndisallow: {wide}\ndisallow: /aaaa{}\nallow: /aaaab*r\n", &wide[1..]);
-        // So many transitions that the wildcard is not built.
+        // Enough transitions that no automaton is built for the wildcard.
         let ends = ('!'..='~').filter(|end| !"#$*".contains(*end));
         body.extend(ends.map(|end| format!("allow: {front}a{end}\n")));
         body.extend((0..100).map(|n| format!("allow: {front}{}{n}\n", "xa".repeat(100))));
@@ -109,7 +109,7 @@ fn fallback_patterns_bring_back_wildcards_that_were_left_out() {
     }
 }
 
-/// A wildcard whose rules are all allows matters only if a disallow wins, which may be a fallback pattern.
+/// A wildcard with only allow rules matters only if a disallow rule wins, which may be a fallback pattern.
 #[test]
 fn allows_after_a_wildcard_are_tried_when_a_fallback_disallow_matches() {
     let allowed = "b".repeat(45);
@@ -124,7 +124,7 @@ fn allows_after_a_wildcard_are_tried_when_a_fallback_disallow_matches() {
 }
 
 #[test]
-fn every_choice() {
+fn every_case_compiles_to_the_expected_form() {
     let cases = cases();
     let mut wrong = Vec::new();
     for case in &cases.case {

@@ -1,5 +1,5 @@
-//! Damaged and hostile sets: every error names its section, nothing panics or hangs, and what `verify` lets through is exactly
-//! what writing its content gives, and gives no error afterwards.
+//! Damaged and hostile sets. Every error names its section, and nothing panics or hangs. A set that `verify` accepts
+//! equals its rewritten content byte for byte, and causes no errors later.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -35,15 +35,15 @@ const URLS: [&[u8]; 16] = [
     b"no url",
 ];
 
-/// Between them they use every part of the format. A DFA over whole patterns would add nothing but bytes.
+/// Strategies that together use the whole format. A DFA over whole patterns would only add bytes.
 const STRATEGIES: [Strategy; 2] = [Strategy::Factored, Strategy::Fallback];
 
 const AGENTS: [&[u8]; 3] = [b"any", b"FooBot", b"bar-bot"];
 
-/// The checksum of header and section table is at this byte of a file.
+/// Offset of the checksum for the header and section table.
 const CHECKSUM_AT: usize = 56;
 
-/// A small set with every part that the format has; one of the two is by time.
+/// Compiles a small set that uses the whole format. With [`Strategy::Fallback`] it is a set by time.
 fn sample(strategy: Strategy) -> Vec<u8> {
     let files: [(&str, Scheme, u16, &str); 6] = [
         (
@@ -76,7 +76,7 @@ fn sample(strategy: Strategy) -> Vec<u8> {
             80,
             "user-agent: *\ndisallow: /1234/*?q=\ndisallow: /1234/cart\ndisallow: /users/\n",
         ),
-        // A near-copy, which is stored as patches.
+        // A near-copy of the previous file, stored as patches.
         (
             "n2.example",
             Scheme::Http,
@@ -102,7 +102,7 @@ fn sample(strategy: Strategy) -> Vec<u8> {
     builder.finish(strategy).unwrap().to_bytes()
 }
 
-/// Asks a set everything that can be asked.
+/// Calls all of a set's queries.
 fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
     for agent in AGENTS {
         let agent = set.agent(agent)?;
@@ -141,7 +141,7 @@ fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The set that writing a set's content gives.
+/// Reads a set's content and writes it again.
 fn rewritten<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<u8> {
     let draft = set.to_draft().unwrap();
     let mut out = Vec::new();
@@ -149,17 +149,17 @@ fn rewritten<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<u8> {
     out
 }
 
-/// Asks everything, and if `verify` accepts the set, checks what that promises. Returns whether it does.
+/// Runs all queries. If `verify` accepts the set, checks its guarantees. Returns whether it does.
 fn ask(bytes: Vec<u8>) -> bool {
     let Ok(set) = Set::from_bytes(&bytes) else { return false };
     let answers = ask_all(&set);
     if set.verify().is_err() {
-        // Only that it comes back matters.
+        // Any result will do, as long as the call returns.
         let _ = set.to_draft().map(|draft| draft.write(&OneThread));
         return false;
     }
     answers.unwrap();
-    assert!(rewritten(&set) == bytes, "verify accepts a set that is not what writing its content gives");
+    assert!(rewritten(&set) == bytes, "verify accepts a set that differs from its rewritten content");
     true
 }
 
@@ -175,7 +175,7 @@ fn written(header: &Header, sections: &Sections) -> Vec<u8> {
 }
 
 #[test]
-fn the_sample_is_whole_and_has_every_part() {
+fn the_sample_is_valid_and_has_every_section() {
     for strategy in STRATEGIES {
         let bytes = sample(strategy);
         let set = Set::from_bytes(&bytes[..]).unwrap();
@@ -192,10 +192,10 @@ fn the_sample_is_whole_and_has_every_part() {
 }
 
 #[test]
-fn a_cut_or_padded_file_is_refused() {
+fn truncated_and_padded_files_are_rejected() {
     let whole = sample(Strategy::Factored);
     for len in 0..whole.len() {
-        let error = Set::from_bytes(whole[..len].to_vec()).err().expect("a cut file was opened");
+        let error = Set::from_bytes(whole[..len].to_vec()).err().expect("a truncated file was opened");
         assert_eq!(error.section(), "header", "{error}");
     }
     let error = Set::from_bytes([&whole[..], b"\0"].concat()).err().expect("a padded file was opened");
@@ -210,7 +210,7 @@ fn a_cut_or_padded_file_is_refused() {
 }
 
 #[test]
-fn a_flipped_byte_is_found_and_its_section_named() {
+fn flipped_bits_are_reported_with_their_section() {
     for strategy in STRATEGIES {
         let whole = sample(strategy);
         let container = Container::read(&whole).unwrap();
@@ -230,7 +230,7 @@ fn a_flipped_byte_is_found_and_its_section_named() {
                     assert_eq!(error.section(), expected, "byte {at}: {error}");
                     continue;
                 }
-                (_, Ok(set)) => set.verify().expect_err("verify let a flipped byte through"),
+                (_, Ok(set)) => set.verify().expect_err("verify accepted a flipped bit"),
             };
             if let Some(section) = section {
                 assert_eq!(error.section(), section.name(), "byte {at}: {error}");
@@ -240,7 +240,7 @@ fn a_flipped_byte_is_found_and_its_section_named() {
 }
 
 #[test]
-fn any_byte_may_be_anything() {
+fn changed_bytes_do_not_break_queries() {
     for strategy in STRATEGIES {
         let whole = sample(strategy);
         for at in 0..whole.len() {
@@ -253,9 +253,9 @@ fn any_byte_may_be_anything() {
     }
 }
 
-/// Damage with checksums that fit: what a hostile writer would send.
+/// Damage with valid checksums, as from a hostile writer.
 #[test]
-fn sections_may_hold_anything_under_a_right_checksum() {
+fn damage_with_valid_checksums_does_not_break_queries() {
     for strategy in STRATEGIES {
         let whole = sample(strategy);
         let (header, sections) = sections_of(&whole);
@@ -285,16 +285,16 @@ fn sections_may_hold_anything_under_a_right_checksum() {
     }
 }
 
-/// Returns a set's answers to all questions.
+/// Returns a set's explanations for all agents and URLs.
 fn answers<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<Explanation> {
     let agents = AGENTS.map(|agent| set.agent(agent).unwrap());
     let questions = agents.iter().flat_map(|agent| URLS.map(|url| (agent, url)));
     questions.map(|(agent, url)| set.explain(agent, url).unwrap()).collect()
 }
 
-/// Tests that fingerprints must pass every place where a segment begins. Passing other places only costs time.
+/// Fingerprints must pass every position at which a segment can begin. Passing other positions only costs time.
 #[test]
-fn fingerprints_that_contradict_the_rules_are_refused() {
+fn fingerprints_that_contradict_the_rules_are_rejected() {
     let whole = sample(Strategy::Factored);
     let (header, sections) = sections_of(&whole);
     let expected = answers(&Set::from_bytes(&whole[..]).unwrap());
@@ -311,19 +311,19 @@ fn fingerprints_that_contradict_the_rules_are_refused() {
             } else {
                 refused += 1;
                 let has_bit = sections[Section::Prints as usize][at] >> bit & 1 != 0;
-                assert!(has_bit, "byte {at}, bit {bit}: refused for a place more that passes");
+                assert!(has_bit, "byte {at}, bit {bit}: rejected for passing an additional position");
             }
         }
     }
     let mut none = sections.clone();
     none[Section::Prints as usize].fill(0);
     assert!(Set::from_bytes(written(&header, &none)).unwrap().verify().is_err());
-    println!("{refused} refused, {accepted} accepted");
+    println!("{refused} rejected, {accepted} accepted");
     assert!(refused > 0 && accepted > 0);
 }
 
 #[test]
-fn the_section_table_may_point_anywhere() {
+fn bad_section_tables_are_rejected() {
     let whole = sample(Strategy::Factored);
     let table_end = HEADER_BYTES + ENTRY_BYTES * Section::COUNT;
     for entry in 0..Section::COUNT {
@@ -345,7 +345,7 @@ fn the_section_table_may_point_anywhere() {
 }
 
 #[test]
-fn another_version_or_byte_order_is_refused_by_name() {
+fn other_versions_and_byte_orders_are_reported() {
     let whole = sample(Strategy::Factored);
     let refused = |at: usize, bytes: &[u8]| {
         let mut other = whole.clone();
@@ -368,7 +368,7 @@ fn another_version_or_byte_order_is_refused_by_name() {
     assert!(refused(0, b"User-age").starts_with("header: expected the label"));
 }
 
-/// A set of numbers that look random and are the same each time (splitmix64).
+/// A deterministic pseudorandom number generator (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -384,7 +384,7 @@ impl Random {
     }
 }
 
-/// Changes one thing in a section: a bit, a byte, a number of four bytes, or a run of bytes.
+/// Changes one part of a section: a bit, a byte, a 32-bit number, or a run of bytes.
 fn mutate(section: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(section.len());
     match random.below(6) {
@@ -408,9 +408,9 @@ fn mutate(section: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Mutations of the tables under right checksums. The automata have tests of their own.
+/// Mutates the tables and updates the checksums. Other tests cover the automata.
 #[test]
-fn what_verify_accepts_is_what_writing_its_content_gives() {
+fn accepted_mutants_rewrite_to_the_same_bytes() {
     const MUTANTS: usize = 4000;
     let samples = STRATEGIES.map(|strategy| sections_of(&sample(strategy)));
     let mut random = Random(17);
@@ -430,6 +430,6 @@ fn what_verify_accepts_is_what_writing_its_content_gives() {
         let header = Header { automata_form: random.next() as u32, ..*header };
         accepted += usize::from(ask(written(&header, &mutant)));
     }
-    // A text or a number that stands for itself, such as a line or a time, may be any.
+    // Mutants of texts and plain numbers, such as lines and times, are valid.
     assert!((50..MUTANTS / 2).contains(&accepted), "{accepted} of {MUTANTS} accepted");
 }

@@ -1,4 +1,4 @@
-//! The same input gives the same bytes, in whatever order it comes and whatever it shares with other input.
+//! The same input compiles to the same bytes, regardless of its order.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -36,7 +36,7 @@ fn compiled(order: &[usize]) -> Vec<u8> {
 }
 
 #[test]
-fn order_of_input_does_not_matter() {
+fn input_order_does_not_change_the_bytes() {
     let first = compiled(&[0, 1, 2, 3, 4, 5]);
     for order in [[5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3], [3, 5, 1, 0, 2, 4]] {
         assert!(compiled(&order) == first, "{order:?}");
@@ -46,7 +46,7 @@ fn order_of_input_does_not_matter() {
 #[test]
 fn equal_rules_are_stored_once() {
     let set = Set::from_bytes(compiled(&[0, 1, 2, 3, 4, 5])).unwrap();
-    // `/a` and `/b`, whatever their order and lines; `/*?` and `/z`; `/*b` and `/ab`. No group, no ruleset.
+    // `/a` and `/b` in any order and on any lines; `/*?` and `/z`; `/*b` and `/ab`. The empty file adds no ruleset.
     assert_eq!(set.rulesets().len(), 3);
     assert_eq!(set.policy_count().unwrap(), 6);
 }

@@ -1,5 +1,5 @@
-//! Other directives through compiled sets: the cases of `corpora/fields`, the limits at their edges, sharing, and the real
-//! files of the shared folder against a second, plain reading.
+//! Other directives in compiled sets: the cases in `corpora/fields`, limits, sharing, and a comparison with a second,
+//! simple parser on the shared folder's real files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -23,13 +23,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use support::{compile, origin_of, read, shared, workspace};
 
-/// Rows of the files of `corpora/fields`. Correct these when you add one.
+/// Number of rows in each file under `corpora/fields`. Update these when you add one.
 const HOST_ROWS: usize = 29;
 const CRAWL_DELAY_ROWS: usize = 22;
 const CLEAN_PARAM_ROWS: usize = 21;
 const VALUE_ROWS: usize = 34;
 const LINE_CASES: usize = 17;
-/// Files of `corpora/real/robots.tar.gz`.
+/// Number of files in `corpora/real/robots.tar.gz`.
 const REAL_FILES: usize = 4_231;
 
 fn load<T: DeserializeOwned>(name: &str) -> T {
@@ -37,7 +37,7 @@ fn load<T: DeserializeOwned>(name: &str) -> T {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// A line of other directives, with the names of those that it is for.
+/// A line with another directive, and the agents that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -48,7 +48,7 @@ struct Line {
     agents: Option<Vec<String>>,
 }
 
-/// The other directives that a set has for a host.
+/// Returns a host's other directives as stored in a set.
 fn lines_of<D: AsRef<[u8]>>(set: &Set<D>, host: &str) -> Vec<Line> {
     let site = set.site(&origin_of(host)).unwrap().unwrap();
     let list = site.other();
@@ -83,7 +83,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The other directives of one file, through the bytes of a set.
+/// Compiles one file to a set and returns its other directives.
 fn lines(body: &str, dialect: &'static Dialect) -> Vec<Line> {
     let set = Set::from_bytes(compile([("h", body.as_bytes())], dialect, Strategy::default())).unwrap();
     set.verify().unwrap();
@@ -91,7 +91,7 @@ fn lines(body: &str, dialect: &'static Dialect) -> Vec<Line> {
 }
 
 #[test]
-fn lines_and_states() {
+fn lines_have_the_expected_values_and_states() {
     #[derive(Deserialize)]
     struct File {
         case: Vec<Case>,
@@ -118,7 +118,7 @@ fn lines_and_states() {
 }
 
 #[test]
-fn host_table() {
+fn host_values_match_the_table() {
     #[derive(Deserialize)]
     struct File {
         value: Vec<Row>,
@@ -144,7 +144,7 @@ fn host_table() {
 }
 
 #[test]
-fn crawl_delay_table() {
+fn crawl_delays_match_the_table() {
     #[derive(Deserialize)]
     struct File {
         value: Vec<Row>,
@@ -177,7 +177,7 @@ fn crawl_delay_table() {
 }
 
 #[test]
-fn values_with_a_form() {
+fn structured_values_are_parsed() {
     #[derive(Deserialize)]
     struct File {
         value: Vec<Row>,
@@ -215,7 +215,7 @@ fn values_with_a_form() {
 }
 
 #[test]
-fn clean_param_table() {
+fn clean_params_match_the_table() {
     #[derive(Deserialize)]
     struct File {
         case: Vec<Case>,
@@ -233,7 +233,7 @@ fn clean_param_table() {
     for case in &cases {
         assert!(!case.source.is_empty());
         let body: String = case.values.iter().map(|value| format!("Clean-param: {value}\n")).collect();
-        // What counts is what the set says, so that the two cannot differ in what they take as a value.
+        // Tests the values that count in the set, and then all values: `CleanParams` must ignore the same ones.
         let counting: Vec<String> =
             lines(&body, &YANDEX).into_iter().filter(|line| line.state == "counts").map(|line| line.value).collect();
         for values in [&counting, &case.values] {
@@ -245,7 +245,7 @@ fn clean_param_table() {
     }
 }
 
-/// `Clean-param` by its definition, for URLs with a path in front of the query.
+/// Applies `Clean-param` by definition to a URL that has a path before its query.
 fn slowly_clean(values: &[String], url: &str) -> String {
     fn fits(path: &[u8], prefix: &[u8]) -> bool {
         match prefix {
@@ -286,7 +286,7 @@ fn slowly_clean(values: &[String], url: &str) -> String {
 }
 
 #[test]
-fn clean_param_agrees_with_its_definition() {
+fn clean_params_follow_the_definition() {
     let mut seed = 17_u64;
     let mut random = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -312,7 +312,7 @@ fn clean_param_agrees_with_its_definition() {
 
 #[test]
 fn hostile_clean_params_take_linear_time() {
-    // Pieces that almost match everywhere, as many as a file may have: each is looked for once.
+    // The maximum number of values, with pieces that almost match everywhere. Each is searched for only once.
     let value = format!("p /{}", "*aab".repeat(MAX_CLEAN_PARAM_BYTES / 4 - 1));
     assert!(value.len() <= MAX_CLEAN_PARAM_BYTES);
     let params = CleanParams::new(std::iter::repeat_n(value.as_bytes(), MAX_DIRECTIVES));
@@ -322,7 +322,7 @@ fn hostile_clean_params_take_linear_time() {
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// The lines that are kept of a file, and what was noted about other directives.
+/// Returns a file's stored lines, and the diagnostics about limits for other directives.
 fn kept(body: &str) -> (Vec<Line>, Vec<DiagnosticKind>) {
     let made = prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap();
     let noted = made.diagnostics.first().iter().map(|diagnostic| diagnostic.kind);
@@ -333,7 +333,7 @@ fn kept(body: &str) -> (Vec<Line>, Vec<DiagnosticKind>) {
 }
 
 #[test]
-fn limits_hold_at_their_edges() {
+fn directive_limits_are_exact() {
     for extra in [-1_isize, 0, 1] {
         let at = |limit: usize| limit.checked_add_signed(extra).unwrap();
         let over = extra == 1;
@@ -363,7 +363,7 @@ fn limits_hold_at_their_edges() {
         let (found, diagnostics) = kept(&format!("{}: x\n", "k".repeat(at(MAX_OTHER_KEY_BYTES))));
         assert_eq!((found.len(), diagnostics), (1 - usize::from(over), Vec::new()));
 
-        // A group's tokens do not multiply its lines.
+        // A clean-param value over its limit is malformed.
         let params =
             "a&".repeat(at(MAX_CLEAN_PARAM_BYTES) / 2) + if at(MAX_CLEAN_PARAM_BYTES) % 2 == 1 { "b" } else { "" };
         assert_eq!(lines(&format!("clean-param: {params}"), &YANDEX)[0].state == "malformed", over);
@@ -372,7 +372,7 @@ fn limits_hold_at_their_edges() {
 
 #[test]
 fn many_tokens_do_not_multiply_lines() {
-    // Each of a thousand tokens has a group of its own beside one with a thousand lines.
+    // A thousand tokens share a group with a thousand lines. Each token also has its own group.
     let names = |count: usize| (0..count).map(|token| format!("user-agent: {}\n", "t".repeat(token + 1)));
     let mut body: String = names(1000).collect();
     body.push_str(&"noindex: /a\n".repeat(1000));
@@ -384,7 +384,7 @@ fn many_tokens_do_not_multiply_lines() {
 }
 
 #[test]
-fn equal_side_data_is_there_once_and_none_costs_nothing() {
+fn equal_directives_are_stored_once_and_absent_ones_take_no_space() {
     let set = |bodies: &[&str], with: bool| {
         let mut builder = SetBuilder::new(&GOOGLE_LIB);
         for (port, body) in (1..).zip(bodies) {
@@ -411,7 +411,7 @@ fn equal_side_data_is_there_once_and_none_costs_nothing() {
     assert!(without.site(&origin).unwrap().unwrap().other().is_empty());
 }
 
-/// The other directives of a file, read plainly as the reference reads lines. `None` for a value over a limit.
+/// Parses a file's other directives in a simple way that follows the reference. Panics if a value is over a limit.
 fn second_reading(body: &[u8]) -> Vec<Line> {
     let is_space = |byte: &u8| b" \t\n\x0b\x0c\r".contains(byte);
     let trim = |mut text: Vec<u8>| {
@@ -434,7 +434,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
             break;
         }
     }
-    // CRLF is one line end, so a CR in front of an LF goes.
+    // CRLF is one line end, so a CR before an LF is dropped.
     let mut split: Vec<Vec<u8>> = vec![Vec::new()];
     for (at, &byte) in rest.iter().enumerate() {
         match byte {
@@ -479,7 +479,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
             if known || (like_key && !is_html) {
                 assert!(
                     value.len() <= MAX_DIRECTIVE_BYTES && found.len() < MAX_DIRECTIVES,
-                    "a real file is over a limit"
+                    "a real file exceeds a limit"
                 );
                 let for_all = ["sitemap", "host", "clean-param"].contains(&&*key);
                 let group = (!for_all && !groups.is_empty()).then(|| groups.len() - 1);
@@ -505,7 +505,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
 }
 
 #[test]
-fn real_files_against_a_second_reading() {
+fn real_files_agree_with_a_second_parser() {
     let Some(shared) = shared() else { return };
     let file = read(&shared.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
@@ -540,10 +540,10 @@ fn real_files_against_a_second_reading() {
         }
     }
     assert!(compared > 14_000, "{compared}");
-    println!("{compared} lines of other directives, as in a second reading:");
+    println!("{compared} lines of other directives agree with a second parser:");
     kinds.iter().filter(|(_, count)| **count > 20).for_each(|(key, count)| println!("  {key}: {count}"));
 
-    // Which delays count, by a second reading of the values.
+    // Checks with a second parser which crawl delays count.
     let set = set_of(&YANDEX_2017);
     let mut states = BTreeMap::<String, usize>::new();
     for host in bodies.keys() {
@@ -556,7 +556,7 @@ fn real_files_against_a_second_reading() {
                 (true, Some(_)) => "counts or superseded",
             };
             assert!(expected.contains(&line.state), "{host}: {line:?}");
-            // Of the lines of one group, which the agents tell well enough here, the first counts.
+            // The first line of a group counts. The agents are enough to identify the group here.
             if line.state == "counts" {
                 seen.push(line.agents.clone());
             }

@@ -1,4 +1,4 @@
-//! Statements of the documents that the code can check: numbers, names, paths, limits, and who knows a dialect.
+//! Statements in the documents that code can check: numbers, names, paths, limits, and which files know a dialect.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -13,13 +13,13 @@ use reptile_compiler::limits::{
 use reptile_compiler::{capture, dialect};
 use support::workspace;
 
-/// The text of a file of the workspace.
+/// Reads a workspace file as text.
 fn text_of(path: &str) -> String {
     let path = workspace().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every Rust file under some folders, with its text.
+/// Returns the names and texts of all Rust files in some folders.
 fn sources(folders: &[&str]) -> Vec<(String, String)> {
     fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -41,12 +41,12 @@ fn sources(folders: &[&str]) -> Vec<(String, String)> {
     named.collect()
 }
 
-/// The code of a file before its unit tests.
+/// Returns a file's code before its unit tests.
 fn without_tests(text: &str) -> &str {
     &text[..text.find("#[cfg(test)]").unwrap_or(text.len())]
 }
 
-/// Whether a text has a word that is not part of a longer identifier.
+/// Returns whether a text contains `word` as a whole identifier.
 fn has_word(text: &str, word: &str) -> bool {
     let in_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     text.match_indices(word).any(|(at, _)| {
@@ -54,7 +54,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The value of a constant in a file, as it is written there.
+/// Returns a constant's value as written in a file, without underscores.
 fn constant(path: &str, name: &str) -> String {
     let text = text_of(path);
     let start = text.find(&format!("const {name}: ")).unwrap_or_else(|| panic!("{path} has no {name}"));
@@ -62,7 +62,7 @@ fn constant(path: &str, name: &str) -> String {
     value.split_once(';').unwrap().0.replace('_', "")
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
     let chunks: Vec<&str> =
@@ -70,20 +70,20 @@ fn grouped(number: impl std::fmt::Display) -> String {
     chunks.join(",")
 }
 
-/// Limits that no test reaches at their edges, and why.
+/// Limits that no test reaches, with the reason.
 const WITHOUT_TEST: [(&str, &str); 8] = [
     ("MAX_ORIGINS_BYTES", "8 TiB"),
     ("MAX_RULESETS_BYTES", "256 TiB"),
     ("MAX_TOKENS", "2^32 product tokens take more memory than tests have"),
-    ("MAX_WILDCARDS", "the compiler's own limits, tested in tests/limits.rs, are below it"),
+    ("MAX_WILDCARDS", "the compiler's own limits are lower; tests/limits.rs tests them"),
     ("MAX_RULES", "2^29 rules take more memory than tests have"),
-    ("MAX_PATTERNS_BYTES", "a robots.txt is shorter than that"),
+    ("MAX_PATTERNS_BYTES", "no robots.txt is that long"),
     ("MAX_TRANSITIONS_PER_BYTE", "tested well below and well above, in tests/limits.rs"),
-    ("MAX_WHOLE_DFA_BYTES", "met by ordinary rulesets of many wildcards; its edge depends on regex-automata"),
+    ("MAX_WHOLE_DFA_BYTES", "rulesets with many wildcards exceed it; their size depends on regex-automata"),
 ];
 
 #[test]
-fn every_limit_is_in_the_table_and_has_a_test() {
+fn every_limit_is_documented_and_tested() {
     let mut limits: BTreeMap<String, String> = BTreeMap::new();
     for (file, text) in sources(&["engine/src", "compiler/src"]) {
         let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub const "));
@@ -96,10 +96,10 @@ fn every_limit_is_in_the_table_and_has_a_test() {
         .collect();
     for (name, file) in &limits {
         let count = rows.iter().filter(|row| *row == name).count();
-        assert_eq!(count, 1, "rows of the table in limits.rs for {name} of {file}");
+        assert_eq!(count, 1, "rows for {name} ({file}) in the limits.rs table");
     }
     for row in &rows {
-        assert!(limits.contains_key(row), "{row} of the table in limits.rs does not exist");
+        assert!(limits.contains_key(row), "{row} is in the limits.rs table but not in the code");
     }
     let mut tests: Vec<(String, String)> = sources(&["engine/tests", "compiler/tests", "cli/tests"]);
     tests.retain(|(file, _)| !file.ends_with("documents.rs"));
@@ -115,7 +115,21 @@ fn every_limit_is_in_the_table_and_has_a_test() {
 }
 
 #[test]
-fn two_files_outside_its_folder_name_a_dialect() {
+fn limits_in_the_guide_exist() {
+    let guide = text_of("cli/guide/limits.md");
+    let mut folders = vec!["engine/src", "compiler/src", "cli/src", "pipeline"];
+    folders.retain(|folder| workspace().join(folder).exists());
+    let code: String = sources(&folders).into_iter().map(|(_, text)| text).collect();
+    let quoted = guide.split('`').skip(1).step_by(2);
+    let names: Vec<&str> = quoted.filter(|word| word.starts_with("MAX_") || word.starts_with("MIN_")).collect();
+    assert!(names.len() > 40, "only {} limits were found", names.len());
+    for name in names {
+        assert!(code.contains(&format!("const {name}: ")), "cli/guide/limits.md: {name} does not exist");
+    }
+}
+
+#[test]
+fn only_two_files_outside_the_dialect_folder_name_a_dialect() {
     let names = [
         "GOOGLE_LIB",
         "GOOGLE",
@@ -132,7 +146,7 @@ fn two_files_outside_its_folder_name_a_dialect() {
     for (file, text) in sources(&["compiler/src"]) {
         let code: Vec<&str> =
             without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        // Fetch profiles have the same names; their own module exports them.
+        // Fetch profiles have the same names, and their own module exports them.
         let exports_profiles = file == "compiler/src/capture/mod.rs";
         let is_inside = file.starts_with("compiler/src/dialect/");
         if !is_inside && !exports_profiles && names.iter().any(|name| has_word(&code.join("\n"), name)) {
@@ -147,26 +161,27 @@ fn two_files_outside_its_folder_name_a_dialect() {
 #[test]
 fn tables_have_a_column_for_each_dialect_and_profile() {
     let document = text_of("compiler/DIALECTS.md");
-    let dialects = format!("| behaviour | {} |", dialect::ALL.map(|dialect| dialect.as_str()).join(" | "));
-    let headers: Vec<&str> = document.lines().filter(|line| line.starts_with("| behaviour |")).collect();
+    let dialects = format!("| behavior | {} |", dialect::ALL.map(|dialect| dialect.as_str()).join(" | "));
+    let headers: Vec<&str> = document.lines().filter(|line| line.starts_with("| behavior |")).collect();
     assert_eq!(headers, [dialects.as_str(); 4]);
     let profiles = format!("| outcome | {} | case |", capture::ALL.map(|profile| profile.as_str()).join(" | "));
     assert!(document.lines().any(|line| line == profiles), "{profiles}");
-    let readme = text_of("README.md");
+    let guide = text_of("cli/guide/dialects.md");
     for name in dialect::ALL.map(|dialect| dialect.as_str()).iter().chain(&capture::ALL.map(|profile| profile.as_str()))
     {
-        assert!(readme.contains(&format!("`{name}`")), "README.md does not name {name}");
+        assert!(guide.contains(&format!("`{name}`")), "cli/guide/dialects.md does not name {name}");
     }
 }
 
 #[test]
-fn numbers_of_the_documents_are_those_of_the_code() {
+fn numbers_in_the_documents_match_the_code() {
     let pairs: u32 = constant("compiler/tests/equivalence.rs", "PAIRS").parse().unwrap();
     for (file, statement) in [
-        ("README.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
-        ("README.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
-        ("README.md", format!("{} random files under every dialect", grouped(pairs / 100))),
-        ("README.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
+        ("TESTING.md", format!("{} checks in `corpora/suite`", grouped(constant("compiler/tests/suite.rs", "CHECKS")))),
+        ("TESTING.md", format!("{} recorded verdicts", grouped(constant("compiler/tests/shared.rs", "GOLDEN_ROWS")))),
+        ("TESTING.md", format!("{} random pairs of rules and path under `google-lib`", grouped(pairs))),
+        ("TESTING.md", format!("{} random files under every dialect", grouped(pairs / 100))),
+        ("TESTING.md", format!("{} real files", grouped(constant("compiler/tests/directives.rs", "REAL_FILES")))),
         ("compiler/DIALECTS.md", format!("cut at {} bytes", grouped(MAX_LINE_BYTES_GOOGLE))),
         ("compiler/DIALECTS.md", format!("within {} KiB", MAX_BODY_BYTES_500_KIB >> 10)),
         ("compiler/DIALECTS.md", format!("over {} KB", MAX_BODY_BYTES_2017 >> 10)),
@@ -174,9 +189,9 @@ fn numbers_of_the_documents_are_those_of_the_code() {
             "compiler/DIALECTS.md",
             format!("{}; {} bytes Yerr", grouped(MAX_RULES_YANDEX), grouped(MAX_PATTERN_BYTES_YANDEX)),
         ),
-        ("compiler/DIALECTS.md", format!("reported by number and, up to {MAX_DISCARDED_LISTED}, by name")),
+        ("compiler/DIALECTS.md", format!("counts unused captures and lists up to {MAX_DISCARDED_LISTED}")),
         ("compiler/DIALECTS.md", format!("no more than {MAX_OTHER_KEY_BYTES} letters")),
-        ("compiler/DIALECTS.md", format!("{MAX_CLEAN_PARAM_BYTES} bytes stand for {MAX_CLEAN_PARAM_BYTES} characters")),
+        ("compiler/DIALECTS.md", format!("is applied as {MAX_CLEAN_PARAM_BYTES} bytes")),
     ] {
         let text = text_of(file).replace('\n', " ");
         assert!(text.contains(&statement), "{file} does not say \"{statement}\"");
@@ -186,9 +201,16 @@ fn numbers_of_the_documents_are_those_of_the_code() {
 #[test]
 fn paths_in_the_documents_exist() {
     let mut count = 0;
-    for file in
-        ["README.md", "compiler/DIALECTS.md", "compiler/DISAGREEMENT.md", "compiler/EXAMPLES.md", "corpora/README.md"]
-    {
+    for file in [
+        "CONTRIBUTING.md",
+        "README.md",
+        "SECURITY.md",
+        "TESTING.md",
+        "compiler/DIALECTS.md",
+        "compiler/DISAGREEMENT.md",
+        "compiler/EXAMPLES.md",
+        "corpora/README.md",
+    ] {
         let text = text_of(file);
         let quoted = text.split('`').skip(1).step_by(2);
         let is_path = |word: &&str| {

@@ -1,4 +1,4 @@
-//! Random rulesets and paths: every strategy must give the oracle's verdict and line.
+//! For random rulesets and paths, every strategy must give the oracle's verdict and line.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -15,8 +15,8 @@ use reptile_engine::set::Set;
 use reptile_engine::url::{Origin, Scheme};
 use reptile_engine::verdict::Verdict;
 
-/// How many pairs of ruleset and path are tried, [`PATHS`] paths on each ruleset, with the strategies of
-/// [`strategies`]. For a longer run, `REPTILE_PAIRS` is their number and `REPTILE_STRATEGY` names the only strategy:
+/// Number of (ruleset, path) pairs to test, with [`PATHS`] paths per ruleset and each of the [`strategies`]. For a
+/// longer run, set `REPTILE_PAIRS` to the number of pairs and `REPTILE_STRATEGY` to a single strategy:
 ///
 /// ```sh
 /// REPTILE_PAIRS=100000000 REPTILE_STRATEGY=factored \
@@ -29,12 +29,12 @@ fn pairs() -> u32 {
     std::env::var("REPTILE_PAIRS").map_or(PAIRS, |pairs| pairs.parse().expect("REPTILE_PAIRS is a number"))
 }
 
-/// All strategies, or the one that `REPTILE_STRATEGY` names.
+/// Returns all strategies, or only the one in `REPTILE_STRATEGY`.
 fn strategies() -> Vec<(&'static str, Compiled)> {
     let only = std::env::var("REPTILE_STRATEGY").ok();
     let is_wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
     let strategies: Vec<_> = Compiled::ALL.into_iter().filter(|(name, _)| is_wanted(name)).collect();
-    assert!(!strategies.is_empty(), "REPTILE_STRATEGY is the name of no strategy");
+    assert!(!strategies.is_empty(), "REPTILE_STRATEGY is not the name of a strategy");
     strategies
 }
 
@@ -46,7 +46,7 @@ fn compiled(body: &[u8], dialect: &'static Dialect, strategy: Compiled) -> Set<V
     Set::from_bytes(builder.finish(strategy).unwrap().to_bytes()).unwrap()
 }
 
-/// A pattern over a small alphabet, so that patterns overlap.
+/// Generates a pattern over a small alphabet, so that patterns overlap.
 fn pattern() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "/[ab/]{0,6}",
@@ -57,8 +57,8 @@ fn pattern() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Rules as sites with a part for each country write them: the same patterns after several texts, nearly all of one
-/// kind. Walks leave out many of their wildcards.
+/// Generates rules like those on sites with a section per country: the same patterns after several prefixes, mostly
+/// with the same verdict. Matching can then skip many wildcards.
 fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fronts = proptest::collection::vec("/?[ab/]{0,3}", 1..4);
     let rests = proptest::collection::vec(("[*][ab/]{1,3}([*][ab]{1,2})?[$]?", proptest::bool::weighted(0.1)), 1..5);
@@ -71,7 +71,7 @@ fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
     )
 }
 
-/// Rules beside one of so many wildcards that it is tried by itself.
+/// Generates rules among which one has enough wildcards to become a fallback pattern.
 fn beside_fallbacks() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fallbacks = (any::<bool>(), "/?[ab]{0,2}([*][ab]){17}");
     (copies(), fallbacks).prop_map(|(mut rules, fallbacks)| {
@@ -128,11 +128,11 @@ fn every_strategy_agrees_with_the_oracle() {
             Ok(())
         })
         .unwrap();
-    assert!(tried.get() >= pairs(), "only {} pairs were tried", tried.get());
+    assert!(tried.get() >= pairs(), "only {} pairs were tested", tried.get());
     println!("{} pairs, {} strategies, one shots", tried.get(), strategies.len());
 }
 
-/// A body of several groups, blank lines and diagnostics, so that every switch has something to do.
+/// Generates a body with several groups, blank lines and diagnostics, so that every dialect switch takes effect.
 fn body() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         3 => "[ab]{1,3}", 3 => Just("*".to_owned()), 1 => "[ab]{1,2}/1", 1 => Just("* a".to_owned()),
@@ -155,7 +155,7 @@ fn body() -> impl Strategy<Value = String> {
     proptest::collection::vec(line, 0..16).prop_map(|lines| lines.join("\n"))
 }
 
-/// Every switch of every dialect: groups, names, orders, normal forms.
+/// Covers every switch of every dialect: groups, names, rule orders, normal forms.
 #[test]
 fn every_dialect_agrees_with_the_oracle() {
     let config = Config { cases: pairs() / 100, failure_persistence: None, ..Config::default() };
@@ -169,7 +169,7 @@ fn every_dialect_agrees_with_the_oracle() {
     runner
         .run(&(body(), paths), |(body, paths)| {
             for (place, dialect) in ALL.into_iter().enumerate() {
-                // A strategy in turn: that they agree with each other is the other test's.
+                // One strategy per dialect is enough: the test above compares the strategies.
                 let (name, strategy) = Compiled::ALL[(body.len() + place) % Compiled::ALL.len()];
                 let set = compiled(body.as_bytes(), dialect, strategy);
                 set.verify().unwrap();

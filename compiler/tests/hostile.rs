@@ -1,6 +1,6 @@
-//! Files that were written to hurt: nothing may fail, hang, or grow out of proportion, and the answers stay right.
+//! Hostile files must not cause failures, hangs or disproportionate sizes, and their verdicts must be correct.
 //!
-//! Times are for the benchmarks; here sizes are counted, and answers compared with the oracle.
+//! These tests count sizes and steps, and compare verdicts with the oracle. Benchmarks measure time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -26,7 +26,7 @@ use crate::families;
 
 type NamedSet = (&'static str, Set<Vec<u8>>);
 
-/// The file compiled with each strategy.
+/// Compiles the file with each strategy.
 fn compile_one(body: &[u8]) -> Vec<NamedSet> {
     compile_under(&GOOGLE_LIB, body)
 }
@@ -42,7 +42,7 @@ fn compile_under(dialect: &'static Dialect, body: &[u8]) -> Vec<NamedSet> {
     compiled.into()
 }
 
-/// Whether a strategy promises to stay in proportion to the rules. A DFA over whole patterns does not.
+/// Returns whether a strategy guarantees sizes in proportion to the rules. A DFA over whole patterns does not.
 fn bounded(strategy: &str) -> bool {
     strategy != "whole"
 }
@@ -67,7 +67,7 @@ fn oracle_agrees(name: &str, body: &[u8], sets: &[NamedSet], agent: &[u8], path:
 }
 
 #[test]
-fn answers_stay_right_and_sizes_in_proportion() {
+fn verdicts_stay_correct_and_sizes_proportional() {
     let paths = [long_path(), format!("{}b", long_path()), "/".into(), "/xaxaxaxa!".into(), "/aa1*a99a".into()];
     let (mut tried, mut in_one_shot) = (0, 0);
     for Family { name, agent, body } in families() {
@@ -85,7 +85,7 @@ fn answers_stay_right_and_sizes_in_proportion() {
             );
             tried += 1;
         }
-        // The oracle needs minutes on the largest; there the strategies are compared with each other.
+        // The oracle takes minutes for the largest files, so their strategies are only compared with each other.
         let paths = paths.iter().map(String::as_str);
         if body.len() < 40_000 {
             paths.for_each(|path| oracle_agrees(name, body.as_bytes(), &sets, agent.as_bytes(), path));
@@ -100,7 +100,7 @@ fn answers_stay_right_and_sizes_in_proportion() {
                 let once =
                     decide_once(body.as_bytes(), &GOOGLE_LIB, &of_name(agent.as_bytes(), &GOOGLE_LIB), url.as_bytes());
                 let line = answers[0].rule().map_or(0, |rule| rule.line);
-                // A file over the limit of steps has no answer in one shot.
+                // Files over the step limit have no one-shot verdict.
                 let Ok(once) = once else { continue };
                 in_one_shot += 1;
                 assert_eq!((once.allowed, once.line), (answers[0].verdict == Verdict::Allow, line), "{name} on {path}");
@@ -108,10 +108,10 @@ fn answers_stay_right_and_sizes_in_proportion() {
         }
     }
     assert_eq!(tried, (families().len() - REFUSED.len()) * Strategy::ALL.len());
-    assert!(in_one_shot > 50, "{in_one_shot} answers in one shot");
+    assert!(in_one_shot > 50, "{in_one_shot} one-shot verdicts");
 }
 
-/// The families that are refused, because one decision would go over a path more often than [`MAX_PASSES`].
+/// The families that are rejected because one decision could pass over a path more than [`MAX_PASSES`] times.
 const REFUSED: [&str; 9] = [
     "nested wildcards that part",
     "17,000 segments before one end",
@@ -125,7 +125,7 @@ const REFUSED: [&str; 9] = [
 ];
 
 #[test]
-fn files_that_take_too_many_passes_are_refused() {
+fn files_that_need_too_many_passes_are_rejected() {
     let mut refused = Vec::new();
     for Family { name, body, .. } in families() {
         let arena = Bump::new();
@@ -137,7 +137,7 @@ fn files_that_take_too_many_passes_are_refused() {
     assert_eq!(refused, REFUSED);
 }
 
-/// The lists of rules of a file, also of one that is refused.
+/// Returns a file's rule lists, even if the file would be rejected.
 fn lists_of(body: &str) -> Vec<RuleList> {
     let arena = Bump::new();
     let robots = parse(body.as_bytes(), &GOOGLE_LIB, &arena);
@@ -145,9 +145,9 @@ fn lists_of(body: &str) -> Vec<RuleList> {
     lists.iter().map(|list| order(list, &GOOGLE_LIB, &arena, &mut OrderScratch::default()).0).collect()
 }
 
-/// The bound that `compile_counted` states, counted and not timed.
+/// Checks the bound documented at `compile_counted`.
 #[test]
-fn steps_of_building_are_linear() {
+fn compilation_steps_are_linear() {
     let mut most = 0.0_f64;
     for Family { name, body, .. } in families() {
         let arena = Bump::new();
@@ -162,16 +162,15 @@ fn steps_of_building_are_linear() {
     assert!(most > 1.0, "nothing was counted");
 }
 
-/// The bound that `Ruleset::verdict` states: four steps a pass for each byte of the path and its end, and the bytes of
-/// the fallback patterns.
+/// Returns the bound documented at `Ruleset::verdict`: four steps per pass for each path byte and the end, plus the
+/// fallback patterns' size.
 fn most_steps(ruleset: &Ruleset<'_>, path: &[u8]) -> usize {
     let fallbacks = if ruleset.shape().fallbacks { MAX_FALLBACK_BYTES } else { 0 };
     (STEPS_OF_PASS * (path.len() + 1) + 2) * ruleset.passes().unwrap() + fallbacks
 }
 
-/// Counted and not timed.
 #[test]
-fn steps_of_a_walk_are_bounded() {
+fn matching_steps_are_bounded() {
     let (mut walks, mut most) = (0, 0.0_f64);
     for Family { name, body, .. } in families() {
         if REFUSED.contains(&name) {
@@ -199,13 +198,13 @@ fn steps_of_a_walk_are_bounded() {
     assert!(most > 1.0, "nothing was counted");
 }
 
-/// The worst questions that are known: files at the limit of passes, with the longest URL.
+/// Tests the worst known cases: files at the pass limit, with the longest URL.
 #[test]
-fn steps_of_one_url_at_all_limits_are_bounded() {
+fn matching_steps_at_all_limits_are_bounded() {
     let a = |count: usize| "a".repeat(count);
     let heads: String = (0..MAX_NESTED_WILDCARDS).map(|n| format!("<{n}>")).collect();
     let deep = format!("/{}*b", "*a".repeat(MAX_WILDCARD_DEPTH + 1));
-    // The patterns, and what the longest URL begins with and repeats.
+    // The patterns, the longest URL's start, and the text that fills it.
     let worst: [(&str, Vec<String>, &str, &str); 6] = [
         ("after wildcards", (0..240).map(|n| format!("/*<{n}>*aaab")).collect(), &heads, "a"),
         ("in the trie", (1..255).map(|n| format!("/{}*aaab{n}", a(n))).collect(), "", "a"),
@@ -237,12 +236,12 @@ fn steps_of_one_url_at_all_limits_are_bounded() {
         println!("{name}: {passes} passes, {steps} steps, {} a byte", steps / path.len());
         assert!((230..=MAX_PASSES).contains(&passes), "{name}: {passes} passes");
         assert!(steps <= most_steps(&ruleset, path.as_bytes()), "{name}: {steps}");
-        assert!(steps > 60 * path.len(), "{name}: {steps} steps: not the worst");
+        assert!(steps > 60 * path.len(), "{name}: {steps} steps are too few for a worst case");
     }
 }
 
 #[test]
-fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
+fn large_shared_groups_are_not_copied_per_token() {
     let mut body = String::new();
     let tokens = |n: usize| format!("bot{}{}", char::from(b'a' + (n / 26) as u8), char::from(b'a' + (n % 26) as u8));
     for n in 0..400 {
@@ -270,10 +269,10 @@ fn tokens_with_a_large_group_in_common_do_not_multiply_it() {
     }
 }
 
-/// As above, but small enough for the limits of every dialect: groups that are kept apart decide together in each
-/// dialect's own order.
+/// Like the test above, but small enough for the limits in every dialect. Rules in unmerged groups decide together, in
+/// the dialect's own order.
 #[test]
-fn groups_that_are_kept_apart_decide_in_every_order() {
+fn unmerged_groups_decide_together_in_every_dialect() {
     let mut body = String::new();
     let token = |n: usize| format!("b{}{}", char::from(b'a' + (n / 26) as u8), char::from(b'a' + (n % 26) as u8));
     for n in 0..60 {

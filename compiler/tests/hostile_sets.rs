@@ -1,4 +1,4 @@
-//! Sets that are made to be slow to open, verify or ask, under right checksums: steps are counted, and are linear in the file.
+//! Sets built to be slow to open, verify or query, with valid checksums. Their step counts are linear in the file size.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -13,11 +13,11 @@ use reptile_engine::set::Set;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::Cause;
 
-/// Steps of `verify` for each byte of the file: the checksum, the tables, twice those of origins for each seed, the automata.
+/// Steps of `verify` per byte: the checksum, the tables, the origin table twice for each seed, and the automata.
 const STEPS_PER_BYTE: u64 = 24;
 
-/// A set of so many origins, each with a policy, tokens, rules and other directives of its own, and three captures with
-/// their times.
+/// Compiles a set in which each origin has its own policy, tokens, rules and other directives, and three captures at
+/// different times.
 fn honest(origins: usize) -> (Header, Sections) {
     let mut builder = SetBuilder::new(&GOOGLE_LIB).by_time(true);
     for number in 0..origins {
@@ -39,8 +39,8 @@ fn honest(origins: usize) -> (Header, Sections) {
     (container.header(), Section::ALL.map(|section| container.section(&bytes, section).to_vec()))
 }
 
-/// Writes a set with these sections, verifies it and asks for an origin. Returns whether `verify` accepts it, and its steps for
-/// each byte.
+/// Writes and verifies a set with these sections, and looks up origins. Returns whether `verify` accepts the set, and
+/// its steps per byte.
 fn verified(header: &Header, sections: &Sections) -> (bool, u64) {
     let mut bytes = Vec::new();
     container::write(&mut bytes, header, sections).unwrap();
@@ -48,24 +48,24 @@ fn verified(header: &Header, sections: &Sections) -> (bool, u64) {
     let set = Set::from_bytes(bytes).unwrap();
     for host in ["h0.example", "h1.example", "nowhere.example"] {
         if let Ok((_, steps)) = set.origin_table().find_counted(Scheme::Http, host.as_bytes(), 80) {
-            assert!(steps <= 2 * MAX_PROBE_SLOTS, "{steps} steps of a look-up");
+            assert!(steps <= 2 * MAX_PROBE_SLOTS, "{steps} look-up steps");
         }
         let url = format!("http://{host}/");
-        // Only that it comes back matters.
+        // Any result will do, as long as the call returns.
         let _ = set.agent(b"any").and_then(|agent| set.explain_at(&agent, url.as_bytes(), 86_400));
     }
     let (result, steps) = set.verify_counted();
     (result.is_ok(), steps / len)
 }
 
-/// Overwrites the numbers of four bytes of a section from a byte on, every so many bytes.
+/// Overwrites a 32-bit number in a section every `step` bytes, starting at `from`.
 fn fill(section: &mut [u8], from: usize, step: usize, number: u32) {
     for at in (from..section.len().saturating_sub(3)).step_by(step) {
         section[at..at + 4].copy_from_slice(&number.to_le_bytes());
     }
 }
 
-/// A way to make a set hostile.
+/// An attack's name, and a function that damages a set's sections.
 type Attack = (&'static str, fn(&mut Sections));
 
 fn section(sections: &mut Sections, section: Section) -> &mut Vec<u8> {
@@ -87,43 +87,43 @@ const ATTACKS: [Attack; 18] = [
         let full = slots[64..].chunks_exact(8).find(|slot| *slot != [0; 8]).unwrap().to_vec();
         slots[64..].chunks_exact_mut(8).for_each(|slot| slot.copy_from_slice(&full));
     }),
-    ("more origins than there can be", |sections| {
+    ("more origins than possible", |sections| {
         section(sections, Section::Buckets)[..16].fill(0xFF);
     }),
     ("one bucket", |sections| {
         section(sections, Section::Buckets)[8..16].copy_from_slice(&1_u64.to_le_bytes());
     }),
-    ("more buckets than there can be", |sections| {
+    ("more buckets than possible", |sections| {
         section(sections, Section::Buckets)[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
     }),
     ("all origins share the first policy", |sections| {
         let slots = section(sections, Section::Origins);
-        // Records of three hosts in ten have 32 bytes; what is hit in between only makes it worse.
+        // Every record takes 32 bytes.
         fill(slots, 0, 32, 0);
     }),
-    ("policies of 2^32 - 1 tokens", |sections| fill(section(sections, Section::Policies), 8, 8, u32::MAX)),
-    ("policies of 2^32 - 1 groups", |sections| fill(section(sections, Section::Policies), 12, 8, u32::MAX)),
-    ("policies that overlap", |sections| {
-        // Each claims as many tokens as there are bytes left.
+    ("policies with 2^32 - 1 tokens", |sections| fill(section(sections, Section::Policies), 8, 8, u32::MAX)),
+    ("policies with 2^32 - 1 groups", |sections| fill(section(sections, Section::Policies), 12, 8, u32::MAX)),
+    ("overlapping policies", |sections| {
+        // Each policy claims a token for every 32 bytes of the section.
         let policies = section(sections, Section::Policies);
         let len = policies.len() as u32;
         fill(policies, 8, 16, len / 32);
     }),
-    ("timelines of 2^32 - 1 captures", |sections| fill(section(sections, Section::Captures), 0, 8, u32::MAX)),
-    ("timelines of 2^32 - 1 spans", |sections| fill(section(sections, Section::Captures), 4, 8, u32::MAX)),
-    ("timelines that overlap", |sections| {
-        // Each claims a quarter of the section as captures.
+    ("timelines with 2^32 - 1 captures", |sections| fill(section(sections, Section::Captures), 0, 8, u32::MAX)),
+    ("timelines with 2^32 - 1 spans", |sections| fill(section(sections, Section::Captures), 4, 8, u32::MAX)),
+    ("overlapping timelines", |sections| {
+        // Each timeline claims a quarter of the section as captures.
         let captures = section(sections, Section::Captures);
         let len = captures.len() as u32;
         fill(captures, 0, 16, len / 128);
     }),
-    ("spans that all begin at the beginning", |sections| {
-        // The first record: two numbers, then when its spans begin.
+    ("spans that all begin at zero", |sections| {
+        // The first record has two counts, then the span starts.
         let captures = section(sections, Section::Captures);
         let spans = u32::from_le_bytes(captures[4..8].try_into().unwrap()) as usize;
         captures[8..8 + spans * 8].fill(0);
     }),
-    ("lines of 2^32 - 1 rules", |sections| {
+    ("lines for 2^32 - 1 rules", |sections| {
         section(sections, Section::Lines).iter_mut().for_each(|byte| *byte = 0xFF);
         fill(section(sections, Section::Lines), 0, 8, u32::from_le_bytes([63 << 2, 0xFF, 0xFF, 0xFF]));
     }),
@@ -132,12 +132,12 @@ const ATTACKS: [Attack; 18] = [
         let entries: Vec<Vec<u8>> = index.chunks_exact(8).rev().map(<[u8]>::to_vec).collect();
         *index = entries.concat();
     }),
-    ("rulesets that are all of the section", |sections| {
+    ("rulesets that span the whole section", |sections| {
         let end = sections[Section::Rulesets as usize].len() as u64;
         let index = section(sections, Section::Index);
         index.chunks_exact_mut(8).for_each(|entry| entry.copy_from_slice(&end.to_le_bytes()));
     }),
-    ("tokens that all begin at the beginning", |sections| {
+    ("tokens that all begin at zero", |sections| {
         let tokens = section(sections, Section::Tokens);
         let count = u64::from_le_bytes(tokens[..8].try_into().unwrap()) as usize;
         tokens[8..8 + count * 8].fill(0);
@@ -145,12 +145,12 @@ const ATTACKS: [Attack; 18] = [
 ];
 
 #[test]
-fn steps_are_linear_in_the_file() {
+fn verification_steps_are_linear_in_file_size() {
     let sizes = [100, 200, 400].map(|origins| (origins, honest(origins)));
     for (origins, (header, sections)) in &sizes {
         let (accepted, steps) = verified(header, sections);
-        println!("{origins} origins, honest: {steps} steps of verify for each byte");
-        assert!(accepted && steps <= STEPS_PER_BYTE, "{steps} steps for each byte of an honest set");
+        println!("{origins} origins, honest: {steps} verification steps per byte");
+        assert!(accepted && steps <= STEPS_PER_BYTE, "{steps} steps per byte for an honest set");
     }
     for (name, attack) in ATTACKS {
         for (origins, (header, sections)) in &sizes {
@@ -158,21 +158,21 @@ fn steps_are_linear_in_the_file() {
             attack(&mut hostile);
             assert!(hostile != *sections, "{name}");
             let (accepted, steps) = verified(header, &hostile);
-            println!("{origins} origins, {name}: {steps} steps of verify for each byte");
+            println!("{origins} origins, {name}: {steps} verification steps per byte");
             assert!(!accepted, "{name}");
-            assert!(steps <= STEPS_PER_BYTE, "{name}: {steps} steps for each byte");
+            assert!(steps <= STEPS_PER_BYTE, "{name}: {steps} steps per byte");
         }
     }
 }
 
-/// Lines that share nearly all of a long value with the one before take few bytes each; verifying them is linear all the same.
+/// Lines that share most of a long value with the previous line take few bytes each, yet verification stays linear.
 #[test]
-fn long_shared_values_cost_no_more_than_their_bytes() {
+fn long_shared_values_verify_in_linear_time() {
     let steps_of = |lines: usize| {
         let start = "x".repeat(4000);
         let mut body = String::new();
         for number in 0..lines {
-            // Of 16 MiB at most in all.
+            // The body must stay within the 16 MiB limit.
             body.push_str(&format!("sitemap: {start}{}\n", char::from(b'a' + (number % 26) as u8)));
         }
         let mut builder = SetBuilder::new(&GOOGLE_LIB);

@@ -1,5 +1,4 @@
-//! Sections beyond 4 GiB: a set whose every section of records begins with a hole of some gigabytes, in a file that takes
-//! no more room on the disk than what is not in the holes.
+//! Sections over 4 GiB: each record section of the set begins with a hole of several gigabytes, in a sparse file.
 
 #![cfg(all(unix, target_pointer_width = "64"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
@@ -19,7 +18,7 @@ use reptile_engine::url::{self, Scheme};
 use reptile_engine::verdict::Verdict;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The hole at the start of each section of records: beyond 4 GiB, and a multiple of every unit, also of the 96 bytes of
+/// The hole at the start of each record section: over 4 GiB, and a multiple of every record size, including the 96-byte
 /// fingerprints.
 const HOLE: u64 = 96 << 26;
 
@@ -28,7 +27,7 @@ const CHECKSUM_AT: usize = 56;
 
 const BODY: &[u8] = b"user-agent: *\ndisallow: /private\n\ndisallow: /*?sort=\nsitemap: https://a.example/map\n";
 
-/// A small set of one origin that has something in every section.
+/// Compiles a small set with one origin and data in every section.
 fn small() -> Vec<u8> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     let origin = OwnedOrigin { host: b"a.example"[..].into(), scheme: Scheme::Https, port: 443 };
@@ -38,13 +37,13 @@ fn small() -> Vec<u8> {
     builder.finish(Strategy::default()).unwrap().to_bytes()
 }
 
-/// Adds to a number of four bytes.
+/// Adds `more` to the 32-bit number at `at`.
 fn add(bytes: &mut [u8], at: usize, more: u64) {
     let number = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     bytes[at..at + 4].copy_from_slice(&(number + u32::try_from(more).unwrap()).to_le_bytes());
 }
 
-/// The sections of the small set as they are after holes at their starts; `FORMAT.md` says what is where.
+/// Returns the small set's sections, adjusted for holes at their starts, and the hole sizes. See `FORMAT.md`.
 fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
     let container = Container::read(bytes).unwrap();
     let section = |section: Section| {
@@ -68,7 +67,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
             }
             Section::Policies => {
                 hole = HOLE;
-                // The second ruleset; the first is the hole.
+                // The hole replaces the first ruleset, so the index is one higher.
                 add(&mut bytes, 16, 1);
                 add(&mut bytes, 20, HOLE / 4);
             }
@@ -78,7 +77,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
             }
             Section::Rulesets => {
                 hole = HOLE;
-                // It ends with the places of its fingerprints.
+                // The section ends with the fingerprint indices.
                 let place = bytes.len() - 4;
                 add(&mut bytes, place, HOLE / 96);
             }
@@ -90,7 +89,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
     Section::ALL.into_iter().map(section).filter(|(_, _, bytes)| !bytes.is_empty()).collect()
 }
 
-/// Writes the set with its holes. The checksums of the sections, which opening does not read, are those of the small set.
+/// Writes the set with its holes. Section checksums are copied from the small set, because opening does not read them.
 fn write(file: &File, small: &[u8]) -> u64 {
     let sections = after_holes(small);
     let table_end = HEADER_BYTES + sections.len() * ENTRY_BYTES;
@@ -113,12 +112,12 @@ fn write(file: &File, small: &[u8]) -> u64 {
 }
 
 #[test]
-fn sections_beyond_four_gigabytes_are_read() {
+fn sections_over_four_gibibytes_are_readable() {
     let small = small();
     let file = tempfile::NamedTempFile::new().unwrap();
     let len = write(file.as_file(), &small);
     assert!(len > 7 * HOLE, "{len}");
-    // SAFETY: nobody else knows the file, and it does not change any more.
+    // SAFETY: no other process uses the file, and it is not modified again.
     let mapped = unsafe { MappedFile::open(file.path()) }.unwrap();
     let (large, small) = (Set::from_bytes(mapped).unwrap(), Set::from_bytes(small).unwrap());
     small.verify().unwrap();

@@ -1,6 +1,6 @@
-//! Every limit of the compiler at one less, at itself, and at one more.
+//! Compiler limits, each tested at one less than, exactly at, and one more than the limit.
 //!
-//! The limits of a line, a URL and a host are tested where they are kept: `robots.rs` and the engine's `url.rs`.
+//! Limits for lines, URLs and hosts are tested where they are enforced: `src/body` and the engine's `url.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -42,7 +42,7 @@ fn shape_of(patterns: &[String], strategy: Strategy, paths: &[String]) -> Shape 
 }
 
 #[test]
-fn bytes_of_a_body() {
+fn bodies_are_limited_in_size() {
     for (len, fits) in [(MAX_BODY_BYTES - 1, true), (MAX_BODY_BYTES, true), (MAX_BODY_BYTES + 1, false)] {
         let made = prepare(&vec![b'#'; len], &GOOGLE_LIB, &Bump::new());
         assert_eq!(made.is_ok(), fits, "{len}");
@@ -57,10 +57,9 @@ fn refusal(body: &str, dialect: &Dialect) -> Option<String> {
 }
 
 #[test]
-fn passes_over_one_path() {
+fn passes_over_a_path_are_limited() {
     for (passes, fits) in [(MAX_PASSES - 1, true), (MAX_PASSES, true), (MAX_PASSES + 1, false)] {
-        // One pass through the trie; the wildcards after different texts that a path may begin with; the rest does not
-        // count.
+        // One pass through the trie, and one for each wildcard after a different text that a path may begin with.
         let texts = (1..passes).map(|n| format!("disallow: /{}*aaab{n}\n", "a".repeat(n)));
         let body: String = ["user-agent: *\ndisallow: /x\n".to_owned()].into_iter().chain(texts).collect();
         let error = "line 3: the rules that decide together take too long for one URL: passes over one path: 257 is over \
@@ -69,7 +68,8 @@ fn passes_over_one_path() {
     }
 }
 
-/// Two tokens that share a number of groups, but have one of their own, so that only those of the first are merged.
+/// Returns a file in which two tokens share groups, and each also has its own, so that only the first token's groups
+/// are merged.
 fn groups_apart(groups: usize) -> String {
     let rules: String = (0..MIN_MERGED_RULES / groups + 1).map(|rule| format!("disallow: /{rule}\n")).collect();
     let shared = (1..groups).map(|_| format!("user-agent: a\nuser-agent: z\n{rules}"));
@@ -77,7 +77,7 @@ fn groups_apart(groups: usize) -> String {
 }
 
 #[test]
-fn passes_of_groups_that_decide_together() {
+fn passes_over_unmerged_groups_are_limited() {
     for (groups, fits) in [(MAX_PASSES - 1, true), (MAX_PASSES, true), (MAX_PASSES + 1, false)] {
         let body = groups_apart(groups);
         let error = "line 3: the rules that decide together take too long for one URL: passes over one path: 257 is over \
@@ -91,10 +91,10 @@ fn passes_of_groups_that_decide_together() {
 }
 
 #[test]
-fn a_set_whose_groups_take_too_many_passes_together_is_refused() {
+fn sets_whose_groups_need_too_many_passes_are_rejected() {
     for (groups, fits) in [(MAX_PASSES, true), (MAX_PASSES + 1, false)] {
         let mut prepared = read(&groups_apart(MAX_PASSES));
-        // What no robots.txt comes to: the token has one group more.
+        // Gives the token one group more than the compiler allows.
         for _ in MAX_PASSES..groups {
             let (token, group) = prepared.tokens.last().cloned().unwrap();
             let more = prepared.groups[group as usize].clone();
@@ -111,9 +111,9 @@ fn a_set_whose_groups_take_too_many_passes_together_is_refused() {
 }
 
 #[test]
-fn bytes_of_fallback_patterns_of_a_body() {
+fn fallback_pattern_bytes_are_limited() {
     for (bytes, fits) in [(MAX_FALLBACK_BYTES - 1, true), (MAX_FALLBACK_BYTES, true), (MAX_FALLBACK_BYTES + 1, false)] {
-        // A header, the segments, each with its length, and the end of the list.
+        // A header, the segments with their lengths, and the end of the list.
         let wildcards = MAX_WILDCARD_DEPTH + 1;
         let start = format!("/{}", "*a".repeat(wildcards));
         let rest = bytes - (16 + 4 * (wildcards + 1) + start.len() - wildcards + 4);
@@ -125,9 +125,9 @@ fn bytes_of_fallback_patterns_of_a_body() {
 }
 
 #[test]
-fn steps_of_a_decision_that_compiles_nothing() {
+fn one_shot_steps_are_limited() {
     let rules = MAX_ONCE_STEPS / MAX_URL_BYTES;
-    // A pattern of three bytes and a path of all but three take as many steps as the longest URL has bytes.
+    // A three-byte pattern and a path three bytes below the limit take as many steps as the longest URL has bytes.
     let path = format!("/{}", "a".repeat(MAX_URL_BYTES - 4));
     for (last, fits) in [("*b", true), ("/*b", true), ("/*bb", false)] {
         let body = format!("user-agent: *\n{}disallow: {last}\n", "disallow: /*b\n".repeat(rules - 1));
@@ -142,7 +142,7 @@ fn steps_of_a_decision_that_compiles_nothing() {
 }
 
 #[test]
-fn wildcards_that_nest() {
+fn deeply_nested_wildcards_become_fallbacks() {
     for (wildcards, fallbacks) in
         [(MAX_WILDCARD_DEPTH - 1, false), (MAX_WILDCARD_DEPTH, false), (MAX_WILDCARD_DEPTH + 1, true)]
     {
@@ -154,9 +154,9 @@ fn wildcards_that_nest() {
 }
 
 #[test]
-fn wildcards_after_different_texts() {
+fn wildcards_over_the_trie_limit_become_fallbacks() {
     for texts in [MAX_TRIE_WILDCARDS - 1, MAX_TRIE_WILDCARDS, MAX_TRIE_WILDCARDS + 1] {
-        // Two patterns for each text, the first wildcard of which they share.
+        // Two patterns for each text. They share the first wildcard.
         let patterns: Vec<String> = (0..texts).flat_map(|n| [format!("/{n:05}*y"), format!("/{n:05}*z")]).collect();
         let paths = [0, 9, texts - 2, texts - 1, texts].map(|n| format!("/{n:05}xz"));
         let shape = shape_of(&patterns, Strategy::Factored, &paths);
@@ -166,8 +166,8 @@ fn wildcards_after_different_texts() {
 }
 
 #[test]
-fn wildcards_after_wildcards_in_one_ruleset() {
-    // Before each second wildcard another segment, fewer than would need several automata after one wildcard.
+fn excess_nested_wildcards_become_fallbacks() {
+    // Each second wildcard follows a different segment, with too few per first wildcard to need several automata.
     let pattern = |n: usize| format!("/{}*<{n}>*z", n / 32);
     for nested in [MAX_NESTED_WILDCARDS - 1, MAX_NESTED_WILDCARDS, MAX_NESTED_WILDCARDS + 1] {
         let patterns: Vec<String> = (0..nested).map(pattern).collect();
@@ -179,7 +179,7 @@ fn wildcards_after_wildcards_in_one_ruleset() {
             nested.min(MAX_NESTED_WILDCARDS) + nested.min(MAX_NESTED_WILDCARDS).div_ceil(32)
         );
     }
-    // Wildcards that patterns have in common count once, the first of each pattern not at all.
+    // Wildcards shared by several patterns count once. A pattern's first wildcard does not count.
     let shared: Vec<String> =
         (0..2 * MAX_NESTED_WILDCARDS).flat_map(|n| [format!("/*a*b{n}"), format!("/{n}*a")]).collect();
     let shape = shape_of(&shared, Strategy::Factored, &["/xaxb7".into(), "/7xa".into()]);
@@ -187,7 +187,7 @@ fn wildcards_after_wildcards_in_one_ruleset() {
 }
 
 #[test]
-fn wildcards_that_one_wildcard_leads_to() {
+fn wildcards_with_many_branches_are_split() {
     for (segments, automata) in
         [(MAX_WILDCARD_BRANCHES - 1, 1), (MAX_WILDCARD_BRANCHES, 1), (MAX_WILDCARD_BRANCHES + 1, 2)]
     {
@@ -198,8 +198,8 @@ fn wildcards_that_one_wildcard_leads_to() {
     }
 }
 
-/// How many steps a walk over a path takes for disallow rules. None of their wildcards finds anything there, so that each that
-/// is looked at takes one.
+/// Returns the steps that matching a path against disallow rules takes. No wildcard matches there, so each one that is
+/// tried takes one step.
 fn steps_of(patterns: &[String], path: &str) -> usize {
     let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
     let arena = Bump::new();
@@ -210,7 +210,7 @@ fn steps_of(patterns: &[String], path: &str) -> usize {
 }
 
 #[test]
-fn bytes_between_wildcards_that_are_joined() {
+fn wildcards_are_joined_up_to_a_distance() {
     for (len, joined) in [(MAX_TEXT_BETWEEN - 1, true), (MAX_TEXT_BETWEEN, true), (MAX_TEXT_BETWEEN + 1, false)] {
         let text = format!("/{}", "t".repeat(len - 1));
         let second = format!("{text}*zz");
@@ -220,7 +220,7 @@ fn bytes_between_wildcards_that_are_joined() {
 }
 
 #[test]
-fn segments_of_a_wildcard_that_is_joined() {
+fn wildcards_are_joined_up_to_a_segment_count() {
     for (segments, joined) in
         [(MAX_SEGMENTS_JOINED - 1, true), (MAX_SEGMENTS_JOINED, true), (MAX_SEGMENTS_JOINED + 1, false)]
     {
@@ -232,8 +232,8 @@ fn segments_of_a_wildcard_that_is_joined() {
 }
 
 #[test]
-fn states_of_wildcards() {
-    // Eight states for each wildcard: a letter each.
+fn wildcards_over_the_state_limit_become_fallbacks() {
+    // Each wildcard has eight states, one per letter.
     for (states, fallbacks) in
         [(MAX_WILDCARD_STATES - 1, false), (MAX_WILDCARD_STATES, false), (MAX_WILDCARD_STATES + 1, true)]
     {
@@ -245,9 +245,10 @@ fn states_of_wildcards() {
 }
 
 #[test]
-fn transitions_of_joined_wildcards() {
-    // Each of the `count` nodes that end in `a` takes over three transitions, and the last one more. With those to the
-    // 4 + 2 * count other nodes that are 4 + 5 * count + 1, of which two are allowed for each of 5 + 2 * count nodes.
+fn wildcards_are_joined_up_to_a_transition_density() {
+    // Each of the `count` nodes that end in `a` inherits three transitions, and the last one a fourth. One transition
+    // leads to each of the 4 + 2 * count nodes below the root. The total is 4 + 5 * count + 1, and each of the
+    // 5 + 2 * count nodes may have two.
     const _: () = assert!(MAX_TRANSITIONS_PER_BYTE_JOINED == 2);
     for (count, joined) in [(4, true), (5, true), (6, false)] {
         let second = format!("/*{}", "xa".repeat(count));
@@ -257,12 +258,12 @@ fn transitions_of_joined_wildcards() {
 }
 
 #[test]
-fn wildcards_that_are_asked_whether_another_is_needed() {
+fn wildcards_are_skipped_within_the_source_limit() {
     for (between, left_out) in
         [(MAX_SOURCES_ASKED - 2, true), (MAX_SOURCES_ASKED - 1, true), (MAX_SOURCES_ASKED, false)]
     {
         let text = |len: usize| format!("/{}", "a".repeat(len));
-        // Their segments may begin in the text between, and are long, so that no two are joined.
+        // Their segments may begin in the text between, and are too long for any two to be joined.
         let mut patterns: Vec<String> = (0..between).map(|n| format!("{}*a{n}{n}{n}{n}", text(n))).collect();
         patterns.extend(["*zz".into(), format!("{}b*yy", text(between))]);
         let path = format!("{}b", text(between));
@@ -274,7 +275,7 @@ fn wildcards_that_are_asked_whether_another_is_needed() {
 }
 
 #[test]
-fn bytes_of_patterns_that_are_determinised_as_a_whole() {
+fn long_patterns_are_not_compiled_to_a_whole_dfa() {
     for (len, whole) in [
         (MAX_WHOLE_DFA_PATTERN_BYTES - 1, true),
         (MAX_WHOLE_DFA_PATTERN_BYTES, true),
@@ -288,8 +289,8 @@ fn bytes_of_patterns_that_are_determinised_as_a_whole() {
 }
 
 #[test]
-fn rules_of_merged_lists() {
-    // A group of a thousand rules for all tokens, and one of a single rule for each: merging costs 1,001 a token.
+fn group_merging_is_limited_by_rule_count() {
+    // One group of a thousand rules for all tokens, and a single rule for each: merging costs 1,001 rules a token.
     let entries = |tokens: usize| {
         let name = |token: usize| format!("user-agent: {}\n", "t".repeat(token + 1));
         let mut body: String = (0..tokens).map(name).collect();
@@ -303,13 +304,13 @@ fn rules_of_merged_lists() {
     for tokens in [most - 1, most] {
         assert_eq!(entries(tokens), tokens);
     }
-    // One token too many keeps its two groups apart.
+    // One more token keeps its two groups separate.
     assert_eq!(entries(most + 1), most + 2);
 }
 
 #[test]
-fn transitions_of_a_wildcard() {
-    // Every prefix of `xaxa...` that ends in `a` takes over the children that `a` has.
+fn wildcards_with_dense_transitions_become_fallbacks() {
+    // Every prefix of `xaxa...` that ends in `a` inherits all transitions of `a`.
     let patterns = |children: u8| -> Vec<String> {
         let after_a = (0..children).map(|child| format!("/*a{}", char::from(b'0' + child)));
         after_a.chain([format!("/*{}", "xa".repeat(200))]).collect()

@@ -1,5 +1,5 @@
-//! The linter: every finding of the cases in `corpora/lint`, that what it calls idle is idle, that hostile files do not
-//! keep it long, and that it gets through the real files, where they are present.
+//! Linter tests: every finding of the cases in `corpora/lint`, no verdict changes from removing idle rules, bounded
+//! steps for hostile files, and the real files, if present.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -41,10 +41,10 @@ struct Case {
     body: Option<String>,
     body_base64: Option<String>,
     body_parts: Option<Vec<(String, usize)>>,
-    /// Findings of each code that are listed, if not the usual number.
+    /// Maximum number of findings listed per code, if not the default.
     max_findings: Option<u32>,
     findings: Vec<String>,
-    /// Codes that the case comes near to and does not have.
+    /// Codes that the case almost triggers.
     #[serde(default)]
     not: Vec<String>,
 }
@@ -61,7 +61,7 @@ impl Case {
 }
 
 #[test]
-fn every_finding_of_every_case() {
+fn cases_have_exactly_the_expected_findings() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/lint/cases.toml");
     let cases: Cases = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut wrong = Vec::new();
@@ -83,10 +83,10 @@ fn every_finding_of_every_case() {
         with.extend(codes);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Every code has a case that has it, and one that comes near.
+    // Every code must have a case that triggers it and one that almost does.
     for code in known {
         assert!(with.contains(code), "no case has {code}");
-        assert!(without.contains(code), "no case comes near to {code}");
+        assert!(without.contains(code), "no case almost triggers {code}");
     }
     assert_eq!(cases.case.len(), CASES);
 }
@@ -128,9 +128,9 @@ fn hostile_files_take_bounded_steps() {
     }
 }
 
-/// Twice the lines take little more than twice the steps, whatever they are.
+/// Doubling the lines must not much more than double the steps, whatever the lines are.
 #[test]
-fn steps_are_linear_but_for_sorting() {
+fn steps_are_linear_except_for_sorting() {
     fn group(line: impl Fn(usize) -> String) -> impl Fn(usize) -> String {
         move |lines| "user-agent: *\n".to_owned() + &(0..lines).map(&line).collect::<String>()
     }
@@ -150,11 +150,11 @@ fn steps_are_linear_but_for_sorting() {
         ("names and other lines", &|lines| "user-agent: b\nx: y\n\n".repeat(lines) + "allow: /\n"),
         ("misspelt keys", &|lines| (0..lines).map(|n| format!("dis{:03}llow:\n", n % 1000)).collect()),
     ];
-    // More rules than are compared between dialects, which is another bound.
+    // More rules than are compared between dialects, because that comparison has a separate bound.
     const LINES: usize = 8 << 10;
     for (name, body) in bodies {
         for dialect in ALL {
-            // The files that some dialects treat as empty have no steps to compare.
+            // Even files that a dialect treats as empty must have counted steps.
             let steps = [1, 2, 4].map(|times| lint_counted(body(times * LINES).as_bytes(), dialect, 10).1);
             assert!(steps[0] as usize > LINES, "{name}, {}: nothing was counted", dialect.name);
             for pair in steps.windows(2) {
@@ -167,9 +167,9 @@ fn steps_are_linear_but_for_sorting() {
 proptest! {
     #![proptest_config(support::cases(3000))]
 
-    /// A rule that is called idle can go: no verdict changes.
+    /// Removing an idle rule changes no verdict.
     #[test]
-    fn idle_rules_are_idle(
+    fn idle_rules_can_be_removed(
         rules in prop::collection::vec(("(Allow|Disallow|User-agent)", "[/*]?[ab/*]{0,4}[$]?|/a/index[.]html|a|b"), 1..10),
         paths in prop::collection::vec("/[ab/]{0,5}", 20),
         dialect in prop::sample::select(ALL.to_vec()),
@@ -181,7 +181,7 @@ proptest! {
         let body = text(&lines);
         for finding in lint(&body, dialect, u32::MAX).findings.into_iter().filter(|finding| idle.contains(&finding.code)) {
             let mut fewer = lines.clone();
-            // An allow without a value means nothing, but ends the list of user-agent lines as the rule did.
+            // An allow without a value has no effect, but ends the list of user-agent lines like the rule did.
             fewer[finding.line as usize - 1] = "Allow:".into();
             let fewer = text(&fewer);
             for (path, agent) in paths.iter().flat_map(|path| [(path, "a"), (path, "b")]) {
@@ -197,7 +197,7 @@ proptest! {
     }
 }
 
-/// What agents of a file may fetch: of each path the verdicts for the names in the file and for another.
+/// Returns the verdicts for all paths and names.
 fn verdicts(body: &[u8], dialect: &'static Dialect, paths: &[Vec<u8>], names: &[Vec<u8>]) -> Vec<bool> {
     let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
     let mut builder = SetBuilder::new(dialect);
@@ -210,7 +210,7 @@ fn verdicts(body: &[u8], dialect: &'static Dialect, paths: &[Vec<u8>], names: &[
     pairs.map(|(agent, path)| policy.decide(agent, path).unwrap() == Verdict::Allow).collect()
 }
 
-/// Paths that the rules of a file are about, and product tokens that it names.
+/// Returns paths that a file's rules apply to, and the product tokens that it names plus one that it does not.
 fn paths_and_names(body: &[u8], dialect: &Dialect) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     const MOST: usize = 60;
     let arena = Bump::new();
@@ -231,8 +231,8 @@ fn paths_and_names(body: &[u8], dialect: &Dialect) -> (Vec<Vec<u8>>, Vec<Vec<u8>
     (paths, names.into_iter().step_by(step).chain([b"nobody".to_vec()]).collect())
 }
 
-/// A fixed file has no error that could be fixed, fixing it again does nothing, and a verdict changes only if a change
-/// says so. Returns how many lines were changed, and whether verdicts were said to.
+/// Checks that a fixed file has no fixable errors, that fixing it again has no effect, and that verdicts differ only if
+/// a change says so. Returns the number of changes, and whether any may change verdicts.
 fn fix_is_right(body: &[u8], dialect: &'static Dialect) -> (usize, bool) {
     let fixed = fix(body, dialect, Severity::Note);
     let announced = fixed.changes.iter().any(|change| !change.keeps_verdicts);
@@ -255,12 +255,12 @@ fn fix_is_right(body: &[u8], dialect: &'static Dialect) -> (usize, bool) {
 }
 
 #[test]
-fn fixes_of_each_kind() {
+fn fixes_of_each_kind_give_the_expected_file() {
     for (before, after) in [
         ("User-agent: *\nDisallow: \\private\\\n", "User-agent: *\nDisallow: /private/\n"),
         ("User-agent: *\r\nDisalow: x # why\r\n", "User-agent: *\r\nDisallow: /x # why\r\n"),
         ("User-agent: *\nDisallow: /(a|b)/.*\n", "User-agent: *\nDisallow: /(a|b)/.*\n"),
-        // Without the last line the first rule would decide, which it overrules.
+        // Without the last line, the first rule would win.
         (
             "User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n",
             "User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n",
@@ -273,7 +273,7 @@ fn fixes_of_each_kind() {
         ("User-agent: Foo/1.0\nDisallow: /x\n", "User-agent: Foo\nDisallow: /x\n"),
         ("User-agent: *\nDisallow: https://example.com/\n", "User-agent: *\nDisallow: https://example.com/\n"),
         ("User-agent: *\nDisallow: example.com/x\n", "User-agent: *\nDisallow: example.com/x\n"),
-        // The allow becomes a rule, so the longer disallow is not superfluous any more.
+        // The fixed allow becomes a rule, so the longer disallow is no longer redundant.
         (
             "User-agent: *\nDisallow: /a\nAllow: a/b\nDisallow: /a/b/c\nDisallow: /a/d #!\n",
             "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c\n#!\n",
@@ -283,7 +283,7 @@ fn fixes_of_each_kind() {
         assert_eq!(String::from_utf8_lossy(&fixed.body), after, "{before}");
         fix_is_right(before.as_bytes(), &GOOGLE_LIB);
     }
-    // The lines that a change names are those of the file as it was.
+    // Changes refer to line numbers in the original file.
     let fixed = fix(b"User-agent: a, b\nDisallow: /x\nDisallow: /x/y\nDisallow: z\n", &GOOGLE_LIB, Severity::Note);
     let changes: Vec<_> =
         fixed.changes.iter().map(|change| (change.line, change.code, change.keeps_verdicts)).collect();
@@ -291,7 +291,7 @@ fn fixes_of_each_kind() {
 }
 
 #[test]
-fn only_urls_of_the_own_host_become_paths() {
+fn only_urls_of_the_same_host_become_paths() {
     let cases = [
         // The file's host, a rule's value, and the value after the fix, if any.
         (Some("example.com"), "https://example.com/x", Some("/x")),
@@ -325,7 +325,7 @@ proptest! {
     #![proptest_config(support::cases(1500))]
 
     #[test]
-    fn fixed_files_decide_as_before_unless_said(
+    fn fixes_keep_verdicts_unless_announced(
         lines in prop::collection::vec(
             (
                 "(Allow|Disallow|Disallow|User-agent|Disalow|Sitemap|Allow |disallow)(:|:|: | )",
@@ -342,7 +342,7 @@ proptest! {
 }
 
 #[test]
-fn real_files() {
+fn real_files_can_be_linted_and_fixed() {
     let Some(shared) = shared() else { return };
     let file = read(&shared.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
@@ -369,6 +369,6 @@ fn real_files() {
     for ((severity, code), count) in counts {
         println!("{count:7} {severity}[{code}]");
     }
-    println!("{files} files in {time:?}; {fixed} fixed, of these {with_changed_verdicts} with verdicts that change");
+    println!("{files} files in {time:?}; {fixed} fixed, {with_changed_verdicts} of them with changed verdicts");
     assert_eq!(files, REAL_FILES);
 }

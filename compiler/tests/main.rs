@@ -1,6 +1,6 @@
-//! All tests of the compiler in one program: building a program for each file takes much longer than running it.
+//! All compiler tests in one binary: linking one binary per file takes much longer than running the tests.
 //!
-//! Each module says what it tests. A new file needs a line here.
+//! A new file needs a `mod` line here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod batch;
@@ -34,9 +34,9 @@ mod verify;
 mod verify_speed;
 mod walkthrough;
 
-/// A file without its line would not be tested at all.
+/// A file without a `mod` line would silently not be tested.
 #[test]
-fn every_file_has_its_line() {
+fn every_test_file_is_declared() {
     let lines = include_str!("main.rs");
     let mut files = 0;
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {

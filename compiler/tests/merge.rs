@@ -1,4 +1,4 @@
-//! Sets that are merged give the bytes that compiling all of their captures at once gives.
+//! Merging sets gives the same bytes as compiling all captures at once.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -32,7 +32,7 @@ const BODIES: [&str; 7] = [
     "",
 ];
 
-/// A capture: number of its origin, time, what it comes to, body, max-age, status.
+/// A capture: origin number, time, outcome number, body number, max-age, status.
 type Fetch = (usize, Option<i64>, u8, usize, Option<u64>, Option<u16>);
 
 fn outcome_of(number: u8) -> Outcome {
@@ -76,7 +76,7 @@ fn opened(sets: &[Vec<u8>]) -> Result<Vec<Set<&[u8]>>, MergeError> {
     sets.iter().map(|bytes| Set::from_bytes(&bytes[..]).map_err(MergeError::Damaged)).collect()
 }
 
-/// Merges captures and sets.
+/// Merges sets and further captures.
 fn merged(sets: &[Vec<u8>], more: &[&Fetch], profile: &Profile, at: Option<i64>) -> Result<Vec<u8>, MergeError> {
     merged_by(sets, more, profile, at, false)
 }
@@ -94,7 +94,7 @@ fn merged_by(
     merged.map(|set| set.to_bytes()).map_err(|(_, error)| error)
 }
 
-/// What a report says, as it can be compared.
+/// Returns a report's fields in a comparable form.
 fn said(set: &CompiledSet) -> impl PartialEq + std::fmt::Debug {
     let CaptureReport { at, origins, stale, discarded, ties, first_tie, .. } = set.report().clone();
     (at, origins, stale, discarded, ties, first_tie, set.report().listed())
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(support::cases(2000))]
 
     #[test]
-    fn parts_give_the_whole(
+    fn merged_parts_equal_the_whole(
         fetches in prop::collection::vec(
             ((0..3_usize, prop::option::weighted(0.9, 0..60_i64), 0..7_u8, 0..BODIES.len(),
               prop::option::weighted(0.2, 0..9_u64), prop::option::weighted(0.5, 200..202_u16)), 0..4_usize), 0..16),
@@ -143,10 +143,9 @@ proptest! {
 proptest! {
     #![proptest_config(support::cases(2000))]
 
-    /// A set that is compiled in parts, however small and in whatever order, is the one that is compiled at once, and so is
-    /// its report.
+    /// A set compiled in parts of any size, merged in any order, equals the set compiled at once. So does its report.
     #[test]
-    fn parts_that_do_not_fit_in_memory_give_the_whole(
+    fn parts_written_early_merge_to_the_whole(
         fetches in prop::collection::vec(
             ((0..4_usize, prop::option::weighted(0.8, 0..60_i64), 0..7_u8, 0..BODIES.len(),
               prop::option::weighted(0.2, 0..9_u64), prop::option::weighted(0.5, 200..202_u16)), any::<bool>()), 0..24),
@@ -179,9 +178,9 @@ proptest! {
     }
 }
 
-/// The only thing that a set does not keep is the body of a file of which nothing else is known.
+/// Without time and status, a set does not store a file's body hash, so merging cannot choose between two such files.
 #[test]
-fn files_without_a_time_are_not_chosen_by_chance() {
+fn files_without_a_time_are_not_chosen_arbitrarily() {
     let plain = |host, body| (host, None, 0, body, None, None);
     let set = |fetch: Fetch| compiled([&fetch], &capture::RFC9309, None);
     let both = |a: Fetch, b: Fetch| merged(&[set(a), set(b)], &[], &capture::RFC9309, None);
@@ -189,12 +188,12 @@ fn files_without_a_time_are_not_chosen_by_chance() {
     assert_eq!(both(plain(0, 0), plain(0, 3)), refused);
     assert_eq!(both(plain(0, 0), (0, None, 0, 0, None, Some(200))), refused);
     assert_eq!(merged(&[set(plain(0, 0))], &[], &capture::RFC9309, None).unwrap(), set(plain(0, 0)));
-    // Two files that a set stores as one.
+    // A set stores these two files as one.
     let same = both(plain(0, 1), plain(0, 2)).unwrap();
     assert_eq!(same, compiled([&plain(0, 1), &plain(0, 2)], &capture::RFC9309, None));
     let apart = both(plain(0, 0), plain(1, 3)).unwrap();
     assert_eq!(apart, compiled([&plain(1, 3), &plain(0, 0)], &capture::RFC9309, None));
-    // A failure keeps the file, and a status or a time says which counts.
+    // After a failure the file remains active, and a status or a time decides which file counts.
     for other in [(0, Some(5), 5, 0, None, None), (0, None, 3, 0, None, Some(404)), (0, Some(5), 0, 3, None, None)] {
         let bytes = both(plain(0, 0), other).unwrap();
         assert_eq!(bytes, compiled([&other, &plain(0, 0)], &capture::RFC9309, None));
@@ -202,7 +201,7 @@ fn files_without_a_time_are_not_chosen_by_chance() {
 }
 
 #[test]
-fn sets_of_other_settings_are_refused_by_name() {
+fn sets_with_other_settings_are_rejected_by_name() {
     let file = (0, Some(1), 0, 0, None, Some(200));
     let mut other_patience = capture::RFC9309.clone();
     other_patience.patience += 1;
@@ -234,7 +233,7 @@ fn sets_with_and_without_times_are_not_merged() {
 
 /// Real files give the same set whether they are compiled at once, merged, or compiled in many parts.
 #[test]
-fn real_files_come_back() {
+fn real_files_merge_to_the_whole() {
     let Some(shared) = support::shared() else { return };
     let file = support::read(&shared.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&file[..]));
@@ -260,7 +259,7 @@ fn real_files_come_back() {
         let again = builder(new, old.len(), with_other);
         let again = again.finish_merged(&opened(&[set]).unwrap(), Form::default(), &OneThread, &Memory).unwrap();
         assert!(again.to_bytes() == whole);
-        // In parts of a few files each.
+        // In parts with about 140 files each.
         let mut rest = builder(&[], 0, with_other);
         let parts = files.chunks(files.len() / 30).zip((0..).step_by(files.len() / 30));
         let parts = parts.map(|(files, first)| {
@@ -277,7 +276,7 @@ fn real_files_come_back() {
 }
 
 #[test]
-fn the_number_of_sets_is_bounded() {
+fn the_number_of_merged_sets_is_limited() {
     let set = compiled([&(0, Some(1), 0, 0, None, None)], &capture::RFC9309, None);
     for (count, fits) in [(MAX_PARTS - 1, true), (MAX_PARTS, true), (MAX_PARTS + 1, false)] {
         let builder = SetBuilder::with_profile(&GOOGLE, &capture::RFC9309, None);
@@ -292,7 +291,7 @@ fn the_number_of_sets_is_bounded() {
     }
 }
 
-/// A folder in which nothing can be written, or in which there is no room any more.
+/// A store that cannot create files, or that has no space left.
 struct Full(bool);
 
 impl Store for Full {
@@ -322,7 +321,7 @@ impl Spool for Disk {
 }
 
 #[test]
-fn a_lack_of_room_is_an_error() {
+fn full_disks_are_reported_as_errors() {
     let set = compiled([&(0, Some(1), 0, 0, None, None)], &capture::RFC9309, None);
     for store in [Full(false), Full(true)] {
         let builder = SetBuilder::with_profile(&GOOGLE, &capture::RFC9309, None);
@@ -332,9 +331,9 @@ fn a_lack_of_room_is_an_error() {
     }
 }
 
-/// Whatever a damaged set says, merging it ends, with an error or with some set.
+/// Merging a damaged set always ends, with an error or with a set.
 #[test]
-fn damaged_sets_are_refused_or_merged() {
+fn damaged_sets_are_rejected_or_merged() {
     let fetches = [(0, Some(1), 0, 0, None, None), (1, Some(2), 0, 3, None, Some(200)), (2, None, 5, 0, None, None)];
     let whole = compiled(&fetches, &capture::RFC9309, None);
     let other = compiled([&(0, Some(5), 0, 4, Some(3), None)], &capture::RFC9309, None);

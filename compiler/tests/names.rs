@@ -1,4 +1,4 @@
-//! Agents of several names, and names that are contained in others: what a set makes of them.
+//! Agents with several names, and names that contain others.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -16,7 +16,7 @@ fn set_of(dialect: &'static Dialect) -> Set<Vec<u8>> {
     Set::from_bytes(compile([("h", BODY.as_bytes())], dialect, Strategy::default())).unwrap()
 }
 
-/// Which of the three paths are closed to an agent: by `decide`, by `decide_each` and by `explain`.
+/// Returns the paths that are disallowed for an agent. `decide`, `decide_each` and `explain` must agree.
 fn closed(set: &Set<Vec<u8>>, agent: &Agent) -> Vec<&'static str> {
     let is_closed = |path: &&str| {
         let url = format!("http://h{path}");
@@ -31,7 +31,7 @@ fn closed(set: &Set<Vec<u8>>, agent: &Agent) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_first_name_that_a_file_has_decides() {
+fn the_first_name_found_in_the_file_selects_the_group() {
     let set = set_of(&GOOGLE_LIB);
     assert_eq!(set.name_matching(), NameMatching::Equal);
     for (names, honours_default_group, expected) in [
@@ -55,7 +55,7 @@ fn the_first_name_that_a_file_has_decides() {
 }
 
 #[test]
-fn a_name_may_be_contained_in_that_of_the_file() {
+fn koster_1996_finds_names_inside_file_tokens() {
     let set = set_of(&KOSTER_1996);
     assert_eq!(set.name_matching(), NameMatching::Contained);
     for (name, expected) in [("bot", "/big"), ("IGB", "/big"), ("bigbot/2.0", "/big"), ("bots", "/rest"), ("", "/rest")]
@@ -67,7 +67,7 @@ fn a_name_may_be_contained_in_that_of_the_file() {
 }
 
 #[test]
-fn an_unknown_way_of_comparing_names_is_refused() {
+fn sets_with_an_unknown_name_comparison_are_rejected() {
     let mut bytes = compile([("h", BODY.as_bytes())], &GOOGLE_LIB, Strategy::default());
     let sections = u32::from_le_bytes(*bytes[20..].first_chunk().unwrap()) as usize;
     let (checksum_at, table_end) = (56, 64 + sections * 32);
@@ -75,6 +75,6 @@ fn an_unknown_way_of_comparing_names_is_refused() {
     bytes[checksum_at..checksum_at + 8].fill(0);
     let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[..table_end]);
     bytes[checksum_at..checksum_at + 8].copy_from_slice(&checksum.to_le_bytes());
-    let error = Set::from_bytes(bytes).err().expect("a set of the future was opened");
+    let error = Set::from_bytes(bytes).err().expect("a set from a later version was opened");
     assert_eq!(error.to_string(), "header: expected a way of comparing names that this version knows, found 2");
 }

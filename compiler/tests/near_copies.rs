@@ -1,5 +1,5 @@
-//! Rulesets that differ in few bytes, as those of one system's sites: they answer as each would alone, take few bytes, and
-//! only one way of storing them passes.
+//! Rulesets that differ in a few bytes, such as the files of shops on one platform. They answer as they would alone,
+//! take few bytes, and are accepted in only one stored form.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -13,7 +13,7 @@ use reptile_engine::set::Set;
 use reptile_engine::threads::OneThread;
 use reptile_engine::url::Scheme;
 
-/// The file of a system of shops, which has a number of the shop in some rules of three groups.
+/// A shop platform's file, with the shop's number in some rules in three groups.
 const SHOP: &str = include_str!("../../corpora/templates/shop.txt");
 
 fn body(number: u64) -> String {
@@ -24,7 +24,7 @@ fn host(number: u64) -> String {
     format!("shop-{number}.example")
 }
 
-/// Numbers of ten digits.
+/// Returns `count` different ten-digit numbers.
 fn numbers(count: u64) -> Vec<u64> {
     (0..count).map(|index| 1_000_000_000 + index.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 9_000_000_000).collect()
 }
@@ -43,7 +43,7 @@ fn size_of(set: &Set<Vec<u8>>, names: &[&str]) -> usize {
 }
 
 #[test]
-fn near_copies_answer_as_each_does_alone() {
+fn near_copies_answer_as_they_would_alone() {
     let numbers = numbers(60);
     for (name, strategy) in Strategy::ALL {
         let set = Set::from_bytes(set_of(&numbers, strategy)).unwrap();
@@ -87,21 +87,20 @@ fn near_copies_answer_as_each_does_alone() {
 }
 
 #[test]
-fn a_near_copy_takes_few_bytes() {
+fn near_copies_take_few_bytes() {
     let names = ["index", "rulesets", "prints", "lines"];
     let sizes = [1000, 2000].map(|count| {
         let set = Set::from_bytes(set_of(&numbers(count), Strategy::Factored)).unwrap();
         size_of(&set, &names)
     });
-    // Three rulesets for each shop: an entry of the index, the number of another ruleset, and the digits, in one place or
-    // two.
+    // Three rulesets per shop, each with an index entry, the base ruleset's number, and the digits in up to two places.
     let each = (sizes[1] - sizes[0]) / 1000;
-    println!("{sizes:?}: {each} bytes for each shop");
-    assert!(each < 3 * (8 + 4 + 2 * 3 + 10 + 8), "{each} bytes for each shop");
+    println!("{sizes:?}: {each} bytes per shop");
+    assert!(each < 3 * (8 + 4 + 2 * 3 + 10 + 8), "{each} bytes per shop");
 }
 
 #[test]
-fn the_order_of_input_leaves_no_trace() {
+fn input_order_leaves_no_trace() {
     let mut numbers = numbers(40);
     let set = set_of(&numbers, Strategy::Factored);
     numbers.reverse();
@@ -114,7 +113,7 @@ fn the_order_of_input_leaves_no_trace() {
     assert!(set == again);
 }
 
-/// A way to store the rulesets that no writer takes.
+/// A way to store the rulesets that no writer uses.
 type Change = (&'static str, fn(&mut Sections));
 
 const PAYLOAD_PATCHES: u64 = 1 << 48;
@@ -124,7 +123,7 @@ fn entries(sections: &Sections) -> Vec<u64> {
     index.map(|entry| u64::from_le_bytes(entry.try_into().unwrap())).collect()
 }
 
-/// The first ruleset that is stored as patches, where it begins, and where it ends.
+/// Returns the number, start and end of the first ruleset that is stored as patches.
 fn first_patched(sections: &Sections) -> (usize, usize, usize) {
     let entries = entries(sections);
     let number = entries.iter().position(|entry| entry & PAYLOAD_PATCHES != 0).unwrap();
@@ -137,16 +136,16 @@ fn put_entry(sections: &mut Sections, number: usize, entry: u64) {
 }
 
 const CHANGES: [Change; 9] = [
-    ("patches that are read as an automaton", |sections| {
+    ("patches marked as an automaton", |sections| {
         let (number, ..) = first_patched(sections);
         let entry = entries(sections)[number];
         put_entry(sections, number, entry & !PAYLOAD_PATCHES);
     }),
-    ("an automaton that is read as patches", |sections| {
+    ("an automaton marked as patches", |sections| {
         let entry = entries(sections)[0];
         put_entry(sections, 0, entry | PAYLOAD_PATCHES);
     }),
-    ("another payload", |sections| {
+    ("an unknown payload", |sections| {
         let entry = entries(sections)[0];
         put_entry(sections, 0, entry | 2 << 48);
     }),
@@ -154,7 +153,7 @@ const CHANGES: [Change; 9] = [
         let (number, start, _) = first_patched(sections);
         sections[Section::Rulesets as usize][start..start + 4].copy_from_slice(&(number as u32).to_le_bytes());
     }),
-    ("patches of no ruleset", |sections| {
+    ("patches of a missing ruleset", |sections| {
         let (_, start, _) = first_patched(sections);
         sections[Section::Rulesets as usize][start..start + 4].fill(0xFF);
     }),
@@ -162,15 +161,15 @@ const CHANGES: [Change; 9] = [
         let (_, start, _) = first_patched(sections);
         sections[Section::Rulesets as usize][start + 4..start + 6].fill(0xFF);
     }),
-    ("a patch that is cut off", |sections| {
+    ("a truncated patch", |sections| {
         let (_, start, _) = first_patched(sections);
         sections[Section::Rulesets as usize][start + 6] = 0xFF;
     }),
-    ("fingerprints that nothing has", |sections| {
+    ("unused fingerprints", |sections| {
         let prints = &mut sections[Section::Prints as usize];
         prints.extend_from_within(..96);
     }),
-    ("fingerprints that are there twice", |sections| {
+    ("duplicate fingerprints", |sections| {
         let prints = &mut sections[Section::Prints as usize];
         prints.copy_within(..96, 96);
     }),
@@ -182,7 +181,7 @@ fn sections_of(bytes: &[u8]) -> (Header, Sections) {
 }
 
 #[test]
-fn other_ways_of_storing_them_are_refused() {
+fn noncanonical_storage_is_rejected() {
     let bytes = set_of(&numbers(8), Strategy::Factored);
     let (header, sections) = sections_of(&bytes);
     for (name, change) in CHANGES {
@@ -195,19 +194,19 @@ fn other_ways_of_storing_them_are_refused() {
         assert!(set.verify().is_err(), "{name}");
         let agent = set.agent(b"anybot").unwrap();
         for number in numbers(8) {
-            // Only that it comes back matters.
+            // Any result will do, as long as the call returns.
             let _ = set.decide(&agent, format!("https://{}/admin", host(number)).as_bytes());
         }
     }
 }
 
 #[test]
-fn a_near_copy_that_is_stored_whole_is_refused() {
+fn near_copies_stored_whole_are_rejected() {
     let bytes = set_of(&numbers(8), Strategy::Factored);
     let set = Set::from_bytes(&bytes).unwrap();
     let (header, mut sections) = sections_of(&bytes);
     let automaton = |number: u32| set.rulesets().get(number).unwrap().to_bytes().unwrap();
-    // Without fingerprints, so that the automaton is what is stored.
+    // A ruleset without fingerprints, because its automaton is stored unchanged.
     let mut numbers = 0..set.rulesets().len();
     let is_plain = |&number: &u32| {
         set.rulesets().get(number).unwrap().is_patched()

@@ -1,4 +1,4 @@
-//! Statements about whole rulesets: compared with the verdicts of all short paths, and every example with the oracle.
+//! Proofs about whole rulesets, compared with the verdicts for all short paths. The oracle checks every example.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use std::cell::Cell;
@@ -31,14 +31,14 @@ fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
     set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap()
 }
 
-/// What a policy says to an agent of all paths.
+/// Determines which paths a policy allows an agent.
 fn statement(policy: &Policy<'_>, dialect: &Dialect, agent: &reptile_engine::set::Agent) -> Statement {
     let rules = policy.rules_for(agent).unwrap();
     let rulesets: Vec<Ruleset<'_>> = rules.iter().map(|rules| rules.ruleset).collect();
     Reasoner::new(dialect.normal_form).extent(&rulesets).unwrap()
 }
 
-/// What a file of one group says of all paths.
+/// Determines which paths a file with one group allows.
 fn of_rules(rules: &str, max_steps: usize) -> Statement {
     let body = format!("user-agent: *\n{rules}");
     let set = compiled(body.as_bytes(), &GOOGLE);
@@ -46,7 +46,7 @@ fn of_rules(rules: &str, max_steps: usize) -> Statement {
     Reasoner::with_max_steps(GOOGLE.normal_form, max_steps).extent(&[rules[0].ruleset]).unwrap()
 }
 
-/// Every text over some bytes, up to a length, after a slash; shorter ones first.
+/// Returns a slash followed by every sequence with up to `max_len` items of an alphabet, shortest first.
 fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
     let mut paths = vec!["/".to_owned()];
     let mut start = 0;
@@ -61,8 +61,8 @@ fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
     paths
 }
 
-/// Compares a statement with the verdicts of some paths, and its examples with the engine and the oracle. Returns whether it
-/// is proved.
+/// Compares a statement with the verdicts for some paths, and its examples with the engine and the oracle. Returns
+/// whether the statement is proved.
 fn check(body: &str, dialect: &'static Dialect, resolved: &Resolved, paths: &[String]) -> bool {
     let set = compiled(body.as_bytes(), dialect);
     let (policy, agent) = (policy(&set), resolved.look_up(&set).unwrap());
@@ -101,7 +101,7 @@ fn check(body: &str, dialect: &'static Dialect, resolved: &Resolved, paths: &[St
     true
 }
 
-/// A pattern over a small alphabet, so that patterns overlap and cover all paths now and then.
+/// Generates a pattern over a small alphabet, so that patterns overlap and sometimes match all paths.
 fn pattern() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "/[ab/]{0,3}",
@@ -116,7 +116,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn random_rulesets_say_what_all_short_paths_say() {
+fn statements_agree_with_all_short_paths() {
     const CASES: u32 = 4000;
     let paths = paths(&["a", "b", "/", "c", "?", "$"], 5);
     let (agent, cases, seen) = (of_name(b"any", &GOOGLE_LIB), Cell::new(0), Cell::new([0; 3]));
@@ -143,12 +143,12 @@ fn random_rulesets_say_what_all_short_paths_say() {
     outcome.unwrap();
     let seen = seen.get();
     println!("allowed, disallowed, partial: {seen:?}");
-    // Otherwise the comparison would say little.
+    // The comparison is meaningful only if all three outcomes occur.
     assert!(cases.get() >= CASES && seen.into_iter().all(|count| count > CASES / 100), "{seen:?}");
 }
 
 #[test]
-fn every_dialect_says_what_short_paths_say() {
+fn statements_agree_with_short_paths_in_every_dialect() {
     const CASES: u32 = 400;
     let value = prop_oneof![
         6 => pattern(),
@@ -183,7 +183,7 @@ fn every_dialect_says_what_short_paths_say() {
 }
 
 #[test]
-fn statements_about_known_files() {
+fn statements_about_known_files_are_correct() {
     let partial = |allowed: &str, disallowed: &str| Extent::Partial {
         allowed: allowed.as_bytes().into(),
         disallowed: disallowed.as_bytes().into(),
@@ -195,7 +195,7 @@ fn statements_about_known_files() {
         ("disallow: *\n", Extent::Disallowed, [0, 1]),
         // A final wildcard adds no length.
         ("disallow: /*\nallow: /\n", Extent::Allowed, [1, 1]),
-        // What a probe of / is fooled by.
+        // Cases that probing only `/` gets wrong.
         ("disallow: /\nallow: /$\n", partial("/", "/a"), [1, 1]),
         ("disallow: /$\n", partial("/a", "/"), [0, 1]),
         ("allow: /\ndisallow: /*/\n", partial("/", "//"), [1, 1]),
@@ -204,7 +204,7 @@ fn statements_about_known_files() {
         ("disallow: /\nallow: /robots.txt$\n", Extent::Disallowed, [0, 1]),
         ("allow: /a\ndisallow: /ab\nallow: /abc\n", partial("/", "/ab"), [2, 1]),
         ("disallow: /*?\n", partial("/", "/?"), [0, 1]),
-        // No path begins so, and the dialect leaves the line out.
+        // No path begins like this, so the dialect ignores the line.
         ("disallow: private\n", Extent::Allowed, [0, 0]),
         ("disallow: /private/\nallow: /private/\n", Extent::Allowed, [1, 1]),
         ("disallow: /wp-admin/\nallow: /wp-admin/admin-ajax.php\n", partial("/", "/wp-admin/"), [1, 1]),
@@ -215,14 +215,14 @@ fn statements_about_known_files() {
     }
 }
 
-/// Patterns whose states multiply: what stops the proof is said, and the examples are right.
+/// Tests patterns with combinatorially many states. The result reports the stopped proof, and examples are valid.
 #[test]
-fn a_proof_that_would_take_too_long_is_not_a_guess() {
+fn proofs_over_the_step_limit_are_unproved() {
     let mut rules: String = (0..40).map(|n| format!("allow: /*a{n}b*c{n}*d{n}*e{n}\n")).collect();
     rules += "disallow: /\n";
     let found = of_rules(&rules, MAX_PROOF_STEPS);
     assert!(matches!(found.extent, Extent::Partial { .. }), "{:?}", found.extent);
-    // Nothing is disallowed, but that takes as many states as there are sets of patterns.
+    // Nothing is disallowed, but a proof needs a state for each set of patterns.
     let nothing: String = (0..40).map(|n| format!("disallow: /*a{n}b*c{n}*d{n}\nallow: /*a{n}b*c{n}*d{n}\n")).collect();
     let found = of_rules(&nothing, MAX_PROOF_STEPS);
     assert!(matches!(&found.extent, Extent::Unproved { example: Some((Verdict::Allow, _)) }), "{:?}", found.extent);
@@ -230,7 +230,7 @@ fn a_proof_that_would_take_too_long_is_not_a_guess() {
 }
 
 #[test]
-fn the_limit_of_steps_holds_at_its_edges() {
+fn proofs_stop_at_the_step_limit() {
     let rules = "disallow: /*a*b\nallow: /*a*b\nallow: /*b*a\n";
     let needed = of_rules(rules, MAX_PROOF_STEPS);
     assert_eq!(needed.extent, Extent::Allowed);
@@ -242,13 +242,13 @@ fn the_limit_of_steps_holds_at_its_edges() {
     }
 }
 
-/// A path that is too long for a URL is not an example.
+/// A path that is too long for a URL cannot be an example.
 #[test]
-fn a_rule_that_no_url_is_long_enough_for_is_not_an_example() {
+fn examples_fit_in_a_url() {
     for (len, is_shown) in [(65_529, true), (65_530, false)] {
         let path = format!("/{}", "a".repeat(len - 1));
         let body = format!("user-agent: *\ndisallow: {path}\n");
-        // Google cuts long lines.
+        // Google truncates long lines.
         let dialect = Dialect::from_name("rfc9309").unwrap();
         let set = compiled(body.as_bytes(), dialect);
         let found = statement(&policy(&set), dialect, &set.agent(b"x").unwrap()).extent;
@@ -260,10 +260,10 @@ fn a_rule_that_no_url_is_long_enough_for_is_not_an_example() {
     }
 }
 
-/// Every ruleset of the real files: its statement against its verdicts for the shortest paths of its rules. Prints how often
-/// asking for `/` alone says something else.
+/// Compares the statement for each real file with verdicts for its rules' shortest paths. Prints how often looking up
+/// only `/` is misleading.
 #[test]
-fn real_files_say_what_their_rules_say() {
+fn statements_about_real_files_agree_with_their_rules() {
     let Some(shared) = support::shared() else { return };
     let files = crate::shared::bodies(&shared.join("corpora/real"));
     let (mut unproved, mut most_steps, mut counts, mut fooled) = (0, 0, [0; 4], [0; 4]);
@@ -324,7 +324,7 @@ fn real_files_say_what_their_rules_say() {
     println!("most steps {most_steps}");
     let [neither, others, root, both] = fooled;
     println!(
-        "partial for GPTBot, where it may fetch / and a page that no rule names: {both}; only /: {root}; only the page: {others}; neither: {neither}"
+        "partial for GPTBot; allowed are / and a page that no rule names: {both}; only /: {root}; only the page: {others}; neither: {neither}"
     );
     assert!(unproved * 1000 <= files.len(), "{unproved} of {} files are unproved", files.len());
 }

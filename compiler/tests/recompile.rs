@@ -1,5 +1,5 @@
-//! Rulesets are what their rules compile to: every one of the real files, under every dialect and strategy; and no mutant
-//! that `verify` accepts answers otherwise than the rules that it lists.
+//! Rulesets equal the result of recompiling their rules, for all real files and under every dialect and strategy. No
+//! mutant that `verify` and recompilation accept answers differently from the rules that it lists.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -18,7 +18,7 @@ use reptile_engine::verdict::RuleKind;
 use crate::families;
 use crate::support;
 
-/// A generator of numbers that needs no library and gives the same in every run (xorshift64*).
+/// A deterministic random number generator (xorshift64*).
 struct Random(u64);
 
 impl Random {
@@ -34,15 +34,15 @@ impl Random {
     }
 }
 
-/// Every different ruleset of a robots.txt.
+/// Compiles each distinct ruleset in a robots.txt.
 fn rulesets(body: &[u8], dialect: &'static Dialect, strategy: Strategy) -> Vec<Vec<u8>> {
     let arena = Bump::new();
     let groups = prepare(body, dialect, &arena).unwrap().groups;
     groups.iter().map(|(list, _)| compile(list, strategy, &arena).unwrap()).collect()
 }
 
-/// Checks what must hold for every ruleset of the compiler: it is valid, lists all of its rules, and is what they compile
-/// to. Returns how many bytes it has.
+/// Checks that a compiled ruleset is valid, lists all of its rules, and equals the result of recompiling them. Returns
+/// its size in bytes.
 fn check(bytes: &[u8], strategy: Strategy, name: &str) -> usize {
     let ruleset = Ruleset::new(bytes).unwrap();
     ruleset.verify().unwrap_or_else(|error| panic!("{name}: {error}\n{ruleset:?}"));
@@ -59,7 +59,7 @@ fn check(bytes: &[u8], strategy: Strategy, name: &str) -> usize {
 }
 
 #[test]
-fn every_ruleset_of_the_real_files_is_what_its_rules_compile_to() {
+fn rulesets_of_real_files_recompile_to_the_same_bytes() {
     let Some(shared) = support::shared() else { return };
     let packed = support::read(&shared.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&packed[..]));
@@ -94,7 +94,7 @@ fn every_ruleset_of_the_real_files_is_what_its_rules_compile_to() {
     assert_eq!(different.len(), 3871);
 }
 
-/// A pattern of few different bytes, so that patterns overlap, shadow each other, and are shown otherwise than matched.
+/// Generates a pattern from few different bytes, so that patterns overlap, shadow each other, and need normalizing.
 fn pattern(random: &mut Random) -> String {
     const PARTS: [&str; 16] =
         ["/", "a", "b", "*", "*", "$", "/index.html", "/index.htm$", "ab", "%2a", "%24", "?", "xaxa", "**", "é", "/a"];
@@ -109,11 +109,11 @@ fn body(random: &mut Random, rules: usize) -> String {
     "user-agent: *\n".to_owned() + &rules.collect::<String>()
 }
 
-/// Random files, each compiled under every dialect with every strategy.
+/// Number of random files. Each is compiled under every dialect with every strategy.
 const BODIES: usize = 80;
 
 #[test]
-fn rulesets_of_every_dialect_and_strategy_are_what_their_rules_compile_to() {
+fn rulesets_of_every_dialect_and_strategy_recompile_to_the_same_bytes() {
     let mut random = Random(7);
     let mut checked = 0;
     for number in 0..BODIES {
@@ -135,7 +135,7 @@ fn rulesets_of_every_dialect_and_strategy_are_what_their_rules_compile_to() {
 }
 
 #[test]
-fn hostile_rulesets_are_what_their_rules_compile_to() {
+fn hostile_rulesets_recompile_to_the_same_bytes() {
     let (mut joint, mut refused) = (0, 0);
     for family in families::families() {
         if prepare(family.body.as_bytes(), &GOOGLE_LIB, &Bump::new()).is_err() {
@@ -148,12 +148,12 @@ fn hostile_rulesets_are_what_their_rules_compile_to() {
             joint += usize::from(rules.iter().any(|rule| rule.joint_rank.is_some()));
         }
     }
-    assert!(joint > 0, "no ruleset decides together with others");
-    assert_eq!(refused, 9, "families over the limits of one decision, which tests/hostile.rs names");
+    assert!(joint > 0, "no ruleset has joint ranks");
+    assert_eq!(refused, 9, "families over the per-decision limits, which tests/hostile.rs names");
 }
 
 #[test]
-fn every_rule_is_listed_with_what_it_matches() {
+fn every_rule_is_listed_with_its_rank_and_pattern() {
     let body = "user-agent: *\nallow: /d/index.html\ndisallow: /d/*x\ndisallow: /a*\nallow: /a\ndisallow:\n";
     let bytes = rulesets(body.as_bytes(), &GOOGLE_LIB, Strategy::Factored).swap_remove(0);
     let rules = Ruleset::new(&bytes).unwrap().rules().unwrap();
@@ -167,7 +167,7 @@ fn every_rule_is_listed_with_what_it_matches() {
         (11, "", false),
     ];
     assert_eq!(rules.collect::<Vec<_>>(), expected);
-    // The first in the file decides: `/ab` can never, but is listed.
+    // The first rule in the file decides: `/ab` never can, but is listed.
     let body = "user-agent: *\ndisallow: /a\ndisallow: /ab\nallow: /abc\n";
     let first = ALL.into_iter().find(|dialect| dialect.name == "koster-1996").unwrap();
     let bytes = rulesets(body.as_bytes(), first, Strategy::Factored).swap_remove(0);
@@ -179,7 +179,7 @@ fn every_rule_is_listed_with_what_it_matches() {
 }
 
 #[test]
-fn another_form_is_named() {
+fn other_forms_are_reported() {
     let bytes = rulesets(b"user-agent: *\ndisallow: /*a\n", &GOOGLE_LIB, Strategy::Factored).swap_remove(0);
     let known = Strategy::Factored.form();
     for found in [0, known + 4, known + 0x100] {
@@ -192,7 +192,7 @@ fn another_form_is_named() {
     assert!(recompile(&bytes[..20], known).is_err());
 }
 
-/// Whether a rule matches a path, by definition.
+/// Returns whether a rule matches a path by definition.
 fn rule_matches(rule: &RulesetRule, path: &[u8]) -> bool {
     let mut pattern = rule.pattern.clone();
     if rule.opens_directory {
@@ -211,12 +211,12 @@ fn rule_matches(rule: &RulesetRule, path: &[u8]) -> bool {
     pattern_matches(&pattern, path)
 }
 
-/// How many mutants that `verify` accepts are tried, and how many paths on each that is what its rules compile to.
+/// Number of mutants accepted by `verify`, and number of paths per mutant that recompiles to itself.
 const MUTANTS: usize = 1000;
 const PATHS: usize = 100;
 
 #[test]
-fn mutants_are_refused_or_answer_as_the_rules_that_they_list() {
+fn accepted_mutants_answer_according_to_their_listed_rules() {
     let mut random = Random(42);
     let (mut refused, mut same, mut tried) = (0, 0, 0);
     while refused + same < MUTANTS {
@@ -263,6 +263,6 @@ fn mutants_are_refused_or_answer_as_the_rules_that_they_list() {
             bytes = mutant;
         }
     }
-    println!("{tried} mutants: {refused} refused by compiling again, {same} answer as their rules say");
+    println!("{tried} mutants: {refused} rejected by recompilation, {same} answer according to their rules");
     assert!(refused > MUTANTS / 20 && same > MUTANTS / 20);
 }

@@ -1,5 +1,5 @@
-//! Which URLs a robots.txt governs, through compiled sets: our table in `corpora/scope`, and that of the specification
-//! where the shared folder is present.
+//! Tests which URLs a robots.txt governs, through compiled sets, with the table in `corpora/scope` and, if the shared
+//! folder exists, the table from the specification.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -13,19 +13,19 @@ use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{TemporaryFile, read, shared, workspace};
 
-/// Cases and URLs of `corpora/scope/cases.toml`: correct these numbers when you add some.
+/// Number of cases in `corpora/scope/cases.toml`. Update it and `URLS` when you add some.
 const CASES: usize = 30;
 const URLS: usize = 110;
-/// Rows of kind `scope` in `spec/source_examples.json`.
+/// Number of rows of kind `scope` in `spec/source_examples.json`.
 const SHARED_ROWS: usize = 45;
 
 /// Rows of the specification's table that we do not follow. Both say that a file on `www.exämple.com` governs
-/// `xn--exmple-cua.com`: the page lost the `www.` on the way to the A-label. Strictly only the name with it is the
-/// same host, and no other row of the table lets a file govern a host beside its own.
+/// `xn--exmple-cua.com`: the page lost the `www.` in the conversion to the A-label. Strictly, only the name with `www.`
+/// is the same host, and no other row lets a file govern a different host.
 const MISPRINTS: [&str; 2] = ["S13", "S35"];
 
-/// Whether the robots.txt at a URL governs another: what a set says of it that holds this file alone, in memory, and
-/// written and mapped.
+/// Returns for each URL whether the robots.txt at `robots` governs it, according to a set with only this file. The set
+/// in memory and the mapped file must agree.
 fn governs(robots: &str, urls: &[&str]) -> Vec<bool> {
     let mut builder = SetBuilder::new(&GOOGLE);
     if let Ok(origin) = OwnedOrigin::of_robots_url(robots.as_bytes()) {
@@ -64,7 +64,7 @@ struct Case {
 }
 
 #[test]
-fn our_table() {
+fn every_case_in_our_table() {
     let text = read(&workspace().join("corpora/scope/cases.toml"));
     let table: Table = toml::from_slice(&text).unwrap();
     let (mut urls, mut wrong) = (0, Vec::new());
@@ -92,7 +92,7 @@ struct Row {
 }
 
 #[test]
-fn the_table_of_the_specification() {
+fn every_scope_row_in_the_specification() {
     let Some(shared) = shared() else { return };
     let rows: Vec<Row> = serde_json::from_slice(&read(&shared.join("spec/source_examples.json"))).unwrap();
     let (mut asked, mut wrong) = (0, Vec::new());
@@ -112,9 +112,9 @@ fn the_table_of_the_specification() {
     assert_eq!(asked, SHARED_ROWS);
 }
 
-/// A name beyond ASCII has the origin of its A-label, never another.
+/// Non-ASCII host names and their A-labels are the same origin.
 #[test]
-fn names_beyond_ascii_have_the_origin_of_their_a_label() {
+fn non_ascii_hosts_use_their_a_label() {
     let mut builder = SetBuilder::new(&GOOGLE);
     let origin = OwnedOrigin::of_robots_url("http://bücher.example/robots.txt".as_bytes()).unwrap();
     assert_eq!(origin.to_string(), "http://xn--bcher-kva.example");

@@ -1,5 +1,5 @@
-//! The cases and the real files of the shared folder, where it is present: verdicts and lines that were measured
-//! on the reference. Without the folder every test here says `skipped` and passes.
+//! The shared folder's cases and real files, with verdicts and lines measured on the reference. Without the folder,
+//! every test here prints `skipped` and passes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -19,18 +19,18 @@ use reptile_engine::set::{Policy, Set};
 use serde::Deserialize;
 use support::{Expected, Report, ask, base64, base64_parts, compile, policy_of, read, shared};
 
-/// Cases of `spec/dialect_cases.json`; each has a verdict and a line of the reference.
+/// Number of cases in `spec/dialect_cases.json`. Each has a verdict and a line from the reference.
 const DIALECT_CASES: usize = 96;
-/// Cases of `spec/source_examples.json` that are about matching; the others are about scope.
+/// Number of cases in `spec/source_examples.json` that test matching. The others test scope.
 const SOURCE_EXAMPLES: usize = 205;
-/// Files of `corpora/real/robots.tar.gz`.
+/// Number of files in `corpora/real/robots.tar.gz`.
 const REAL_FILES: usize = 4_231;
-/// Rows of `corpora/real/golden.tsv.gz`.
+/// Number of rows in `corpora/real/golden.tsv.gz`.
 const GOLDEN_ROWS: usize = 239_100;
-/// Every so many rows, one is put to the oracle, which reads the whole file anew for it.
+/// One in this many rows is tested with the oracle, which parses the whole file again for each row.
 const ORACLE_STEP: usize = 50;
 
-/// A verdict as the JSON files have it.
+/// A verdict in the JSON files.
 #[derive(Clone, Copy, Deserialize)]
 enum Letter {
     A,
@@ -50,7 +50,7 @@ struct DialectCase {
     url: String,
     expect: BTreeMap<String, Letter>,
     google_matching_line: Option<u32>,
-    /// The columns whose verdict no document states.
+    /// Columns whose verdict is not stated in any document.
     inferred: Vec<String>,
 }
 
@@ -80,8 +80,7 @@ struct Models {
     lib: Option<Letter>,
 }
 
-/// The columns of the cases, and the dialect that each is about. `rfc9309` is the strict reading; no column is about
-/// the practical one, nor about Bing.
+/// Table columns with their dialects. `rfc9309` is the strict reading. The practical reading and Bing have no column.
 const COLUMNS: [(&str, &Dialect); 7] = [
     ("google_lib", &GOOGLE_LIB),
     ("google_docs", &GOOGLE),
@@ -92,29 +91,29 @@ const COLUMNS: [(&str, &Dialect); 7] = [
     ("koster96", &KOSTER_1996),
 ];
 
-/// The columns that are a model's verdicts, inferred from a description, from the first to the last.
+/// Columns with a model's verdicts only. The models were inferred from descriptions.
 const MODEL_COLUMNS: [&str; 3] = ["yandex_hist", "koster94", "koster96"];
 
-/// Cells that no document states and on which we differ, with the reason.
+/// Cells that are not stated in any document and in which we differ, with the reason.
 const DIFFERENT_CELLS: [(&str, &str, &str); 6] = [
     ("G10", "rfc9309", ONE_WAY_TO_SPLIT),
     ("G10", "yandex", ONE_WAY_TO_SPLIT),
     ("G10", "yandex_hist", ONE_WAY_TO_SPLIT),
     ("G10", "koster94", ONE_WAY_TO_SPLIT),
     ("G10", "koster96", ONE_WAY_TO_SPLIT),
-    ("F25", "yandex_hist", "section 5.3 has a limit of 32 KB above which a file allows everything; the model has none"),
+    ("F25", "yandex_hist", "by section 5.3, files over 32 KB allow everything; the model has no such limit"),
 ];
 
-const ONE_WAY_TO_SPLIT: &str = "where a URL's path begins does not depend on the dialect: at / ? or ;";
+const ONE_WAY_TO_SPLIT: &str = "a URL's path begins at / ? or ; in every dialect";
 
-/// Rows of `rfc9309` on which the practical reading differs from the strict one, with the reason.
+/// Rows under `rfc9309` for which the practical reading differs from the strict one, with the reason.
 const PRACTICAL_DIFFERS: [(&str, &str); 3] = [
     ("B20", "a rule with a space is kept, not skipped as outside the grammar"),
     ("B21", "a rule with a space is kept, and its space is %20"),
-    ("C17", "a rule that is no UTF-8 is kept, its bytes as %XX"),
+    ("C17", "a rule that is not UTF-8 is kept, with its bytes as %XX"),
 ];
 
-/// Answers one question by the oracle, by a one shot and by a set of each strategy.
+/// Returns the answers from the oracle, a one-shot decision, and a set for each strategy.
 fn answers(
     dialect: &'static Dialect,
     body: &[u8],
@@ -134,7 +133,7 @@ fn answers(
     answers
 }
 
-/// Puts one question to the oracle, to a one shot and to a set of each strategy.
+/// Compares all answers to a question with the expected one.
 fn ask_all(
     report: &mut Report,
     dialect: &'static Dialect,
@@ -155,9 +154,9 @@ fn dialect_case_list(shared: &Path) -> Vec<DialectCase> {
     cases
 }
 
-/// Every cell but those of [`DIFFERENT_CELLS`] is as the table says, and those are not.
+/// All cells match the table, except [`DIFFERENT_CELLS`], which must differ.
 #[test]
-fn dialect_cases() {
+fn dialect_cases_match_the_table() {
     let Some(shared) = shared() else { return };
     let mut report = Report::default();
     let mut reasons = Vec::new();
@@ -168,7 +167,7 @@ fn dialect_cases() {
             if let Some((id, _, reason)) = different {
                 let inferred =
                     MODEL_COLUMNS.contains(&column) || case.inferred.iter().any(|inferred| inferred == column);
-                assert!(inferred, "{id} of {column} is stated by a document, and no matter of choice");
+                assert!(inferred, "a document states {id} of {column}, so it must not differ");
                 reasons.push(format!("{id} {column}: {reason}"));
                 allowed = !allowed;
             }
@@ -180,13 +179,13 @@ fn dialect_cases() {
     assert_eq!(report.compared(), DIALECT_CASES * COLUMNS.len() * (2 + Strategy::ALL.len()));
     assert_eq!(reasons.len(), DIFFERENT_CELLS.len());
     report.finish();
-    println!("{} cells, {} of them other than inferred:", DIALECT_CASES * COLUMNS.len(), reasons.len());
+    println!("{} cells, {} of them different from the inferred verdict:", DIALECT_CASES * COLUMNS.len(), reasons.len());
     reasons.iter().for_each(|reason| println!("  {reason}"));
 }
 
-/// The practical reading of RFC 9309 agrees with the strict one on every row but those of [`PRACTICAL_DIFFERS`].
+/// The practical reading of RFC 9309 agrees with the strict one on all rows but [`PRACTICAL_DIFFERS`].
 #[test]
-fn practical_and_strict_reading() {
+fn practical_and_strict_rfc9309_differ_in_known_rows() {
     let Some(shared) = shared() else { return };
     let mut different = Vec::new();
     for case in &dialect_case_list(&shared) {
@@ -201,9 +200,9 @@ fn practical_and_strict_reading() {
     PRACTICAL_DIFFERS.iter().for_each(|(id, reason)| println!("{id}: {reason}"));
 }
 
-/// Each example under the dialect of the document that it is from, and as the library was measured to decide it.
+/// Tests each example under its document's dialect, and against the verdict measured with Google's library.
 #[test]
-fn source_examples() {
+fn source_examples_match_their_documents() {
     let Some(shared) = shared() else { return };
     let cases: Vec<SourceExample> = serde_json::from_slice(&read(&shared.join("spec/source_examples.json"))).unwrap();
     let (mut report, mut unclear) = (Report::default(), 0);
@@ -228,14 +227,14 @@ fn source_examples() {
             ask_all(&mut report, dialect, &case.id, body.as_bytes(), (agent, &case.url), expected);
         }
     }
-    // M24 alone: a display error of its document.
+    // Only M24, because of a typesetting error in its document.
     assert_eq!(unclear, 1);
     assert_eq!(report.compared(), (SOURCE_EXAMPLES * 2 - unclear) * (2 + Strategy::ALL.len()));
     report.finish();
 }
 
-/// A row of the golden file. Columns end at a tab, rows at a line feed, and nothing is trimmed: agents and URLs may
-/// begin or end in white space.
+/// A row in the golden file. Columns are separated by tabs, rows by line feeds. Nothing is trimmed, because agents and
+/// URLs may begin or end with white space.
 struct Row<'g> {
     host: &'g str,
     agent: &'g str,
@@ -261,7 +260,7 @@ fn golden(folder: &Path) -> String {
     text
 }
 
-/// The real files, by host.
+/// Returns the real files by host.
 pub fn bodies(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let file = read(&folder.join("robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
@@ -285,7 +284,7 @@ fn question(number: usize, row: &Row<'_>) -> String {
 }
 
 #[test]
-fn golden_rows_through_sets() {
+fn sets_match_the_golden_rows() {
     let Some(shared) = shared() else { return };
     let folder = shared.join("corpora/real");
     let (golden, bodies) = (golden(&folder), bodies(&folder));
@@ -296,7 +295,7 @@ fn golden_rows_through_sets() {
         let files = bodies.iter().map(|(host, body)| (&**host, &**body));
         let set = Set::from_bytes(compile(files, &GOOGLE_LIB, strategy)).unwrap();
         set.verify().unwrap_or_else(|error| panic!("{name}: {error}"));
-        // The rows of a host are neighbours.
+        // A host's rows are adjacent.
         let mut known: Option<(&str, Policy<'_>)> = None;
         for (number, row) in (1..).zip(&rows) {
             let policy = match known {
@@ -313,7 +312,7 @@ fn golden_rows_through_sets() {
 }
 
 #[test]
-fn golden_rows_through_one_shots() {
+fn one_shots_match_the_golden_rows() {
     let Some(shared) = shared() else { return };
     let folder = shared.join("corpora/real");
     let (golden, bodies) = (golden(&folder), bodies(&folder));
@@ -329,7 +328,7 @@ fn golden_rows_through_one_shots() {
 }
 
 #[test]
-fn golden_rows_through_the_oracle() {
+fn the_oracle_matches_the_golden_rows() {
     let Some(shared) = shared() else { return };
     let folder = shared.join("corpora/real");
     let (golden, bodies) = (golden(&folder), bodies(&folder));

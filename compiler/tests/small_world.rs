@@ -1,6 +1,6 @@
-//! Every rule, every pair of rules and every path of a small world: each strategy against the definition of a match.
+//! Compares each strategy with the definition of a match, for all rules, rule pairs and paths over a small alphabet.
 //!
-//! A normal run takes a part of it. The whole takes minutes:
+//! A normal run tests a sample. A full run takes minutes:
 //!
 //! ```sh
 //! REPTILE_SMALL_WORLD=all cargo test --release -p reptile-compiler --test all small_world -- --nocapture
@@ -18,18 +18,18 @@ use reptile_compiler::set::prepare;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
-/// One rule: a slash, two letters that are hex digits, both operators, and the sign of an escape.
+/// Alphabet for single rules: a slash, two letters that are hex digits, both operators, and the percent sign.
 const ONE: &[u8] = b"/ab*$%";
-/// Two rules: a slash, a letter, both operators.
+/// Alphabet for pairs of rules: a slash, a letter, both operators.
 const TWO: &[u8] = b"/a*$";
 
-/// A text, and the index of the text that it continues by one byte. Texts come after what they continue.
+/// A text, and the index of the text that it extends by one byte. Texts come after those that they extend.
 struct Text {
     bytes: Vec<u8>,
     before: usize,
 }
 
-/// Every text over some bytes, up to a length.
+/// Returns all texts over an alphabet, up to a maximum length.
 fn texts(alphabet: &[u8], max_len: usize) -> Vec<Text> {
     let mut all = vec![Text { bytes: Vec::new(), before: 0 }];
     let mut next = 0;
@@ -45,14 +45,15 @@ fn texts(alphabet: &[u8], max_len: usize) -> Vec<Text> {
     all
 }
 
-/// Which paths a pattern in normal form matches: the set of places in the pattern that a path can have reached, from that
-/// of the path that it continues. The definition, path by path, is [`pattern_matches`]; `tables_are_right` compares them.
+/// Returns for each path whether a normalized pattern matches it. The pattern positions that a path reaches are
+/// computed from the positions that its prefix reaches. `match_tables_are_correct` compares the result with the
+/// definition, [`pattern_matches`].
 fn table(pattern: &[u8], paths: &[Text]) -> Vec<bool> {
     let (body, anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),
         None => (pattern, false),
     };
-    // A wildcard can be passed without a byte.
+    // A wildcard also matches the empty string.
     let pass = |mut places: u32| {
         for (place, &byte) in body.iter().enumerate() {
             if byte == b'*' && places >> place & 1 != 0 {
@@ -75,7 +76,7 @@ fn table(pattern: &[u8], paths: &[Text]) -> Vec<bool> {
         }
         reached.push(pass(places));
     }
-    // After the pattern's end an anchored one has reached no place any more.
+    // After the end of an anchored pattern, no position is reachable.
     reached.into_iter().map(|places| places & end != 0).collect()
 }
 
@@ -84,7 +85,7 @@ fn normal(pattern: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn tables_are_right() {
+fn match_tables_are_correct() {
     let mut compared = 0;
     for (alphabet, pattern_len, path_len) in [(ONE, 4, 4), (TWO, 4, 5)] {
         let paths = texts(alphabet, path_len);
@@ -115,7 +116,7 @@ fn patterns(alphabet: &[u8], max_len: usize, paths: &[Text]) -> Vec<Pattern> {
     texts(alphabet, max_len).into_iter().map(pattern).collect()
 }
 
-/// Compares each strategy with what some rules say about each path. Returns the number of comparisons.
+/// Compares each strategy's verdicts with the expected ones for some rules. Returns the number of comparisons.
 fn compare(rules: &[(RuleKind, &Pattern)], paths: &[Text]) -> usize {
     let mut body = String::from("user-agent: *\n");
     for (kind, pattern) in rules {
@@ -127,7 +128,7 @@ fn compare(rules: &[(RuleKind, &Pattern)], paths: &[Text]) -> usize {
         let bytes = compile(&list, strategy, &arena).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
         for (index, path) in paths.iter().enumerate() {
-            // The longest decides, and allow on a tie; a rule without a pattern decides nothing.
+            // The longest match decides, and allow wins ties. An empty pattern decides nothing.
             let matching = rules.iter().filter(|(_, pattern)| pattern.matches[index] && pattern.weight > 0);
             let best = matching.max_by_key(|(kind, pattern)| (pattern.weight, *kind == RuleKind::Allow));
             let expected = best.map_or(Verdict::Allow, |(kind, _)| match kind {
@@ -145,7 +146,7 @@ fn is_whole_run() -> bool {
     std::env::var("REPTILE_SMALL_WORLD").is_ok_and(|value| value == "all")
 }
 
-/// Calls `compare` with each number below `count` on two threads, and adds up what it returns.
+/// Calls `compare` with each number below `count` on two threads, and adds up the results.
 fn on_two_threads(count: usize, compare: impl Fn(usize) -> usize + Sync) -> usize {
     std::thread::scope(|scope| {
         let half = |first: usize| (first..count).step_by(2).map(&compare).sum::<usize>();
@@ -154,12 +155,12 @@ fn on_two_threads(count: usize, compare: impl Fn(usize) -> usize + Sync) -> usiz
     })
 }
 
-/// Of the rulesets of one rule of five bytes, and of those of two rules, a normal run takes one of so many.
+/// A normal run takes one in this many five-byte rules, and one in this many rule pairs.
 const PART_OF_ONE: usize = 16;
 const PART_OF_TWO: usize = 16;
 
 #[test]
-fn one_rule() {
+fn every_single_rule() {
     let start = Instant::now();
     let paths = texts(ONE, 6);
     let patterns = patterns(ONE, 5, &[]);
@@ -179,7 +180,7 @@ fn one_rule() {
 }
 
 #[test]
-fn two_rules() {
+fn every_pair_of_rules() {
     let start = Instant::now();
     let paths = texts(TWO, 5);
     let patterns = patterns(TWO, 4, &paths);

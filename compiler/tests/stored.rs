@@ -1,4 +1,4 @@
-//! What a set keeps of captures is enough to go on from, and what it says of crawlers is what the compiler says.
+//! A set stores enough of each capture to be updated later, and reports the same crawlers as the compiler.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -23,7 +23,7 @@ fn origin(number: usize) -> OwnedOrigin {
     OwnedOrigin { host: format!("h{number}.example").into_bytes().into(), scheme: Scheme::Http, port: 80 }
 }
 
-/// A capture: number of its origin, time, what it comes to, body, max-age.
+/// A capture: origin number, time, outcome number, body number, max-age.
 type Fetch = (usize, Option<i64>, u8, usize, Option<u64>);
 
 fn outcome_of(number: u8) -> Outcome {
@@ -47,7 +47,7 @@ fn compile(fetches: &[Fetch], profile: &Profile, at: Option<i64>) -> Vec<u8> {
     builder.finish(Form::default()).unwrap().to_bytes()
 }
 
-/// The captures of each origin as the set has them, their rules being the addresses of policies.
+/// Returns each origin's captures as stored in the set. Their rules are policy addresses.
 fn captures_of(set: &Set<Vec<u8>>) -> HashMap<Vec<u8>, Captures> {
     let captures = set.origins().map(|origin| {
         let origin = origin.unwrap();
@@ -68,10 +68,10 @@ fn captures_of(set: &Set<Vec<u8>>) -> HashMap<Vec<u8>, Captures> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Decided again from what the set has kept, every origin has the policy that it has; and further captures that are added
-    /// lead to where all of them together lead.
+    /// Deciding again from the stored captures gives every origin the same policy, and adding further captures to them
+    /// gives the same result as compiling all captures together.
     #[test]
-    fn what_is_kept_decides_as_the_captures_did(
+    fn stored_captures_decide_like_the_originals(
         fetches in prop::collection::vec(
             (0..4_usize, prop::option::weighted(0.8, 0..40_i64), 0..5_u8, 0..3_usize, prop::option::of(0..9_u64)), 1..14),
         split in 0..14_usize,
@@ -91,7 +91,7 @@ proptest! {
             let source = site.policy().source().unwrap();
             prop_assert_eq!(decision.source, source);
             if let Some(rules) = decision.rules {
-                // The policy of a kept copy says besides why it is kept; its rules are those of the capture.
+                // The policy of a retained copy also records why it was retained; its rules are the capture's.
                 let rules_of = |address| {
                     let policy = set.policy_of(&reptile_engine::format::origins::OriginRecord { policy: address, ..record });
                     let groups = policy.unwrap().groups().unwrap();
@@ -111,8 +111,8 @@ proptest! {
         }
         prop_assert!(stale <= set.origin_count());
 
-        // What is added to what was kept leads to the same as adding it at once. Of plain files the body is not known any
-        // more, so that nothing is added to those.
+        // Adding captures to stored ones gives the same result as compiling them at once. Plain files are excluded,
+        // because their bodies are not stored.
         let split = split.min(fetches.len());
         let first = Set::from_bytes(compile(&fetches[..split], &profile, at)).unwrap();
         let mut kept = captures_of(&first);
@@ -120,7 +120,7 @@ proptest! {
             .filter(|record| record.captures.is_none()).map(|record| record.host.to_vec()).collect();
         for &(host, time, outcome, _, max_age) in &fetches[split..] {
             let outcome = outcome_of(outcome);
-            // Bodies count at equal times only, which the sources below do not show.
+            // Body hashes matter only at equal times, and do not affect the sources compared below.
             let capture = KeptCapture {
                 time, outcome, body_hash: 0, max_age: max_age.map(|age| age as u32), status: None, rules: u32::MAX,
             };
@@ -146,7 +146,7 @@ fn a_plain_file_has_no_history() {
     assert_eq!((reading.freshness, reading.patience), (Some(86_400), 30 * 86_400));
 }
 
-/// A set without any file, for what it says of crawlers.
+/// Compiles a set without files, which still lists crawlers.
 fn empty(dialect: &Dialect) -> Set<Vec<u8>> {
     let set = Set::from_bytes(SetBuilder::new(dialect).finish(Form::default()).unwrap().to_bytes()).unwrap();
     set.verify().unwrap();
@@ -154,7 +154,7 @@ fn empty(dialect: &Dialect) -> Set<Vec<u8>> {
 }
 
 #[test]
-fn names_resolve_as_the_compiler_resolves_them() {
+fn sets_resolve_names_like_the_compiler() {
     for dialect in dialect::ALL {
         let set = empty(dialect);
         let mut names: Vec<String> = ALL.iter().map(|crawler| crawler.name.to_owned()).collect();
@@ -189,7 +189,7 @@ fn names_resolve_as_the_compiler_resolves_them() {
 }
 
 #[test]
-fn groups_and_matching_rules_are_told() {
+fn groups_and_matching_rules_are_reported() {
     let body = b"user-agent: a\ndisallow: /x\nallow: /x/y*z$\ndisallow: /*y\ndisallow:\n\nuser-agent: *\ndisallow: /\n";
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     builder.add([origin(0)], prepare(body, &GOOGLE_LIB, &Bump::new()).unwrap());
@@ -217,14 +217,14 @@ fn groups_and_matching_rules_are_told() {
 }
 
 #[test]
-fn an_allow_of_an_index_page_is_listed_once() {
+fn allow_rules_for_index_pages_are_listed_once() {
     let body = b"user-agent: *\nallow: /d/index.html\ndisallow: /d/\n";
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     builder.add([origin(0)], prepare(body, &GOOGLE_LIB, &Bump::new()).unwrap());
     let set = Set::from_bytes(builder.finish(Form::Factored).unwrap().to_bytes()).unwrap();
     let policy = set.policy(&origin(0).borrowed()).unwrap().unwrap();
     let groups = policy.groups().unwrap();
-    // The ruleset has a second rule, for the page's directory, which is shown as the same line.
+    // The ruleset has a second rule, for the page's directory, which is listed under the same line.
     assert_eq!(groups[0].rules.ruleset.rule_count(), 3);
     let rules = groups[0].rules.all().unwrap();
     let listed: Vec<(u32, &[u8])> = rules.iter().map(|rule| (rule.line, &*rule.pattern)).collect();

@@ -1,5 +1,5 @@
-//! The conformance suite of `corpora/suite`, every check on every path: the oracle, the one shot, each strategy in
-//! memory, and each strategy written to a file and mapped. What a case holds is said in `corpora/README.md`.
+//! Runs the conformance suite in `corpora/suite` with the oracle, one-shot decisions, and each strategy both in memory
+//! and in a mapped file. `corpora/README.md` describes the cases.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
@@ -14,13 +14,12 @@ use reptile_engine::set::Set;
 use serde::Deserialize;
 use support::{Expected, Report, TemporaryFile, ask, base64, base64_parts, compile, policy_of, read, workspace};
 
-/// How many files, cases and checks there are. A loader that leaves some out must not pass: correct these numbers
-/// when you add a case.
+/// Number of suite files. Update this and the counts below when you add a case. They catch a loader that skips some.
 const FILES: usize = 17;
 const CASES: usize = 314;
 const CHECKS: usize = 959;
 
-/// A file of the suite.
+/// A suite file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuiteFile {
@@ -28,7 +27,7 @@ struct SuiteFile {
     case: Vec<WrittenCase>,
 }
 
-/// A case as it is written. Its own `agent` and `url` hold for those checks that have none.
+/// A case as written. Its `agent` and `url` are defaults for its checks.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCase {
@@ -62,9 +61,9 @@ enum WrittenVerdict {
 }
 
 struct Case {
-    /// The file and the name of the case.
+    /// File name and case name.
     name: String,
-    /// The host under which the body is in a set that holds all bodies of the dialect.
+    /// The case's host in the set that holds all bodies for its dialect.
     host: String,
     dialect: &'static Dialect,
     body: Vec<u8>,
@@ -113,13 +112,13 @@ impl Case {
     }
 }
 
-/// Every case of the suite.
+/// Loads the whole suite.
 fn load() -> Vec<Case> {
     let folder = workspace().join("corpora/suite");
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.iter().all(|file| file.extension().is_some_and(|extension| extension == "toml")), "{files:?}");
-    assert_eq!(files.len(), FILES, "files of the suite");
+    assert_eq!(files.len(), FILES, "files in the suite");
     let mut cases = Vec::new();
     for file in &files {
         let file_name = file.file_name().unwrap().to_string_lossy().into_owned();
@@ -136,8 +135,8 @@ fn load() -> Vec<Case> {
     for case in &cases {
         assert!(names.insert(&case.name), "two cases named {}", case.name);
     }
-    assert_eq!(cases.len(), CASES, "cases of the suite");
-    assert_eq!(cases.iter().map(|case| case.checks.len()).sum::<usize>(), CHECKS, "checks of the suite");
+    assert_eq!(cases.len(), CASES, "cases in the suite");
+    assert_eq!(cases.iter().map(|case| case.checks.len()).sum::<usize>(), CHECKS, "checks in the suite");
     cases
 }
 
@@ -149,7 +148,7 @@ fn question(case: &Case, check: &Check) -> String {
     format!("{}: agent {}, URL {}", case.name, shown(&check.agent), shown(&check.url))
 }
 
-/// Puts every check of some cases to a set that holds their bodies.
+/// Runs every check of some cases against a set that holds their bodies.
 fn ask_set<D: AsRef<[u8]>>(report: &mut Report, path: &str, set: &Set<D>, cases: &[&Case]) {
     for case in cases {
         let policy = policy_of(set, &case.host);
@@ -192,7 +191,7 @@ fn one_shot_agrees_with_the_suite() {
     report.finish();
 }
 
-/// A set for each case.
+/// Compiles a separate set for each case.
 #[test]
 fn sets_in_memory_agree_with_the_suite() {
     let mut report = Report::default();
@@ -207,7 +206,7 @@ fn sets_in_memory_agree_with_the_suite() {
     report.finish();
 }
 
-/// One set for all cases of a dialect, so that agents, rulesets and lines of different files share their tables.
+/// Compiles one set per dialect, so that different files share tables of agents, rulesets and lines.
 #[test]
 fn mapped_sets_agree_with_the_suite() {
     let cases = load();

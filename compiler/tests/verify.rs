@@ -1,5 +1,5 @@
-//! `Ruleset::verify` and walks over bytes that no compiler wrote: what breaks an invariant is refused and the error says
-//! where, and neither takes more than its bound, however a file refers to itself.
+//! `Ruleset::verify` and matching on bytes that no compiler wrote. Broken invariants are rejected with their offset.
+//! Neither exceeds its step bound, even for automata with cyclic references.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -14,7 +14,7 @@ use reptile_engine::format::automaton::{
 };
 use reptile_engine::platform::Fingerprints;
 
-/// Fingerprints that rule out no place.
+/// Fingerprints that exclude no position.
 const ANYWHERE: Fingerprints = [0xFF; 96];
 
 fn compiled(body: &str, strategy: Strategy) -> Vec<u8> {
@@ -23,7 +23,7 @@ fn compiled(body: &str, strategy: Strategy) -> Vec<u8> {
     compile(&list, strategy, &arena).unwrap()
 }
 
-/// Rules that use every part of an automaton but joint ranks.
+/// Rules that use all parts of an automaton except joint ranks.
 const BODY: &str = "user-agent: *\ndisallow: /shop/\nallow: /shop/index.html\nallow: /shop/*.html$\ndisallow: /*?sort=\n\
      disallow: /*a*b\nallow: /a*\ndisallow: /a\nallow: /b$\ndisallow: /c\ndisallow: /d\ndisallow: /e\ndisallow: /f\n\
      disallow: /g\ndisallow: /h\ndisallow:\nallow: /*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a\n";
@@ -39,7 +39,7 @@ const STATE: State<'static> = State {
     children: &[],
 };
 
-/// The bytes of a field of the header, by its place there, from 0 to 7.
+/// Returns the range of a header field, numbered from 0 to 7.
 fn field(bytes: &[u8], place: usize) -> std::ops::Range<usize> {
     let width = usize::from(bytes[0]);
     1 + place * width..1 + (place + 1) * width
@@ -51,7 +51,7 @@ fn steps_of(bytes: &[u8]) -> (bool, usize) {
 }
 
 #[test]
-fn an_error_says_where_what_was_expected_and_what_was_found() {
+fn errors_name_offset_expected_and_found() {
     let whole = compiled(BODY, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let error_of = |bytes: &[u8]| match Ruleset::new(bytes).and_then(|ruleset| ruleset.verify()) {
@@ -83,7 +83,7 @@ fn an_error_says_where_what_was_expected_and_what_was_found() {
 }
 
 #[test]
-fn every_byte_is_needed() {
+fn truncated_automata_are_rejected() {
     for strategy in [Strategy::Factored, Strategy::Fallback] {
         let whole = compiled(BODY, strategy);
         for len in 0..whole.len() {
@@ -97,8 +97,8 @@ fn every_byte_is_needed() {
 }
 
 #[test]
-fn numbers_wider_than_needed_are_refused() {
-    // The same automaton with four-byte numbers is what a larger one has; here the writer takes two.
+fn wrong_number_widths_are_rejected() {
+    // An automaton large enough for four-byte numbers, changed to claim two-byte numbers.
     let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
     let mut wide = compiled(&format!("user-agent: *\n{large}"), Strategy::Factored);
     assert_eq!(wide[0], 4);
@@ -107,9 +107,9 @@ fn numbers_wider_than_needed_are_refused() {
     assert!(Ruleset::new(&wide).unwrap().verify().is_err());
 }
 
-/// Drafts that break an invariant, each with what the error says is expected.
+/// Each draft breaks an invariant. The table gives the text that the error must contain.
 #[test]
-fn broken_invariants_are_refused() {
+fn broken_invariants_are_rejected() {
     let whole = compiled(BODY, Strategy::Factored);
     let decoded = decode(&whole).unwrap();
     type Break = fn(&mut Draft<'_>);
@@ -218,11 +218,11 @@ fn broken_invariants_are_refused() {
 const SEGMENTS: &str = "user-agent: *\ndisallow: /*abc\ndisallow: /*bcd\nallow: /*cd\ndisallow: /*bc\nallow: /*abcde?\n\
      disallow: /*cab\ndisallow: /*xb*bc\nallow: /*b*d$\n";
 
-/// Breaks a draft in the state or automaton with this number, and returns whether that is possible.
+/// Breaks a draft at the state or automaton with this number. Returns whether that is possible.
 type BreakAt = fn(&mut Draft<'_>, usize) -> bool;
 
 #[test]
-fn wildcard_automata_that_are_not_the_machines_of_their_segments_are_refused() {
+fn wildcard_automata_that_do_not_fit_their_segments_are_rejected() {
     let whole = compiled(SEGMENTS, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let decoded = decode(&whole).unwrap();
@@ -267,7 +267,7 @@ fn wildcard_automata_that_are_not_the_machines_of_their_segments_are_refused() {
     }
 }
 
-/// Automata of a size, each referring to itself in another way.
+/// Returns automata whose size depends on `n`, each with a different kind of shared or cyclic reference.
 fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let trie = |states| Draft { rule_count: 1, has_trie: true, states, otherwise: Some(1), ..Draft::default() };
@@ -278,17 +278,17 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let after = |at: usize| (at + 1).min(n - 1) as u32;
     let mut all = vec![
         ("states that all lead to one", ladder(&|at| vec![(b'a', after(at)), (b'b', n as u32 - 1)])),
-        ("a circle of states", ladder(&|at| vec![(b'a', ((at + 1) % n) as u32)])),
-        ("states reached on 2^n ways", ladder(&|at| vec![(b'a', after(at)), (b'b', after(at))])),
+        ("a cycle of states", ladder(&|at| vec![(b'a', ((at + 1) % n) as u32)])),
+        ("states reached along 2^n paths", ladder(&|at| vec![(b'a', after(at)), (b'b', after(at))])),
         ("every state leads to the first", ladder(&|at| vec![(b'a', 0), (b'b', after(at))])),
     ];
-    // Wildcard automata that all nest, and automata that lead to each other in a circle.
+    // Deeply nested wildcard automata, and a cycle of them.
     for (name, nested) in [
         (
             "deep nesting",
             &(|at: usize| at.checked_sub(1).map(|at| (0_u8, at as u32))) as &dyn Fn(usize) -> Option<(u8, u32)>,
         ),
-        ("a circle of wildcard automata", &|at| Some((0, ((at + 1) % n) as u32))),
+        ("a cycle of wildcard automata", &|at| Some((0, ((at + 1) % n) as u32))),
         ("automata that all lead to one", &|at| (at > 0).then_some((0, 0))),
     ] {
         let count = n.min(MAX_WILDCARDS);
@@ -309,18 +309,18 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
         let draft = Draft { wildcards: wildcards.collect(), ..trie(states) };
         all.push((name, write(&draft).unwrap()));
     }
-    // Lists that share their ends: at each of 200 places of one path begins a wildcard.
+    // Lists that share their tails: wildcards after each of up to 200 prefixes of one path.
     let n = n.min(2000);
-    // At different places, so that no path begins more than a few.
+    // The prefixes are spread over several paths, so that matching starts few wildcards on each.
     let tails: String = (0..n).map(|at| format!("disallow: /{}{}*x{at}\n", at / 200, "a".repeat(at % 200))).collect();
-    all.push(("lists that share their ends", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
+    all.push(("lists that share their tails", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
     let texts: String = (0..n).map(|at| format!("disallow: /{at}*\n")).collect();
-    all.push(("texts beside what the trie reads", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
+    all.push(("texts beyond those in the trie", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
     all
 }
 
 #[test]
-fn steps_of_verify_are_linear() {
+fn verification_steps_are_linear() {
     const MOST: usize = 6;
     let sizes = [500, 1000, 2000].map(self_referring);
     let mut accepted = 0;
@@ -333,27 +333,27 @@ fn steps_of_verify_are_linear() {
             (steps, bytes.len())
         });
         println!("{}: {steps:?} steps and bytes", a.0);
-        // Twice the bytes, twice the steps: within a third, for what does not grow.
+        // Doubling the bytes doubles the steps, with a third for constant costs.
         for pair in steps.windows(2) {
             let [(small, small_len), (large, large_len)] = pair else { unreachable!() };
             let growth = (*large as f64 / *small as f64) / (*large_len as f64 / *small_len as f64);
             assert!(growth < 1.33, "{}: {steps:?}", a.0);
         }
     }
-    // A trie without wildcard automata need not be a tree, as that of a DFA over whole patterns, and lists and texts are
-    // those of a compiler. The three with wildcard automata are refused.
+    // The trie may be a graph if there are no wildcard automata, as in a DFA over whole patterns. The lists and texts
+    // are compiled and therefore valid. The three drafts with wildcard automata are rejected.
     assert_eq!(accepted, (4 + 2) * 3);
 }
 
 #[test]
-fn counts_of_four_thousand_million_end_at_once() {
-    // So many rules that numbers have four bytes.
+fn huge_counts_are_rejected_in_linear_time() {
+    // Enough rules that numbers take four bytes.
     let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
     let whole = compiled(&format!("{BODY}{large}"), Strategy::Factored);
     assert_eq!(whole[0], 4);
     let number_at = |place| u32::from_le_bytes(whole[field(&whole, place)].try_into().unwrap()) as usize;
     let (fallbacks, texts) = (number_at(2), number_at(3));
-    // Rules, fingerprints, wildcard automata, segments and bytes of a fallback pattern, texts.
+    // Counts: rules, fingerprints, wildcard automata, segments and bytes in a fallback pattern, texts.
     for at in [1, 21, 29, fallbacks + 8, fallbacks + 12, texts] {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -363,7 +363,7 @@ fn counts_of_four_thousand_million_end_at_once() {
         let _ = (ruleset.rules(), ruleset.verdict(b"/shop/aaaaaa"), ruleset.matches(b"/xaxaxaxa?sort="));
         let _ = ruleset.shape();
     }
-    // And joint ranks for as many rules.
+    // A joint rank table for as many rules.
     let mut bytes = whole.clone();
     bytes[field(&whole, 0)].copy_from_slice(&u32::MAX.to_le_bytes());
     bytes[field(&whole, 4)].copy_from_slice(&40_u32.to_le_bytes());
@@ -371,9 +371,9 @@ fn counts_of_four_thousand_million_end_at_once() {
     assert!(Ruleset::new(&bytes).unwrap().joint_rank(u32::MAX - 8).is_err());
 }
 
-/// Every byte changed in every bit: refused, or still an automaton that lists its rules.
+/// Flips every bit. The result is rejected, or is an automaton that still lists its rules.
 #[test]
-fn changed_bytes_are_refused_or_list_their_rules() {
+fn flipped_bits_are_rejected_or_keep_the_rules_listable() {
     for strategy in [Strategy::Factored, Strategy::Fallback] {
         let whole = compiled(BODY, strategy);
         let mut accepted = 0;
@@ -396,14 +396,14 @@ fn changed_bytes_are_refused_or_list_their_rules() {
     }
 }
 
-/// An automaton whose wildcard automata lead to all others of the next depth, so that one path begins 64^depth of them.
+/// Writes wildcard automata that each lead to all 64 at the next depth, so that one path starts 64^depth of them.
 fn fan(depth: usize) -> Vec<u8> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let copies = MAX_WILDCARD_BRANCHES;
     let count = 1 + depth * copies;
     let mut states = vec![State { accept: [NO_RANK, 1], wildcards: leak(vec![(0, 0), (0, 0)]), ..STATE.clone() }];
-    // The first automaton leads to the 64 of the next depth, each of those to the 64 of the one after. All promise a rule
-    // that none of them has.
+    // The first automaton leads to the 64 at depth 1, and each of them to the 64 at depth 2. All promise a rule that
+    // none has.
     states.extend((0..count).map(|at| {
         let next = if at == 0 { 1 } else { 1 + ((at - 1) / copies + 1) * copies };
         let nested = (0..copies).filter(|_| next < count).map(|copy| (copy as u8, (next + copy) as u32));
@@ -422,10 +422,10 @@ fn fan(depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_walk_begins_no_more_wildcard_automata_than_there_may_be() {
+fn matching_stops_at_the_pass_limit() {
     for depth in [1, 2, 3] {
         let mut bytes = fan(depth);
-        // A header that promises so many that a walk need not stop.
+        // The header claims enough automata that their number does not stop the walk.
         let promised = field(&bytes, 7);
         bytes[promised].fill(0xFF);
         let ruleset = Ruleset::new(&bytes).unwrap();
@@ -433,14 +433,14 @@ fn a_walk_begins_no_more_wildcard_automata_than_there_may_be() {
         let begun: usize = (0..=depth as u32).map(|depth| MAX_WILDCARD_BRANCHES.pow(depth)).sum();
         let path = [b'a'; 12];
         let result = ruleset.matches(&path);
-        // One pass is that through the trie.
+        // One pass is for the trie.
         assert_eq!(result.is_ok(), begun < MAX_PASSES, "{depth}: {begun} begun");
     }
     assert!(MAX_WILDCARD_BRANCHES.pow(2) > MAX_PASSES && MAX_WILDCARD_DEPTH > 3);
 }
 
-/// Wildcard automata of which each leads to the one before twice, so that all of its 2^depth ways begin on one path. Every
-/// other check of `verify` accepts them.
+/// Writes wildcard automata that each lead to the previous one twice, so that one path starts 2^depth passes. `verify`
+/// rejects them only for the pass limit.
 fn ladder(depth: u32) -> Vec<u8> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let first = depth - 1;
@@ -464,27 +464,27 @@ fn ladder(depth: u32) -> Vec<u8> {
 }
 
 #[test]
-fn passes_over_one_path_multiply_and_are_counted() {
+fn nested_automata_multiply_the_passes_over_a_path() {
     for depth in 1..=12 {
         let bytes = ladder(depth);
         let ruleset = Ruleset::new(&bytes).unwrap();
-        // The trie, and 1 + 2 + 4 + ... automata.
+        // One pass for the trie, and 1 + 2 + 4 + ... for the automata.
         let passes = 1 << depth;
         assert_eq!(ruleset.passes(), Ok(passes), "{depth}");
         let error = ruleset.verify().err().map(|error| error.expected().to_string());
         assert_eq!(error, (passes > MAX_PASSES).then(|| "up to 256 passes over one path".into()), "{depth}");
-        // A path on which every one of them begins, and no rule that ends the walk early.
+        // A path that starts all of them, without a rule that ends matching early.
         let path = [&[b'a'; 11][..depth as usize - 1], b"b"].concat();
         assert_eq!(ruleset.matches(&path).is_ok(), passes <= MAX_PASSES, "{depth}");
     }
 }
 
 #[test]
-fn fallback_patterns_that_one_path_may_need() {
+fn fallback_patterns_for_one_path_are_limited() {
     for count in [MAX_PASSES - 2, MAX_PASSES - 1, MAX_PASSES] {
         let rank = |at: usize| at as u32 * 2 + 1;
         let fallbacks = (0..count).map(|at| FallbackPattern { rank: rank(at), anchored: false, text: b"/*x" });
-        // Patterns that no path needs besides: each begins otherwise.
+        // Patterns with different prefixes, so that a path needs at most one.
         let others = (0..count).map(|at| FallbackPattern {
             rank: rank(count + at),
             anchored: false,
@@ -505,7 +505,7 @@ fn fallback_patterns_that_one_path_may_need() {
     }
 }
 
-/// A ruleset of wildcard automata that all begin at the start of the path, in one list.
+/// Writes a ruleset with a single list of wildcard automata, all starting at the beginning of the path.
 fn list_of(count: usize) -> Result<Vec<u8>, reptile_engine::format::TooLarge> {
     let last = count as u32 - 1;
     let entry = &*Vec::leak(vec![(0, last), (0, last)]);
@@ -532,12 +532,12 @@ fn list_of(count: usize) -> Result<Vec<u8>, reptile_engine::format::TooLarge> {
 }
 
 #[test]
-fn wildcard_automata_of_a_ruleset() {
+fn wildcard_automata_per_ruleset_are_limited() {
     for (count, fits) in [(MAX_PASSES - 2, true), (MAX_PASSES - 1, true), (MAX_PASSES, false)] {
         let bytes = list_of(count).unwrap();
         let ruleset = Ruleset::new(&bytes).unwrap();
         assert_eq!((ruleset.verify().is_ok(), ruleset.passes()), (fits, Ok(count + 1)), "{count}");
-        // The last in the list has the best rule, so that a walk begins all of them.
+        // The last automaton in the list has the best rule, so matching starts all of them.
         assert_eq!(ruleset.matches(b"a").ok().map(|found| found.disallow), fits.then_some(Some(1)), "{count}");
     }
     assert!(list_of(MAX_WILDCARDS - 1).is_ok() && list_of(MAX_WILDCARDS).is_ok());
@@ -546,7 +546,7 @@ fn wildcard_automata_of_a_ruleset() {
 }
 
 #[test]
-fn bytes_of_fallback_patterns() {
+fn fallback_pattern_bytes_are_limited() {
     // One pattern: its header, a segment's length, the segment, and the end of the list.
     let overhead = 16 + 4 + 4;
     let text = vec![b'a'; MAX_FALLBACK_BYTES];
@@ -558,7 +558,7 @@ fn bytes_of_fallback_patterns() {
         let Ok(mut written) = written else { continue };
         assert_eq!(Ruleset::new(&written).unwrap().verdict(b"/"), Ok(reptile_engine::verdict::Verdict::Allow));
         if bytes == MAX_FALLBACK_BYTES {
-            // One byte more, as no writer writes it: the end of the list is no longer read.
+            // One byte more than the writer allows: the list's end is no longer read.
             let at = u32::from_le_bytes(written[field(&written, 2)].try_into().unwrap()) as usize;
             let len = (bytes - overhead) as u32 + 1;
             written[at + 12..at + 16].copy_from_slice(&(len + 4).to_le_bytes());
@@ -570,12 +570,12 @@ fn bytes_of_fallback_patterns() {
 }
 
 #[test]
-fn rules_of_a_ruleset() {
+fn rules_per_ruleset_are_limited() {
     for (rules, fits) in [(MAX_RULES - 1, true), (MAX_RULES, true), (MAX_RULES + 1, false)] {
         let draft = Draft { rule_count: rules as u32, ..Draft::default() };
         assert_eq!(write(&draft).is_ok(), fits, "{rules}");
     }
-    // Up to which numbers have two bytes.
+    // Above 8,192 rules, numbers need four bytes.
     for (rules, width) in [(8_191, 2), (8_192, 2), (8_193, 4)] {
         let draft = Draft { rule_count: rules, ..Draft::default() };
         assert_eq!(write(&draft).unwrap()[0], width, "{rules}");

@@ -1,4 +1,4 @@
-//! How fast sets of real files verify. Prints; run it with `--ignored --nocapture`.
+//! Measures verification speed for real files. Prints its results; run it with `--ignored --nocapture`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -13,7 +13,7 @@ use reptile_engine::set::Set;
 
 #[test]
 #[ignore = "measures"]
-fn speed_of_verify_on_real_files() {
+fn measure_verification_of_real_files() {
     let Some(folder) = support::shared() else { return };
     let file = support::read(&folder.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));

@@ -1,4 +1,4 @@
-//! The walk-through of `AUTOMATON.md`: every block in it is printed by the code. To rewrite the blocks:
+//! Checks that every printed block in the walk-through in `AUTOMATON.md` is current. To rewrite the blocks:
 //!
 //! ```sh
 //! REPTILE_REWRITE=1 cargo test -p reptile-compiler --test all walkthrough
@@ -52,7 +52,7 @@ fn ranks(bytes: &[u8]) -> String {
     out
 }
 
-/// Bytes in hex, a row of sixteen to a line, with a note beside the first row.
+/// Appends bytes in hex, sixteen per line, with a note next to the first line.
 fn hex(out: &mut String, bytes: &[u8], start: usize, end: usize, note: &str) {
     for (row, chunk) in bytes[start..end].chunks(16).enumerate() {
         let digits: Vec<String> = chunk.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -88,7 +88,7 @@ fn annotated(bytes: &[u8]) -> String {
     {
         hex(&mut out, bytes, 1 + field * width, 1 + (field + 1) * width, note);
     }
-    // Each part goes up to where the next begins; what begins in a state is before it.
+    // Each part extends to the start of the next. A state's wildcard list precedes the state.
     let before = |state: &State<'_>| match state.wildcards.len() {
         0 => 0,
         count => 1 + count * (1 + width),
@@ -139,7 +139,7 @@ fn described(state: &State<'_>) -> String {
     parts.join(", ")
 }
 
-/// A walk that looks for the best rule of each kind, step by step. What it finds is compared with the engine's walk.
+/// Finds the best rule of each kind and records every step. The result is compared with the engine's.
 struct Trace<'d> {
     draft: Draft<'d>,
     path: &'d [u8],
@@ -213,7 +213,7 @@ impl Trace<'_> {
             if at == self.path.len() {
                 self.accept(state.accept_at_end);
             }
-            assert!(state.wildcards.is_empty(), "the example has no wildcard after another");
+            assert!(state.wildcards.is_empty(), "the example must not have a wildcard after another");
             children = state.children;
         }
     }
@@ -231,7 +231,7 @@ fn walk(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn every_block_is_what_the_code_prints() {
+fn printed_blocks_are_current() {
     let bytes = automaton();
     Ruleset::new(&bytes).unwrap().verify().unwrap();
     let blocks = [
@@ -247,7 +247,7 @@ fn every_block_is_what_the_code_prints() {
     let mut expected = text.clone();
     for (name, block) in &blocks {
         let opening = format!("<!-- printed: {name} -->\n```text\n");
-        let start = expected.find(&opening).unwrap_or_else(|| panic!("no block {name}")) + opening.len();
+        let start = expected.find(&opening).unwrap_or_else(|| panic!("block {name} is missing")) + opening.len();
         let end = start + expected[start..].find("```").unwrap();
         expected.replace_range(start..end, block);
     }
@@ -256,11 +256,11 @@ fn every_block_is_what_the_code_prints() {
         std::fs::write(&file, &expected).unwrap();
         return;
     }
-    assert!(text == expected, "AUTOMATON.md is not what the code prints; REPTILE_REWRITE=1 rewrites it:\n{expected}");
+    assert!(text == expected, "AUTOMATON.md is out of date; run with REPTILE_REWRITE=1 to rewrite it:\n{expected}");
 }
 
-/// Whether a text is a graph in the language of Graphviz, as far as this program writes it: braces that match, and
-/// statements of a name or an arrow, with quoted values.
+/// Returns whether a text is a valid Graphviz graph within the subset that the engine writes: balanced braces, and
+/// statements that consist of a name or an arrow, with quoted values.
 fn is_graph(text: &str) -> bool {
     let (mut depth, mut statement, mut quoted, mut escaped) = (0_i32, String::new(), false, false);
     for character in text.chars() {
@@ -297,7 +297,7 @@ fn is_graph(text: &str) -> bool {
 }
 
 #[test]
-fn graphs_are_valid_whatever_the_patterns_are() {
+fn graphs_are_valid_for_all_patterns() {
     let arena = Bump::new();
     let bodies: [&[u8]; 5] = [
         BODY.as_bytes(),

@@ -1,11 +1,11 @@
-//! A synthetic web: the robots.txt files of any number of origins, and URLs on them, made from a seed.
+//! A synthetic web: robots.txt files and URLs for any number of origins, generated from a seed.
 //!
-//! Every site follows from the seed and its number alone, so that a web of any size is made as a stream, from any place on,
-//! and needs no memory. [`site`] makes a site, [`templates`] has the files that content management systems write,
-//! [`written`] makes files as people write them, [`times`] makes several captures of a site, [`urls`] makes URLs, and [`statistics`] counts what was made and prints
-//! it beside the numbers of the real web, which are where each share below comes from.
+//! Every site depends only on the seed and its number. So a web of any size can be generated as a stream, starting
+//! anywhere, without storing it. [`site`] makes a site, [`templates`] has the files that content management systems
+//! write, [`written`] imitates hand-written files, [`times`] makes several captures of a site, and [`urls`] makes URLs.
+//! [`statistics`] compares the result with published counts for the real web, on which the shares below are based.
 //!
-//! The sites are invented: all hosts end in `.example` or `.test`, which nobody can register (RFC 2606).
+//! The sites are invented: all hosts end in `.example` or `.test`, which cannot be registered (RFC 2606).
 #![deny(unsafe_code)]
 
 pub mod site;
@@ -18,19 +18,19 @@ pub mod written;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The generator of pseudo-random numbers. The same on every machine and in every version of the crate.
+/// The pseudorandom number generator. It gives the same numbers on every machine and in every version of the crate.
 pub type Random = Xoshiro256PlusPlus;
 
 /// A synthetic web.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Web {
-    /// The number of origins. Their numbers are those below it.
+    /// Number of origins. They are numbered from 0.
     pub origins: u64,
-    /// Webs of different seeds have nothing in common but their statistics.
+    /// The seed. Webs with different seeds share only their statistics.
     pub seed: u64,
 }
 
-/// What the random numbers are for. Each has its own, so that a change of the URLs changes no site.
+/// Purpose for random numbers. Each has a separate stream, so that changes to the URLs do not change the sites.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     Site = 1,
@@ -41,21 +41,21 @@ enum Purpose {
 }
 
 impl Web {
-    /// The random numbers for the times of visits.
+    /// Returns the random number stream for visit times.
     #[must_use]
     pub fn visits(&self) -> Random {
         self.random(Purpose::Visits, self.origins)
     }
 
-    /// The random numbers for one purpose and one site.
+    /// Returns the random number stream for one purpose and site.
     fn random(&self, purpose: Purpose, number: u64) -> Random {
-        // Odd factors, so that no two purposes and sites share a seed; `seed_from_u64` mixes the bits.
+        // Odd factors keep the seeds of purposes and sites apart; `seed_from_u64` mixes the bits.
         let seed = self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number.wrapping_mul(8).wrapping_add(purpose as u64);
         Random::seed_from_u64(seed)
     }
 }
 
-/// Draws one of several things, each with its share. The shares need not sum up to anything.
+/// Draws an item by its share. Shares are relative to their sum.
 fn draw<'t, T>(random: &mut Random, things: &'t [(u32, T)]) -> Option<&'t T> {
     use rand::RngExt as _;
     let total = things.iter().map(|(share, _)| share).sum::<u32>();

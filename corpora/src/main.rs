@@ -1,4 +1,4 @@
-//! `synthetic-web`: writes the captures or the URLs of a synthetic web to standard output, or prints its statistics.
+//! `synthetic-web`: writes a synthetic web's captures or URLs to standard output, or prints its statistics.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use reptile_corpora::statistics::Statistics;
 use reptile_corpora::times::Fetch;
 use reptile_corpora::urls::Spread;
 
-/// Make a web of any number of sites from a seed, and write it as a stream
+/// Generate a web with any number of sites from a seed, as a stream
 #[derive(Parser)]
 #[command(after_help = "Examples:
   synthetic-web captures --origins 1000000 > web.jsonl
@@ -21,38 +21,38 @@ use reptile_corpora::urls::Spread;
 struct Args {
     #[command(subcommand)]
     what: What,
-    /// The number of sites
+    /// Number of sites
     #[arg(long, global = true, default_value_t = 1_000_000)]
     origins: u64,
-    /// Webs of different seeds have nothing in common but their statistics
+    /// Seed; webs with different seeds share only their statistics
     #[arg(long, global = true, default_value_t = 1)]
     seed: u64,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Write the capture of each robots.txt as a line of JSON
+    /// Write captures of all robots.txt files as JSON Lines
     Captures {
-        /// Write so many captures of each robots.txt, with their times
+        /// Write this many captures of each robots.txt, with times
         #[arg(long, value_name = "COUNT")]
         captures_per_origin: Option<u32>,
     },
-    /// Write URLs, one on each line
+    /// Write URLs, one per line
     Urls {
-        /// The number of URLs
+        /// Number of URLs
         #[arg(long, default_value_t = 3_000_000)]
         urls: u64,
-        /// The site at the n-th place in popularity has a share of n^-EXPONENT; 0 makes all sites equal
+        /// Give the n-th most popular site the share n^-EXPONENT; 0 makes all sites equal
         #[arg(long, default_value_t = 0.8)]
         exponent: f64,
         /// Write the URLs site by site instead of shuffled
         #[arg(long)]
         sorted: bool,
-        /// Write a table with a header, and with a time for each URL: one of so many, spread over those of the captures
+        /// Write a table with a header and a time for each URL, one of COUNT times spread over the capture period
         #[arg(long, value_name = "COUNT")]
         times: Option<u32>,
     },
-    /// Print counts of the sites and their files, beside those of the real web
+    /// Print statistics about the sites and files, next to those for the real web
     Statistics,
 }
 
@@ -82,16 +82,16 @@ fn main() -> ExitCode {
     };
     match done.and_then(|()| out.flush()) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough, as `head` has.
+        // The reader closed the pipe early, like `head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("synthetic-web: standard output cannot be written: {error}");
+            eprintln!("synthetic-web: cannot write to standard output: {error}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Writes URLs, one on each line, or a table of URLs and times.
+/// Writes URLs, one per line, or a table with URLs and times.
 fn write_urls(web: &Web, spread: &Spread, times: Option<u32>, out: &mut impl Write) -> io::Result<()> {
     let Some(count) = times else {
         return web.urls(spread, |url| out.write_all(url).and_then(|()| out.write_all(b"\n")));
@@ -104,7 +104,7 @@ fn write_urls(web: &Web, spread: &Spread, times: Option<u32>, out: &mut impl Wri
     })
 }
 
-/// Writes a capture as a line.
+/// Writes a capture as a JSON line.
 fn write_capture(site: &Site, answer: &Answer, time: Option<i64>, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &site.capture(answer, time))?;
     out.write_all(b"\n")

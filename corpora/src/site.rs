@@ -1,4 +1,4 @@
-//! A site of the synthetic web: its origin, what its server answers, and its robots.txt.
+//! A site in the synthetic web: its origin, its server's answer, and its robots.txt.
 
 use std::fmt::Write as _;
 
@@ -12,20 +12,20 @@ use crate::{Purpose, Random, Web, draw};
 /// A site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Site {
-    /// Its number in the web.
+    /// The site's number in the web.
     pub number: u64,
-    /// Whether it is reached by https; else by http.
+    /// Whether the site uses HTTPS instead of HTTP.
     pub is_https: bool,
-    /// Its host, which no other site has.
+    /// The site's host, unique in the web.
     pub host: String,
-    /// What its server answers when it is asked for the robots.txt.
+    /// The server's answer to a request for robots.txt.
     pub answer: Answer,
-    /// The system that runs the site, and that wrote its robots.txt; none if a person did.
+    /// The system that wrote the robots.txt, or `None` if it is hand-written.
     pub template: Option<&'static Template>,
 }
 
 impl Site {
-    /// A capture of the site's robots.txt with this answer, as a line of JSON that `reptile compile` takes.
+    /// Returns a capture with this answer, as JSON input for `reptile compile`.
     #[must_use]
     pub fn capture(&self, answer: &Answer, time: Option<i64>) -> Value {
         let url = format!("{}://{}/robots.txt", if self.is_https { "https" } else { "http" }, self.host);
@@ -42,21 +42,21 @@ impl Site {
     }
 }
 
-/// What a server answers when it is asked for the robots.txt.
+/// A server's answer to a request for robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The file.
     File(Vec<u8>),
     /// A status without a file.
     Status(u16),
-    /// More redirects than anybody follows.
+    /// More redirects than any crawler follows.
     TooManyRedirects,
-    /// Nothing: the connection failed.
+    /// No answer: the connection failed.
     Failure,
 }
 
-/// The answers of 10,000 sites: of 875,177 sites with a capture, 72.0 % have a file, 15.5 % answer that there is none,
-/// 4.8 % that it is forbidden, 2.7 % fail, and 5.1 % lead elsewhere for ever (Common Crawl, CC-MAIN-2025-38).
+/// Answers per 10,000 sites. Among 875,177 sites with a capture, 72.0 % have a file, 15.5 % answer that it does not
+/// exist, 4.8 % that it is forbidden, 2.7 % fail, and 5.1 % redirect endlessly (Common Crawl, CC-MAIN-2025-38).
 const ANSWERS: [(u32, Answer); 7] = [
     (7190, Answer::File(Vec::new())),
     (1450, Answer::Status(404)),
@@ -67,19 +67,19 @@ const ANSWERS: [(u32, Answer); 7] = [
     (100, Answer::Failure),
 ];
 
-/// Of 1,000 files, how many have lines that end in CR and LF, or in CR alone, begin with a byte order mark, or are a page
-/// in HTML; counted in 4,231 files.
+/// Files per 1,000 with CRLF line ends, with CR line ends, with a byte order mark, and with an HTML page instead, as
+/// counted in 4,231 files.
 const CRLF: u32 = 320;
 const CR_ALONE: u32 = 2;
 const BYTE_ORDER_MARK: u32 = 16;
 const HTML: u32 = 31;
 
-/// The ends of hosts, with their shares: as long as those of the real web, but such as nobody can register.
+/// Host endings and their shares: as long as real ones, but impossible to register.
 const ENDS: [(u32, &str); 5] =
     [(60, ".example"), (20, ".test"), (10, ".co.example"), (5, ".test.example"), (5, ".xn--p1ai.test")];
 
 impl Web {
-    /// Makes the site of a number. Cost: some microseconds, mostly for its file.
+    /// Makes the site with this number. Takes some microseconds, mostly for the file.
     #[must_use]
     pub fn site(&self, number: u64) -> Site {
         let random = &mut self.random(Purpose::Site, number);
@@ -94,7 +94,7 @@ impl Web {
     }
 }
 
-/// The system that runs a site.
+/// Chooses the system that runs a site.
 fn template(random: &mut Random) -> Option<&'static Template> {
     const TEMPLATED: [(u32, Template); TEMPLATES.len()] = TEMPLATES;
     static ALL: [(u32, Template); TEMPLATES.len()] = TEMPLATED;
@@ -102,14 +102,14 @@ fn template(random: &mut Random) -> Option<&'static Template> {
     if random.random_ratio(total, 1000) { draw(random, &ALL) } else { None }
 }
 
-/// A host with about 18 bytes, whose number makes it differ from all others.
+/// Makes a host with about 18 bytes. The site's number makes it unique.
 fn host(random: &mut Random, number: u64) -> String {
     let mut host = String::new();
     if random.random_ratio(45, 100) {
         host.push_str("www.");
     }
     host.push_str(WORDS[random.random_range(0..WORDS.len())]);
-    // Digits of base 32, so that the number has few of them, and no name is a word and another's number.
+    // Base 32 keeps the number short. The hyphen separates it from the word, so that hosts stay unique.
     let mut rest = number;
     host.push('-');
     loop {
@@ -123,7 +123,7 @@ fn host(random: &mut Random, number: u64) -> String {
     host
 }
 
-/// The bytes of a robots.txt.
+/// Makes a robots.txt as bytes.
 fn file(random: &mut Random, template: Option<&Template>, host: &str) -> Vec<u8> {
     if random.random_ratio(HTML, 1000) {
         return format!("<!DOCTYPE html>\n<html><head><title>{host}</title></head>\n<body>Not found</body></html>\n")

@@ -1,4 +1,4 @@
-//! Counts of a web, printed beside those of the real one.
+//! Statistics about a synthetic web, printed next to those for the real web.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use reptile_compiler::dialect::GOOGLE_LIB;
 
 use crate::site::{Answer, Site};
 
-/// Counts of sites and their files. Keeps 16 bytes for each file.
+/// Site and file counts. Takes 16 bytes per file.
 #[derive(Debug, Default)]
 pub struct Statistics {
     sites: u64,
@@ -27,7 +27,7 @@ pub struct Statistics {
     arena: Bump,
 }
 
-/// Counts of patterns.
+/// Pattern counts.
 #[derive(Debug, Default)]
 struct Patterns {
     all: u64,
@@ -80,7 +80,7 @@ impl Statistics {
 }
 
 impl Patterns {
-    /// Counts a pattern, and returns whether it has a wildcard before its last byte.
+    /// Counts a pattern. Returns whether it has a wildcard before its last byte.
     fn add(&mut self, pattern: &[u8], is_allow: bool) -> bool {
         let without_end = pattern.strip_suffix(b"*").unwrap_or(pattern);
         let is_inner = without_end.contains(&b'*');
@@ -94,7 +94,7 @@ impl Patterns {
     }
 }
 
-/// A quantile, as so many of 100.
+/// Returns a quantile, given in percent.
 fn quantile(sorted: &[u32], percent: usize) -> u32 {
     sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0)
 }
@@ -108,8 +108,8 @@ fn mean(sum: u64, count: u64) -> String {
 }
 
 impl fmt::Display for Statistics {
-    /// A table: what is counted, here, on the whole web (captures of Common Crawl in 2025, files of 41.6 million hosts in
-    /// 2023), and in the files of 4,231 popular sites.
+    /// Writes a table with columns for this web, for the whole real web (Common Crawl's captures in 2025 and the files
+    /// of 41.6 million hosts in 2023), and for 4,231 popular sites.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = self.bytes.len() as u64;
         let (mut bytes, mut rules) = (self.bytes.clone(), self.rules.clone());

@@ -1,23 +1,23 @@
 //! The robots.txt files that content management systems write, and their shares of the web.
 //!
-//! Sites of one system differ in the host of the sitemap line, and shops in a number of their own.
+//! Files from the same system differ only in the sitemap line's host, and shop files also in a shop number.
 
-/// A file that many sites have, but for the places that are filled in.
+/// A file shared by many sites, with placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// The name, in statistics.
+    /// The name shown in statistics.
     pub name: &'static str,
-    /// The text. `{host}` stands for the host, `{number}` for a number of ten digits.
+    /// The text. `{host}` is replaced by the host, `{number}` by a ten-digit number.
     pub text: &'static str,
-    /// Paths of pages that such sites have, after which `{word}` stands for any word.
+    /// Typical page paths. `{word}` is replaced by a random word.
     pub pages: &'static [&'static str],
 }
 
 const PAGES: &[&str] = &["/", "/{word}", "/{word}/{word}", "/{word}/{word}.html", "/{word}?{word}={number}"];
 
-/// The templates, each with its share of 1,000 sites; the sites that have none are written by people. The shares of shops,
-/// blogs, builders and files without a rule are estimates from the peaks of line counts over 41.6 million files, and from
-/// the crawlers that only the shops' file names.
+/// The templates and their shares in 1,000 sites. All other sites have hand-written files. The shares of shops, blogs,
+/// builders and files without rules are estimated from peaks in the line counts of 41.6 million files, and from the
+/// crawlers that only the shops' file names.
 pub const TEMPLATES: [(u32, Template); 14] = [
     (
         50,
@@ -143,7 +143,7 @@ pub const TEMPLATES: [(u32, Template); 14] = [
 ];
 
 impl Template {
-    /// The file of one site.
+    /// Fills in the placeholders for one site.
     #[must_use]
     pub fn body(&self, host: &str, number: u64) -> String {
         self.text.replace("{host}", host).replace("{number}", &number.to_string())
@@ -155,13 +155,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_leave_room_for_files_that_people_write() {
+    fn shares_leave_room_for_hand_written_files() {
         let total = TEMPLATES.iter().map(|(share, _)| share).sum::<u32>();
         assert!((700..900).contains(&total), "{total} of 1,000");
     }
 
     #[test]
-    fn places_are_filled_in() {
+    fn placeholders_are_filled_in() {
         for (_, template) in TEMPLATES {
             let body = template.body("a.example", 1_234_567_890);
             assert!(!body.contains('{') && !body.contains('}'), "{}", template.name);

@@ -1,7 +1,7 @@
-//! The captures of a site over time, and the times of visits to it.
+//! A site's captures over time, and visit times.
 //!
-//! The shares are invented: how often files change and fetches fail in between is not known of the real web. They are
-//! chosen so that everything that a capture may follow on is there often: changes, failures, ends of files, copies that
+//! The shares are invented, because there is no data on how often real files change and fetches fail in between. They
+//! are chosen so that all sequences of captures are frequent: changes, failures, files that disappear, copies that
 //! outlive failures.
 
 use std::fmt::Write as _;
@@ -12,37 +12,37 @@ use crate::site::{Answer, Site};
 use crate::written::word;
 use crate::{Purpose, Random, Web, draw};
 
-/// The first second of the captures: the beginning of 2024.
+/// The start of the capture period: January 1, 2024.
 pub const FIRST_TIME: i64 = 1_704_067_200;
 
-/// The captures lie within so many seconds: two years.
+/// Length of the capture period in seconds: two years.
 pub const SECONDS: i64 = 2 * 365 * 86_400;
 
-/// A fetch of a site's robots.txt.
+/// A fetch for a site's robots.txt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetch {
-    /// When it was fetched, in seconds since 1970; of a few it is not known.
+    /// Fetch time in seconds since 1970. Unknown for a few.
     pub time: Option<i64>,
-    /// What the server answered.
+    /// The server's answer.
     pub answer: Answer,
 }
 
-/// What is different at a later fetch.
+/// The difference between a later fetch and the one before.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     None,
     /// The file has one more rule.
     Rule,
-    /// The file is another site's.
+    /// The file is replaced by another site's.
     File,
-    /// The answer is another, for this fetch only.
+    /// The answer differs for this fetch only.
     Answer,
 }
 
-/// Of 100 later fetches, how many find which change.
+/// Changes found by later fetches, in percent.
 const CHANGES: [(u32, Change); 4] = [(55, Change::None), (20, Change::Rule), (5, Change::File), (20, Change::Answer)];
 
-/// Answers in place of a site's usual one.
+/// Answers that temporarily replace a site's usual one.
 const OTHER_ANSWERS: [(u32, Answer); 5] = [
     (40, Answer::Failure),
     (30, Answer::Status(503)),
@@ -51,11 +51,11 @@ const OTHER_ANSWERS: [(u32, Answer); 5] = [
     (5, Answer::TooManyRedirects),
 ];
 
-/// Of 1,000 sites, how many have a first capture whose time is not known.
+/// Number of sites in 1,000 whose first capture has no time.
 const WITHOUT_TIME: u32 = 20;
 
 impl Web {
-    /// The captures of a site, in the order of their times, spread over [`SECONDS`] from [`FIRST_TIME`] on.
+    /// Returns a site's captures in chronological order, spread over [`SECONDS`] from [`FIRST_TIME`] on.
     #[must_use]
     pub fn fetches(&self, site: &Site, count: u32) -> Vec<Fetch> {
         let random = &mut self.random(Purpose::Times, site.number);
@@ -79,8 +79,8 @@ impl Web {
         fetches
     }
 
-    /// The time of a visit: one of `count` times that are spread evenly, the first of them before all captures and the
-    /// last after them.
+    /// Returns one of `count` evenly spaced visit times at random. The first is before all captures, the last after
+    /// them.
     #[must_use]
     pub fn visit_time(count: u32, random: &mut Random) -> i64 {
         let step = SECONDS / i64::from(count.saturating_sub(2).max(1));
@@ -88,7 +88,7 @@ impl Web {
     }
 }
 
-/// Adds a rule at the end of a file.
+/// Appends a rule to a file.
 fn add_rule(answer: &mut Answer, random: &mut Random) {
     if let Answer::File(body) = answer {
         let mut rule = String::new();

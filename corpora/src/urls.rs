@@ -1,4 +1,4 @@
-//! URLs of the synthetic web, shuffled or sorted by host.
+//! URLs in the synthetic web, shuffled or sorted by host.
 
 use std::fmt::Write as _;
 
@@ -9,22 +9,22 @@ use crate::site::Site;
 use crate::written::word;
 use crate::{Purpose, Random, Web};
 
-/// How the URLs are spread over the sites, and in which order they come.
+/// Distribution and order of the URLs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The number of URLs. Sorted by host they are about so many.
+    /// Number of URLs. Approximate if sorted.
     pub urls: u64,
-    /// The site of the n-th place in popularity has a share of n to the power of minus this; 0 makes all sites equal.
+    /// The n-th most popular site has a share of `n^-exponent`; 0 makes all sites equal.
     pub exponent: f64,
-    /// Whether the URLs of a site follow each other.
+    /// Whether each site's URLs are consecutive.
     pub is_sorted: bool,
 }
 
 impl Web {
-    /// Makes URLs and hands each over in one buffer, without an end of line. Stops at the first error.
+    /// Makes URLs and passes each to `work`, without a line end. Stops at the first error.
     ///
     /// # Errors
-    /// If `work` fails.
+    /// Returns an error if `work` fails.
     pub fn urls<E>(&self, spread: &Spread, mut work: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut url = String::new();
         if spread.is_sorted {
@@ -33,7 +33,7 @@ impl Web {
             for number in 0..self.origins {
                 let random = &mut self.random(Purpose::Urls, number);
                 let share = ((places.place(number) + 1) as f64).powf(-spread.exponent) / total;
-                // Rounded up with the probability of the fraction, so that rare sites are there as often as they should.
+                // Rounds up with the fraction as probability, so that rare sites are not underrepresented.
                 let count = (share * spread.urls as f64 + random.random::<f64>()) as u64;
                 if count > 0 {
                     let site = self.site(number);
@@ -58,7 +58,7 @@ impl Web {
     }
 }
 
-/// The sum of n to the power of minus `exponent`, for the numbers up to `count`: exact up to a million, an integral after.
+/// Sums `n^-exponent` for n up to `count`: exactly up to a million, by an integral above.
 fn harmonic(count: u64, exponent: f64) -> f64 {
     let exact = count.min(1 << 20);
     let sum: f64 = (1..=exact).map(|n| (n as f64).powf(-exponent)).sum();
@@ -71,8 +71,8 @@ fn harmonic(count: u64, exponent: f64) -> f64 {
     sum + rest
 }
 
-/// The places of the sites in the order of popularity: a permutation without a table, so that what a site is says nothing
-/// about how popular it is.
+/// The sites' popularity ranks: a permutation without a table, so that popularity does not depend on anything else
+/// about a site.
 struct Places {
     origins: u64,
     factor: u64,
@@ -91,23 +91,23 @@ impl Places {
         }
     }
 
-    /// The place of a site.
+    /// Returns a site's popularity rank.
     fn place(&self, site: u64) -> u64 {
         times(site, self.factor, self.origins)
     }
 
-    /// The site of a place.
+    /// Returns the site with a popularity rank.
     fn site(&self, place: u64) -> u64 {
         times(place, self.inverse, self.origins)
     }
 }
 
-/// A product modulo a number.
+/// Multiplies modulo a number.
 fn times(a: u64, b: u64, modulus: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(modulus)) as u64
 }
 
-/// The number by which `factor` must be multiplied to give 1 modulo `modulus`, if there is one.
+/// Returns the inverse of `factor` modulo `modulus`, or `None` if there is none.
 fn inverse(factor: u64, modulus: u64) -> Option<u64> {
     let (mut old, mut new) = ((i128::from(modulus), 0_i128), (i128::from(factor % modulus), 1_i128));
     while new.0 != 0 {
@@ -117,7 +117,7 @@ fn inverse(factor: u64, modulus: u64) -> Option<u64> {
     (old.0 == 1).then(|| old.1.rem_euclid(i128::from(modulus)) as u64)
 }
 
-/// Writes a URL of a site.
+/// Writes a random URL on a site.
 fn write_url(site: &Site, random: &mut Random, url: &mut String) {
     url.clear();
     url.push_str(if site.is_https { "https://" } else { "http://" });
@@ -150,7 +150,7 @@ fn write_url(site: &Site, random: &mut Random, url: &mut String) {
         }
     }
     url.push_str(rest);
-    // What advertisements and shared links add, and letters beyond ASCII.
+    // Parameters added by advertisements and shared links, and non-ASCII letters.
     match random.random_range(0..1000) {
         0..50 => url.push_str("?utm_source=newsletter&utm_medium=email"),
         50..70 => url.push_str("%C3%A9t%C3%A9"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn harmonic_numbers_are_those_of_the_sum() {
+    fn harmonic_numbers_match_the_sum() {
         for exponent in [0.0, 0.5, 1.0, 1.2] {
             let count = (1 << 20) + 50_000;
             let sum: f64 = (1..=count).map(|n| (n as f64).powf(-exponent)).sum();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_urls_are_as_many_and_come_site_by_site() {
+    fn sorted_urls_have_the_requested_count_and_are_grouped_by_site() {
         let web = Web { origins: 2000, seed: 5 };
         for exponent in [0.0, 0.9] {
             let mut hosts: Vec<String> = Vec::new();
@@ -203,7 +203,7 @@ mod tests {
             let runs = hosts.len();
             hosts.sort_unstable();
             hosts.dedup();
-            assert_eq!(hosts.len(), runs, "the URLs of each site follow each other");
+            assert_eq!(hosts.len(), runs, "the URLs of each site must be consecutive");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Files as people write them: groups for everybody, for search engines, against trainers of AI, and copied lists of scrapers.
+//! Hand-written files: groups for all agents, for search engines and for AI training crawlers, and copied scraper
+//! lists.
 
 use std::fmt::Write as _;
 
@@ -7,7 +8,7 @@ use rand_distr::{Distribution as _, LogNormal};
 
 use crate::{Random, draw};
 
-/// The words of paths and hosts.
+/// Words for paths and hosts.
 pub const WORDS: [&str; 64] = [
     "about", "account", "action", "admin", "album", "api", "archive", "article", "assets", "author", "basket", "blog",
     "cache", "calendar", "cart", "catalog", "category", "cgi-bin", "checkout", "club", "comment", "compare", "contact",
@@ -17,7 +18,7 @@ pub const WORDS: [&str; 64] = [
     "team", "user", "video", "wishlist",
 ];
 
-/// Crawlers that people name beside everybody, of 100 groups; the shares are those of the sites that name them.
+/// Crawlers that hand-written files name, with relative frequencies based on the number of sites that name them.
 const NAMED: [(u32, &str); 12] = [
     (20, "Googlebot"),
     (14, "AhrefsBot"),
@@ -33,7 +34,7 @@ const NAMED: [(u32, &str); 12] = [
     (3, "Slurp"),
 ];
 
-/// Crawlers for the training of AI; a site that refuses one refuses most.
+/// Crawlers that collect AI training data. Sites that disallow one usually disallow several.
 const TRAINERS: [&str; 10] = [
     "GPTBot",
     "ClaudeBot",
@@ -47,20 +48,20 @@ const TRAINERS: [&str; 10] = [
     "Applebot-Extended",
 ];
 
-/// Of 1,000 files, how many refuse trainers of AI, name another crawler, or have a copied list of scrapers.
+/// Files per 1,000 that disallow AI training crawlers, name another crawler, or have a copied scraper list.
 const REFUSES_TRAINERS: u32 = 200;
 const NAMES_A_CRAWLER: u32 = 330;
 const HAS_SCRAPERS: u32 = 50;
 
-/// The number of rules of a group is distributed as the logarithm says: half of all have up to six, one in a hundred more
-/// than 250.
+/// Parameters for the log-normal distribution of rules per group: half of the groups have up to six rules, one in a
+/// hundred has more than 250.
 const RULES_MEDIAN: f64 = 6.0;
 const RULES_SIGMA: f64 = 1.75;
 
-/// The most rules in one group, as in the largest file that was found among a million.
+/// Maximum number of rules in a group, as in the largest file among a million.
 const MAX_RULES: f64 = 61_403.0;
 
-/// Writes a file as a person would.
+/// Writes a file like a person would.
 pub fn written(random: &mut Random, host: &str) -> String {
     let mut text = String::new();
     if random.random_ratio(25, 100) {
@@ -88,7 +89,7 @@ pub fn written(random: &mut Random, host: &str) -> String {
             rules(random, &mut text);
         }
     }
-    // A few files have rules that no user-agent line comes before, or none for everybody.
+    // In a few files no user-agent line precedes the rules, or there is no default group.
     match random.random_range(0..1000) {
         0..8 => text.push_str("Disallow: /\n"),
         8..40 => {}
@@ -107,7 +108,7 @@ pub fn written(random: &mut Random, host: &str) -> String {
     text
 }
 
-/// Writes the rules of a group, and an empty line.
+/// Writes a group's rules and an empty line.
 fn rules(random: &mut Random, text: &mut String) {
     let count = LogNormal::new(RULES_MEDIAN.ln(), RULES_SIGMA).map_or(RULES_MEDIAN, |rules| rules.sample(random));
     let count = count.clamp(1.0, MAX_RULES) as u32;
@@ -120,7 +121,7 @@ fn rules(random: &mut Random, text: &mut String) {
     text.push('\n');
 }
 
-/// Writes a pattern with the shares of wildcards, ends and escapes that were counted in 206,763 rules.
+/// Writes a pattern with wildcards, end anchors and escapes as frequent as in 206,763 real rules.
 fn pattern(random: &mut Random, rules: u32, text: &mut String) {
     if random.random_ratio(5, 1000) {
         return;
@@ -139,7 +140,7 @@ fn pattern(random: &mut Random, rules: u32, text: &mut String) {
             text.push('/');
         }
         text.push_str(word(random));
-        // Files with many rules number them, else they would repeat themselves.
+        // Large files need numbers, because they would repeat the same few words.
         if random.random_ratio(if rules > 100 { 60 } else { 15 }, 100) {
             let _ = write!(text, "{}", random.random_range(0..rules.max(100)));
         }
@@ -164,7 +165,7 @@ fn pattern(random: &mut Random, rules: u32, text: &mut String) {
     });
 }
 
-/// One of the words.
+/// Returns a random word.
 pub(crate) fn word(random: &mut Random) -> &'static str {
     WORDS[random.random_range(0..WORDS.len())]
 }

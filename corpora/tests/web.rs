@@ -1,4 +1,4 @@
-//! The synthetic web: the same for the same seed, without two sites of one host, and as the real one in its statistics.
+//! The synthetic web is the same for the same seed, has unique hosts, and matches the real web's statistics.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ fn bytes(site: &Site) -> &[u8] {
 }
 
 #[test]
-fn a_site_follows_from_seed_and_number() {
+fn sites_depend_only_on_seed_and_number() {
     let other_size = Web { origins: 7, ..WEB };
     let other_seed = Web { seed: 2, ..WEB };
     let mut same = 0;
@@ -26,11 +26,11 @@ fn a_site_follows_from_seed_and_number() {
         assert_eq!(WEB.site(number), other_size.site(number));
         same += usize::from(WEB.site(number).host == other_seed.site(number).host);
     }
-    assert!(same < 100, "{same} of 1,000 hosts are the same under another seed");
+    assert!(same < 100, "{same} of 1,000 hosts are the same with another seed");
 }
 
 #[test]
-fn no_two_sites_have_one_host_and_urls_are_of_the_sites() {
+fn hosts_are_unique_and_urls_use_them() {
     let hosts: HashSet<String> = (0..WEB.origins).map(|number| WEB.site(number).host).collect();
     assert_eq!(hosts.len() as u64, WEB.origins);
     for (exponent, is_sorted) in [(0.0, false), (0.8, false), (1.0, true), (0.0, true)] {
@@ -39,7 +39,7 @@ fn no_two_sites_have_one_host_and_urls_are_of_the_sites() {
             count += 1;
             let url = std::str::from_utf8(url).map_err(|error| error.to_string())?;
             let host = url.split('/').nth(2).unwrap_or_default();
-            if hosts.contains(host) { Ok(()) } else { Err(format!("{url} is of no site")) }
+            if hosts.contains(host) { Ok(()) } else { Err(format!("{url} belongs to no site")) }
         });
         assert_eq!(made, Ok(()));
         assert!((4500..5500).contains(&count), "{count}");
@@ -54,13 +54,13 @@ fn popular_sites_have_more_urls() {
         *of_site.entry(host.to_vec()).or_default() += 1;
         Ok::<(), ()>(())
     });
-    // The first of 20,000 has one in 10.5.
+    // The most popular of 20,000 sites has one URL in 10.5.
     let most = of_site.values().max().copied().unwrap_or(0);
     assert!((1700..2100).contains(&most), "{most}");
 }
 
 #[test]
-fn statistics_are_near_those_of_the_real_web() {
+fn statistics_are_close_to_the_real_web() {
     let mut statistics = Statistics::default();
     let (mut files, mut all_bytes) = (0_u32, 0);
     for number in 0..WEB.origins {
@@ -72,13 +72,13 @@ fn statistics_are_near_those_of_the_real_web() {
     let share = f64::from(files) / WEB.origins as f64;
     assert!((0.70..0.74).contains(&share), "{share} of the sites have a file");
     let mean = all_bytes as f64 / f64::from(files);
-    assert!((350.0..580.0).contains(&mean), "a file has {mean} bytes; on the web 464");
+    assert!((350.0..580.0).contains(&mean), "files have {mean} bytes on average; 464 on the real web");
     let table = statistics.to_string();
     assert_eq!(table.lines().count(), 21, "{table}");
 }
 
 #[test]
-fn captures_come_in_the_order_of_their_times_and_change() {
+fn captures_are_ordered_by_time_and_change() {
     let (mut changed, mut failed, mut timeless) = (0, 0, 0);
     for number in 0..2000 {
         let site = WEB.site(number);

@@ -1,10 +1,10 @@
-//! Writes damaged sets with matching checksums, and this engine's result for each, for tests of other readers.
+//! Writes damaged sets with matching checksums and this engine's results, for testing other readers.
 //!
 //!     mutants OUT EVERY RANDOM SEED [SET URLS]...
 //!
-//! Each set is damaged in its bytes after the header: every fifth byte with one of nine masks (EVERY is 0), every byte
-//! with one mask (1), or every byte with each mask (9). RANDOM additional mutants have one to three changes each. All
-//! numbers in OUT are little-endian:
+//! Each set is damaged after the header: every fifth byte with one of nine masks (EVERY is 0), every byte with one mask
+//! (1), or every byte with each mask (9). RANDOM additional mutants have one to three changes each. All numbers in OUT
+//! are little-endian:
 //!
 //! ```text
 //! bases: 4, then for each base
@@ -16,8 +16,8 @@
 //!
 //! The digest is the XXH3 of the rows that `answers` writes, or 0 if the set cannot be opened.
 //!
-//! Also checks every accepted set: it must answer every question, the same in batches as alone. Counts sets that decide
-//! differently from their listed rules, which the compiler's `recompile` rejects.
+//! Also checks every accepted set: it must answer every question, and give the same answers in batches as alone. Counts
+//! sets that decide differently from their listed rules, which the compiler's `recompile` rejects.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a program for tests")]
 
@@ -74,7 +74,7 @@ fn row(rows: &mut String, answer: Result<Explanation, FormatError>) {
         Cause::Unreachable(days) => format!("6 {days}"),
         Cause::NotFoundPage(status) => format!("7 {status}"),
         Cause::Challenge(challenger) => format!("8 {}", challenger.number()),
-        _ => panic!("a cause that is not known here"),
+        _ => panic!("unknown cause"),
     };
     let reason = match answer.reason() {
         Reason::Rule(from) => format!("rule {}", u8::from(from.is_some())),
@@ -82,7 +82,7 @@ fn row(rows: &mut String, answer: Result<Explanation, FormatError>) {
         Reason::Fetch(found) => cause(found),
         Reason::NoRobots => "no robots".into(),
         Reason::NoUrl => "no url".into(),
-        _ => panic!("a reason that is not known here"),
+        _ => panic!("unknown reason"),
     };
     let rule = answer.rule().map(|rule| format!("{} {rule}", rule.line)).unwrap_or_default();
     writeln!(rows, "{}\t{reason}\t{rule}", answer.verdict as u8).unwrap();
@@ -201,7 +201,7 @@ fn try_mutant(out: &mut Vec<u8>, place: usize, base: &Base<'_>, edits: &[Edit], 
             let (rows, is_whole) = answers(&set, &base.urls);
             let is_valid = set.verify().is_ok();
             if is_valid {
-                assert!(is_whole, "accepted, and then refused: {edits:?}");
+                assert!(is_whole, "verified, but a question failed: {edits:?}");
                 check_batches(&set, &base.urls);
                 let is_listed = answers_as_listed(&set, &base.paths);
                 *counts.entry(if is_listed { "as listed" } else { "otherwise than listed" }).or_default() += 1;

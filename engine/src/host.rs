@@ -1,15 +1,15 @@
-//! The one form of a host in which origins are compared.
+//! The canonical form of hosts, used to compare origins.
 //!
-//! [`canonical`] is used for the hosts of robots.txt files when a set is made and for the hosts of URLs when the set is
-//! asked, so that both have the same bytes. Splitting a URL is in [`crate::url`]. Mapping names beyond ASCII (UTS 46)
-//! needs tables of Unicode, which come with the feature `idna`; without it such names are not valid hosts.
+//! [`canonical`] is applied to the hosts of robots.txt files when a set is compiled, and to the hosts of URLs when they
+//! are looked up, so that equal hosts have equal bytes. URLs are split in [`crate::url`]. Mapping non-ASCII names (UTS
+//! 46) needs Unicode tables, which the feature `idna` includes. Without it such names are invalid.
 
 use std::fmt::{self, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::url::MAX_HOST_BYTES;
 
-/// A host on the stack, at most [`MAX_HOST_BYTES`] bytes long.
+/// A host on the stack, up to [`MAX_HOST_BYTES`] bytes long.
 #[derive(Clone, Copy)]
 pub struct Host {
     bytes: [u8; MAX_HOST_BYTES],
@@ -17,7 +17,9 @@ pub struct Host {
 }
 
 impl Host {
-    /// A copy of these bytes as they are; `None` if there are more than [`MAX_HOST_BYTES`].
+    /// Copies bytes without checking them.
+    ///
+    /// Returns `None` if there are more than [`MAX_HOST_BYTES`].
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Host> {
         let mut host = Host { bytes: [0; MAX_HOST_BYTES], len: u8::try_from(bytes.len()).ok()? };
@@ -25,7 +27,7 @@ impl Host {
         Some(host)
     }
 
-    /// The host's bytes.
+    /// Returns the host's bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
@@ -47,57 +49,61 @@ impl Write for Host {
     }
 }
 
-/// Maps the name of a host to A-labels: UTS 46, not transitional, as browsers do (the WHATWG URL standard's "domain to
-/// ASCII", not strict). Linear; may allocate.
+/// Maps a host name to A-labels: UTS 46, non-transitional, as in browsers (the WHATWG URL standard's "domain to
+/// ASCII", non-strict). Linear; may allocate.
 #[cfg(feature = "idna")]
 fn to_ascii(host: &[u8]) -> Option<Host> {
     let mapped = idna::domain_to_ascii_cow(host, idna::AsciiDenyList::URL).ok()?;
     Host::new(mapped.as_bytes())
 }
 
-/// Without tables of Unicode, names beyond ASCII are not mapped.
+/// Rejects non-ASCII names, because there are no Unicode tables.
 #[cfg(not(feature = "idna"))]
 fn to_ascii(_: &[u8]) -> Option<Host> {
     None
 }
 
-/// Whether a name has a label that begins with `xn--`, as A-labels do, in any letter case.
+/// Returns whether a label begins with `xn--`, as A-labels do, in any letter case.
 #[cfg(feature = "idna")]
 fn has_a_label(name: &[u8]) -> bool {
     name.split(|&byte| byte == b'.')
         .any(|label| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"xn--")))
 }
 
-/// Without tables of Unicode, A-labels are taken as they are.
+/// Returns `false`: without Unicode tables, A-labels are not checked.
 #[cfg(not(feature = "idna"))]
 fn has_a_label(_: &[u8]) -> bool {
     false
 }
 
-/// Whether a host is plain: already in the form that [`canonical`] gives it, or without one, so that `canonical` need
-/// not be called. True of nearly all hosts. A plain host has no byte beyond ASCII, no `%`, no capital letter and no
-/// `[`; it does not begin with a digit, as every spelling of an IPv4 address does; and it does not end with a dot.
+/// Returns whether [`canonical`] can be skipped for a host.
+///
+/// The result would be the same bytes or `None`. True for nearly all hosts. A plain host contains no non-ASCII byte,
+/// `%`, capital letter or `[`. It does not begin with a digit, unlike every spelling of an IPv4 address, and does not
+/// end with a dot.
 #[inline]
 #[must_use]
 pub fn is_plain(host: &[u8]) -> bool {
-    // Two comparisons for each byte, both available as vector instructions: as signed numbers, bytes from 80 on are
-    // negative, `%` is less than `-`, and `[` comes after `Z`. Not `any`: it stops at the first hit and so has to look
-    // at one byte at a time.
+    // Two comparisons per byte, both available as vector instructions: as signed numbers, bytes from 0x80 up are
+    // negative, `%` is less than `-`, and `[` comes after `Z`. `any` would stop at the first hit and therefore
+    // examine one byte at a time.
     let is_special = |byte: u8| (byte.cast_signed() < b'-'.cast_signed()) | (b'A'..=b'[').contains(&byte);
     !host.iter().fold(false, |found, &byte| found | is_special(byte))
         && host.first().is_some_and(|first| !first.is_ascii_digit())
         && host.last() != Some(&b'.')
 }
 
-/// The canonical form of a host, in which origins are compared; `None` if the host is not valid.
+/// Returns a host's canonical form, which is used to compare origins, or `None` if the host is invalid.
 ///
-/// Each `%xx` is decoded; a name beyond ASCII becomes its A-labels (it is invalid without the feature `idna`); a label
-/// that begins with `xn--` must be the A-label of a valid name (without the feature it is not checked); letters become
-/// lower case; one dot at the end is dropped, since it only says that the name is complete; an IPv4 address in
-/// any of its spellings becomes four decimal numbers, an IPv6 address its shortest text in brackets.
+/// - `%xx` is decoded.
+/// - Non-ASCII names become A-labels. They are invalid without the feature `idna`.
+/// - A label that begins with `xn--` must be the A-label of a valid name. Without the feature, it is not checked.
+/// - Letters become lower case.
+/// - A dot at the end is dropped, because it only marks the name as complete.
+/// - An IPv4 address in any spelling becomes four decimal numbers, and an IPv6 address its shortest text in brackets.
 ///
 /// Source: the host parser of the WHATWG URL standard, except that the standard keeps the dot at the end. Linear;
-/// allocates only for names beyond ASCII and for A-labels.
+/// allocates only for non-ASCII names and A-labels.
 ///
 /// ```
 /// use reptile_engine::host::canonical;
@@ -129,7 +135,7 @@ pub fn canonical(host: &[u8]) -> Option<Host> {
     if ends_in_number(name) { Host::written(ipv4(name)?) } else { Some(host) }
 }
 
-/// The bytes of a host with its escapes decoded. A `%` that does not begin an escape stays, and is refused later.
+/// Decodes a host's escapes. A `%` that does not begin an escape stays, and is rejected later.
 fn decode(host: &[u8]) -> Option<Host> {
     if !host.contains(&b'%') {
         return Host::new(host);
@@ -155,8 +161,8 @@ pub(crate) fn is_utf8(host: &[u8]) -> bool {
     decode(host).is_some_and(|host| std::str::from_utf8(host.as_bytes()).is_ok())
 }
 
-/// Whether a byte is forbidden in host names: the forbidden domain code points of the WHATWG URL standard. A table, since
-/// a set of millions of origins asks for each byte of their names.
+/// The forbidden domain code points of the WHATWG URL standard. A table, because a set with millions of origins looks
+/// up every byte of their names.
 static FORBIDDEN: [bool; 256] = {
     let mut forbidden = [false; 256];
     let mut byte = 0;
@@ -173,14 +179,14 @@ static FORBIDDEN: [bool; 256] = {
     forbidden
 };
 
-/// Whether the last label is a number, so that the name must be an IPv4 address.
+/// Returns whether the last label is a number. The name must then be an IPv4 address.
 fn ends_in_number(name: &[u8]) -> bool {
     let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     let is_hex = last.strip_prefix(b"0x").is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
     is_hex || (!last.is_empty() && last.iter().all(u8::is_ascii_digit))
 }
 
-/// Reads an IPv4 address of one to four numbers, each decimal, octal or hexadecimal; the last number fills the
+/// Parses an IPv4 address with one to four numbers, each decimal, octal or hexadecimal. The last number fills the
 /// remaining bytes.
 fn ipv4(name: &[u8]) -> Option<Ipv4Addr> {
     let mut address = 0_u32;
@@ -224,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn one_form_for_each_host() {
+    fn equivalent_hosts_have_one_canonical_form() {
         let table: [(&[u8], Option<&str>); 43] = [
             (b"example.com", Some("example.com")),
             (b"EXAMPLE.Com", Some("example.com")),
@@ -275,14 +281,14 @@ mod tests {
         }
     }
 
-    /// With the feature `idna` names beyond ASCII become their A-labels; without it they are not valid hosts.
+    /// With the feature `idna`, non-ASCII names become A-labels; without it, they are invalid.
     #[test]
-    fn names_beyond_ascii_need_tables_of_unicode() {
+    fn non_ascii_names_are_valid_only_with_idna() {
         for (host, expected) in [
             ("b\u{e4}r.example", Some("xn--br-via.example")),
             ("B%C3%84R.example", Some("xn--br-via.example")),
-            // Full-width digits are digits, and so make an address; a full-width slash is a slash, which no host may
-            // contain.
+            // Full-width digits count as digits, so this is an address. A full-width slash counts as a slash, which is
+            // forbidden in hosts.
             ("\u{ff11}7", Some("0.0.0.17")),
             ("a\u{ff0f}b", None),
         ] {
@@ -291,7 +297,7 @@ mod tests {
         }
     }
 
-    /// No client connects to a label that begins with `xn--` and is not the A-label of a name.
+    /// Clients refuse labels that begin with `xn--` but are not the A-label of a name.
     #[test]
     fn a_labels_must_be_valid() {
         for (host, is_valid) in [
@@ -307,7 +313,7 @@ mod tests {
             ("xn--a-", false),
             ("xn--abc-", false),
             ("xn--br-via\u{e4}", false),
-            // The code of a name in ASCII, and that of a name that would be mapped to another one.
+            // An encoded ASCII name, and an encoded name that mapping would change.
             ("xn--example-", false),
             ("xn--br-4fa", false),
         ] {
@@ -317,11 +323,11 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_host_holds_at_its_edges() {
+    fn hosts_may_be_exactly_as_long_as_the_limit() {
         for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
             assert_eq!(Host::new(&vec![b'h'; len]).is_some(), fits, "{len}");
             assert_eq!(form(&vec![b'H'; len]), fits.then(|| "h".repeat(len)));
-            // A host that is too long may fit once its escapes are decoded.
+            // A host over the limit may fit once its escapes are decoded.
             let escaped = [&vec![b'h'; len - 1][..], b"%48"].concat();
             assert_eq!(form(&escaped), fits.then(|| "h".repeat(len)));
         }
@@ -329,7 +335,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_hosts_and_forms_do_not_change(
+        fn canonical_and_plain_hosts_do_not_change(
             host in proptest::collection::vec(proptest::sample::select(&b"aBZz09xXf.-_%[]^,|:\xE1\x80 "[..]), 0..12)
         ) {
             if let Some(once) = canonical(&host) {
@@ -338,7 +344,7 @@ mod tests {
             }
             if is_plain(&host) {
                 let form = canonical(&host);
-                // Some hosts only look plain, such as `a.7`, and have no canonical form: no origin has such a host.
+                // Some plain hosts, such as `a.7`, have no canonical form. No origin has such a host.
                 prop_assert!(form.is_none_or(|form| form.as_bytes() == host));
             }
         }

@@ -1,22 +1,21 @@
-//! The run-time half of Reptile: opens a compiled set of robots.txt files and decides URLs against it.
+//! The run-time half of Reptile: opens a compiled set of robots.txt files and decides URLs by it.
 //!
-//! A set holds the rules of any number of robots.txt files as automata, in one file that is mapped into memory. This
-//! crate splits a URL, finds its origin's policy, picks the group of an agent, and walks one automaton over the path.
-//! This crate reads sets and knows nothing of robots.txt itself: parsing, dialects and the construction of automata are
-//! in the compiler, `reptile-compiler`.
+//! A set is one memory-mapped file with the compiled rules of any number of robots.txt files. This crate splits a URL,
+//! finds its origin's policy, selects the agent's group, and walks an automaton over the path. It reads compiled sets
+//! and never robots.txt files: parsing, dialects and automaton construction are in the compiler, `reptile-compiler`.
 //!
-//! | where | what |
+//! | module | content |
 //! |---|---|
 //! | [`set`] | [`set::Set`]: open, verify, decide, explain |
 //! | [`automaton`] | the walk |
-//! | [`url`] | from a URL to origin and path |
-//! | [`host`] | the one form of a host in which origins are compared |
-//! | [`norm`] | the normal forms of URL paths and patterns |
+//! | [`url`] | splitting URLs into origin and path |
+//! | [`host`] | the canonical form of hosts, used to compare origins |
+//! | [`norm`] | normal forms of URL paths and patterns |
 //! | [`verdict`] | verdicts and their reasons |
-//! | [`format`](mod@format) | the bytes, reader beside writer; `FORMAT.md` draws them |
-//! | [`threads`] | how a caller lends its threads to the writer of a set |
-//! | [`spool`] | where that writer keeps bytes for a while |
-//! | [`platform`] | the only file with `unsafe`: mapping a file, vector instructions |
+//! | [`format`](mod@format) | the file format, with readers next to writers; specified in `FORMAT.md` |
+//! | [`threads`] | lets callers run the set writer's work on their threads |
+//! | [`spool`] | temporary storage for the set writer |
+//! | [`platform`] | the only file with `unsafe`: memory-mapped files, vector instructions |
 //!
 //! ```no_run
 //! use reptile_engine::set::Set;
@@ -47,5 +46,5 @@ pub mod token;
 pub mod url;
 pub mod verdict;
 
-// Addresses in a set have up to 64 bits. Where memory is addressed by 32, a set that fits in it has no larger ones.
-const _: () = assert!(usize::BITS >= 32, "numbers of 32 bits are indices");
+// Offsets in a set have up to 64 bits, but a set that fits in a 32-bit address space has no offset above 32 bits.
+const _: () = assert!(usize::BITS >= 32, "32-bit numbers are used as indices");

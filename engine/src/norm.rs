@@ -1,54 +1,53 @@
-//! The normal forms, which make the bytes of URL paths and of patterns comparable, and [`Pattern`], which compares them.
+//! Normal forms for comparing URL paths and patterns byte by byte, and [`Pattern`], which matches them.
 //!
-//! Paths and patterns are normalised here and nowhere else. A set names one normal form in its header: the compiler
-//! applied [`NormalForm::pattern`] to every rule of that set, and every look-up applies [`NormalForm::path`] to its
-//! URL. This file does not know which reading of the protocol uses which form.
+//! All normalization of paths and patterns happens here. A set's header names one normal form. The compiler has applied
+//! [`NormalForm::pattern`] to every rule in the set, and each lookup applies [`NormalForm::path`] to its URL. Which
+//! dialect uses which form is defined elsewhere.
 //!
-//! In a normalised pattern two bytes are operators: every `*` is a wildcard for any run of bytes, the empty one
-//! included, and a `$` that is the very last byte is the end anchor. Every other byte means itself. A form that lets a
-//! rule name a literal `*` or `$` must escape it on both sides, or write another byte for it.
+//! A normalized pattern has two operators: every `*` is a wildcard for any run of bytes, including none, and a `$` as
+//! the very last byte is the end anchor. Every other byte is literal. A form in which rules can match a literal `*` or
+//! `$` must escape it on both sides, or replace it by another byte.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
-/// A way of writing paths and patterns so that equal things have equal bytes.
+/// A way to write paths and patterns so that equivalent ones have equal bytes.
 ///
-/// The number of each form is stored in set files and never changes its meaning. Both sides of each form are
-/// idempotent, and a text without `*` and `$` has the same form on both (except for the first, which leaves paths as
-/// they are).
+/// Set files store the form's number, whose meaning never changes. Normalizing is idempotent on both sides, and except
+/// in the first form, which leaves paths unchanged, a text without `*` and `$` has the same form as a path and as a
+/// pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NormalForm {
-    /// The path stays as it is. In a pattern the hex digits of `%xx` become upper case and bytes of 0x80 and above
-    /// become `%XX`; nothing is decoded. Number 1.
+    /// Paths stay as written. In patterns the hex digits of `%xx` become upper case and bytes from 0x80 up become
+    /// `%XX`; nothing is decoded. Number 1.
     AsWritten,
-    /// Like [`NormalForm::AsWritten`], but the path is treated like a pattern. Number 2.
+    /// Like [`NormalForm::AsWritten`], but paths are treated like patterns. Number 2.
     Escaped,
-    /// On both sides `%XX` of a letter, digit, `-`, `.`, `_` or `~` is decoded, other hex digits become upper case, and
-    /// bytes of 0x80 and above, the space and a `%` that does not begin a `%XX` are encoded. A `*` or `$` that is not
-    /// an operator (in a path, every one) becomes `%2A` or `%24`. Other octets stay: control bytes, and the reserved
-    /// ``!"#&'()+,/:;<=>?@[\]^`{|}``. Number 3.
+    /// On both sides, `%XX` is decoded if it encodes a letter, digit, `-`, `.`, `_` or `~`, and its hex digits become
+    /// upper case otherwise. Bytes from 0x80 up, spaces, and a `%` that does not begin a `%XX` are encoded. A `*` or
+    /// `$` that is not an operator (in paths, every one) becomes `%2A` or `%24`. Other bytes stay: control bytes, and
+    /// the reserved ``!"#&'()+,/:;<=>?@[\]^`{|}``. Number 3.
     Decoded,
     /// Like [`NormalForm::Decoded`], but control bytes, ``"<>\^`{|}:@[]#``, every `?` except the first, and every `/`
     /// after that `?` are encoded too. Number 4.
     Reserved,
-    /// Every `%XX` is decoded except `%2F`, `%25`, `%00` and `%0A`, whose hex digits become upper case; a `%` that does
-    /// not begin a `%XX` becomes `%25`. There are no operators: a `*` becomes a NUL byte and a `$` a line feed. Number
-    /// 5.
+    /// Every `%XX` is decoded except `%2F`, `%25`, `%00` and `%0A`, whose hex digits become upper case. A `%` that does
+    /// not begin a `%XX` becomes `%25`. There are no operators: `*` becomes a NUL byte, and `$` a line feed. Number 5.
     FullyDecoded,
-    /// Every byte stays as it is except `*` and `$`, which become a NUL byte and a line feed, since there are no
-    /// operators. Number 6.
+    /// Every byte stays except `*` and `$`, which become a NUL byte and a line feed, because there are no operators.
+    /// Number 6.
     Verbatim,
 }
 
-/// The byte for a literal `*` in a form without operators: no URL contains it.
+/// Replaces `*` in a form without operators. No URL contains this byte.
 const LITERAL_STAR: u8 = 0;
-/// The byte for a literal `$` in a form without operators: no URL and no line contains it.
+/// Replaces `$` in a form without operators. No URL or line contains this byte.
 const LITERAL_DOLLAR: u8 = b'\n';
 
 impl NormalForm {
-    /// Every form, in the order of their numbers, which begin at 1.
+    /// Every form by number, starting at 1.
     pub const ALL: [NormalForm; 6] = [
         NormalForm::AsWritten,
         NormalForm::Escaped,
@@ -58,7 +57,7 @@ impl NormalForm {
         NormalForm::Verbatim,
     ];
 
-    /// The number of this form in a set file.
+    /// Returns the form's number in set files.
     #[must_use]
     pub const fn number(self) -> u32 {
         match self {
@@ -71,32 +70,33 @@ impl NormalForm {
         }
     }
 
-    /// The bit for this form in a set of forms.
+    /// Returns the form's bit in a bit set.
     const fn bit(self) -> u8 {
         1 << (self.number() - 1)
     }
 
-    /// The form with this number, or `None` if this version of the engine does not know it.
+    /// Returns the form with a number, or `None` if this engine version does not know it.
     #[must_use]
     pub fn from_number(number: u32) -> Option<NormalForm> {
         NormalForm::ALL.into_iter().find(|form| form.number() == number)
     }
 
-    /// Whether `*` and a final `$` are operators in a pattern as written.
+    /// Returns whether `*` and a final `$` are operators in a pattern as written.
     #[must_use]
     pub const fn has_operators(self) -> bool {
         !matches!(self, NormalForm::FullyDecoded | NormalForm::Verbatim)
     }
 
-    /// Whether this form keeps every path without `%`, `*`, `$`, spaces and bytes beyond ASCII as it is. True of every form
-    /// but [`NormalForm::Reserved`].
+    /// Returns whether every path without `%`, `*`, `$`, spaces and non-ASCII bytes stays as it is. False only for
+    /// [`NormalForm::Reserved`].
     #[inline]
     pub(crate) const fn keeps_unescapable(self) -> bool {
         !matches!(self, NormalForm::Reserved)
     }
 
-    /// The normal form of a URL's path and query. Borrows when nothing has to change; one pass otherwise, and at
-    /// most three times the length.
+    /// Normalizes a URL's path and query.
+    ///
+    /// Borrows if nothing changes. Otherwise takes one pass and at most triples the length.
     #[inline]
     #[must_use]
     pub fn path(self, path: &[u8]) -> Cow<'_, [u8]> {
@@ -106,8 +106,9 @@ impl NormalForm {
         }
     }
 
-    /// The normal form of a rule's pattern. Borrows when nothing has to change; one pass otherwise, and at most
-    /// three times the length.
+    /// Normalizes a rule's pattern.
+    ///
+    /// Borrows if nothing changes. Otherwise takes one pass and at most triples the length.
     ///
     /// ```
     /// use reptile_engine::norm::NormalForm;
@@ -120,9 +121,9 @@ impl NormalForm {
         rewrite(self, pattern, Side::Pattern)
     }
 
-    /// Whether every form, on both sides, keeps a byte as it is, provided that all bytes before it are kept too.
+    /// Returns whether every form keeps a byte if it also keeps all bytes before it, in paths and patterns.
     ///
-    /// Two texts that first differ at such a byte differ in every normal form, so the forms need not be computed.
+    /// Texts that first differ at such a byte differ in every normal form, so there is no need to normalize them.
     #[inline]
     #[must_use]
     pub const fn is_kept(byte: u8) -> bool {
@@ -138,8 +139,7 @@ impl NormalForm {
         KEPT[byte as usize]
     }
 
-    /// A normalised pattern in the form in which it is shown to people, with `*` and `$` again for the bytes that
-    /// replaced them.
+    /// Returns a normalized pattern for display, with the bytes that replaced `*` and `$` changed back.
     #[must_use]
     pub fn shown(self, pattern: &[u8]) -> Cow<'_, [u8]> {
         if self.has_operators() || !pattern.iter().any(|byte| [LITERAL_STAR, LITERAL_DOLLAR].contains(byte)) {
@@ -154,19 +154,19 @@ impl NormalForm {
     }
 }
 
-/// A pattern in normal form without its end anchor.
+/// A normalized pattern, split from its end anchor.
 ///
-/// Every `*` in its text is a wildcard. Borrows the bytes of a normalised pattern; making one is free.
+/// Every `*` in its text is a wildcard. Borrows the pattern's bytes, so creating one is cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern<'a> {
-    /// The text before the end anchor, if there is one.
+    /// Text before the end anchor, or all of it if there is no anchor.
     pub text: &'a [u8],
     /// Whether a match must end where the path ends.
     pub anchored: bool,
 }
 
 impl<'a> Pattern<'a> {
-    /// The pattern with these bytes, which must be in a normal form.
+    /// Splits a pattern, which must be in a normal form.
     #[inline]
     #[must_use]
     pub fn new(normal: &'a [u8]) -> Pattern<'a> {
@@ -176,8 +176,10 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The same pattern without wildcards at its end. It matches the same paths: a final wildcard cancels an end
-    /// anchor, and without an end anchor any text may follow anyway.
+    /// Removes wildcards at the pattern's end.
+    ///
+    /// The result matches the same paths: a final wildcard cancels an end anchor, and without an end anchor any text
+    /// may follow anyway.
     #[inline]
     #[must_use]
     pub fn without_trailing_wildcards(self) -> Pattern<'a> {
@@ -185,16 +187,18 @@ impl<'a> Pattern<'a> {
         Pattern { text: &self.text[..len], anchored: self.anchored && len == self.text.len() }
     }
 
-    /// The text before the first wildcard, with which every matching path begins.
+    /// Returns the text before the first wildcard.
+    ///
+    /// Every matching path begins with it.
     #[must_use]
     pub fn prefix(self) -> &'a [u8] {
         &self.text[..memchr(b'*', self.text).unwrap_or(self.text.len())]
     }
 
-    /// Whether the pattern matches a path in normal form.
+    /// Returns whether the pattern matches a path in the same normal form.
     ///
-    /// Looks for each segment after the one before it. The leftmost place is always right, so there is no backtracking.
-    /// Time is linear in the pattern and the path together.
+    /// Searches for each segment after the previous one. The leftmost occurrence is always right, so there is no
+    /// backtracking, and the time is linear in the lengths of pattern and path.
     ///
     /// ```
     /// use reptile_engine::norm::Pattern;
@@ -217,7 +221,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// The end of the leftmost occurrence of a segment.
+/// Returns the end of a segment's leftmost occurrence.
 fn end_of(segment: &[u8], text: &[u8]) -> Option<usize> {
     match segment {
         [] => Some(0),
@@ -232,16 +236,16 @@ enum Side {
     Pattern,
 }
 
-/// The result of rewriting one byte or one `%XX`.
+/// Result of rewriting a byte or a `%XX`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Octet {
-    /// This byte.
+    /// A literal byte.
     Byte(u8),
-    /// This byte as `%XX`.
+    /// A byte to be written as `%XX`.
     Escape(u8),
 }
 
-/// For each byte, the forms (as bits) in which it can change, or can make other bytes change.
+/// For each byte, the forms (as bits) in which it may change, or may change other bytes.
 const CHANGED_BY: [u8; 256] = {
     let mut changed_by = [0; 256];
     let mut at = 0;
@@ -267,8 +271,8 @@ const CHANGED_BY: [u8; 256] = {
     changed_by
 };
 
-/// Rewrites a text to a form, copying it from the first byte that changes. Skips runs of bytes that cannot change,
-/// which is nearly all of most texts, at about a byte in a cycle.
+/// Rewrites a text to a form. Copying starts at the first byte that changes. Runs of bytes that cannot change, which
+/// make up nearly all of most texts, are skipped at about one byte per cycle.
 fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
     let can_change = |&byte: &u8| CHANGED_BY[usize::from(byte)] & form.bit() != 0;
     let Some(first) = text.iter().position(can_change) else { return Cow::Borrowed(text) };
@@ -314,26 +318,26 @@ fn rewrite(form: NormalForm, text: &[u8], side: Side) -> Cow<'_, [u8]> {
 }
 
 impl NormalForm {
-    /// The result for a byte that is written as `%XX`.
+    /// Returns the result for a byte written as `%XX`.
     fn of_escape(self, byte: u8) -> Octet {
         match self {
             NormalForm::AsWritten | NormalForm::Escaped => Octet::Escape(byte),
             NormalForm::Decoded | NormalForm::Reserved if is_unreserved(byte) => Octet::Byte(byte),
             NormalForm::Decoded | NormalForm::Reserved => Octet::Escape(byte),
-            // A decoded `%` could begin an escape that was not written; NUL and LF are the bytes for `*` and `$`.
+            // A decoded `%` could begin a new escape. NUL and LF already represent `*` and `$`.
             NormalForm::FullyDecoded => match byte {
                 b'/' | b'%' | LITERAL_STAR | LITERAL_DOLLAR => Octet::Escape(byte),
                 b'*' => Octet::Byte(LITERAL_STAR),
                 b'$' => Octet::Byte(LITERAL_DOLLAR),
                 _ => Octet::Byte(byte),
             },
-            // Never reached: this form has no escapes.
+            // Unreachable: this form has no escapes.
             NormalForm::Verbatim => Octet::Escape(byte),
         }
     }
 
-    /// The result for a byte that is not part of a `%XX`. `last` is whether it ends the text, `in_query` whether a `?`
-    /// comes before it.
+    /// Returns the result for a byte that is not part of a `%XX`. `last` says whether it ends the text, and `in_query`
+    /// whether a `?` comes before it.
     fn of_byte(self, byte: u8, side: Side, last: bool, in_query: bool) -> Octet {
         let is_operator = side == Side::Pattern && (byte == b'*' || (byte == b'$' && last));
         let escapes = match (self, byte) {
@@ -354,12 +358,12 @@ impl NormalForm {
     }
 }
 
-/// Whether RFC 3986 calls a byte unreserved.
+/// Returns whether a byte is unreserved by RFC 3986.
 const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The byte that two hex digits encode.
+/// Decodes two hex digits.
 fn value_of(pair: [u8; 2]) -> u8 {
     let digit = |digit: u8| match digit {
         b'0'..=b'9' => digit - b'0',
@@ -368,7 +372,7 @@ fn value_of(pair: [u8; 2]) -> u8 {
     digit(pair[0]) << 4 | digit(pair[1])
 }
 
-/// The two hex digits after the byte at `at`, if they are both there.
+/// Returns the two hex digits after the byte at `at`, if both are present.
 fn hex_pair(text: &[u8], at: usize) -> Option<[u8; 2]> {
     let pair = [*text.get(at + 1)?, *text.get(at + 2)?];
     pair.iter().all(u8::is_ascii_hexdigit).then_some(pair)
@@ -380,8 +384,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn escapes_as_the_reference_does() {
-        // The table of the reference's MaybeEscapePattern, as measured.
+    fn as_written_escapes_patterns_like_the_reference() {
+        // The reference's test table for `MaybeEscapePattern`, with results as measured.
         let table: [(&[u8], &[u8]); 10] = [
             (b"/a/b/c", b"/a/b/c"),
             ("á".as_bytes(), b"%C3%A1"),
@@ -409,7 +413,7 @@ mod tests {
         assert_eq!(NormalForm::from_number(7), None);
     }
 
-    /// Text, its form as a path, its form as a pattern.
+    /// Form, text, expected path, expected pattern.
     const FORMS: [(NormalForm, &str, &str, &str); 26] = [
         (NormalForm::Escaped, "/é%c3%62*$", "/%C3%A9%C3%62*$", "/%C3%A9%C3%62*$"),
         (NormalForm::Decoded, "/%7ea%2f%3A%41", "/~a%2F%3AA", "/~a%2F%3AA"),
@@ -419,7 +423,7 @@ mod tests {
         (NormalForm::Decoded, "/100%", "/100%25", "/100%25"),
         (NormalForm::Decoded, "/%%341", "/%2541", "/%2541"),
         (NormalForm::Decoded, "/\u{1}<>", "/\u{1}<>", "/\u{1}<>"),
-        // The table of RFC 9309 2.2.2; its fifth row shows the escapes that are then decoded.
+        // The table in RFC 9309 section 2.2.2. Its fifth row shows escapes that are then decoded.
         (NormalForm::Reserved, "/foo/bar?baz=quz", "/foo/bar?baz=quz", "/foo/bar?baz=quz"),
         (
             NormalForm::Reserved,
@@ -435,7 +439,7 @@ mod tests {
         (NormalForm::Reserved, "/?a?b/c", "/?a%3Fb%2Fc", "/?a%3Fb%2Fc"),
         (NormalForm::Reserved, "/%2f%3f?%2F", "/%2F%3F?%2F", "/%2F%3F?%2F"),
         (NormalForm::Reserved, "/\u{1}<\u{7f}", "/%01%3C%7F", "/%01%3C%7F"),
-        // The table of the 1996 draft.
+        // The table in the 1996 draft.
         (NormalForm::FullyDecoded, "/a%3cd.html", "/a<d.html", "/a<d.html"),
         (NormalForm::FullyDecoded, "/a%2fb.html", "/a%2Fb.html", "/a%2Fb.html"),
         (NormalForm::FullyDecoded, "/%7ejoe", "/~joe", "/~joe"),
@@ -447,7 +451,7 @@ mod tests {
     ];
 
     #[test]
-    fn forms() {
+    fn paths_and_patterns_are_normalized_as_documented() {
         for (form, text, path, pattern) in FORMS {
             assert_eq!(
                 form.path(text.as_bytes()).escape_ascii().to_string(),
@@ -460,7 +464,7 @@ mod tests {
         assert_eq!(&*NormalForm::Escaped.shown(b"/\0a\n"), b"/\0a\n");
     }
 
-    /// Whether a pattern matches, by trying every length of every wildcard.
+    /// Returns whether a pattern matches, by trying every length for every wildcard.
     fn matches_slowly(pattern: &[u8], path: &[u8]) -> bool {
         match pattern {
             [] => true,
@@ -471,8 +475,8 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_as_by_definition() {
-        // All texts over an alphabet, in the order of their lengths.
+    fn matching_agrees_with_exhaustive_search() {
+        // Returns all texts over an alphabet, by increasing length.
         fn texts(alphabet: &[u8], count: usize) -> Vec<Vec<u8>> {
             let mut texts = vec![Vec::new()];
             for at in 0..count {
@@ -494,9 +498,9 @@ mod tests {
         }
     }
 
-    /// The octets that each form leaves as they are in a path, according to its documentation.
+    /// Checks each form's documentation: which bytes it leaves unchanged in paths.
     #[test]
-    fn octets_that_each_form_leaves() {
+    fn each_form_leaves_the_documented_bytes_unchanged() {
         let reserved_kept = |byte: &u8| b"!\"#&'()+,/:;<=>?@[\\]^`{|}".contains(byte) || byte.is_ascii_control();
         for byte in 0..=255_u8 {
             let stays = |form: NormalForm| *form.path(&[b'/', byte, b'x']) == [b'/', byte, b'x'];
@@ -510,7 +514,7 @@ mod tests {
         }
     }
 
-    /// Bytes that are likely to form escapes and operators.
+    /// Generates bytes that often form escapes and operators.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             4 => Just(b'%'),
@@ -522,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_cannot_change_become_themselves() {
+    fn bytes_outside_changed_by_stay_unchanged() {
         let mut tried = 0;
         for (form, byte) in NormalForm::ALL.into_iter().flat_map(|form| (0..=255_u8).map(move |byte| (form, byte))) {
             if CHANGED_BY[usize::from(byte)] & form.bit() != 0 {
@@ -559,7 +563,7 @@ mod tests {
         }
 
         #[test]
-        fn kept_bytes_are_kept(raw in text()) {
+        fn kept_prefixes_stay_unchanged(raw in text()) {
             let kept = raw.iter().take_while(|&&byte| NormalForm::is_kept(byte)).count();
             for form in NormalForm::ALL {
                 prop_assert_eq!(&form.path(&raw)[..kept], &raw[..kept], "{:?}", form);
@@ -568,7 +572,7 @@ mod tests {
         }
 
         #[test]
-        fn without_operators_both_sides_are_equal(mut raw in text()) {
+        fn without_operators_paths_and_patterns_agree(mut raw in text()) {
             for form in NormalForm::ALL[1..].iter().rev() {
                 if form.has_operators() {
                     raw.retain(|byte| *byte != b'*' && *byte != b'$');

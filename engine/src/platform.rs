@@ -1,19 +1,24 @@
-//! Services of the platform: mapping a file, and vector instructions. The only file with `unsafe`.
+//! Platform services: memory-mapped files and vector instructions.
 //!
-//! Each `unsafe` block has a proof, and a safe twin that the tests compare it with. The gains:
+//! The only file with `unsafe` code.
 //!
-//! - Mapping instead of reading a file: opening takes the same few microseconds for any size, processes share the
-//!   pages, and only pages that are read take memory. The safe twin is [`MappedFile::copy`].
-//! - [`MappedFile::release`] while a set is merged and checked: compiling a million origins in 400 MiB took 488 MB at most
-//!   instead of 549, and the difference grows with the set. The safe twin is not to call it.
-//! - [`search`] with AVX2 instead of comparing the first bytes of segments one by one: walks over the paths of three
-//!   benchmark files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them
-//!   took 33 and 99 ns instead of 37 and 108. The safe twin is [`ByByte`].
-//! - [`scan_url`] with AVX-512 instead of loops over bytes: splitting took 29 ns a URL instead of 86 over shuffled URLs of a
-//!   million origins, and 35 instead of 99 over real ones. The safe twin is [`crate::url::split`] for URLs that are not
-//!   ordinary, which splits every URL on processors without these instructions.
+//! Each `unsafe` block states why it is sound, and has a safe counterpart that the tests compare it with. The
+//! gains:
+//!
+//! - Mapping a file instead of reading it: opening takes a few microseconds at any size, processes share the pages, and
+//!   only pages that are read use memory. The safe counterpart is [`MappedFile::copy`].
+//! - [`MappedFile::release`] while a set is merged and checked: compiling a million origins in 400 MiB peaked at 488 MB
+//!   instead of 549, and the difference grows with the set. The safe counterpart is not to call it.
+//! - [`search`] with AVX2 instead of comparing segment starts one by one: walks over the paths in three benchmark files
+//!   took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them took 33 and 99 ns
+//!   instead of 37 and 108. The safe counterpart is [`ByByte`].
+//! - [`scan_url`] with AVX-512 instead of loops over bytes: splitting took 29 ns per URL instead of 86 for shuffled
+//!   URLs over a million origins, and 35 instead of 99 for real URLs. The safe counterpart is the path in
+//!   [`crate::url::split`] for URLs that are not ordinary, which handles every URL on processors without these
+//!   instructions.
 //! - [`prefetch`]: three million shuffled URLs over a million origins took 1.1 to 1.4 s of processor time instead of
-//!   1.9 to 2.0. The safe twin is not to call it: [`crate::set::Set::decide_each`], with which the tests compare batches.
+//!   1.9 to 2.0. The safe counterpart is [`crate::set::Set::decide_each`], which does not prefetch and which the tests
+//!   compare batches with.
 
 #[cfg(feature = "mmap")]
 use std::fs::File;
@@ -24,61 +29,61 @@ use std::ops::Range;
 #[cfg(feature = "mmap")]
 use std::path::Path;
 
-/// The size of a large page. Where pages have another size, the start of a copied file is aligned needlessly.
+/// Large page size. On systems with another size, aligning a copied file to it is useless but harmless.
 #[cfg(feature = "mmap")]
 const LARGE_PAGE: usize = 2 << 20;
 
-/// A file that is mapped read-only, or a copy of it in memory.
+/// A file mapped read-only, or an in-memory copy.
 #[cfg(feature = "mmap")]
 #[derive(Debug)]
 pub struct MappedFile {
-    // `memmap2` refuses to map an empty file, so an empty file is `None`.
+    // `None` for an empty file, which `memmap2` refuses to map.
     map: Option<memmap2::Mmap>,
-    /// Where the bytes of the file are in the map.
+    /// The file's byte range in the map.
     place: Range<usize>,
-    /// Whether the map is a copy of the file, whose pages the system cannot read again.
+    /// Whether the map is a copy, whose pages cannot be read from the file again.
     is_copy: bool,
 }
 
 #[cfg(feature = "mmap")]
 impl MappedFile {
-    /// Maps a file. Cost: one system call, whatever the size.
+    /// Maps a file with one system call.
     ///
     /// # Safety
-    /// Nobody may write into the file or shorten it while it is mapped, in this process or another; replacing it by
-    /// renaming another file over it is fine. Bytes that change under a reader are undefined behaviour in Rust, and
-    /// reading bytes that were cut off ends the process (`SIGBUS` on Unix).
+    /// The file must not be written to or truncated while it is mapped, by this process or any other. Replacing it by
+    /// renaming another file over it is fine. Bytes that change during a read are undefined behavior in Rust, and
+    /// reading truncated bytes ends the process (`SIGBUS` on Unix).
     ///
     /// # Errors
-    /// When the file cannot be opened, is not a regular file, or cannot be mapped.
+    /// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<MappedFile> {
         let file = File::open(path)?;
         // SAFETY: the requirements are the same.
         unsafe { MappedFile::of(&file) }
     }
 
-    /// Maps a file that is open. Cost: one system call, whatever the size.
+    /// Maps an open file with one system call.
     ///
     /// # Safety
-    /// As [`MappedFile::open`].
+    /// See [`MappedFile::open`].
     ///
     /// # Errors
-    /// When the file is not a regular file, or cannot be mapped.
+    /// Returns an error if the file is not a regular file or cannot be mapped.
     pub unsafe fn of(file: &File) -> io::Result<MappedFile> {
         if length(file)? == 0 {
             return Ok(MappedFile { map: None, place: 0..0, is_copy: false });
         }
-        // SAFETY: `Mmap::map` requires that the file does not change while it is mapped, which this function requires
-        // of its caller.
+        // SAFETY: `Mmap::map` requires that the file does not change while it is mapped, and the caller guarantees it.
         let map = unsafe { memmap2::Mmap::map(file) }?;
         Ok(MappedFile { place: 0..map.len(), map: Some(map), is_copy: false })
     }
 
-    /// Writes a file without a name in a folder, and maps it. The system removes it when it is no longer mapped, however the
-    /// process ends.
+    /// Writes an unnamed file in a folder and maps it.
+    ///
+    /// The system removes it once it is unmapped, however the process ends.
     ///
     /// # Errors
-    /// When the file cannot be created, written or mapped, and the errors of `write`.
+    /// Returns an error if the file cannot be created, written or mapped, or if `write` fails.
     #[cfg(feature = "nameless")]
     pub fn nameless(folder: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<MappedFile> {
         let file = tempfile::tempfile_in(folder)?;
@@ -86,42 +91,47 @@ impl MappedFile {
         write(&mut out)?;
         io::Write::flush(&mut out)?;
         drop(out);
-        // SAFETY: the file does not change any more. It has no name, so that nobody else can open it; here nothing can
-        // write to it, since `file` goes no further.
+        // SAFETY: the file no longer changes. It has no name, so no other process can open it, and `file` is dropped
+        // here without further writes.
         unsafe { MappedFile::of(&file) }
     }
 
-    /// Gives the memory back that holds pages of the file which were read. The system still keeps what it has room for;
-    /// reading a page again is a matter of a microsecond then. Does nothing to a copy, and on systems other than Unix.
+    /// Releases pages that have been read.
+    ///
+    /// The system may keep them in its page cache, and reading one again then takes about a microsecond. Does nothing
+    /// to a copy, or on systems other than Unix.
     pub fn release(&self) {
         #[cfg(unix)]
         if let Some(map) = self.map.as_ref().filter(|_| !self.is_copy) {
-            // SAFETY: this is no copy, whose pages would be lost. The map is shared with the file and read-only, and the file does not change as long as it is mapped.
-            // A page that is released is read from the file again, with the same bytes, also by a reader in the middle of
-            // it. Should the system refuse, nothing has changed.
+            // SAFETY: a copy would lose its pages, but this is not a copy. The map is read-only and shared with the
+            // file, which does not change while it is mapped. A released page is read from the file again with the same
+            // bytes, even during a read. If the system refuses, nothing has changed.
             let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
         }
     }
 
-    /// Tells the system that few places of the file will be read, far from each other. It then reads only the pages that are
-    /// touched, and nothing around them: of a file of 288 MB that was not in memory, 1,000 places took 4 MB and 51 ms
-    /// instead of all of it and 446 ms. Do not call it before reading the whole file, as verifying a set does: that took
-    /// 5.5 s instead of 0.4. Without effect on what is in memory already, and on systems other than Unix.
+    /// Tells the system to expect few, scattered reads.
+    ///
+    /// It then reads only the pages that are touched and does not read ahead. With an uncached file of 288 MB, reading
+    /// 1,000 places took 51 ms and loaded 4 MB, instead of 446 ms and the whole file. Do not call it before reading
+    /// everything, as verifying a set does: that took 5.5 s instead of 0.4. Has no effect on cached pages, or on
+    /// systems other than Unix.
     pub fn expect_few_reads(&self) {
         #[cfg(unix)]
         if let Some(map) = &self.map {
-            // Only advice: a system that refuses it reads more than it must.
+            // Advice only: if the system refuses it, more is read than necessary.
             let _ = map.advise(memmap2::Advice::Random);
         }
     }
 
-    /// Reads a file into memory, in large pages if the system has them (Linux, unless they are switched off). The
-    /// processor then needs fewer steps to find a byte of a set that is much larger than its caches.
+    /// Reads a file into memory, using large pages if the system has them (Linux, unless disabled).
     ///
-    /// Cost: reads the whole file. The copy takes as much memory as the file, and is not shared between processes.
+    /// Random access to a set that is much larger than the processor's caches then needs fewer page-table steps.
+    ///
+    /// Cost: reads the whole file. The copy takes as much memory as the file and is not shared between processes.
     ///
     /// # Errors
-    /// When the file cannot be opened, is not a regular file, cannot be read, or does not fit into memory.
+    /// Returns an error if the file cannot be opened, is not a regular file, cannot be read, or does not fit in memory.
     pub fn copy(path: impl AsRef<Path>) -> io::Result<MappedFile> {
         let mut file = File::open(path)?;
         let len = length(&file)?;
@@ -130,9 +140,9 @@ impl MappedFile {
         }
         let pages = len.checked_next_multiple_of(LARGE_PAGE).and_then(|pages| pages.checked_add(LARGE_PAGE));
         let mut map = memmap2::MmapMut::map_anon(pages.ok_or(io::ErrorKind::OutOfMemory)?)?;
-        // Only a part that begins at a multiple of their size can be in large pages.
+        // Large pages need a start that is a multiple of their size.
         let start = map.as_ptr().align_offset(LARGE_PAGE).min(LARGE_PAGE);
-        // A system without large pages refuses the advice, and then its pages are as good as any.
+        // A system without large pages refuses the advice, which is harmless.
         #[cfg(target_os = "linux")]
         let _ = map.advise_range(memmap2::Advice::HugePage, start, len.next_multiple_of(LARGE_PAGE));
         let place = start..start + len;
@@ -141,7 +151,7 @@ impl MappedFile {
     }
 }
 
-/// The length of a regular file.
+/// Returns the length of a regular file.
 #[cfg(feature = "mmap")]
 fn length(file: &File) -> io::Result<usize> {
     let metadata = file.metadata()?;
@@ -158,50 +168,49 @@ impl AsRef<[u8]> for MappedFile {
     }
 }
 
-/// Asks the processor to fetch the cache line of a byte, and does not wait for it. Does nothing if there is no such byte, and
-/// on processors other than x86-64.
+/// Starts fetching a byte's cache line without waiting for it.
+///
+/// Does nothing if `at` is out of range, or on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(byte) = bytes.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the instruction reads nothing that the program can notice, and never faults; its pointer is that of
-        // a byte in a slice.
+        // SAFETY: a prefetch has no visible effect and never faults, and the pointer refers to a byte in a slice.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);
 }
 
-/// Fingerprints of the first three bytes of many texts, compared with many places of a path at once.
+/// Fingerprints of many texts' first three bytes, for comparison with many places in a path at once.
 ///
-/// Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes there is a
-/// table indexed by its lower half and a table indexed by its upper half; a bucket's bit is set in both if a text of
-/// the bucket has such a byte there, or has ended before. A text can begin at a place only if all six table entries
-/// share a bit.
+/// Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes, one table
+/// is indexed by the byte's lower half and one by its upper half. A bucket's bit is set in both if one of its texts has
+/// such a byte there, or ends before it. A text can begin at a place only if all six table entries share a bit.
 ///
-/// The method is that of Hyperscan's "Teddy" (Wang et al., NSDI 2019).
+/// The method is Hyperscan's "Teddy" (Wang et al., NSDI 2019).
 pub type Fingerprints = [u8; 96];
 
-/// The number of bytes at the start of a text that are compared.
+/// Number of bytes compared per text.
 pub const FINGERPRINT_BYTES: usize = 3;
 
-/// The number of places that [`Search::candidates`] looks at in one call.
+/// Number of places that one call to [`Search::candidates`] examines.
 pub const PLACES: usize = 60;
 
-/// Looks for many texts in one path, in one call after another for different texts.
+/// A search for many texts in one path, with different texts in each call.
 pub trait Search: Copy {
-    /// A bit for each of the [`PLACES`] places of the path from `base` on at which a text may begin, by the
-    /// fingerprints. Bits for places after the end of the path, and bits above the first `PLACES`, have no meaning.
+    /// Returns a bit for each of the path's [`PLACES`] places from `base` on: 1 if, by the fingerprints, a text
+    /// may begin there. Bits after the path's end, and bits above the first `PLACES`, are unspecified.
     fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64;
 }
 
-/// Work that needs the fastest [`Search`] that this processor supports.
+/// Work that uses the fastest [`Search`] that this processor supports.
 pub trait WithSearch {
-    /// The result of the work.
+    /// The work's result.
     type Output;
 
-    /// Runs the work. Mark it `inline(always)`, so that it is compiled for the processor's vector instructions.
+    /// Runs the work. Mark the implementation `inline(always)` to compile it for the processor's vector instructions.
     fn with<S: Search>(self, search: S) -> Self::Output;
 }
 
@@ -210,20 +219,20 @@ pub trait WithSearch {
 pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW, which was
-        // just asked. It has no other requirement.
+        // SAFETY: the function only requires AVX-512F and AVX-512BW, which were just detected.
         return unsafe { x86::search_512(path, work) };
     }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the function is unsafe to call only because the processor must have AVX2, which was just asked. It
-        // has no other requirement.
+        // SAFETY: the function only requires AVX2, which was just detected.
         return unsafe { x86::search(path, work) };
     }
     work.with(ByByte(path))
 }
 
-/// A search that looks at one place after the other: for other processors, and the safe twin of the vector searches.
+/// A search that examines one place at a time.
+///
+/// This is the fallback on other processors, and the safe counterpart of the vector searches.
 #[derive(Clone, Copy)]
 pub struct ByByte<'p>(pub &'p [u8]);
 
@@ -235,11 +244,11 @@ impl Search for ByByte<'_> {
 }
 
 impl ByByte<'_> {
-    /// Whether a text may begin at a place, by the fingerprints.
+    /// Returns whether a text may begin at a place, by the fingerprints.
     #[inline(always)]
     fn may_begin(self, fingerprints: &Fingerprints, at: usize) -> bool {
         let buckets = (0..FINGERPRINT_BYTES).fold(0xFF, |buckets, offset| {
-            // A zero after the end of the path: no URL contains it, so only texts that have ended before it can match.
+            // No URL contains NUL, so a zero after the path's end only matches texts that end before it.
             let byte = self.0.get(at + offset).copied().unwrap_or(0);
             let low = fingerprints[offset * 32 + usize::from(byte & 15)];
             let high = fingerprints[offset * 32 + 16 + usize::from(byte >> 4)];
@@ -249,51 +258,50 @@ impl ByByte<'_> {
     }
 }
 
-/// What [`scan_url`] finds in a URL.
+/// The byte classes that [`scan_url`] finds in a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlScan {
-    /// A bit for each of the first 64 bytes that is a lower-case letter, a digit, `-` or `.`: the bytes of an ordinary host
-    /// name. Bits after the end of the URL are zero.
+    /// A bit for each of the first 64 bytes: 1 for a lower-case letter, a digit, `-` or `.`, the bytes of an ordinary
+    /// host name. Bits after the URL's end are zero.
     pub name: u64,
-    /// Whether any byte is a NUL, tab, line feed, carriage return or `#`.
+    /// Whether the URL contains a NUL, tab, line feed, carriage return or `#`.
     pub has_special: bool,
-    /// Whether any byte is a `%`, `*`, `$`, a space, or beyond ASCII.
+    /// Whether the URL contains a `%`, `*`, `$`, space or non-ASCII byte.
     pub has_escapable: bool,
 }
 
-/// Classifies the bytes of a URL, sixty-four at a time. `None` if this processor lacks the vector instructions, or if the
-/// URL is shorter than they need.
+/// Classifies a URL's bytes, up to 64 at a time.
+///
+/// Returns `None` if this processor lacks the vector instructions, or if the URL is too short for them.
 #[inline(always)]
 #[must_use]
 pub fn scan_url(url: &[u8]) -> Option<UrlScan> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
-        // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW, which was
-        // just asked. It has no other requirement.
+        // SAFETY: the function only requires AVX-512F and AVX-512BW, which were just detected.
         return Some(unsafe { x86::scan_512(url) });
     }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the function is unsafe to call only because the processor must have AVX2, which was just asked. It
-        // has no other requirement.
+        // SAFETY: the function only requires AVX2, which was just detected.
         return unsafe { x86::scan_256(url) };
     }
     let _ = url;
     None
 }
 
-/// Classes of bytes, as bits: a byte is in a class if the table for its lower half and the table for its upper half share
+/// Byte classes, as bits. A byte is in a class if the table for its lower half and the table for its upper half share
 /// the class's bit.
 #[cfg(target_arch = "x86_64")]
 mod classes {
-    /// Bytes of host names: letters from `a`, letters from `p`, digits, and `-` and `.`.
+    /// Host-name bytes: the letters `a` to `o`, the letters `p` to `z`, digits, and `-` and `.`.
     pub(super) const NAME: u8 = 1 | 2 | 4 | 8;
     /// `#`, and NUL, tab, line feed and carriage return.
     pub(super) const SPECIAL: u8 = 16 | 32;
-    /// Space, `$`, `%` and `*`. Bytes beyond ASCII belong to them too, but are found by their sign.
+    /// Space, `$`, `%` and `*`. Non-ASCII bytes are escapable too, but are detected by their sign bit.
     pub(super) const ESCAPABLE: u8 = 64;
 
-    /// The bits for lower halves of bytes.
+    /// Bits by a byte's lower half.
     pub(super) const LOW: [u8; 16] = {
         let mut table = [0; 16];
         let mut byte = 0_u8;
@@ -304,7 +312,7 @@ mod classes {
         table
     };
 
-    /// The bits for upper halves of bytes.
+    /// Bits by a byte's upper half.
     pub(super) const HIGH: [u8; 16] = {
         let mut table = [0; 16];
         let mut byte = 0_u8;
@@ -315,8 +323,8 @@ mod classes {
         table
     };
 
-    /// The class of a byte, or 0. All bytes of a class have the same upper half, so that no other byte has the bit in both
-    /// tables.
+    /// Returns a byte's class bit, or 0. All bytes in a class have the same upper half, so no other byte has the bit in
+    /// both tables.
     pub(super) const fn class_of(byte: u8) -> u8 {
         match byte {
             b'a'..=b'o' => 1,
@@ -331,7 +339,7 @@ mod classes {
     }
 }
 
-/// The search and the scan with vector instructions.
+/// Searching and scanning with vector instructions.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
@@ -345,14 +353,14 @@ mod x86 {
     use super::classes::{ESCAPABLE, HIGH, LOW, NAME, SPECIAL};
     use super::{Fingerprints, PLACES, Search, UrlScan, WithSearch};
 
-    /// The number of places that are compared at once. The last two lack the two bytes after them, unless the path ends
-    /// there, so each block decides two places fewer.
+    /// Number of places compared at once. The last two places also need the two bytes after the block, so each step
+    /// advances by two places less.
     const BLOCK: usize = 32;
     const STEP: usize = BLOCK - 2;
     const _: () = assert!(PLACES == 2 * STEP);
 
-    /// Thirty-two places as six vectors: the lower and the upper halves of each byte, of the byte after it, and of the
-    /// byte after that.
+    /// Thirty-two places as six vectors: the lower and upper halves of each byte, the next byte, and the byte
+    /// after that.
     #[derive(Clone, Copy)]
     struct Block([__m256i; 6]);
 
@@ -360,7 +368,7 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub(super) struct Avx2<'p> {
         path: &'p [u8],
-        /// The blocks for the first places of the path. Blocks for later places are made when they are needed.
+        /// The blocks for the path's first places. Later blocks are loaded on demand.
         first: [Block; 2],
     }
 
@@ -382,8 +390,8 @@ mod x86 {
     impl Search for Avx2<'_> {
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
-            // SAFETY: the function is unsafe to call only because the processor must have AVX2. Only `search`, which
-            // requires AVX2 too, creates the value that is `self` here.
+            // SAFETY: the function only requires AVX2. A value of this type is created only in `search`, which requires
+            // AVX2 too.
             unsafe { candidates(self, fingerprints, base) }
         }
     }
@@ -395,26 +403,26 @@ mod x86 {
         let table = |at: usize| tables.get(at).map_or(_mm256_setzero_si256(), |table| load_twice(table));
         let tables = [table(0), table(1), table(2), table(3), table(4), table(5)];
         let last = search.path.len().saturating_sub(BLOCK);
-        // A block that would reach past the end of the path was loaded from an earlier place.
+        // `chunk_at` moves a block back so that it ends with the path, and the shift corrects for that.
         let places = |block, wanted: usize| u64::from(compare(&tables, block)) >> ((wanted - wanted.min(last)) & 63);
         if base == 0 {
             let [first, second] = search.first;
             return places(first, 0) | places(second, STEP) << STEP;
         }
         let found = places(block(chunk_at(search.path, base)), base);
-        // Few paths are long enough to need the second block.
+        // Few paths are long enough for a second block.
         if search.path.len() <= base + STEP {
             return found;
         }
         found | places(block(chunk_at(search.path, base + STEP)), base + STEP) << STEP
     }
 
-    /// A search over a path with vectors of sixty-four bytes. Only created on a processor with AVX-512BW.
+    /// A search over a path with 64-byte vectors. Only created on a processor with AVX-512F and AVX-512BW.
     #[derive(Clone, Copy)]
     pub(super) struct Avx512<'p> {
         path: &'p [u8],
-        /// The vectors for the first places: the lower and the upper halves of each byte, of the byte after it, and of
-        /// the byte after that.
+        /// The vectors for the path's first places: the lower and upper halves of each byte, the next byte, and the
+        /// byte after that.
         first: [__m512i; 6],
     }
 
@@ -426,8 +434,8 @@ mod x86 {
     impl Search for Avx512<'_> {
         #[inline(always)]
         fn candidates(self, fingerprints: &Fingerprints, base: usize) -> u64 {
-            // SAFETY: the function is unsafe to call only because the processor must have AVX-512F and AVX-512BW. Only
-            // `search_512`, which requires both too, creates the value that is `self` here.
+            // SAFETY: the function only requires AVX-512F and AVX-512BW. A value of this type is created only in
+            // `search_512`, which requires both too.
             unsafe { candidates_512(self, fingerprints, base) }
         }
     }
@@ -447,7 +455,7 @@ mod x86 {
         _mm512_test_epi8_mask(first, last)
     }
 
-    /// The halves for the places from `text`'s first byte on.
+    /// Returns the halves for the places from the first byte of `text` on.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     fn halves(text: &[u8]) -> [__m512i; 6] {
@@ -460,24 +468,24 @@ mod x86 {
         [a, b, c, d, e, f]
     }
 
-    /// The text from a place on, or its end. Never an empty slice from nowhere: if a load begins at an address without memory,
-    /// the processor has to suppress the fault, even if the mask excludes every byte. That took a sixth of the time of a whole
-    /// decision, since every other URL is shorter than sixty-four bytes.
+    /// Returns the text from `place` on, or an empty slice at its end. An empty slice from elsewhere might have an
+    /// unmapped address, and a masked load there makes the processor suppress a fault even if the mask excludes every
+    /// byte. That took a sixth of a decision's whole time, since half the URLs are shorter than 64 bytes.
     #[inline(always)]
     fn from_on(text: &[u8], place: usize) -> &[u8] {
         text.split_at(text.len().min(place)).1
     }
 
-    /// Up to sixty-four bytes from the start of a text, then zeros, and a bit for each byte of the text.
+    /// Loads up to 64 bytes from the start of a text, padded with zeros, and returns a bit for each loaded byte.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     fn load(text: &[u8]) -> (__m512i, u64) {
         let exists = u64::MAX.checked_shr(64 - text.len().min(64) as u32).unwrap_or(0);
-        // SAFETY: bytes that the mask excludes are not read, and it excludes every byte after the end of the text.
+        // SAFETY: masked bytes are not read, and the mask excludes every byte after the text's end.
         (unsafe { _mm512_maskz_loadu_epi8(exists, text.as_ptr().cast()) }, exists)
     }
 
-    /// Does the work of [`super::scan_url`]. The first 128 bytes without a branch, because few URLs are longer.
+    /// Implements [`super::scan_url`]. Has no branch in the first 128 bytes, because few URLs are longer.
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) fn scan_512(url: &[u8]) -> UrlScan {
         let half = _mm512_set1_epi8(15);
@@ -485,7 +493,7 @@ mod x86 {
         let scan = |text: &[u8]| {
             let (bytes, exists) = load(text);
             let high = _mm512_shuffle_epi8(high, _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), half));
-            // A byte beyond ASCII gives 0 here.
+            // A non-ASCII byte gives 0 here.
             let classes = _mm512_and_si512(_mm512_shuffle_epi8(low, bytes), high);
             let has = |class: u8| _mm512_mask_test_epi8_mask(exists, classes, _mm512_set1_epi8(class.cast_signed()));
             [has(NAME), has(SPECIAL), has(ESCAPABLE) | _mm512_movepi8_mask(bytes)]
@@ -503,7 +511,7 @@ mod x86 {
         UrlScan { name, has_special: special != 0, has_escapable: escapable != 0 }
     }
 
-    /// Does the work of [`super::scan_url`], for URLs of at least thirty-two bytes. The last block overlaps the one before.
+    /// Implements [`super::scan_url`] for URLs of at least 32 bytes. The last block overlaps the one before it.
     #[target_feature(enable = "avx2")]
     pub(super) fn scan_256(url: &[u8]) -> Option<UrlScan> {
         let half = _mm256_set1_epi8(15);
@@ -511,7 +519,7 @@ mod x86 {
         let scan = |block: &[u8; BLOCK]| {
             let bytes = load_256(block);
             let high = _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half));
-            // A byte beyond ASCII gives 0 here.
+            // A non-ASCII byte gives 0 here.
             let classes = _mm256_and_si256(_mm256_shuffle_epi8(low, bytes), high);
             let has = |class: u8| {
                 let found = _mm256_and_si256(classes, _mm256_set1_epi8(class.cast_signed()));
@@ -543,15 +551,14 @@ mod x86 {
         _mm512_broadcast_i32x4(_mm_set_epi64x((number >> 64) as i64, number as i64))
     }
 
-    /// The block of a path that begins at a place, or the path's last block. The path must be at least as long as a
-    /// block.
+    /// Returns the path's block at a place, or its last block. The path must be at least as long as a block.
     #[inline(always)]
     fn chunk_at(path: &[u8], at: usize) -> &[u8; BLOCK] {
         let at = at.min(path.len().saturating_sub(BLOCK));
         path.get(at..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; BLOCK])
     }
 
-    /// A bit for each place of a block at which a text may begin.
+    /// Returns a bit for each place in a block at which a text may begin.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn compare(tables: &[__m256i; 6], block: Block) -> u32 {
@@ -577,7 +584,7 @@ mod x86 {
         let half = _mm256_set1_epi8(15);
         let low = _mm256_and_si256(bytes, half);
         let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half);
-        // The upper sixteen bytes, followed by the zeros that are shifted in.
+        // The upper sixteen bytes, followed by zeros to shift in.
         let (low_after, high_after) =
             (_mm256_permute2x128_si256::<0x81>(low, low), _mm256_permute2x128_si256::<0x81>(high, high));
         Block([
@@ -590,8 +597,8 @@ mod x86 {
         ])
     }
 
-    /// Sixteen bytes twice. Made of two halves, which the compiler loads at once; the intrinsic for that load takes a
-    /// raw pointer.
+    /// Loads sixteen bytes into both halves. The compiler turns the two integers into a single load; the intrinsic for
+    /// that load takes a raw pointer.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn load_twice(bytes: &[u8; 16]) -> __m256i {
@@ -607,14 +614,14 @@ mod tests {
 
     #[cfg(feature = "mmap")]
     #[test]
-    fn a_copy_of_a_file_has_its_bytes() {
+    fn copies_equal_their_files() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let bytes: Vec<u8> = (0..=LARGE_PAGE as u32).map(|at| (at.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect();
         for len in [0, 1, 4_096, LARGE_PAGE - 1, LARGE_PAGE, LARGE_PAGE + 1] {
             std::fs::write(file.path(), &bytes[..len]).unwrap();
             let copy = MappedFile::copy(file.path()).unwrap();
             assert!(copy.as_ref() == &bytes[..len], "{len}");
-            // The pages of a copy are nowhere else.
+            // A copy has no file to reload its pages from, so `release` must keep them.
             copy.release();
             assert!(copy.as_ref() == &bytes[..len], "{len}");
             assert!(len == 0 || copy.as_ref().as_ptr().align_offset(LARGE_PAGE) == 0, "{len}");
@@ -626,11 +633,11 @@ mod tests {
 
     #[cfg(feature = "mmap")]
     #[test]
-    fn few_reads_are_advice() {
+    fn expecting_few_reads_sets_the_random_read_flag() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for bytes in [&b""[..], b"some bytes"] {
             std::fs::write(file.path(), bytes).unwrap();
-            // SAFETY: nothing else writes into the file, and it is mapped no longer when this test does.
+            // SAFETY: nothing else writes to the file, and the map is dropped before the test writes to it again.
             let mapped = unsafe { MappedFile::open(file.path()) }.unwrap();
             assert!(flags_of(&mapped).is_none_or(|flags| !flags.contains(" rr ")));
             mapped.expect_few_reads();
@@ -639,7 +646,7 @@ mod tests {
         }
     }
 
-    /// The flags of the memory that a file is mapped to, as Linux shows them. `None` elsewhere, and for an empty file.
+    /// Returns the Linux flags for a file's mapping, or `None` on other systems or for an empty file.
     #[cfg(feature = "mmap")]
     fn flags_of(file: &MappedFile) -> Option<String> {
         let at = file.as_ref().first().map(|first| std::ptr::from_ref(first).addr())?;
@@ -653,7 +660,7 @@ mod tests {
         lines.skip(1).find_map(|line| line.strip_prefix("VmFlags:")).map(str::to_owned)
     }
 
-    /// Every candidate in a path.
+    /// Collects every candidate in a path.
     struct All<'t> {
         fingerprints: &'t Fingerprints,
         len: usize,
@@ -671,10 +678,10 @@ mod tests {
         }
     }
 
-    /// Runs `work` with a search over a path.
+    /// Runs work with a search over a path.
     type With<O> = fn(&[u8], O) -> <O as WithSearch>::Output;
 
-    /// Every kind of search that the processor supports, by name.
+    /// Returns every vector search that the processor supports, by name.
     fn searches<O: WithSearch>() -> Vec<(&'static str, With<O>)> {
         #[cfg(not(target_arch = "x86_64"))]
         return Vec::new();
@@ -693,7 +700,7 @@ mod tests {
         }
     }
 
-    /// Every candidate in a chunk of a path.
+    /// Returns the candidates in one chunk of a path.
     #[derive(Clone, Copy)]
     struct From<'t>(&'t Fingerprints, usize);
 
@@ -705,7 +712,7 @@ mod tests {
         }
     }
 
-    /// The name of the type of search that is run.
+    /// Returns the type name of the search in use.
     struct Kind;
 
     impl WithSearch for Kind {
@@ -717,23 +724,23 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_search_that_the_processor_has_is_run() {
+    fn the_fastest_supported_search_is_used() {
         let found = search(b"abc", Kind);
-        println!("this processor runs {found}");
+        println!("search in use: {found}");
         let names: Vec<_> = searches::<Kind>().into_iter().map(|(name, _)| name).collect();
         let expected = match names.last() {
             Some(&"avx512bw") => "Avx512",
             Some(&"avx2") => "Avx2",
             _ => "ByByte",
         };
-        assert!(found.contains(expected), "{found} is run where {names:?} are there");
+        assert!(found.contains(expected), "{found} is used although the processor supports {names:?}");
         for (name, search) in searches::<Kind>() {
             let kind = if name == "avx512bw" { "Avx512" } else { "Avx2" };
             assert!(search(b"abc", Kind).contains(kind), "{name}");
         }
     }
 
-    /// What [`scan_url`] finds, by definition.
+    /// Reference implementation of [`scan_url`].
     fn scan_by_byte(url: &[u8]) -> UrlScan {
         let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
         UrlScan {
@@ -743,10 +750,10 @@ mod tests {
         }
     }
 
-    /// Does what [`scan_url`] does.
+    /// An implementation of [`scan_url`].
     type Scan = fn(&[u8]) -> Option<UrlScan>;
 
-    /// Every kind of scan that the processor supports, by name.
+    /// Returns every vector scan that the processor supports, by name.
     fn scans() -> Vec<(&'static str, Scan)> {
         #[cfg(not(target_arch = "x86_64"))]
         return Vec::new();
@@ -766,7 +773,7 @@ mod tests {
     }
 
     #[test]
-    fn scans_see_every_byte_wherever_it_stands() {
+    fn scans_find_every_byte_at_every_position() {
         for (name, scan) in scans() {
             for len in 0..200 {
                 let mut url = vec![b'/'; len];
@@ -788,7 +795,7 @@ mod tests {
         assert!(scan_url(&[b'/'; 40]).is_none_or(|found| found == scan_by_byte(&[b'/'; 40])));
     }
 
-    /// Whether a text of some bucket may begin at a place, by the definition of [`Fingerprints`].
+    /// Returns whether a text in any bucket may begin at a place, by the definition of [`Fingerprints`].
     fn may_begin(fingerprints: &Fingerprints, text: &[u8], at: usize) -> bool {
         (0..8).any(|bucket| {
             (0..FINGERPRINT_BYTES).all(|offset| {
@@ -801,7 +808,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn vector_instructions_find_what_bytes_find(
+        fn vector_searches_find_every_candidate(
             tables in proptest::collection::vec(prop_oneof![4 => Just(0_u8), 1 => any::<u8>()], 96),
             text in proptest::collection::vec(any::<u8>(), 0..200),
             base in 0_usize..200,
@@ -810,8 +817,8 @@ mod tests {
             let by_byte = All { fingerprints, len: text.len() }.with(ByByte(&text));
             let by_definition: Vec<usize> = (0..text.len()).filter(|&at| may_begin(fingerprints, &text, at)).collect();
             prop_assert_eq!(&by_byte, &by_definition);
-            // Places at the end of a block may be reported needlessly, but a candidate is never missed. Texts without
-            // zeros have no such places if no fingerprint belongs to a short text.
+            // Vector searches may report extra places at the end of a block, where the bytes after it are unknown, but
+            // must not miss a candidate.
             for (name, search) in searches::<All<'_>>() {
                 let found = search(&text, All { fingerprints, len: text.len() });
                 prop_assert!(by_byte.iter().all(|at| found.contains(at)), "{} {:?} {:?}", name, by_byte, found);

@@ -1,46 +1,49 @@
-//! What a person writes for crawlers where a crawler is asked for: a name, a chain of product tokens, a group of crawlers, or
-//! any crawler.
+//! Parses crawler specifications given by users.
 //!
-//! Here a text is only taken apart. Whether a name is a product token says [`crate::token`]; which tokens a known crawler
-//! obeys, and which crawlers are in a group, says the table of the set.
+//! A specification is a name, a chain of product tokens, a crawler group, or any crawler.
+//!
+//! This module only splits the text. [`crate::token`] decides whether a name is a product token. The set's crawler
+//! table lists the tokens that a known crawler obeys, and the crawlers in a group.
 
 use std::fmt;
 
 use crate::format::crawlers::Purposes;
 
-/// The groups of crawlers that can be asked for, and what their members are for.
+/// Named crawler groups, and the purposes that their members have.
 pub const GROUPS: [(&str, Purposes); 2] = [("@ai-training", Purposes::AI_TRAINING), ("@search", Purposes::SEARCH)];
 
-/// What a text stands for.
+/// A parsed specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spec<'t> {
-    /// `*`: any crawler that obeys just the default group.
+    /// `*`: any crawler that obeys only the default group.
     Any,
     /// `@search`: the crawlers with all of these purposes.
     Group(Purposes),
-    /// `A>B>*`: a crawler that obeys the groups of the first of these product tokens that a file names.
+    /// `A>B>*`: a crawler that obeys the groups for the first of these product tokens that a file names.
     Chain {
-        /// The product tokens, as they are written.
+        /// The product tokens, as written.
         tokens: Vec<&'t str>,
-        /// Whether the default group comes after them: the chain ends in `*`.
+        /// Whether the chain ends in `*`, so that the default group comes last.
         honours_default_group: bool,
     },
-    /// Anything else: the name of a known crawler, or a product token.
+    /// The name of a known crawler, or a product token.
     Name(&'t str),
 }
 
-/// Why a text stands for no crawler.
+/// Why a text is not a crawler specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// No group of crawlers has this name.
+    /// No crawler group has this name.
     UnknownGroup(String),
     /// A chain has an empty name, or a `*` before another name.
     Chain(String),
 }
 
 impl<'t> Spec<'t> {
-    /// Takes a text apart. Linear in its length.
+    /// Parses a specification.
+    ///
+    /// Linear in its length.
     ///
     /// ```
     /// use reptile_engine::spec::Spec;
@@ -52,7 +55,7 @@ impl<'t> Spec<'t> {
     /// ```
     ///
     /// # Errors
-    /// When a group is unknown, or a chain has an empty name or a `*` before its end.
+    /// Returns an error if a group is unknown, or a chain has an empty name or a `*` before its end.
     pub fn read(text: &'t str) -> Result<Spec<'t>, SpecError> {
         if text == "*" {
             return Ok(Spec::Any);

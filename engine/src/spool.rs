@@ -1,31 +1,33 @@
-//! Where work that does not fit in memory keeps bytes for a while. Nothing here opens a file: the caller does.
+//! Temporary storage for data that does not fit in memory.
+//!
+//! Nothing here opens a file: the caller does.
 
 use std::io::{self, Write};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// Makes spools: a folder for temporary files, or memory.
+/// A factory for spools, such as a folder for temporary files, or memory.
 pub trait Store: Sync {
-    /// What it makes.
+    /// The type of its spools.
     type Spool: Spool + 'static;
 
-    /// Makes an empty spool.
+    /// Creates an empty spool.
     ///
     /// # Errors
-    /// When there is no room for it.
+    /// Returns an error if there is no space for it.
     fn create(&self) -> io::Result<Self::Spool>;
 }
 
-/// Bytes that are written from start to end and then read again.
+/// Bytes that are written sequentially and then read back.
 pub trait Spool: Write + Send + Sync {
-    /// Writes all of the bytes to `out`.
+    /// Writes all bytes to `out`.
     ///
     /// # Errors
-    /// The errors of reading them, and those of `out`.
+    /// Returns an error if reading the bytes or writing to `out` fails.
     fn copy_to(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Keeps everything in memory.
+/// Spools in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory;
 
@@ -45,21 +47,21 @@ impl Spool for Vec<u8> {
 
 /// The bytes of a section that is ready to be written.
 pub enum SectionBytes {
-    /// In memory.
+    /// Bytes in memory.
     Held(Vec<u8>),
-    /// In a spool.
+    /// Bytes in a spool.
     Spooled {
-        /// How many bytes.
+        /// Number of bytes.
         len: u64,
-        /// Their checksum.
+        /// The bytes' checksum.
         checksum: u64,
-        /// The bytes.
+        /// The spool that holds the bytes.
         spool: Box<dyn Spool>,
     },
 }
 
 impl SectionBytes {
-    /// How many bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -68,13 +70,15 @@ impl SectionBytes {
         }
     }
 
-    /// Whether there are no bytes.
+    /// Returns whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The checksum of the bytes. Reads them if they are in memory.
+    /// Returns the bytes' checksum.
+    ///
+    /// Computed on each call if the bytes are in memory.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         match self {
@@ -86,7 +90,7 @@ impl SectionBytes {
     /// Writes the bytes to `out`.
     ///
     /// # Errors
-    /// The errors of reading them, and those of `out`.
+    /// Returns an error if reading the bytes or writing to `out` fails.
     pub fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             SectionBytes::Held(bytes) => out.write_all(bytes),
@@ -95,12 +99,12 @@ impl SectionBytes {
     }
 }
 
-/// Takes the bytes of a section from start to end.
+/// A sequential writer for a section's bytes.
 pub(crate) trait Sink {
-    /// What may go wrong.
+    /// The error type.
     type Error;
 
-    /// Takes the next bytes.
+    /// Appends bytes.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 }
 
@@ -114,10 +118,10 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Bytes that are collected before they go to a spool.
+/// Number of bytes collected before they go to the spool.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Writes a section to a spool, and computes its checksum on the way.
+/// Writes a section to a spool and computes its checksum along the way.
 pub(crate) struct SectionWriter<P> {
     spool: P,
     buffer: Vec<u8>,
@@ -126,7 +130,7 @@ pub(crate) struct SectionWriter<P> {
 }
 
 impl<P: Spool + 'static> SectionWriter<P> {
-    /// A section without bytes.
+    /// Starts an empty section.
     pub fn new(spool: P) -> SectionWriter<P> {
         SectionWriter { spool, buffer: Vec::new(), checksum: Xxh3Default::new(), len: 0 }
     }
@@ -138,7 +142,7 @@ impl<P: Spool + 'static> SectionWriter<P> {
         Ok(())
     }
 
-    /// The whole section.
+    /// Flushes and returns the section.
     pub fn finish(mut self) -> io::Result<SectionBytes> {
         self.flush()?;
         self.spool.flush()?;
@@ -162,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spooled_section_is_the_one_in_memory() {
+    fn spooled_and_in_memory_sections_are_equal() {
         for len in [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES] {
             let bytes: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
             let mut writer = SectionWriter::new(Vec::new());

@@ -1,15 +1,18 @@
-//! How a caller lends its threads to work that this crate divides. Nothing here starts a thread.
+//! Lets callers run this crate's divisible work on their threads.
+//!
+//! Nothing here starts a thread.
 
 use std::cmp::Ordering;
 
-/// Runs pieces of work that do not depend on each other, in any order or at the same time. The outcome never depends on
-/// the choice.
+/// Runs independent pieces of work, in any order or at the same time.
+///
+/// The result never depends on the order.
 pub trait Threads: Sync {
     /// Runs two pieces of work and returns both results.
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
 
-    /// Runs `work` for each thing and returns the results in the order of the things. Each thread that takes part has a
-    /// state of its own, which `start` makes.
+    /// Runs `work` for each item and returns the results in input order. Each participating thread has its own state,
+    /// created by `start`.
     fn each<T: Send, S, R: Send>(
         &self,
         things: Vec<T>,
@@ -18,15 +21,15 @@ pub trait Threads: Sync {
     ) -> Vec<R>;
 }
 
-/// How often [`sort`] halves its list: into more parts than most machines have threads, since halving costs a pass.
+/// Number of times that [`sort`] halves its list. Three give eight parts; each costs a pass over the list.
 const HALVINGS: u32 = 3;
 
-/// The length up to which a list is sorted at once.
+/// Maximum length of a list that is sorted without halving.
 const SHORT: usize = 1 << 14;
 
-/// Sorts on all threads, in place. No two things may be equal, so that there is only one outcome.
+/// Sorts on all threads, in place. No two items may be equal, so that the result is unique.
 ///
-/// Time: that of sorting each eighth of the list, and three passes over it.
+/// Time: sorting each eighth of the list, plus three passes.
 pub(crate) fn sort<T: Send>(things: &mut [T], threads: &impl Threads, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
     sort_parts(things, threads, compare, HALVINGS);
 }
@@ -49,7 +52,7 @@ fn sort_parts<T: Send>(
     );
 }
 
-/// Runs everything on the thread that asks.
+/// Runs all work on the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneThread;
 
@@ -74,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorting_in_parts_sorts() {
+    fn sorting_in_parts_agrees_with_standard_sort() {
         for len in [0, 1, SHORT - 1, SHORT, SHORT + 1, 5 * SHORT, 20 * SHORT + 7] {
-            // An odd factor gives each of the numbers below 2^32 another one.
+            // Multiplying by an odd number is a bijection modulo 2^32, so all items are distinct.
             let mut things: Vec<u32> = (0..len as u32).map(|number| number.wrapping_mul(0x9E37_79B1)).collect();
             let mut sorted = things.clone();
             sorted.sort_unstable();

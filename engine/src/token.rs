@@ -1,19 +1,19 @@
-//! Product tokens: which part of a user-agent line is one, and which strings that a caller gives are none.
+//! Extracts product tokens from user-agent lines, and checks product tokens given by callers.
 //!
-//! A crawler that no user-agent line can name obeys the default group, whatever the file says. That is hardly ever
-//! what somebody meant who gave a list of crawlers, or the `User-Agent` header that a crawler sends. A set says by data
-//! how its dialect reads names, so that every reader refuses the same strings; see [`crate::format::crawlers`].
+//! A crawler that no user-agent line can name would obey the default group in every file. Callers hardly ever intend
+//! that when they pass a list of crawlers or a crawler's whole `User-Agent` header. A set stores how its dialect reads
+//! names, so that every reader rejects the same strings; see [`crate::format::crawlers`].
 
 use std::fmt;
 
 use memchr::{memchr, memchr3};
 
-/// Which part of a user-agent line's value is the product token.
+/// The part of a user-agent line's value that is the product token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum TokenSyntax {
-    /// The letters, `-` and `_` that the value begins with.
+    /// The letters, `-` and `_` at the start of the value.
     Letters = 0,
     /// The text before the first `/` or white space.
     BeforeVersion = 1,
@@ -22,12 +22,12 @@ pub enum TokenSyntax {
 }
 
 impl TokenSyntax {
-    /// Every syntax, in the order of their numbers.
+    /// Every syntax, by number.
     pub const ALL: [TokenSyntax; 3] = [TokenSyntax::Letters, TokenSyntax::BeforeVersion, TokenSyntax::WholeValue];
 
-    /// The product token in the value of a user-agent line; it may be empty.
+    /// Returns the product token in a user-agent line's value; it may be empty.
     ///
-    /// Source for the letters: google/robotstxt, `ExtractUserAgent`.
+    /// Source for [`TokenSyntax::Letters`]: google/robotstxt, `ExtractUserAgent`.
     #[must_use]
     pub fn token_of(self, value: &[u8]) -> &[u8] {
         let in_token = |&byte: &u8| match self {
@@ -39,37 +39,37 @@ impl TokenSyntax {
     }
 }
 
-/// Whether a byte is white space to C's `isspace`.
+/// Returns whether C's `isspace` is true of a byte.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Why a string is not a product token under a dialect.
+/// Why a string is not a product token in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The string is empty, or nothing is left of it before its version.
+    /// The string is empty, or has nothing before its version.
     Empty,
-    /// It is the `User-Agent` header of a request.
+    /// The string is a request's `User-Agent` header.
     Header {
-        /// The product token that most likely is meant, if one stands out.
+        /// The product token that is probably meant, if one stands out.
         token: Option<String>,
     },
-    /// It lists several names.
+    /// The string lists several names.
     List {
         /// The names.
         tokens: Vec<String>,
     },
-    /// It has a version, in a dialect that does not cut it off.
+    /// The string has a version, and the dialect does not cut it off.
     Version {
         /// The name before the version.
         token: String,
     },
-    /// No user-agent line can name it.
+    /// No user-agent line can name the string.
     Unnameable {
         /// The string.
         given: String,
-        /// How a user-agent line that holds it is read; empty if such a line names no crawler.
+        /// The token in a user-agent line with the string; empty if such a line names no crawler.
         read_as: String,
     },
 }
@@ -110,11 +110,12 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// The product token that a string is to a dialect of this syntax, which cuts off a version that the caller gives or does
-/// not: the string itself, without its version where it is cut off. `known` are names of crawlers to look for in a
+/// Checks that a string is a product token in a dialect, and returns it.
+///
+/// If `cuts_version` is set, a version is accepted and removed. `known` are crawler names to search for in a
 /// `User-Agent` header.
 ///
-/// A string is a product token if a user-agent line can name it. Linear in the string, but for an error.
+/// A string is a product token if a user-agent line can name it. Linear in the string, except for errors.
 ///
 /// ```
 /// use reptile_engine::token::{TokenSyntax, product_token};
@@ -129,8 +130,8 @@ impl std::error::Error for TokenError {}
 /// ```
 ///
 /// # Errors
-/// When the string is empty, a list of names, a `User-Agent` header, a name with a version that is not cut off, or a name
-/// that is read from no user-agent line.
+/// Returns an error if the string is empty, a list of names, a `User-Agent` header, a name with a version that is not
+/// cut off, or a name that no user-agent line can yield.
 pub fn product_token<'n, 'k>(
     name: &'n [u8],
     syntax: TokenSyntax,
@@ -168,13 +169,14 @@ pub fn product_token<'n, 'k>(
     Ok(token)
 }
 
-/// A name without its version, which begins at the first `/`.
+/// Removes a name's version, which begins at the first `/`.
 #[must_use]
 pub fn without_version(name: &[u8]) -> &[u8] {
     name.split(|&byte| byte == b'/').next().unwrap_or(name).trim_ascii_end()
 }
 
-/// The product token that is read from a user-agent line with this value, `#` and the ends of lines included.
+/// Returns the product token in a user-agent line with this value, in which `#` and line breaks have their usual
+/// meaning.
 fn read_back(value: &[u8], syntax: TokenSyntax) -> &[u8] {
     let end = value.iter().position(|byte| matches!(byte, b'#' | b'\r' | b'\n' | 0)).unwrap_or(value.len());
     let value = &value[..end];
@@ -183,8 +185,10 @@ fn read_back(value: &[u8], syntax: TokenSyntax) -> &[u8] {
     syntax.token_of(&value[start..end])
 }
 
-/// The name of the crawler that a `User-Agent` header is most likely from: the longest name of a known crawler in it, or
-/// else the first product with a version that no browser has. Cost: compares each product in the header with each known name.
+/// Returns the name of the crawler that probably sent a `User-Agent` header.
+///
+/// This is the longest known name in it, or else the first product with a version that is not typical of browsers.
+/// Cost: compares each product in the header with each known name.
 ///
 /// ```
 /// use reptile_engine::token::crawler_in_header;
@@ -196,12 +200,13 @@ fn read_back(value: &[u8], syntax: TokenSyntax) -> &[u8] {
 /// ```
 #[must_use]
 pub fn crawler_in_header<'k>(header: &[u8], known: impl IntoIterator<Item = &'k [u8]>) -> Option<String> {
-    /// What the headers of browsers are made of, which crawlers imitate.
+    /// Products in browser headers, which crawlers imitate.
     const OF_BROWSERS: [&str; 10] =
         ["Mozilla", "AppleWebKit", "KHTML", "Gecko", "Chrome", "Safari", "Version", "Mobile", "Edg", "Firefox"];
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.');
     let words = || header.split(|byte| !in_name(byte));
-    // A word is a product with or without a version; addresses are neither.
+    // Every word is a product, with or without a version. After its scheme a URL begins with `//`, which yields an
+    // empty name.
     let products = || {
         words().map(|word| word.split(|&byte| byte == b'/').next().unwrap_or_default()).filter(|name| !name.is_empty())
     };

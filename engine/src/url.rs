@@ -1,10 +1,10 @@
-//! Splitting a URL into the origin that a robots.txt governs and the path that its rules are matched against.
+//! Splits a URL into the origin that a robots.txt governs and the path that its rules match.
 //!
-//! Works on bytes and borrows. It does not resolve dot segments, decode, or change case inside the path: rules are
-//! written against the path as it is sent ([`crate::norm`] makes equal things equal). Two entry points: [`split`] for a
-//! URL whose origin matters, which refuses URLs whose origin is ambiguous, and [`path_of`] for any text where one
-//! robots.txt is asked, whatever the host. Origins as values are in `origin`, URLs in parts in
-//! `parts`.
+//! Works on borrowed bytes. It does not resolve dot segments, decode escapes, or change case inside the path, because
+//! rules match the path as sent ([`crate::norm`] makes equivalent paths and patterns equal). Two entry points:
+//! [`split`] for a URL whose origin matters, which rejects ambiguous origins, and [`path_of`] for text that is matched
+//! against a given robots.txt, whatever its host. The `origin` module has owned and borrowed origins, and `parts`
+//! splits URLs into parts.
 
 mod origin;
 pub(crate) mod parts;
@@ -20,36 +20,37 @@ pub use self::parts::UrlParts;
 use crate::norm::NormalForm;
 use crate::platform::{UrlScan, scan_url};
 
-/// The longest URL that is decided, in bytes; a longer one is [`UrlError::TooLong`].
+/// Maximum length of a URL in bytes; a longer one is [`UrlError::TooLong`].
 ///
-/// Servers and browsers stop far below it, and it bounds the work of a single decision.
+/// Bounds the work of a decision. Servers and browsers accept far less.
 pub const MAX_URL_BYTES: usize = 64 * 1024;
 
-/// The longest host name, in bytes (RFC 1035 section 2.3.4 allows 253 without the final dot).
+/// Maximum length of a host name in bytes (RFC 1035 section 2.3.4 allows 253 without the final dot).
 pub const MAX_HOST_BYTES: usize = 255;
 
-/// A URL split into its origin and its path.
+/// A URL's origin and path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlRef<'a> {
     /// The origin whose robots.txt decides.
     pub origin: Origin<'a>,
-    /// The path, parameters and query, which the rules are matched against.
+    /// Path, parameters and query, which the rules are matched against.
     pub path: Path<'a>,
 }
 
 /// The part of a URL that rules are matched against: path, parameters and query, without the fragment.
 ///
-/// A path always reads as if it began with `/`. Where the URL has no slash (`http://host?query`), the borrowed bytes
-/// lack it, so read them through [`Path::with`].
+/// A path always reads as if it began with `/`. The borrowed bytes lack the slash if the URL does
+/// (`http://host?query`), so read them through [`Path::with`].
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     bytes: &'a [u8],
     slash_missing: bool,
-    /// Whether the bytes are known to have none that most normal forms change; see [`NormalForm::keeps_unescapable`].
+    /// Whether the bytes contain nothing that most normal forms change; see [`NormalForm::keeps_unescapable`]. May be
+    /// false if this was not checked.
     is_unescapable: bool,
 }
 
-/// Two paths are equal if their bytes are, whatever is known about the bytes.
+/// Compares the bytes, and ignores `is_unescapable`.
 impl PartialEq for Path<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.bytes, self.slash_missing) == (other.bytes, other.slash_missing)
@@ -59,31 +60,31 @@ impl PartialEq for Path<'_> {
 impl Eq for Path<'_> {}
 
 impl<'a> Path<'a> {
-    /// Wraps the bytes of a whole path, which begin with a slash.
+    /// Wraps the bytes of a whole path, which begins with a slash.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Path<'a> {
         Path { bytes, slash_missing: false, is_unescapable: false }
     }
 
-    /// Wraps the bytes of a path that begins with a slash, and of which something may be known; see
-    /// [`NormalForm::keeps_unescapable`].
+    /// Wraps a path that begins with a slash. `is_unescapable` may be true only if [`NormalForm::keeps_unescapable`]
+    /// applies to the bytes.
     #[inline]
     pub(crate) const fn ordinary(bytes: &'a [u8], is_unescapable: bool) -> Path<'a> {
         Path { bytes, slash_missing: false, is_unescapable }
     }
 
-    /// Calls `look` with the path in a normal form. Copies the path only if that is not how it is written.
+    /// Calls `look` with the path in a normal form. Copies the path only if its bytes must change.
     #[inline]
     pub(crate) fn with_normal<R>(&self, form: NormalForm, look: impl FnOnce(&[u8]) -> R) -> R {
         let normal = match self.is_unescapable && form.keeps_unescapable() {
             true => Cow::Borrowed(self.bytes),
             false => self.normal(form),
         };
-        // In one place only, so that it is inlined.
+        // The only call, so that it is inlined.
         look(&normal)
     }
 
-    /// The path in a normal form.
+    /// Returns the path in a normal form.
     fn normal(&self, form: NormalForm) -> Cow<'a, [u8]> {
         if self.slash_missing {
             return Cow::Owned(form.path(&self.to_vec()).into_owned());
@@ -91,13 +92,15 @@ impl<'a> Path<'a> {
         form.path(self.bytes)
     }
 
-    /// Calls `look` with the path's bytes. Copies them only if the slash is missing, which is rare.
+    /// Calls `look` with the path's bytes.
+    ///
+    /// Copies them only in the rare case that the slash is missing.
     #[inline]
     pub fn with<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         if self.slash_missing { look(&self.to_vec()) } else { look(self.bytes) }
     }
 
-    /// A copy of the path's bytes.
+    /// Copies the path's bytes.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         let slash: &[u8] = if self.slash_missing { b"/" } else { b"" };
@@ -113,26 +116,26 @@ pub enum UrlError {
     Empty,
     /// The text is longer than [`MAX_URL_BYTES`].
     TooLong,
-    /// There is a NUL, line break or tab after the authority. No valid URL has one, and it would break a line or column
-    /// of output.
+    /// A NUL, line break or tab follows the authority. No valid URL has one, and it would break a line or column of
+    /// output.
     Control,
     /// The text does not begin with `scheme://`.
     NoScheme,
     /// The scheme is not http, https or ftp.
     OtherScheme,
-    /// Clients and the reference implementation read different origins in the URL, because a backslash, a `;` or a
-    /// control character comes before the path.
+    /// Clients and the reference implementation read different origins, because a backslash, a `;` or a control
+    /// character comes before the path.
     Ambiguous,
-    /// The user information has a byte that must be escaped there, or a second `@` follows it.
+    /// The user information has a byte that must be escaped there, or is followed by a second `@`.
     UserInfo,
-    /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte that no host name may have, escaped or not.
+    /// The host is empty, longer than [`MAX_HOST_BYTES`], or has a byte, escaped or not, that is invalid in a host
+    /// name.
     Host,
-    /// The host is not UTF-8 after its escapes are decoded. Other encodings, such as Latin-1, would assign other names
-    /// to its bytes.
+    /// The decoded host is not UTF-8. Other encodings, such as Latin-1, would give its bytes other names.
     HostNotUtf8,
     /// The port is not a number from 0 to 65535.
     Port,
-    /// A path, query or fragment where only an origin is expected.
+    /// A path, query or fragment is present where only an origin is expected.
     Path,
 }
 
@@ -158,35 +161,37 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// Splits a URL into origin and path. One pass over the bytes, no allocation.
+/// Splits a URL into origin and path.
 ///
-/// An ordinary URL, one with a name of lower-case letters, digits, `-` and `.` and with a path, is classified with vector
-/// instructions, where the processor has them.
+/// One pass over the bytes, no allocation.
+///
+/// An ordinary URL has a path and a host name of lower-case letters, digits, `-` and `.`. It is classified with vector
+/// instructions where the processor has them.
 ///
 /// The path agrees with [`path_of`] on every URL that this function accepts.
 ///
 /// # Ambiguous origins
-/// If a URL were decided by the rules of one host and fetched from another, whoever writes the URL could choose the
-/// rules. So the authority, the text from `://` to the first `/`, `?`, `#` or the end, must be valid by RFC 3986
-/// section 3.2 (except for names beyond ASCII), and the WHATWG URL standard must read the same origin in it. These are
+/// If a URL could be fetched from one host and decided by another host's rules, the author of the URL could choose the
+/// rules. The authority is the text from `://` to the first `/`, `?`, `#` or the end. It must therefore be valid by RFC
+/// 3986 section 3.2 (except for non-ASCII names), and have the same origin by the WHATWG URL standard. These URLs are
 /// invalid:
 ///
 /// | URL | Why it is invalid | Error |
 /// |---|---|---|
 /// | `http://a\@b/`, `http://a\b/` | browsers connect to `a`, since `\` ends the authority; other clients to `b`, or nowhere | [`UrlError::Ambiguous`] |
 /// | `http://a;@b/`, `http://a;b/` | clients connect to `b` and `a;b`; Google's library begins the path at `;` | [`UrlError::Ambiguous`] |
-/// | tab, line break or other control before the path | browsers remove tabs and line breaks; RFC 3986 allows no control | [`UrlError::Ambiguous`] |
+/// | tab, line break or other control before the path | browsers remove tabs and line breaks; RFC 3986 allows no control characters | [`UrlError::Ambiguous`] |
 /// | `http://a%2Fb/`, and `%40`, `%3A`, `%5B`, `%20` ... | a name in RFC 3986, an error in browsers, `a` to a client that decodes first | [`UrlError::Host`] |
-/// | `http://a@b@c/`, `http://[a]@b/`, `http://a b@c/`, `http://a%@b/` | browsers take the last `@`; RFC 3986 has only one, and these bytes only as escapes | [`UrlError::UserInfo`] |
+/// | `http://a@b@c/`, `http://[a]@b/`, `http://a b@c/`, `http://a%@b/` | browsers split at the last `@`; RFC 3986 allows only one, and requires these bytes to be escaped | [`UrlError::UserInfo`] |
 /// | a host that is not UTF-8, escaped or not: `http://b%FCcher/` | an error in browsers; other clients guess an encoding | [`UrlError::HostNotUtf8`] |
 /// | `http:///a` | browsers connect to `a`; in RFC 3986 the host is empty | [`UrlError::Host`] |
-/// | `http:/a`, `http:a`, `http:\\a`, a space or control before `http` | browsers mend these and connect to `a`; RFC 3986 has no host there | [`UrlError::NoScheme`] |
+/// | `http:/a`, `http:a`, `http:\\a`, a space or control before `http` | browsers repair these and connect to `a`; RFC 3986 has no host there | [`UrlError::NoScheme`] |
 ///
-/// A host that passes may still be invalid ([`crate::host::canonical`]), such as `1.2.3.256`; no set has an origin for
-/// it.
+/// An accepted host may still be invalid, such as `1.2.3.256`; see [`crate::host::canonical`]. No set contains such an
+/// origin.
 ///
 /// # Errors
-/// [`UrlError`], when the text is not an absolute http, https or ftp URL with one unambiguous host.
+/// Returns an error if the text is not an absolute http, https or ftp URL with one unambiguous host.
 ///
 /// # Example
 /// ```
@@ -205,8 +210,8 @@ pub fn split(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     }
 }
 
-/// Does the work of [`split`] for an ordinary URL, whose host is plain as [`crate::host::is_plain`] says. `None` for any
-/// other URL, and where [`scan_url`] has no answer.
+/// Implements [`split`] for an ordinary URL, whose host is plain by [`crate::host::is_plain`]. Returns `None` for any
+/// other URL, or if [`scan_url`] does.
 #[inline(always)]
 pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
     const HTTP: u64 = u64::from_le_bytes(*b"\0http://");
@@ -216,15 +221,15 @@ pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
     let is_https = start == HTTPS;
     let scheme = if is_https { Scheme::Https } else { Scheme::Http };
     let host_start = 7 + usize::from(is_https);
-    // The last byte that was classified ends the name if no byte before it does.
+    // The last classified byte ends the name if no earlier byte does.
     let host_len = ((!name | 1 << 63) >> host_start).trailing_zeros() as usize;
-    // An unknown scheme and a special byte are rare, and one comparison for all that is rare suffices.
+    // Unknown schemes and special bytes are rare, so a single branch handles both.
     let is_known = is_https | (start << 8 == HTTP);
     if !is_known | has_special | (url.len() > MAX_URL_BYTES) {
         return None;
     }
     let (host, path) = url.get(host_start..)?.split_at_checked(host_len)?;
-    // The name may go on after the bytes that were classified, or something else than a path may come after it.
+    // The name may continue after the classified bytes, or be followed by something other than a path.
     if path.first() != Some(&b'/') || host.first()?.is_ascii_digit() || host.last() == Some(&b'.') {
         return None;
     }
@@ -232,7 +237,7 @@ pub(crate) fn split_ordinary(url: &[u8]) -> Option<UrlRef<'_>> {
     Some(UrlRef { origin: Origin { scheme, host, port: scheme.default_port() }, path })
 }
 
-/// Does the work of [`split`] for every URL.
+/// Implements [`split`] for any URL.
 pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     if url.len() > MAX_URL_BYTES {
         return Err(UrlError::TooLong);
@@ -254,24 +259,24 @@ pub(crate) fn split_any(url: &[u8]) -> Result<UrlRef<'_>, UrlError> {
     Ok(UrlRef { origin, path })
 }
 
-/// Ends the authority.
+/// Kind of bytes that end the authority.
 const END: u8 = 1;
-/// Is not ASCII.
+/// Kind of non-ASCII bytes.
 const BEYOND_ASCII: u8 = 2;
-/// Makes the origin ambiguous wherever in the authority it is.
+/// Kind of bytes that make the origin ambiguous anywhere in the authority.
 const AMBIGUOUS: u8 = 4;
-/// Is not allowed in an authority by RFC 3986 section 3.2.
+/// Kind of bytes that RFC 3986 section 3.2 forbids in an authority.
 const FORBIDDEN: u8 = 8;
-/// Ends the user information.
+/// Kind of the byte that ends the user information.
 const AT: u8 = 16;
-/// Begins the port, or is in a password or an IPv6 address.
+/// Kind of the byte before a port, or in a password or an IPv6 address.
 const COLON: u8 = 32;
-/// Encloses an IPv6 address.
+/// Kind of the bytes around an IPv6 address.
 const BRACKET: u8 = 64;
-/// Begins an escape.
+/// Kind of the byte that begins an escape.
 const PERCENT: u8 = 128;
 
-/// The kind of each byte in an authority. Zero for ASCII bytes of names.
+/// Kind of each byte in an authority. Zero for ASCII bytes that names may contain.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -292,13 +297,13 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// Whether a byte may occur in a host name without an escape.
+/// Returns whether a byte may occur in a host name without an escape.
 const fn is_name_byte(byte: u8) -> bool {
     KINDS[byte as usize] & !BEYOND_ASCII == 0
 }
 
-/// The length of the authority at the start of a text, and the kinds of bytes in it. Makes one simple pass: most
-/// authorities are so short that setting up a search with vector instructions would take longer.
+/// Returns the length of the authority at the start of a text, and its byte kinds. Most authorities are so short that
+/// setting up a vector search would take longer than this simple pass.
 #[inline(always)]
 fn authority_len(text: &[u8]) -> (usize, u8) {
     let mut kinds = 0;
@@ -312,14 +317,14 @@ fn authority_len(text: &[u8]) -> (usize, u8) {
     (text.len(), kinds)
 }
 
-/// Whether a byte is invalid in a URL and would break a line or column of output.
+/// Returns whether a byte is invalid in a URL and would break a line or column of output.
 const fn is_control(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether a URL has a control byte or a `#` after its authority. Looks at every byte, in blocks that become vector
-/// instructions. The last block overlaps the one before it, because reading the remaining bytes one by one would cost
-/// more than all blocks: 6 ns of 65 for each URL, the search for `#` included.
+/// Returns whether a URL has a control byte or a `#` after its authority. Examines every byte, in blocks that compile
+/// to vector instructions. The last block overlaps the one before it: reading the remaining bytes one by one would cost
+/// more than all the blocks (6 ns of 65 per URL, including the search for `#`).
 #[inline]
 fn has_special(text: &[u8]) -> bool {
     let any = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | is_control(byte) | (byte == b'#'));
@@ -329,7 +334,7 @@ fn has_special(text: &[u8]) -> bool {
     found | text.last_chunk().map_or_else(|| any(rest), any_of_block)
 }
 
-/// The path of a text in which [`has_special`] found a `#`. Errors if it found a control byte.
+/// Returns the path of a text in which [`has_special`] found a byte, or an error if it was a control byte.
 #[cold]
 fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
     if tail.iter().any(|&byte| is_control(byte)) {
@@ -338,7 +343,7 @@ fn path_with_special(tail: &[u8]) -> Result<Path<'_>, UrlError> {
     Ok(path_from(tail))
 }
 
-/// The scheme and the offset of the authority, for all spellings that [`split`] does not recognise at once.
+/// Returns the scheme and the authority's offset, for spellings that [`split_any`] does not match directly.
 fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     if url.is_empty() {
         return Err(UrlError::Empty);
@@ -349,16 +354,19 @@ fn scheme_of(url: &[u8]) -> Result<(Scheme, usize), UrlError> {
     Ok((scheme, name_len + 3))
 }
 
-/// Reads `[user@]host[:port]`. [`split`] lists the spellings that are refused. Linear; no allocation.
+/// Parses `[user@]host[:port]`.
+///
+/// [`split`] lists the rejected spellings. Linear; no allocation.
 ///
 /// # Errors
-/// [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`], [`UrlError::HostNotUtf8`] or [`UrlError::Port`].
+/// Returns [`UrlError::Ambiguous`], [`UrlError::UserInfo`], [`UrlError::Host`], [`UrlError::HostNotUtf8`] or
+/// [`UrlError::Port`] if that part is invalid.
 #[inline]
 pub fn origin_of(scheme: Scheme, authority: &[u8]) -> Result<Origin<'_>, UrlError> {
     origin_of_kinds(scheme, authority, authority.iter().fold(0, |kinds, &byte| kinds | KINDS[usize::from(byte)]))
 }
 
-/// Does the work of [`origin_of`] for an authority whose kinds of bytes are known.
+/// Implements [`origin_of`] for an authority whose byte kinds are known.
 #[inline]
 fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin<'_>, UrlError> {
     if kinds & AMBIGUOUS != 0 {
@@ -371,7 +379,7 @@ fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin
         memchr(b':', authority).unwrap_or(authority.len())
     };
     let (host, port) = authority.split_at(host_len);
-    // An authority without these bytes has a host of name bytes only.
+    // Without these kinds, the host consists of name bytes.
     let is_checked = kinds & (END | FORBIDDEN | BRACKET | PERCENT) == 0;
     if host.is_empty() || host.len() > MAX_HOST_BYTES || !(is_checked || is_host(host)) {
         return Err(UrlError::Host);
@@ -389,7 +397,7 @@ fn origin_of_kinds(scheme: Scheme, authority: &[u8], kinds: u8) -> Result<Origin
     Ok(Origin { scheme, host, port })
 }
 
-/// The host and port of an authority with user information, which must be valid by RFC 3986 section 3.2.1.
+/// Returns the authority without its user information, which must be valid by RFC 3986 section 3.2.1.
 fn without_user(authority: &[u8]) -> Result<&[u8], UrlError> {
     let Some(end) = memchr(b'@', authority) else { return Ok(authority) };
     let (user, host_and_port) = (&authority[..end], &authority[end + 1..]);
@@ -398,7 +406,7 @@ fn without_user(authority: &[u8]) -> Result<&[u8], UrlError> {
     if is_user && !host_and_port.contains(&b'@') { Ok(host_and_port) } else { Err(UrlError::UserInfo) }
 }
 
-/// Whether a host is an IPv6 address in brackets, or consists of name bytes and of escapes of name bytes.
+/// Returns whether a host is an IPv6 address in brackets, or consists of name bytes, escaped or not.
 fn is_host(host: &[u8]) -> bool {
     if let [b'[', address @ .., b']'] = host {
         return std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
@@ -407,7 +415,7 @@ fn is_host(host: &[u8]) -> bool {
         && escapes(host).all(|byte| byte.is_some_and(is_name_byte))
 }
 
-/// The decoded bytes of a text's escapes; `None` for a `%` that does not begin an escape.
+/// Decodes a text's escapes. Yields `None` for a `%` that does not begin an escape.
 fn escapes(text: &[u8]) -> impl Iterator<Item = Option<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     text.split(|&byte| byte == b'%').skip(1).map(move |part| match part {
@@ -416,7 +424,7 @@ fn escapes(text: &[u8]) -> impl Iterator<Item = Option<u8>> {
     })
 }
 
-/// The path of a URL's text from the end of its authority on.
+/// Returns the path of a URL, given the text after its authority.
 #[inline]
 fn path_from(tail: &[u8]) -> Path<'_> {
     path_of_tail(match memchr(b'#', tail) {
@@ -425,7 +433,7 @@ fn path_from(tail: &[u8]) -> Path<'_> {
     })
 }
 
-/// Does the work of [`path_from`] for a text without a fragment.
+/// Implements [`path_from`] for text without a fragment.
 #[inline]
 fn path_of_tail(tail: &[u8]) -> Path<'_> {
     match tail.first() {
@@ -435,10 +443,11 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
     }
 }
 
-/// The path, parameters and query of any text, exactly as the reference implementation extracts them: scheme and host
-/// may be missing, a fragment is dropped, a NUL byte ends the path.
+/// Returns the path, parameters and query of any text, exactly like the reference implementation.
 ///
-/// Never fails. The host does not matter here, so spellings that [`split`] refuses have a path too: the path of
+/// Scheme and host may be missing, a fragment is dropped, and a NUL byte ends the path.
+///
+/// Never fails. The host does not matter here, so URLs that [`split`] rejects have a path too: the path of
 /// `http://a;@b/` is `/;@b/`.
 ///
 /// Source: google/robotstxt, `GetPathParamsQuery`. Linear in the text.
@@ -454,7 +463,7 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
 #[must_use]
 pub fn path_of(url: &[u8]) -> Path<'_> {
     let ordinary = match url {
-        // A host may come after two slashes.
+        // The text after two slashes may begin with a host.
         [b'/', b'/', ..] => None,
         [b'/', ..] => parts::ordinary_path(url),
         [b'h', ..] => split_ordinary(url).map(|url| url.path),
@@ -463,12 +472,12 @@ pub fn path_of(url: &[u8]) -> Path<'_> {
     ordinary.unwrap_or_else(|| path_of_any(url))
 }
 
-/// Does the work of [`path_of`] for every text.
+/// Implements [`path_of`] for any text.
 fn path_of_any(url: &[u8]) -> Path<'_> {
     let start = if url.starts_with(b"//") { 2 } else { 0 };
     let find = |from: usize| memchr3(b'/', b'?', b';', &url[from..]).map(|at| from + at);
     let first = find(start);
-    // The first `://` ends a scheme, unless one of these bytes comes before it: then it is a part of the path.
+    // The first `://` ends a scheme unless one of these bytes comes before it. Then it belongs to the path.
     let is_in_scheme = |&at: &usize| at > start && url[at - 1..].starts_with(b"://");
     let path_start = match first.filter(is_in_scheme) {
         Some(slash) => find(slash + 2),
@@ -480,7 +489,7 @@ fn path_of_any(url: &[u8]) -> Path<'_> {
         Some(fragment) if fragment < path_start => return Path::new(b"/"),
         _ => path_from(&url[path_start..]),
     };
-    // Only now, since a NUL before the path does not hide it.
+    // Done last, because a NUL before the path does not end it.
     match memchr(0, path.bytes) {
         Some(end) => Path { bytes: &path.bytes[..end], ..path },
         None => path,
@@ -493,7 +502,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn takes_the_path_as_the_reference_does() {
+    fn paths_match_the_reference_examples() {
         let table = [
             ("", "/"),
             ("http://www.example.com", "/"),
@@ -523,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_origins() {
+    fn split_returns_scheme_host_and_port() {
         let table = [
             ("http://a", "http a 80"),
             ("HTTPS://A.b:1", "https A.b 1"),
@@ -543,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_are_written_as_urls_and_read_again() {
+    fn origins_round_trip_through_their_display_form() {
         for (url, expected) in [
             ("http://A.b", Ok("http://a.b")),
             ("https://a.b:443/", Ok("https://a.b")),
@@ -568,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn says_why_a_text_is_not_a_url() {
+    fn invalid_urls_have_specific_errors() {
         let table: [(&[u8], UrlError); 42] = [
             (b"", UrlError::Empty),
             (b"example.com/a", UrlError::NoScheme),
@@ -604,7 +613,7 @@ mod tests {
             (b"http://[a]@c/", UrlError::UserInfo),
             ("http://\u{fc}@c/".as_bytes(), UrlError::UserInfo),
             (b"http://h/a\0b", UrlError::Control),
-            // Latin-1, a partial letter, a surrogate, an overlong encoding.
+            // Latin-1, a truncated character, a surrogate, an overlong encoding.
             (b"http://b\xFCcher.example/", UrlError::HostNotUtf8),
             (b"https://B\xFCcher.example:8080/a", UrlError::HostNotUtf8),
             (b"http://u@b\xFCcher/", UrlError::HostNotUtf8),
@@ -620,11 +629,11 @@ mod tests {
     }
 
     #[test]
-    fn hosts_in_utf8_and_paths_in_any_bytes_are_valid() {
+    fn utf8_hosts_and_paths_with_arbitrary_bytes_are_valid() {
         for url in [
             "http://b\u{fc}cher.example/".as_bytes(),
             b"http://b%C3%BCcher.example/",
-            // One letter, partly escaped.
+            // One character, partly escaped.
             b"http://b%C3\xBCcher.example/",
             b"http://h/\xFC?\xE9#\xFF",
         ] {
@@ -633,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_at_their_edges() {
+    fn urls_and_hosts_may_be_exactly_as_long_as_the_limit() {
         for (len, fits) in [(MAX_URL_BYTES - 1, true), (MAX_URL_BYTES, true), (MAX_URL_BYTES + 1, false)] {
             let mut url = b"http://h/".to_vec();
             url.resize(len, b'a');
@@ -646,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn special_bytes_are_seen_wherever_they_stand() {
+    fn special_bytes_are_found_at_every_position() {
         for len in 0..70 {
             let mut text = vec![b'a'; len];
             assert!(!has_special(&text), "{len}");
@@ -658,7 +667,7 @@ mod tests {
         }
     }
 
-    /// A URL that is ordinary in most cases, with a byte here and there that makes it otherwise.
+    /// Generates mostly ordinary URLs, with a few bytes that are not.
     fn nearly_ordinary() -> impl Strategy<Value = Vec<u8>> {
         let byte = || {
             prop_oneof![
@@ -675,7 +684,8 @@ mod tests {
             .prop_map(|(scheme, host, slash, path)| [scheme.as_bytes(), &host, slash.as_bytes(), &path].concat())
     }
 
-    /// Whether a URL is split as by the way for every URL, and what is known about its path is true.
+    /// Returns whether the fast path, if it applies, splits a URL as the general one does, and is right that the path
+    /// is unescapable.
     fn is_split_as_any(url: &[u8]) -> bool {
         let Some(ordinary) = split_ordinary(url) else { return true };
         let keeps =
@@ -687,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_urls_are_split_as_any_others() {
+    fn fast_and_general_splitting_agree() {
         for host_len in 0..80 {
             for path_len in 0..80 {
                 let url = format!("https://{}/{}", "a".repeat(host_len), "b".repeat(path_len));
@@ -700,7 +710,7 @@ mod tests {
             url[at] = byte;
             assert!(split_ordinary(&url).is_none(), "{byte} at {at}");
         }
-        // Where there are vector instructions, an ordinary URL takes the short way.
+        // With vector instructions, ordinary URLs use the fast path.
         let url = b"http://www.example.com/products/lamp-17.html?page=2";
         assert_eq!(split_ordinary(url).is_some(), scan_url(url).is_some());
         assert!(split_ordinary(b"http://www.example.com/products/lamp-17.html#page-2").is_none());
@@ -711,7 +721,7 @@ mod tests {
         }
     }
 
-    /// The path of a text, step by step as the reference implementation takes it.
+    /// Extracts the path step by step, in the reference implementation's order.
     fn path_by_steps(url: &[u8]) -> Vec<u8> {
         let position = |from: usize, wanted: &[u8]| {
             url[from..].windows(wanted.len()).position(|window| window == wanted).map(|at| from + at)
@@ -733,17 +743,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn paths_are_those_of_the_reference(url in "(http|https|//|x|){1,2}[a/?;#:@.\0]{0,24}") {
+        fn paths_match_the_reference_steps(url in "(http|https|//|x|){1,2}[a/?;#:@.\0]{0,24}") {
             prop_assert_eq!(path_of(url.as_bytes()).to_vec(), path_by_steps(url.as_bytes()));
         }
 
         #[test]
-        fn nearly_ordinary_paths_are_those_of_the_reference(url in nearly_ordinary()) {
+        fn paths_of_nearly_ordinary_urls_match_the_reference_steps(url in nearly_ordinary()) {
             prop_assert_eq!(path_of(&url).to_vec(), path_by_steps(&url));
         }
 
         #[test]
-        fn paths_alone_are_those_of_the_reference(url in nearly_ordinary()) {
+        fn paths_without_origins_match_the_reference_steps(url in nearly_ordinary()) {
             let text = [b"/", &url[..]].concat();
             let path = path_of(&text);
             prop_assert_eq!(path.to_vec(), path_by_steps(&text));
@@ -752,7 +762,7 @@ mod tests {
         }
 
         #[test]
-        fn nearly_ordinary_urls_are_split_as_any_others(url in nearly_ordinary()) {
+        fn fast_and_general_splitting_agree_on_nearly_ordinary_urls(url in nearly_ordinary()) {
             prop_assert!(is_split_as_any(&url));
         }
 

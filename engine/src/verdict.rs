@@ -1,11 +1,11 @@
-//! Verdicts, and the reasons for them: the deciding rule, or what the last fetch of the robots.txt resulted in.
+//! Verdicts and their reasons: the deciding rule, or the result of the last robots.txt fetch.
 
 use std::fmt;
 
 /// The verdict for one URL and one agent.
 ///
-/// There is no fifth value and no default: a URL whose origin has no robots.txt in the set is `Unknown`, and
-/// what to do with it is the caller's visible choice.
+/// There is no fifth value and no default. A URL whose origin has no robots.txt in the set is `Unknown`, and the caller
+/// must choose explicitly how to treat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Verdict {
@@ -13,14 +13,14 @@ pub enum Verdict {
     Allow = 0,
     /// A rule or a failed fetch disallows the URL.
     Disallow = 1,
-    /// No robots.txt is known for the URL's origin.
+    /// The set has no robots.txt for the URL's origin.
     Unknown = 2,
     /// The text is not a valid URL; see [`crate::url::UrlError`].
     Invalid = 3,
 }
 
 impl Verdict {
-    /// The verdict as a word, as it is written in output.
+    /// Returns the verdict as a word for output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,21 +38,21 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How fetching a robots.txt failed, where its rules do not decide.
+/// Why fetching a robots.txt failed, if its rules do not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Cause {
     /// The server answered with this status.
     Status(u16),
-    /// There were more redirects than the fetch profile follows.
+    /// There were more redirects than the fetch profile allows.
     Redirects,
-    /// The server did not answer, or its answer broke off.
+    /// The server did not answer, or the connection broke during its answer.
     Network,
     /// The answer was not a text file.
     NotText,
-    /// The file was larger than the limit of the fetch profile.
+    /// The file exceeded the fetch profile's size limit.
     TooLarge,
-    /// The server has not answered for more than this many days.
+    /// The server has not answered for more than this number of days.
     Unreachable(u16),
     /// The response had this status and a page that says "not found", which counts as 404.
     NotFoundPage(u16),
@@ -71,7 +71,7 @@ impl Challenger {
     pub const ANUBIS: Challenger = Challenger(1);
     /// Cloudflare's challenge pages.
     pub const CLOUDFLARE: Challenger = Challenger(2);
-    /// AWS WAF: its actions Challenge and CAPTCHA.
+    /// AWS WAF: its Challenge and CAPTCHA actions.
     pub const AWS_WAF: Challenger = Challenger(3);
     /// DataDome.
     pub const DATADOME: Challenger = Challenger(4);
@@ -86,7 +86,7 @@ impl Challenger {
     /// Vercel's firewall.
     pub const VERCEL: Challenger = Challenger(9);
 
-    /// Names of the known products, starting with number 1.
+    /// Names of known products, starting with number 1.
     const NAMES: [&str; 9] =
         ["Anubis", "Cloudflare", "AWS WAF", "DataDome", "Imperva", "Sucuri", "go-away", "SiteGround", "Vercel"];
 
@@ -127,23 +127,23 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What decides the verdicts of an origin: its rules, or a verdict for every URL.
+/// What decides an origin's verdicts: its rules, or one verdict for every URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum PolicySource {
-    /// The rules of its robots.txt.
+    /// The rules in the origin's robots.txt.
     #[default]
     Rules,
-    /// The rules of the last copy that was fetched; every fetch since then has failed.
+    /// The rules in the last copy that was fetched. Every fetch since then has failed.
     LastGoodCopy(Cause),
     /// Everything is allowed.
     AllowAll(Cause),
-    /// Everything is disallowed, until the file can be fetched.
+    /// Everything is disallowed until the file can be fetched.
     DisallowAll(Cause),
 }
 
 impl PolicySource {
-    /// The verdict for every URL, if no rules decide.
+    /// Returns the verdict for every URL, or `None` if rules decide.
     #[must_use]
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
@@ -153,7 +153,7 @@ impl PolicySource {
         }
     }
 
-    /// How the last fetch failed; `None` if it did not.
+    /// Returns why the last fetch failed, or `None` if it did not.
     #[must_use]
     pub const fn cause(self) -> Option<Cause> {
         match self {
@@ -165,17 +165,19 @@ impl PolicySource {
     }
 }
 
-/// The reason for a verdict, in a few words: [`fmt::Display`] writes the text that appears in output.
+/// The reason for a verdict.
+///
+/// [`fmt::Display`] writes the text used in output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A rule decided. With a cause, the rule is from the last good copy, because fetching has failed since.
+    /// A rule decided. With a cause, the rule is from the last good copy, because later fetches failed.
     Rule(Option<Cause>),
-    /// No rule matches, or no group is for the agent. A cause means the same as for a rule.
+    /// No rule matches, or no group applies to the agent. A cause means the same as for a rule.
     NoRule(Option<Cause>),
     /// The result of fetching the robots.txt decided.
     Fetch(Cause),
-    /// No robots.txt is known for the URL's origin.
+    /// The set has no robots.txt for the URL's origin.
     NoRobots,
     /// The text is not a valid URL.
     NoUrl,
@@ -195,7 +197,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a rule does to the URLs that it matches.
+/// A rule's effect on the URLs that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum RuleKind {
@@ -206,7 +208,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
-    /// The name of the rule's line: `Allow` or `Disallow`.
+    /// Returns the directive's name: `Allow` or `Disallow`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -216,14 +218,14 @@ impl RuleKind {
     }
 }
 
-/// The rule that a decision names: its kind, its pattern, and its line.
+/// A rule in a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Whether the rule allows or disallows.
     pub kind: RuleKind,
-    /// The rule's pattern, in the set's normal form.
+    /// The pattern in the set's normal form.
     pub pattern: Vec<u8>,
-    /// The rule's line in the robots.txt, from 1; 0 if the set was written without line numbers.
+    /// Line number in the robots.txt, from 1; 0 if the set was written without line numbers.
     pub line: u32,
 }
 
@@ -238,24 +240,24 @@ impl fmt::Display for Rule {
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// The matching `Allow` rule that comes first in the order of precedence.
+    /// The matching `Allow` rule with the highest precedence.
     pub allow: Option<Rule>,
-    /// The matching `Disallow` rule that comes first in the order of precedence.
+    /// The matching `Disallow` rule with the highest precedence.
     pub disallow: Option<Rule>,
-    /// Which of the two rules decided. `None` if no rule matches, and for `Unknown` and `Invalid`.
+    /// The kind of the deciding rule. `None` if no rule matches, and for `Unknown` and `Invalid`.
     pub decided_by: Option<RuleKind>,
-    /// The policy source of the URL's origin; [`PolicySource::Rules`] for `Unknown` and `Invalid`.
+    /// The policy source for the URL's origin; [`PolicySource::Rules`] for `Unknown` and `Invalid`.
     pub source: PolicySource,
 }
 
 impl Explanation {
-    /// A decision without a deciding rule.
+    /// Returns an explanation without a deciding rule.
     #[must_use]
     pub const fn without_rule(verdict: Verdict) -> Explanation {
         Explanation { verdict, allow: None, disallow: None, decided_by: None, source: PolicySource::Rules }
     }
 
-    /// The reason for the verdict.
+    /// Returns the reason for the verdict.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match (self.verdict, self.source) {
@@ -267,7 +269,7 @@ impl Explanation {
         }
     }
 
-    /// The deciding rule, if there is one.
+    /// Returns the deciding rule, if there is one.
     #[must_use]
     pub fn rule(&self) -> Option<&Rule> {
         match self.decided_by? {
@@ -277,7 +279,7 @@ impl Explanation {
     }
 }
 
-/// Writes the verdict, then the reason in brackets if there is one: `disallow (503)`, `unknown`.
+/// Writes the verdict, then the reason in parentheses if there is one: `disallow (503)`, `unknown`.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason() {

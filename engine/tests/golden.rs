@@ -1,9 +1,11 @@
-//! Sets of every version of the format: they open and answer as they did, or are refused by version.
+//! Opens a set of every format version.
 //!
-//! `golden/vN.set` was written by the version that brought format N; `golden/vN.tsv` has what it answered: agent, URL,
-//! verdict, line, rule, reason. The files are made by `reptile compile` from `corpora/robots` and
-//! `corpora/captures/sample.jsonl`, and by `reptile classify --explain --reason` from `corpora/urls`, for GPTBot and
-//! FooBot. Format 3 changes until it is released; formats 1 and 2 never were.
+//! Each must give its recorded answers, or be rejected with its version number.
+//!
+//! `golden/vN.set` was written by the version that introduced format N. `golden/vN.tsv` contains that version's
+//! answers: agent, URL, verdict, line, rule, reason. `reptile compile` made the sets from `corpora/robots` and
+//! `corpora/captures/sample.jsonl`, and `reptile classify --explain --reason` the answers for GPTBot and FooBot from
+//! `corpora/urls`. Format 3 changes until it is released. Formats 1 and 2 were never released.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -18,7 +20,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn a_set_of_another_version_is_refused_by_both_numbers() {
+fn older_versions_are_rejected_with_both_version_numbers() {
     for version in [1, 2] {
         let error = Set::from_bytes(std::fs::read(folder().join(format!("v{version}.set"))).unwrap()).err().unwrap();
         assert_eq!(
@@ -32,11 +34,11 @@ fn a_set_of_another_version_is_refused_by_both_numbers() {
 }
 
 #[test]
-fn sets_of_every_version_that_is_read() {
+fn supported_versions_verify_and_give_the_recorded_answers() {
     let folder = folder();
     for version in 3..=FORMAT_VERSION {
         let path = folder.join(format!("v{version}.set"));
-        // SAFETY: the files of the tests do not change.
+        // SAFETY: nothing changes the test files.
         let file = unsafe { MappedFile::open(&path) }.unwrap();
         let (mapped, read) = (Set::from_bytes(file).unwrap(), Set::from_bytes(std::fs::read(&path).unwrap()).unwrap());
         mapped.verify().unwrap();
@@ -74,7 +76,7 @@ fn sets_of_every_version_that_is_read() {
             "7 other /not-known",
             "8 noindex /noindex",
         ];
-        // Each file stands for http and https, a capture for one origin.
+        // Each file applies to http and https, and each capture to one origin.
         let mut expected = expected.map(|line| [line, line]).concat();
         expected.insert(12, "3 crawl-delay 5");
         assert_eq!(lines, expected);

@@ -1,11 +1,11 @@
-//! The origin that [`split`] reads in a URL is the one that RFC 3986 and the WHATWG URL standard read in it.
+//! Tests that [`split`] reads the same origin in a URL as RFC 3986 and the WHATWG URL standard.
 //!
-//! A client that connects to another host than the one whose rules decided lets a stranger choose the rules. So each
-//! URL here is read three times: by the engine, by the `url` crate (the WHATWG URL standard) and by a small splitter
-//! for the grammar of RFC 3986. What the engine accepts, the others must read alike or refuse; how often they refuse,
-//! and how often the engine alone does, is counted by reason and compared with a table.
+//! If a client connects to one host and another host's rules decide, strangers can choose the rules. Each URL here is
+//! therefore parsed three times: by the engine, by the `url` crate (the WHATWG URL standard), and by a small splitter
+//! for the RFC 3986 grammar. If the engine accepts a URL, the others must find the same origin or reject it. Rejections
+//! are counted by reason and compared with a table.
 
-#![cfg(feature = "idna")] // Without it, names beyond ASCII have no form.
+#![cfg(feature = "idna")] // Without it, non-ASCII names have no canonical form.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use reptile_engine::url::{Scheme, path_of, split};
 use reptile_engine::verdict::Verdict;
 use url::Url;
 
-/// An origin with its host in the form in which hosts are compared, or [`NO_FORM`].
+/// An origin whose host is in its canonical form, or [`NO_FORM`].
 #[derive(Debug, PartialEq)]
 struct Origin {
     scheme: String,
@@ -28,22 +28,22 @@ struct Origin {
     port: u16,
 }
 
-/// Stands for the form of a host that has none, such as `a..`. The engine accepts no such host.
+/// Replaces the canonical form of an invalid host, such as `a..`. The engine accepts no such host.
 const NO_FORM: &str = "no form of the host";
 
-/// The form of a host in which hosts are compared.
+/// Returns a host's canonical form.
 fn form(host: &str) -> Option<String> {
     Some(String::from_utf8(canonical(host.as_bytes())?.as_bytes().to_vec()).unwrap())
 }
 
-/// The origin that the engine reads, or why it finds none.
+/// Returns the engine's origin, or its reason for rejecting the URL.
 fn engine(url: &str) -> Result<Origin, String> {
     let origin = split(url.as_bytes()).map_err(|error| format!("{error:?}"))?.origin;
     let host = form(std::str::from_utf8(origin.host).unwrap()).ok_or(NO_FORM)?;
     Ok(Origin { scheme: origin.scheme.as_str().into(), host, port: origin.port })
 }
 
-/// The origin by the WHATWG URL standard. The engine drops the final dot of a host, by choice, so it is dropped here.
+/// Returns the origin by the WHATWG URL standard, without the host's final dot, which the engine deliberately drops.
 fn whatwg(url: &str) -> Result<Origin, String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     let host = url.host_str().ok_or("no host")?;
@@ -52,8 +52,8 @@ fn whatwg(url: &str) -> Result<Origin, String> {
     Ok(Origin { scheme: url.scheme().into(), host, port })
 }
 
-/// Scheme, host as written, and port as written, by the grammar of RFC 3986 (sections 3.1 and 3.2, and RFC 6874 for
-/// zones). Names beyond ASCII are taken raw, as RFC 3987 does.
+/// Returns the scheme, host and port as written, by the RFC 3986 grammar (sections 3.1 and 3.2, and RFC 6874 for
+/// zones). Names may contain raw non-ASCII characters, as in RFC 3987.
 fn rfc3986(url: &str) -> Option<(&str, &str, &str)> {
     let (scheme, rest) = url.split_once(':')?;
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
@@ -77,19 +77,19 @@ fn rfc3986(url: &str) -> Option<(&str, &str, &str)> {
     (fits && is_host).then_some((scheme, host, port))
 }
 
-/// `unreserved` and `sub-delims` of RFC 3986 section 2.
+/// Returns whether a character is in `unreserved` or `sub-delims` (RFC 3986 section 2).
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=".contains(c)
 }
 
-/// Whether a text is of such characters and `pct-encoded` ones.
+/// Returns whether a text consists of accepted and `pct-encoded` characters.
 fn is_text(text: &str, is_char: impl Fn(char) -> bool) -> bool {
     let is_digit = |at: usize, part: &str| part.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
     text.chars().all(|c| c == '%' || is_char(c))
         && text.split('%').skip(1).all(|part| is_digit(0, part) && is_digit(1, part))
 }
 
-/// `IPv6address`, `IPvFuture`, or an address with a zone.
+/// Returns whether a literal is an `IPv6address`, an `IPvFuture`, or an address with a zone.
 fn is_ip_literal(literal: &str) -> bool {
     if let Some((version, address)) = literal.strip_prefix('v').and_then(|future| future.split_once('.')) {
         let is_version = !version.is_empty() && version.chars().all(|c| c.is_ascii_hexdigit());
@@ -99,7 +99,7 @@ fn is_ip_literal(literal: &str) -> bool {
     address.parse::<Ipv6Addr>().is_ok() && !zone.is_empty() && is_text(zone, is_name_char)
 }
 
-/// Whether the two standards agree on the origin of a URL: RFC 3986's host has the form of WHATWG's.
+/// Returns whether the two standards agree on a URL's origin, after converting RFC 3986's host to its canonical form.
 fn standards_agree(rfc: Option<(&str, &str, &str)>, whatwg: &Origin) -> bool {
     let Some((scheme, host, port)) = rfc else { return false };
     let same_port = if port.is_empty() {
@@ -108,16 +108,16 @@ fn standards_agree(rfc: Option<(&str, &str, &str)>, whatwg: &Origin) -> bool {
         port.parse() == Ok(whatwg.port)
     };
     let host = form(host).unwrap_or_else(|| NO_FORM.into());
-    // RFC 9110 section 4.2.1: http has no URL with an empty host.
+    // RFC 9110 section 4.2.1: an http URL must not have an empty host.
     !host.is_empty() && same_port && scheme.eq_ignore_ascii_case(&whatwg.scheme) && host == whatwg.host
 }
 
-/// How the three readings of a URL compare, as a row of a table of counts. Stops the test at a contradiction.
+/// Compares the three results for a URL, and returns a row label for the table of counts. Panics at a contradiction.
 fn compare(url: &str) -> String {
     let rfc = rfc3986(url);
     if let Ok(split) = split(url.as_bytes()) {
         assert_eq!(split.path.to_vec(), path_of(url.as_bytes()).to_vec(), "{url:?}: path");
-        let (scheme, host, port) = rfc.unwrap_or_else(|| panic!("{url:?} is accepted, against RFC 3986"));
+        let (scheme, host, port) = rfc.unwrap_or_else(|| panic!("{url:?} is accepted, but invalid by RFC 3986"));
         let origin = split.origin;
         assert!(scheme.eq_ignore_ascii_case(origin.scheme.as_str()), "{url:?}: scheme");
         assert_eq!(host.as_bytes(), origin.host, "{url:?}: host");
@@ -138,7 +138,7 @@ fn compare(url: &str) -> String {
     }
 }
 
-/// The rows of [`compare`] over URLs, one a line: how many URLs, the row, the shortest of them.
+/// Tabulates [`compare`] over URLs, one line per row label: the number of URLs, the label, and the shortest URL.
 fn table(urls: impl Iterator<Item = String>) -> String {
     let mut rows: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for url in urls {
@@ -154,7 +154,7 @@ fn table(urls: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// Every choice of one fragment from each list.
+/// Returns every concatenation of one fragment from each list.
 fn product<'a>(lists: &[&'a [&'a str]]) -> Vec<String> {
     lists.iter().fold(vec![String::new()], |begun, list| {
         begun.iter().flat_map(|text| list.iter().map(move |fragment| format!("{text}{fragment}"))).collect()
@@ -372,9 +372,9 @@ const USERS_AND_HOSTS: &str = r#"
      1 | the standards differ: Host | "http:///p"
 "#;
 
-/// Each user information with each host and each port.
+/// Combines each user information with each host and each port.
 #[test]
-fn every_authority_of_the_grammar() {
+fn authorities_give_the_expected_counts() {
     let table = table(product(&[&["http://"], &USERS, &HOSTS, &PORTS, &["/p"]]).into_iter());
     assert_eq!(table, USERS_AND_HOSTS, "{table}");
 }
@@ -394,9 +394,9 @@ const PREFIXES_AND_TAILS: &str = r#"
    381 | the standards differ: OtherScheme | "ws://a"
 "#;
 
-/// Each beginning and each end of a URL with a few of each other part.
+/// Combines each prefix and each tail with a few variants of the other parts.
 #[test]
-fn every_prefix_and_tail_of_the_grammar() {
+fn prefixes_and_tails_give_the_expected_counts() {
     let users = ["", "@", "u:p@", "u\\@"];
     let hosts = ["", "a", "A.b.", "127.1", "[::1]", "b\u{fc}r"];
     let ports = ["", ":", ":8080", ":443"];
@@ -419,9 +419,9 @@ const SHORT_TEXTS: &str = r#"
  13933 | the standards differ: Host | "http:///1"
 "#;
 
-/// Each text of up to five of these characters after `http://`.
+/// Tries every text of up to five of these characters after `http://`.
 #[test]
-fn every_short_authority() {
+fn short_authorities_give_the_expected_counts() {
     let characters = ["", "a", "1", ".", ":", "@", "/", "\\", ";", "[", "]", "%", "?", "#", " ", "\t", "\u{fc}"];
     let mut texts = product(&[&["http://"], &characters, &characters, &characters, &characters, &characters]);
     texts.sort_unstable();
@@ -430,7 +430,7 @@ fn every_short_authority() {
     assert_eq!(table, SHORT_TEXTS, "{table}");
 }
 
-/// Whether a row of [`compare`] is in one of the tables.
+/// Returns whether a row label of [`compare`] is in one of the tables.
 fn is_known(row: &str) -> bool {
     [USERS_AND_HOSTS, PREFIXES_AND_TAILS, SHORT_TEXTS]
         .iter()
@@ -442,7 +442,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn fragments_in_any_order(
+    fn random_fragments_give_only_known_rows(
         prefix in proptest::sample::select(&PREFIXES[..5]),
         fragments in proptest::collection::vec(
             proptest::sample::select([&USERS[..], &HOSTS, &PORTS, &TAILS].concat()), 0..6),
@@ -452,14 +452,18 @@ proptest! {
     }
 
     #[test]
-    fn any_text(prefix in "(http|https|ftp|HTTP):?[/\\\\]{0,3}", text in "\\PC{0,12}", end in "[@:;/\\\\a-c.]{0,6}") {
+    fn random_text_never_contradicts(
+        prefix in "(http|https|ftp|HTTP):?[/\\\\]{0,3}",
+        text in "\\PC{0,12}",
+        end in "[@:;/\\\\a-c.]{0,6}",
+    ) {
         compare(&format!("{prefix}{text}{end}"));
     }
 }
 
-/// A set answers for no other host: not the rules of `shop.example.com`, and not that there are none.
+/// For an ambiguous URL, a set neither applies the rules of `shop.example.com` nor reports an unknown origin.
 #[test]
-fn sets_decide_no_ambiguous_url() {
+fn ambiguous_urls_get_the_verdict_invalid() {
     let path = format!("{}/tests/golden/v{FORMAT_VERSION}.set", env!("CARGO_MANIFEST_DIR"));
     let set = Set::from_bytes(std::fs::read(path).unwrap()).unwrap();
     let agent = set.agent(b"GPTBot").unwrap();

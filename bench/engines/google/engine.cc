@@ -1,8 +1,8 @@
-// An engine: Google's open-source library for robots.txt (https://github.com/google/robotstxt), by its public header.
+// An engine: Google's open-source robots.txt library (https://github.com/google/robotstxt), through its public header.
 //
-// It speaks the protocol of bench/judge/PROTOCOL.md. Nothing of the library is here: `build` compiles this file against the
-// header and the library that its own build installs. The library keeps nothing of a file between two questions, so the only
-// model is `one-shot`.
+// It implements the protocol in bench/judge/PROTOCOL.md. The library itself is not included: `build` compiles this file
+// against an installed header and library. The library keeps no parsed form between questions, so the only model is
+// `one-shot`.
 
 #include <algorithm>
 #include <chrono>
@@ -25,14 +25,14 @@ namespace {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Limits of the protocol: bytes of a value, fields of a message.
+// Limits of the protocol: bytes in a value, fields in a message.
 constexpr std::uint64_t kMaxValue = 32 << 20;
 constexpr std::size_t kMaxFields = 100'000;
 
-// How long the passes of a sample take at least together, in nanoseconds.
+// Minimum duration of a sample in nanoseconds.
 constexpr std::int64_t kSampleNanoseconds = 1'000'000;
 
-// What the implementation cannot do.
+// The implementation does not support the request.
 struct Skip : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -52,7 +52,7 @@ bool ReadMessage(std::istream& in, Fields& fields) {
       throw std::invalid_argument("expected key:length:value, found the length \"" + digits.substr(0, 20) + "\"");
     }
     const std::uint64_t size = std::stoull(digits);
-    if (size > kMaxValue || fields.size() == kMaxFields) throw std::invalid_argument("a message over the limits of the protocol");
+    if (size > kMaxValue || fields.size() == kMaxFields) throw std::invalid_argument("the message exceeds a limit of the protocol");
     std::string value(size, '\0');
     in.read(value.data(), static_cast<std::streamsize>(size));
     if (!in || in.get() != '\n') throw std::invalid_argument("no newline after the value of the field \"" + key + "\"");
@@ -146,7 +146,7 @@ class Engine {
   }
 
   Fields Bench(const Fields& fields) {
-    if (Field(fields, "model") != "one-shot") throw Skip("the library reads the file again for each URL");
+    if (Field(fields, "model") != "one-shot") throw Skip("the library parses the file again for each URL");
     const std::int64_t budget = std::stoll(Field(fields, "budget"));
     std::vector<Row> rows = Rows(fields);
     rows.erase(std::remove_if(rows.begin(), rows.end(), [](const Row& row) { return row.body == nullptr; }), rows.end());

@@ -17,12 +17,12 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * An engine: crawler-commons, the parser of Nutch, StormCrawler and Common Crawl, which reads a file for one crawler. It speaks
- * the protocol of bench/judge/PROTOCOL.md. Run it with the jar of crawler-commons and the jars that it needs on the class path:
- * {@code java -cp crawler-commons.jar:slf4j-api.jar:commons-io.jar CrawlerCommons.java}.
+ * An engine: crawler-commons, the parser in Nutch, StormCrawler and Common Crawl, which parses a file for one crawler.
+ * It implements the protocol in bench/judge/PROTOCOL.md. Run it with the crawler-commons jar and its dependencies on
+ * the class path: {@code java -cp crawler-commons.jar:slf4j-api.jar:commons-io.jar CrawlerCommons.java}.
  */
 class CrawlerCommons {
-    /** How long the passes of a sample take at least together, in nanoseconds. */
+    /** Minimum duration of a sample in nanoseconds. */
     static final long SAMPLE_NS = 1_000_000;
 
     static final List<String> MODELS = List.of("one-shot", "parse", "decide", "fresh", "crawl");
@@ -39,7 +39,7 @@ class CrawlerCommons {
 
     record Slot(String origin, byte[] body, Map<String, BaseRobotRules> rules) {}
 
-    /** A row of a request. The crawler or the URL is null if it is not UTF-8. */
+    /** A row of a request. The crawler or URL is null if it is not UTF-8. */
     record Row(int number, Slot slot, String agent, String url) {}
 
     static class Skip extends RuntimeException {
@@ -55,7 +55,7 @@ class CrawlerCommons {
     final SimpleRobotRulesParser parser = new SimpleRobotRulesParser();
     final Map<Integer, Slot> slots = new HashMap<>();
 
-    /** Reads a file. The parser wants the names of crawlers in lower case. */
+    /** Parses a file. The parser expects crawler names in lower case. */
     BaseRobotRules parse(Slot slot, String agent) {
         List<String> agents = agent.isEmpty() ? List.of() : List.of(agent.toLowerCase(java.util.Locale.ROOT));
         return parser.parseContent(slot.origin + "/robots.txt", slot.body, "text/plain", agents);
@@ -104,14 +104,14 @@ class CrawlerCommons {
     List<Field> bench(List<Field> request) {
         String model = text(request, "model");
         if (!MODELS.contains(model)) {
-            throw new Skip("nothing like the model " + model);
+            throw new Skip("unsupported model: " + model);
         }
         List<Row> rows = rows(request);
         rows.removeIf(row -> row.slot == null || row.agent == null || row.url == null);
         return samples(pass(model, rows), model.equals("fresh"), Long.parseLong(text(request, "budget")));
     }
 
-    /** A pass over rows, which returns how many of them are disallowed. */
+    /** Returns a pass over rows, which counts the disallowed ones. */
     Pass pass(String model, List<Row> rows) {
         if (model.equals("one-shot")) {
             return () -> count(rows, row -> parse(row.slot, row.agent).isAllowed(row.url));
@@ -170,7 +170,7 @@ class CrawlerCommons {
         return samples;
     }
 
-    /** The rows of a request. */
+    /** Returns a request's rows. */
     List<Row> rows(List<Field> request) {
         List<Row> rows = new ArrayList<>();
         int number = -1;
@@ -224,7 +224,7 @@ class CrawlerCommons {
         }
     }
 
-    /** Reads a message; null at the end of the input. */
+    /** Reads a message, or returns null at the end of the input. */
     static List<Field> read(DataInputStream in) throws IOException {
         List<Field> fields = new ArrayList<>();
         while (true) {

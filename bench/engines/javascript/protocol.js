@@ -1,22 +1,21 @@
-// The protocol of `bench/judge/PROTOCOL.md` for engines in JavaScript: messages, the loop over requests, and the timed passes.
+// The protocol of `bench/judge/PROTOCOL.md` for JavaScript engines: messages, the request loop, and timed passes.
 //
-// An engine is an object with the fields below, in a file of its own beside this one, and a call of `serve`. Nothing here
-// knows an implementation.
+// An engine is an object with the fields below, in a separate file in this folder, followed by a call to `serve`.
 //
-//   name, dialect, notes   what it says of the implementation; `notes` may be left out
-//   version()              the version that is installed
-//   parse(text, origin)    makes of a robots.txt what answers many questions; may return a promise
-//   decider(parsed, agent) a function of a URL: true if the crawler may fetch it, false if not, undefined if it cannot say
-//   line(parsed, agent, url)  optional: the number of the line that decides, 0 if no rule does
+//   name, dialect, notes   description of the implementation; `notes` is optional
+//   version()              returns the installed version
+//   parse(text, origin)    parses a robots.txt into a reusable form; may return a promise
+//   decider(parsed, agent) returns a function of a URL: true to allow, false to disallow, undefined if it cannot decide
+//   line(parsed, agent, url)  optional: returns the line number of the deciding rule, or 0 if no rule decides
 "use strict";
 
 const fs = require("node:fs");
 const path = require("node:path");
 
-// The only version of the protocol that is spoken here.
+// The supported version of the protocol.
 const PROTOCOL = "1";
 
-// How long the passes of a sample take at least together, in nanoseconds.
+// Minimum duration of a sample in nanoseconds.
 const SAMPLE_NS = 1_000_000n;
 
 const MODELS = ["one-shot", "parse", "decide", "fresh", "crawl"];
@@ -26,7 +25,7 @@ class Refused extends Error {}
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Text for an interface that takes no bytes; null if it is not UTF-8. */
+/** Returns text for an interface that does not accept bytes, or null if it is not UTF-8. */
 function textOf(bytes) {
   try {
     return strict.decode(bytes);
@@ -35,12 +34,12 @@ function textOf(bytes) {
   }
 }
 
-/** A robots.txt as text: as fetch() decodes an answer, without a BOM, and with U+FFFD for what is not UTF-8. */
+/** Decodes a robots.txt as fetch() decodes a response: without a BOM, and with U+FFFD for invalid UTF-8. */
 function bodyText(bytes) {
   return new TextDecoder().decode(bytes);
 }
 
-/** Yields the messages of a stream, each a list of keys and bytes. */
+/** Yields the messages in a stream as lists of keys and bytes. */
 async function* messages(stream) {
   let pending = Buffer.alloc(0);
   let fields = [];
@@ -62,7 +61,7 @@ async function* messages(stream) {
       const end = second + 1 + Number(digits);
       if (end >= pending.length) break;
       if (pending[end] !== 0x0a) throw new Error("expected a newline after a value");
-      // A copy: the value outlives the buffer it came in.
+      // Copy the value, because it outlives the buffer.
       fields.push([pending.toString("latin1", at, colon), Buffer.from(pending.subarray(second + 1, end))]);
       at = end + 1;
     }
@@ -71,7 +70,7 @@ async function* messages(stream) {
   if (pending.length > 0 || fields.length > 0) throw new Error("the input ends within a message");
 }
 
-/** Writes a message of keys and texts. */
+/** Writes a message from keys and texts. */
 function write(fields) {
   let bytes = Buffer.concat([
     ...fields.map(([key, value]) => {
@@ -84,20 +83,20 @@ function write(fields) {
     try {
       bytes = bytes.subarray(fs.writeSync(1, bytes));
     } catch (error) {
-      // The pipe is full; the judge reads it soon.
+      // The pipe is full. The judge will read from it soon.
       if (error.code !== "EAGAIN") throw error;
     }
   }
 }
 
-/** The first field of that key as text. */
+/** Returns the first field with a key, as text. */
 function field(fields, key) {
   const found = fields.find(([name]) => name === key);
   if (!found) throw new Error(`expected a field "${key}"`);
   return found[1].toString();
 }
 
-/** The rows of a request: the number of the `slot` field, slot, agent, URL. */
+/** Returns a request's rows: index of the `slot` field, slot, agent, URL. */
 function rowsOf(fields) {
   const rows = [];
   let [number, slot, agent] = [-1, -1, null];
@@ -109,7 +108,7 @@ function rowsOf(fields) {
   return rows;
 }
 
-/** The requests, by the name in the field `do`. */
+/** The request handlers, named after the field `do`. */
 class Session {
   constructor(engine) {
     this.engine = engine;
@@ -118,7 +117,7 @@ class Session {
 
   hello(fields) {
     const asked = field(fields, "protocol");
-    if (asked !== PROTOCOL) throw new Skip(`this engine speaks version ${PROTOCOL} of the protocol, not ${asked}`);
+    if (asked !== PROTOCOL) throw new Skip(`this engine supports version ${PROTOCOL} of the protocol, not ${asked}`);
     const { name, dialect, notes = [], line } = this.engine;
     const can = ["load", "decide", ...(line ? ["lines"] : []), ...MODELS.map((model) => `bench:${model}`)];
     return [
@@ -148,7 +147,7 @@ class Session {
     return [];
   }
 
-  /** The function that decides for a crawler by a loaded file. */
+  /** Returns the decider for a loaded file and a crawler. */
   decider(slot, agent) {
     let found = slot.deciders.get(agent);
     if (!found) slot.deciders.set(agent, (found = this.engine.decider(slot.parsed, agent)));
@@ -177,14 +176,14 @@ class Session {
 
   async bench(fields) {
     const model = field(fields, "model");
-    if (!MODELS.includes(model)) throw new Skip(`nothing like the model ${model}`);
+    if (!MODELS.includes(model)) throw new Skip(`the model ${model} is not supported`);
     const budget = BigInt(field(fields, "budget"));
     const rows = rowsOf(fields).filter(({ slot, agent, url }) => this.slots.has(slot) && agent !== null && url !== null);
     const taken = await samples(this.pass(model, rows), model, budget);
     return taken.map((sample) => ["sample", sample.join(" ")]);
   }
 
-  /** A function that makes one pass and returns how many rows are disallowed. */
+  /** Returns a function that makes one pass and counts the disallowed rows. */
   pass(model, rows) {
     if (model === "one-shot") return this.passOverFiles(rows);
     if (model === "parse") {
@@ -251,7 +250,7 @@ class Session {
   }
 }
 
-/** Times passes as the protocol says: nanoseconds, passes, and rows that are disallowed. */
+/** Times passes as the protocol specifies: nanoseconds, passes, and disallowed rows. */
 async function samples(pass, model, budget) {
   const clock = process.hrtime.bigint;
   const once = async () => {
@@ -281,7 +280,7 @@ async function samples(pass, model, budget) {
 
 const REQUESTS = ["hello", "load", "clear", "decide", "bench"];
 
-/** The reply to a request. */
+/** Returns the reply to a request. */
 async function reply(session, request) {
   try {
     const asked = request[0]?.[0] === "do" ? request[0][1].toString() : "";
@@ -293,9 +292,9 @@ async function reply(session, request) {
   }
 }
 
-/** Answers the judge until it says `stop` or closes the input. */
+/** Answers requests until `stop` or the end of the input. */
 async function serve(engine) {
-  // What an implementation prints goes to standard error.
+  // Redirect the implementation's output to standard error.
   console.log = console.info = console.error;
   const session = new Session(engine);
   for await (const request of messages(process.stdin)) {
@@ -305,13 +304,13 @@ async function serve(engine) {
   process.exit(0);
 }
 
-/** Requires a package from the folder in the variable ENGINE_MODULES, or as Node.js finds it. */
+/** Requires a package from the folder ENGINE_MODULES, or as Node.js finds it. */
 function packageOf(name) {
   const folder = process.env.ENGINE_MODULES;
   return require(folder ? path.join(path.resolve(folder), name) : name);
 }
 
-/** The version of a package. */
+/** Returns a package's version. */
 const versionOf = (name) => packageOf(`${name}/package.json`).version;
 
 module.exports = { serve, packageOf, versionOf };

@@ -9,8 +9,8 @@ serve({
   dialect: "rfc9309",
   version: () => versionOf("robots-parser"),
   parse: (text, origin) => robotsParser(`${origin}/robots.txt`, text),
-  // Undefined if the URL is not of this origin.
+  // Undefined if the URL has another origin.
   decider: (robots, agent) => (url) => robots.isAllowed(url, agent),
-  // Its -1 for no rule is the protocol's 0.
+  // Maps its -1 for no rule to the protocol's 0.
   line: (robots, agent, url) => Math.max(0, robots.getMatchingLineNumber(url, agent)),
 });

@@ -1,4 +1,4 @@
-// An engine: robots-txt-parse and robots-txt-guard (https://www.npmjs.com/package/robots-txt-guard), made for each other.
+// An engine: robots-txt-parse and robots-txt-guard (https://www.npmjs.com/package/robots-txt-guard), a pair.
 "use strict";
 
 const { Readable } = require("node:stream");
@@ -6,7 +6,7 @@ const { packageOf, serve, versionOf } = require("./protocol.js");
 const parse = packageOf("robots-txt-parse");
 const guard = packageOf("robots-txt-guard");
 
-/** The path and query of a URL, or of a path. */
+/** Returns the path and query of a URL or path. */
 function pathOf(url) {
   const { pathname, search } = new URL(url, "http://path.invalid");
   return pathname + search;
@@ -15,7 +15,7 @@ function pathOf(url) {
 serve({
   name: "robots-txt-guard",
   dialect: "own",
-  notes: ["Its parser reads a stream and answers with a promise, so parsing includes a turn of the event loop."],
+  notes: ["Its parser reads a stream and returns a promise, so parsing includes a turn of the event loop."],
   version: () => `${versionOf("robots-txt-guard")} with robots-txt-parse ${versionOf("robots-txt-parse")}`,
   parse: async (text) => guard(await parse(Readable.from([text], { objectMode: false }))),
   decider: (robots, agent) => (url) => robots.isAllowed(agent, pathOf(url)),

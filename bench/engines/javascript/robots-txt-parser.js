@@ -8,13 +8,13 @@ serve({
   name: "robots-txt-parser",
   dialect: "own",
   version: () => versionOf("robots-txt-parser"),
-  // It keeps files by their origin; here each has an object of its own, so that the origin is always the active one.
+  // It stores files by origin. A separate object for each file keeps its origin active.
   parse: (text, origin) => {
     const robots = robotsTxtParser({});
     robots.parseRobots(origin, text);
     return robots;
   },
-  // The crawler is a setting of the object.
+  // The crawler is a setting on the object.
   decider: (robots, agent) => (url) => {
     robots.setUserAgent(agent);
     return robots.canCrawlSync(url);

@@ -1,25 +1,26 @@
 #!/usr/bin/perl
-# An engine: WWW::RobotRules, the rules of LWP::RobotUA (https://metacpan.org/pod/WWW::RobotRules), which reads a file for one
-# crawler. It speaks the protocol of bench/judge/PROTOCOL.md, and is all in one file: a start for an engine in another language.
+# An engine: WWW::RobotRules, the rules of LWP::RobotUA (https://metacpan.org/pod/WWW::RobotRules), which parses a file
+# for one crawler. It implements the protocol in bench/judge/PROTOCOL.md in a single file, as a template for other
+# languages.
 use strict;
 use warnings;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 use URI;
 use WWW::RobotRules;
 
-# How long the passes of a sample take at least together, in nanoseconds.
+# Minimum duration of a sample in nanoseconds.
 use constant SAMPLE_NS => 1_000_000;
 
-# slot => { origin, body, rules }, where rules are those of each crawler that was asked about.
+# slot => { origin, body, rules }, with the parsed rules for each requested crawler.
 my %slots;
 
-# The fields of the next message as a list of [key, value]; undef at the end of the input.
+# Returns the next message's fields as a list of [key, value], or undef at the end of the input.
 sub read_message {
     my @fields;
     while (defined(my $line = <STDIN>)) {
         return \@fields if $line eq "\n";
         my ($key, $length, $value) = $line =~ /^([a-z0-9_-]+):([0-9]{1,8}):(.*)\z/s or die "expected key:length:value\n";
-        # A value may hold newlines: the line that was read ends at the first of them.
+        # The line may end within the value, which may contain newlines.
         my $missing = $length + 1 - length $value;
         while ($missing > 0) {
             my $got = read STDIN, $value, $missing, length $value or die "the input ends within a value\n";
@@ -43,7 +44,7 @@ sub field {
     return $found->[1];
 }
 
-# The rows of a request: number of the slot field, slot, crawler, URL.
+# Returns a request's rows: index of the slot field, slot, crawler, URL.
 sub rows {
     my ($fields) = @_;
     my ($number, $slot, $agent, @rows) = (0, undef, '');
@@ -68,7 +69,7 @@ sub rules_of {
     return $slot->{rules}{$agent} //= parse($slot, $agent);
 }
 
-# 1 allowed, 0 disallowed, -1 if it has no rules for the origin of the URL.
+# Returns 1 if allowed, 0 if disallowed, -1 without rules for the URL's origin.
 sub letter {
     my ($slot, $agent, $url) = @_;
     return 'E' if !$slot;
@@ -76,7 +77,7 @@ sub letter {
     return !defined $allowed ? 'E' : $allowed < 0 ? 'U' : $allowed ? 'A' : 'D';
 }
 
-# A function that makes one pass and returns how many rows are disallowed.
+# Returns a function that makes one pass and counts the disallowed rows.
 sub pass_of {
     my ($model, @rows) = @_;
     if ($model eq 'one-shot' || $model eq 'parse') {
@@ -128,7 +129,7 @@ sub samples {
 
 my @models = qw(one-shot parse decide fresh crawl);
 
-# What answers each request: the fields of the reply after `is`.
+# The request handlers. Each returns the reply's fields after `is`.
 my %answer = (
     hello => sub {
         return (
@@ -156,7 +157,7 @@ my %answer = (
 );
 
 binmode $_ for \*STDIN, \*STDOUT;
-# Odd input makes the module warn at each row; this is about its answers.
+# Unusual input makes the module warn at each row; only its answers matter here.
 local $SIG{__WARN__} = sub { };
 $| = 1;
 while (my $request = read_message()) {
@@ -165,6 +166,6 @@ while (my $request = read_message()) {
     my $work  = $answer{$asked} // sub { return undef };
     my @reply = eval { $work->($request) };
     if    ($@)                            { write_message(['is', 'error'], ['why', $@ =~ s/\s+\z//r]) }
-    elsif (@reply && !defined $reply[0])  { write_message(['is', 'skip'],  ['why', "nothing like this: $asked"]) }
+    elsif (@reply && !defined $reply[0])  { write_message(['is', 'skip'],  ['why', "not supported: $asked"]) }
     else                                  { write_message(['is', 'ok'],    @reply) }
 }

@@ -10,7 +10,7 @@ class FastRobotstxtEngine(Engine):
     name = "fast-robotstxt"
     dialect = "google-lib"
     parses = False
-    notes = ("Its interface takes text: bytes that are not UTF-8 are left out, as Scrapy does it.",)
+    notes = ("Its interface takes text, so bytes that are not UTF-8 are dropped, as in Scrapy.",)
 
     def __init__(self):
         self.matcher = RobotsMatcher()

@@ -1,4 +1,4 @@
-"""An engine: gpyrobotstxt, Google's library written again in Python (https://pypi.org/project/gpyrobotstxt/)."""
+"""An engine: gpyrobotstxt, a Python port of Google's library (https://pypi.org/project/gpyrobotstxt/)."""
 
 from importlib.metadata import version
 

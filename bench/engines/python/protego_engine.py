@@ -1,4 +1,4 @@
-"""An engine: Protego, the parser of Scrapy (https://pypi.org/project/Protego/)."""
+"""An engine: Protego, Scrapy's parser (https://pypi.org/project/Protego/)."""
 
 from functools import partial
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from protocol import Engine, serve
 class ProtegoEngine(Engine):
     name = "protego"
     dialect = "rfc9309"
-    notes = ("Bytes that are not UTF-8 are left out before parsing, as Scrapy does it.",)
+    notes = ("Bytes that are not UTF-8 are dropped before parsing, as in Scrapy.",)
 
     def version(self):
         return version("protego")

@@ -1,7 +1,6 @@
-"""The protocol of `bench/judge/PROTOCOL.md` for engines in Python: messages, the loop over requests, and the timed passes.
+"""The protocol of `bench/judge/PROTOCOL.md` for Python engines: messages, the request loop, and timed passes.
 
-An engine is a class derived from `Engine`, in a file of its own beside this one, and a call of `serve`. Nothing here knows
-an implementation.
+An engine is a subclass of `Engine` in a separate file in this folder, followed by a call to `serve`.
 """
 
 import os
@@ -10,26 +9,26 @@ import sys
 import time
 from urllib.parse import urlsplit
 
-# The only version of the protocol that is spoken here.
+# The supported version of the protocol.
 PROTOCOL = b"1"
 
-# How long the passes of a sample take at least together, in nanoseconds.
+# Minimum duration of a sample in nanoseconds.
 SAMPLE_NS = 1_000_000
 
 
 class Refused(Exception):
-    """The implementation does not take this robots.txt."""
+    """The implementation rejects this robots.txt."""
 
 
 class Skip(Exception):
-    """The implementation has nothing like what is asked."""
+    """The implementation does not support the request."""
 
 
 class Engine:
-    """What an engine says of its implementation, and how it asks it.
+    """Describes an implementation and calls it.
 
-    An implementation that keeps nothing of a file between two questions sets `parses` to False and defines `one_shot`. Any
-    other defines `parse` and `decider`.
+    An implementation without a reusable parsed form sets `parses` to False and defines `one_shot`. Others define `parse`
+    and `decider`.
     """
 
     name = ""
@@ -38,27 +37,28 @@ class Engine:
     parses = True
 
     def version(self):
-        """The version of the implementation that is installed."""
+        """Returns the version of the installed implementation."""
         raise NotImplementedError
 
     def parse(self, body, origin):
-        """Makes of the bytes of a robots.txt what answers many questions. Raises `Refused`."""
+        """Parses a robots.txt into a reusable form. Raises `Refused`."""
         raise NotImplementedError
 
     def decider(self, parsed, agent):
-        """A function that says of a URL whether the crawler may fetch it."""
+        """Returns a function that decides whether the crawler may fetch a URL."""
         raise NotImplementedError
 
     def one_shot(self, body, origin, agent, url):
-        """Whether the crawler may fetch the URL, from the bytes of the robots.txt."""
+        """Returns whether the crawler may fetch the URL, starting from the robots.txt bytes."""
         return self.decider(self.parse(body, origin), agent)(url)
 
-    # An engine that knows lines defines this: (body, origin, agent, url) -> (allowed, line), with 0 if no rule decides.
+    # Engines that know line numbers define this: (body, origin, agent, url) -> (allowed, line). The line is 0 without a
+    # deciding rule.
     explain = None
 
 
 class Slot:
-    """A loaded robots.txt, and the function that decides for each crawler that was asked about."""
+    """A loaded robots.txt, with a cached decider for each requested crawler."""
 
     def __init__(self, engine, origin, body):
         self.engine, self.origin, self.body = engine, origin, body
@@ -77,7 +77,7 @@ class Slot:
 
 
 def read_message(file):
-    """The fields of the next message, each a key and bytes; None at the end of the input."""
+    """Returns the fields of the next message as keys and bytes, or None at the end of the input."""
     fields = []
     while line := file.readline():
         if line == b"\n":
@@ -87,7 +87,7 @@ def read_message(file):
         if not digits.isdigit():
             raise ValueError(f"expected key:length:value, found {line[:60]!r}")
         size = int(digits)
-        # The line ends at the first newline of the value, or at the one after it.
+        # The line ends at the value's first newline, or at the newline after it.
         value += file.read(max(0, size + 1 - len(value)))
         if len(value) != size + 1 or value[-1:] != b"\n":
             raise ValueError(f"expected {size} bytes and a newline after the key {key!r}, found {len(value)} bytes")
@@ -98,7 +98,7 @@ def read_message(file):
 
 
 def write_message(file, fields):
-    """Writes a message of keys and texts or bytes."""
+    """Writes a message from keys and values, which are text or bytes."""
     for key, value in fields:
         value = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
         file.write(b"%s:%d:%s\n" % (key.encode("ascii"), len(value), value))
@@ -107,7 +107,7 @@ def write_message(file, fields):
 
 
 def text_of(value):
-    """Text for an interface that takes no bytes; None if it is not UTF-8."""
+    """Returns text for an interface that does not accept bytes, or None if it is not UTF-8."""
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
@@ -115,7 +115,7 @@ def text_of(value):
 
 
 def rows_of(fields):
-    """The rows of a request: number of the `slot` field, slot, agent, URL."""
+    """Yields a request's rows: index of the `slot` field, slot, agent, URL."""
     slot, agent, number = None, None, -1
     for key, value in fields:
         if key == "slot":
@@ -127,13 +127,13 @@ def rows_of(fields):
 
 
 def origin_of(url):
-    """The origin of a URL, as it is written."""
+    """Returns a URL's origin, verbatim."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 class Session:
-    """The state between two requests: the loaded files."""
+    """The state between requests: the loaded files."""
 
     def __init__(self, engine):
         self.engine = engine
@@ -142,7 +142,7 @@ class Session:
     def hello(self, fields):
         asked = dict(fields).get("protocol")
         if asked != PROTOCOL:
-            raise Skip(f"this engine speaks version {PROTOCOL.decode()} of the protocol, not {asked!r}")
+            raise Skip(f"this engine supports version {PROTOCOL.decode()} of the protocol, not {asked!r}")
         engine = self.engine
         can = ["load", "decide", "bench:one-shot"]
         can += ["lines"] if engine.explain else []
@@ -195,9 +195,9 @@ class Session:
         field = dict(fields)
         model, budget = field["model"].decode("utf-8"), int(field["budget"])
         if model not in PREPARE:
-            raise Skip(f"nothing like the model {model}")
+            raise Skip(f"the model {model} is not supported")
         if model != "one-shot" and not self.engine.parses:
-            raise Skip("the implementation reads the file again for each URL")
+            raise Skip("the implementation parses the file again for each URL")
         rows = [row for row in rows_of(fields) if row[1] in self.slots and None not in row]
         one_pass = PREPARE[model](self, rows)
         return [("sample", f"{elapsed} {passes} {disallowed}") for elapsed, passes, disallowed in samples(one_pass, model, budget)]
@@ -261,7 +261,7 @@ class Session:
         return one_pass
 
 
-# How each model is prepared, by its name.
+# The function that prepares each model.
 PREPARE = {
     "one-shot": Session.prepare_one_shot,
     "parse": Session.prepare_parse,
@@ -272,7 +272,7 @@ PREPARE = {
 
 
 def pass_over_files(decide, questions):
-    """A pass that reads a file for each question."""
+    """Returns a pass that parses a file for each question."""
 
     def one_pass():
         disallowed = 0
@@ -287,7 +287,7 @@ def pass_over_files(decide, questions):
 
 
 def samples(one_pass, model, budget):
-    """Times passes as the protocol says: nanoseconds, passes, and rows that are disallowed."""
+    """Times passes as the protocol specifies: nanoseconds, passes, and disallowed rows."""
     clock = time.perf_counter_ns
     if model == "fresh":
         start = clock()
@@ -311,7 +311,7 @@ def samples(one_pass, model, budget):
 
 
 def reply_to(session, request):
-    """The fields of the reply to a request."""
+    """Returns the reply's fields."""
     asked = request[0][1].decode("utf-8", "replace") if request and request[0][0] == "do" else None
     answer = {"hello": session.hello, "load": session.load, "clear": session.clear, "decide": session.decide, "bench": session.bench}.get(asked)
     try:
@@ -327,8 +327,8 @@ def reply_to(session, request):
 
 
 def serve(engine):
-    """Answers the judge until it says `stop` or closes the input."""
-    # What an implementation prints goes to standard error.
+    """Answers requests until `stop` or the end of the input."""
+    # Redirect the implementation's output to standard error.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

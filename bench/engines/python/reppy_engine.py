@@ -1,4 +1,4 @@
-"""An engine: reppy, with its parser in C++ (https://pypi.org/project/reppy/)."""
+"""An engine: reppy, whose parser is written in C++ (https://pypi.org/project/reppy/)."""
 
 from importlib.metadata import version
 

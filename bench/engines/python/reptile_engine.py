@@ -1,4 +1,4 @@
-"""An engine: Reptile's module for Python (`bindings/python`). The argument is the dialect; `google-lib` if it is not given."""
+"""An engine: Reptile's Python module (`bindings/python`). The argument is the dialect [default: `google-lib`]."""
 
 import sys
 
@@ -17,7 +17,7 @@ class ReptileEngine(Engine):
         return reptile.Robots(body, self.dialect)
 
     def agent(self, parsed, name):
-        """The crawler of that name; a name that no crawler can have, as a conformance test asks for, as it is."""
+        """Returns the crawler with a name. An invalid name, as in some conformance tests, is used verbatim."""
         try:
             return parsed.agent(name)
         except ValueError:

@@ -9,7 +9,7 @@ from robotexclusionrulesparser import RobotExclusionRulesParser
 
 class RulesParserEngine(Engine):
     name = "robotexclusionrulesparser"
-    notes = ("It is given bytes, which it takes for ISO 8859-1.",)
+    notes = ("It receives bytes, which it decodes as ISO 8859-1.",)
 
     def version(self):
         return version("robotexclusionrulesparser")

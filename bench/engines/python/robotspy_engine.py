@@ -16,7 +16,7 @@ class RobotspyEngine(Engine):
 
     def parse(self, body, origin):
         try:
-            # As `RobotsParser.from_uri` decodes an answer. If it is not UTF-8, that function notes an error and parses no more.
+            # Same as in `RobotsParser.from_uri`, which records an error instead of parsing if a response is not UTF-8.
             return RobotsParser.from_string(body.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             raise Refused(f"not UTF-8: {error}") from error

@@ -1,4 +1,4 @@
-"""An engine: `urllib.robotparser` of Python's standard library."""
+"""An engine: `urllib.robotparser` from Python's standard library."""
 
 import platform
 from functools import partial
@@ -8,7 +8,7 @@ from protocol import Engine, Refused, serve
 
 
 def takes_any_bytes():
-    """Whether this version of `read` takes a file that is not UTF-8; older ones raise an error."""
+    """Returns whether this version of `read` accepts a file that is not UTF-8; older ones raise an error."""
     try:
         RobotFileParser("data:text/plain,%FF").read()
         return True
@@ -24,7 +24,7 @@ class UrllibEngine(Engine):
         return platform.python_version()
 
     def parse(self, body, origin):
-        # What `RobotFileParser.read` does with an answer.
+        # The same steps as in `RobotFileParser.read`.
         robots = RobotFileParser()
         try:
             robots.parse(body.decode("utf-8", self.errors).splitlines())

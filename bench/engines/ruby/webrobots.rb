@@ -1,22 +1,22 @@
-# An engine: the gem webrobots (https://rubygems.org/gems/webrobots), which Mechanize uses. It speaks the protocol of
-# bench/judge/PROTOCOL.md.
+# An engine: the gem webrobots (https://rubygems.org/gems/webrobots), which Mechanize uses. It implements the protocol
+# in bench/judge/PROTOCOL.md.
 
 require "uri"
 require "webrobots"
 
-# How long the passes of a sample take at least together, in nanoseconds.
+# Minimum duration of a sample in nanoseconds.
 SAMPLE_NS = 1_000_000
 
 MODELS = %w[one-shot parse decide fresh crawl].freeze
 
-# What the implementation has nothing like.
+# The implementation does not support the request.
 class Skip < StandardError; end
 
-# A loaded robots.txt. The gem asks for the file of a host when it first needs it; here it gets the loaded one.
+# A loaded robots.txt. The gem requests a host's file when it first needs it, and gets the loaded one.
 Slot = Struct.new(:origin, :body, :robots) do
   def parse(agent)
     robots = WebRobots.new(agent, http_get: ->(_) { body }, crawl_delay: :ignore)
-    # Makes it read the file now.
+    # Forces the gem to parse the file now.
     robots.sitemaps("#{origin}/")
     robots
   end
@@ -28,7 +28,7 @@ end
 
 Row = Struct.new(:number, :slot, :agent, :url)
 
-# Returns the next message as pairs of key and value; nil at the end of the input.
+# Returns the next message as pairs of key and value, or nil at the end of the input.
 def read_message(input)
   fields = []
   while (line = input.gets("\n"))
@@ -52,7 +52,7 @@ def write_message(output, fields)
   output.flush
 end
 
-# Text of UTF-8, or nil.
+# Returns UTF-8 text, or nil.
 def text_of(bytes)
   text = bytes.dup.force_encoding(Encoding::UTF_8)
   text if text.valid_encoding?
@@ -67,7 +67,7 @@ class Engine
   def hello(_)
     [["name", "webrobots"], ["version", Gem::Specification.find_by_name("webrobots").version], ["dialect", "own"], ["language", "Ruby #{RUBY_VERSION}"],
      *%w[load decide].map { |ability| ["can", ability] }, *MODELS.map { |model| ["can", "bench:#{model}"] },
-     ["note", "It follows Crawl-delay by sleeping unless it is told not to; here it is told."]]
+     ["note", "By default it sleeps to honor Crawl-delay; this is turned off here."]]
   end
 
   def load(request)
@@ -88,7 +88,7 @@ class Engine
   def bench(request)
     fields = request.to_h
     model = fields.fetch("model")
-    raise Skip, "nothing like the model #{model}" unless MODELS.include?(model)
+    raise Skip, "the model #{model} is not supported" unless MODELS.include?(model)
 
     rows = rows(request).select { |row| row.slot && row.agent && row.url }
     samples(pass(model, rows), model == "fresh", fields.fetch("budget").to_i)
@@ -117,13 +117,13 @@ class Engine
     "E"
   end
 
-  # A function that makes one pass and returns how many rows are disallowed.
+  # Returns a function that makes one pass and counts the disallowed rows.
   def pass(model, rows)
     case model
     when "one-shot" then -> { count(rows) { |row| row.slot.parse(row.agent).allowed?(row.url) } }
     when "parse" then pass("one-shot", rows.uniq(&:number))
     when "crawl"
-      # It finds the robots.txt of a URL itself; a host without one is as if it had an empty file.
+      # It finds the robots.txt for a URL itself. A host without one gets an empty file.
       bodies = @slots.values.to_h { |slot| [slot.origin, slot.body] }
       origin = ->(url) { url.to_s.delete_suffix("/robots.txt") }
       crawlers = rows.map(&:agent).uniq.to_h do |agent|
@@ -178,7 +178,7 @@ end
 
 $stdin.binmode
 replies = $stdout.dup.binmode
-# What the gem prints goes to standard error.
+# Redirect the gem's output to standard error.
 $stdout.reopen($stderr)
 engine = Engine.new
 while (request = read_message($stdin))

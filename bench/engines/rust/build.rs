@@ -1,5 +1,5 @@
-//! Asks the compiler for its version, which the engines say of their language, and compiles the binding of RE2 for the feature
-//! `re2`.
+//! Queries the compiler's version, which engines report with their language, and compiles the RE2 binding for the
+//! feature `re2`.
 
 use std::process::Command;
 
@@ -16,8 +16,7 @@ fn main() {
         println!("cargo::rustc-link-lib=re2");
         let said = Command::new("dpkg-query").args(["-W", "-f", "${Version}", "libre2-dev"]).output();
         let version = said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default();
-        let version =
-            if version.is_empty() { "of the system, which does not say its version".to_owned() } else { version };
+        let version = if version.is_empty() { "of the system (unknown)".to_owned() } else { version };
         println!("cargo::rustc-env=RE2_VERSION={version}");
         cxx_build::bridge("src/matcher/re2.rs").std("c++17").opt_level(3).compile("reptile-judge-re2");
     }

@@ -1,4 +1,4 @@
-//! The commands.
+//! The subcommands.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,22 +14,22 @@ use crate::speed::Plan;
 use crate::verdicts::{self, Other, ask, differences, differing};
 use crate::{Source, speed, traced, try_engine};
 
-/// The corpora, in order.
+/// The corpora, in the order of use.
 const CORPORA: [&str; 4] = ["suite", "web", "fresh", "golden"];
 
-/// What is asked.
+/// Options that select rows.
 #[derive(clap::Args)]
 struct Rows {
     /// Only these corpora: suite, web, fresh, golden
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     corpora: Vec<String>,
-    /// The seed of the fresh rows; a new one in every run if it is not given
+    /// The seed for the fresh corpus [default: a new one in every run]
     #[arg(long)]
     seed: Option<u64>,
-    /// How many fresh robots.txt files, with 20 rows each
+    /// Number of fresh robots.txt files, with 20 rows each
     #[arg(long, value_name = "COUNT", default_value_t = 500)]
     fresh: usize,
-    /// How long each engine is asked about each corpus, in seconds; what it was not asked then does not count
+    /// Seconds per engine and corpus; rows that do not fit are not counted
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     corpus_time: u64,
 }
@@ -50,27 +50,27 @@ pub struct RunArgs {
     speed: bool,
     #[command(flatten)]
     rows: Rows,
-    /// The time of each measurement in milliseconds
+    /// Time per measurement in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     time: u64,
-    /// How many rounds of measurements; the figures are medians
+    /// Number of rounds; the figures are medians
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     rounds: u64,
-    /// Only these models of speed: one-shot, parse, decide, path, fresh, crawl, open, hostile
+    /// Only these speed models: one-shot, parse, decide, path, fresh, crawl, open, hostile
     #[arg(long, value_name = "MODEL", value_delimiter = ',', value_parser = models())]
     models: Vec<String>,
-    /// Only these inputs of speed, by the names that the report has
+    /// Only these speed inputs, by their names in the report
     #[arg(long, value_name = "INPUT", value_delimiter = ',')]
     inputs: Vec<String>,
-    /// Leave out real files, even where they are present
+    /// Skip real files, even if they are present
     #[arg(long)]
     no_real: bool,
-    /// The folder for the records, which must not hold a run yet
+    /// Folder for the records, which must not contain a run
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 }
 
-/// The names that `--models` takes.
+/// Returns a parser for the names that `--models` accepts.
 fn models() -> clap::builder::PossibleValuesParser {
     MODELS.into_iter().chain([speed::HOSTILE]).into()
 }
@@ -86,15 +86,15 @@ pub struct CompareArgs {
     source: Source,
     #[command(flatten)]
     rows: Rows,
-    /// How many differences of each corpus are made small and printed
+    /// Maximum number of minimized differences per corpus
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     examples: usize,
 }
 
-/// Prints a line for each engine. Returns whether all that are there greet.
+/// Prints a line for each engine. Returns whether all available engines reply to `hello`.
 ///
 /// # Errors
-/// Errors if `engines.toml` cannot be read.
+/// Returns an error if `engines.toml` cannot be read.
 pub fn list(source: &Source, build: bool) -> Result<bool, String> {
     let mut all_greet = true;
     // One command may build several engines.
@@ -128,10 +128,10 @@ pub fn list(source: &Source, build: bool) -> Result<bool, String> {
     Ok(all_greet)
 }
 
-/// Prints what an engine gets wrong. Returns whether that is nothing.
+/// Prints an engine's mistakes. Returns whether there are none.
 ///
 /// # Errors
-/// Errors if the engine is unknown or absent.
+/// Returns an error if the engine is unknown or absent.
 pub fn try_one(name: &str, source: &Source) -> Result<bool, String> {
     let entry = source.entry(name)?;
     if let Some(missing) = entry.absent() {
@@ -145,18 +145,18 @@ pub fn try_one(name: &str, source: &Source) -> Result<bool, String> {
 }
 
 impl Rows {
-    /// How long each engine is asked about each corpus.
+    /// Returns the time for each engine and corpus.
     const fn corpus_time(&self) -> Duration {
         Duration::from_secs(self.corpus_time)
     }
 
-    /// The seed that was given, or a new one.
+    /// Returns the given seed, or a new one.
     fn seed(&self) -> u64 {
         let now = || jiff::Timestamp::now().as_nanosecond() as u64;
         self.seed.unwrap_or_else(|| reptile_bench::generate::Random::new(now()).next() % 1_000_000_000)
     }
 
-    /// Reads or makes the corpora. Those that are absent are given by name with the reason.
+    /// Loads or generates the corpora. Returns records for absent ones, with the reason.
     fn corpora(&self, seed: u64, with_real: bool) -> Result<(Vec<Corpus>, Vec<CorpusRecord>), String> {
         if let Some(unknown) = self.corpora.iter().find(|name| !CORPORA.contains(&&***name)) {
             return Err(format!("no corpus {unknown}, but {}", CORPORA.join(", ")));
@@ -179,7 +179,7 @@ impl Rows {
             match reptile_bench::shared().filter(|_| with_real) {
                 Some(shared) => corpora.push(golden::load(&shared)?),
                 None => {
-                    let about = "absent: no folder of real robots.txt files (REPTILE_SHARED)".to_owned();
+                    let about = "absent: no folder with real robots.txt files (REPTILE_SHARED)".to_owned();
                     eprintln!("golden: {about}");
                     absent.push(CorpusRecord { corpus: "golden".into(), about, rows: 0 });
                 }
@@ -189,10 +189,10 @@ impl Rows {
     }
 }
 
-/// Measures engines and writes the records. Returns whether no engine failed to greet.
+/// Measures engines and writes the records. Returns whether all available engines replied to `hello`.
 ///
 /// # Errors
-/// Errors if an input cannot be read or the records cannot be written.
+/// Returns an error if an input cannot be read or the records cannot be written.
 pub fn run(arguments: &RunArgs) -> Result<bool, String> {
     let entries = arguments.source.entries()?;
     if let Some(unknown) = arguments.only.iter().find(|name| !entries.iter().any(|entry| entry.name == ***name)) {
@@ -237,7 +237,8 @@ pub fn run(arguments: &RunArgs) -> Result<bool, String> {
     Ok(all_greet)
 }
 
-/// Asks each engine what it is, and writes that. Returns those that are there, and whether all of them answered.
+/// Requests each engine's self-description and records it. Returns the available engines, and whether all of them
+/// replied.
 fn greet<'e>(entries: &[&'e Entry], writer: &mut Writer) -> Result<(Vec<&'e Entry>, bool), String> {
     let (mut present, mut all_greet) = (Vec::new(), true);
     for &entry in entries {
@@ -270,18 +271,18 @@ fn greet<'e>(entries: &[&'e Entry], writer: &mut Writer) -> Result<(Vec<&'e Entr
     Ok((present, all_greet))
 }
 
-/// The time now.
+/// Returns the current time.
 fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// The command as it was given. The path of the program is left out: it says more of the user than of the run.
+/// Returns the command line. Omits the path of the program, which says more about the user than about the run.
 fn command() -> Vec<String> {
     let arguments = std::env::args().skip(1);
     std::iter::once("reptile-judge".to_owned()).chain(arguments).collect()
 }
 
-/// What is known of the machine.
+/// Returns facts about the machine.
 fn machine() -> Vec<(String, String)> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let value = |text: &str, key: &str| {
@@ -299,10 +300,10 @@ fn machine() -> Vec<(String, String)> {
     ]
 }
 
-/// Prints the differences between two engines. Returns whether the engines agree.
+/// Prints the differences between two engines. Returns whether they agree.
 ///
 /// # Errors
-/// Errors if an engine is unknown or absent, or an input cannot be read.
+/// Returns an error if an engine is unknown or absent, or an input cannot be read.
 pub fn compare(arguments: &CompareArgs) -> Result<bool, String> {
     let seed = arguments.rows.seed();
     let (corpora, _) = arguments.rows.corpora(seed, true)?;
@@ -353,11 +354,10 @@ fn print_difference(difference: &Difference) {
     }
 }
 
-/// Writes the verdicts of an engine on the corpus of our own to the file that is compared in every run. Returns whether they are
-/// those of the oracle.
+/// Records an engine's verdicts on the web corpus as the expected verdicts. Returns whether they match the oracle.
 ///
 /// # Errors
-/// Errors if the engine is absent or fails, or the file cannot be written.
+/// Returns an error if the engine is absent or fails, or the file cannot be written.
 pub fn expect(name: &str, source: &Source) -> Result<bool, String> {
     let entry = source.entry(name)?;
     let mut corpus = web::make();
@@ -377,6 +377,6 @@ pub fn expect(name: &str, source: &Source) -> Result<bool, String> {
             differ += usize::from(read(&dialect::GOOGLE_LIB, &group.body, &row.agent, &row.url).letter != letter);
         }
     }
-    println!("{}: {} rows, {differ} of them not as google-lib", path.display(), corpus.rows());
+    println!("{}: {} rows, {differ} of them differ from google-lib", path.display(), corpus.rows());
     Ok(differ == 0)
 }

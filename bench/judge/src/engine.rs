@@ -1,5 +1,5 @@
-//! The requests of the protocol, and the processes that answer them. A process that fails is killed, and the next request
-//! starts a new one, into which nothing is loaded yet.
+//! The protocol's requests, and the processes that answer them. A process that fails is killed, and the next request
+//! starts a new one with nothing loaded.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -15,42 +15,42 @@ use crate::process::{self, Broken, Running};
 /// The version of the protocol.
 pub const PROTOCOL: &str = "1";
 
-/// The most rows in a request.
+/// Maximum number of rows in a request.
 pub const MAX_ROWS: usize = 10_000;
 
-/// The most characters of a text that an engine says of itself.
+/// Maximum length of an engine's texts in characters.
 const MAX_TEXT: usize = 300;
 
-/// The models of the protocol.
+/// The protocol's models.
 pub const MODELS: [&str; 8] = ["one-shot", "parse", "decide", "path", "fresh", "fresh-path", "crawl", "open"];
 
-/// Whether a model asks about URLs that the engine has not seen, in one pass.
+/// Returns whether a model makes a single pass over URLs that the engine has not seen.
 #[must_use]
 pub fn is_fresh(model: &str) -> bool {
     matches!(model, "fresh" | "fresh-path")
 }
 
-/// What an engine says of itself.
+/// An engine's self-description.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Hello {
-    /// The implementation.
+    /// The implementation's name.
     pub name: String,
-    /// Its version.
+    /// The implementation's version.
     pub version: String,
-    /// The dialect that it claims.
+    /// The claimed dialect.
     pub dialect: String,
-    /// Its language.
+    /// Language and version.
     pub language: String,
-    /// What it can do.
+    /// Its capabilities.
     pub can: Vec<String>,
-    /// What a reader of the figures should know.
+    /// Notes that readers need to interpret the figures.
     pub notes: Vec<String>,
 }
 
-/// A question: a loaded robots.txt, a crawler, a URL.
+/// A question about a loaded robots.txt.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// The slot of the robots.txt.
+    /// The slot that holds the robots.txt.
     pub slot: usize,
     /// The crawler.
     pub agent: &'q [u8],
@@ -58,58 +58,58 @@ pub struct Question<'q> {
     pub url: &'q [u8],
 }
 
-/// The answers to some questions.
+/// The answers to a list of questions.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     /// A letter for each question.
     pub letters: Vec<u8>,
-    /// A line for each question, if the engine knows lines; `None` in it for a line that it does not know.
+    /// A line number for each question, if the engine reports lines; an unknown line is `None`.
     pub lines: Option<Vec<Option<u32>>>,
 }
 
-/// A time that an engine took of itself.
+/// A measurement reported by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Nanoseconds of all passes together.
+    /// Total nanoseconds.
     pub ns: u64,
-    /// How many passes.
+    /// Number of passes.
     pub passes: u64,
-    /// How many rows of all passes together were disallowed.
+    /// Number of disallowed rows in all passes.
     pub disallowed: u64,
 }
 
-/// An engine, and the process that answers for it.
+/// An engine and its current process.
 pub struct Engine<'e> {
     /// Its entry in `engines.toml`.
     pub entry: &'e Entry,
     running: Option<Running>,
-    /// How many processes have failed.
+    /// Number of failed processes.
     pub failures: usize,
-    /// How long the judge has waited for replies that did not come.
+    /// Total time spent waiting for replies that did not come.
     pub lost: Duration,
-    /// The robots.txt of an engine that is a command.
+    /// The robots.txt for a command-line engine.
     file: Option<tempfile::NamedTempFile>,
-    /// What the processes wrote to standard error, of the last one that failed or stopped.
+    /// Standard error of the last process that failed or stopped.
     pub said: String,
 }
 
 impl<'e> Engine<'e> {
-    /// An engine without a process yet.
+    /// Creates an engine without starting a process.
     #[must_use]
     pub fn new(entry: &'e Entry) -> Engine<'e> {
         Engine { entry, running: None, failures: 0, lost: Duration::ZERO, file: None, said: String::new() }
     }
 
-    /// Whether each question is a process of its own.
+    /// Returns whether each question starts a process.
     #[must_use]
     pub fn is_command(&self) -> bool {
         matches!(self.entry.start, Start::Command { .. })
     }
 
-    /// Starts a process if none runs, and asks what it is.
+    /// Starts a process if necessary, and requests its self-description.
     ///
     /// # Errors
-    /// Errors as [`Engine::ask`] does, and if the reply lacks something.
+    /// Returns the errors of [`Engine::ask`], and an error if a required field is missing.
     pub fn hello(&mut self) -> Result<Hello, Broken> {
         let mut request = Message::new("do", "hello");
         request.push("protocol", PROTOCOL);
@@ -131,10 +131,10 @@ impl<'e> Engine<'e> {
         })
     }
 
-    /// Hands over a robots.txt.
+    /// Loads a robots.txt.
     ///
     /// # Errors
-    /// Errors as [`Engine::ask`] does; a refusal is one of the errors.
+    /// Returns the errors of [`Engine::ask`], including a refusal.
     pub fn load(&mut self, slot: usize, origin: &str, body: &[u8]) -> Result<(), Broken> {
         if self.is_command() {
             return self.write_file(body);
@@ -146,10 +146,10 @@ impl<'e> Engine<'e> {
         self.ask(&request, Duration::ZERO).map(drop)
     }
 
-    /// Makes the engine forget what it was given.
+    /// Makes the engine forget everything that was loaded.
     ///
     /// # Errors
-    /// Errors as [`Engine::ask`] does.
+    /// Returns the errors of [`Engine::ask`].
     pub fn clear(&mut self) -> Result<(), Broken> {
         if self.is_command() {
             return Ok(());
@@ -157,10 +157,10 @@ impl<'e> Engine<'e> {
         self.ask(&Message::new("do", "clear"), Duration::ZERO).map(drop)
     }
 
-    /// Asks questions, at most [`MAX_ROWS`], about what was loaded. A command is asked about the last robots.txt.
+    /// Asks up to [`MAX_ROWS`] questions. A command-line engine answers about the last loaded robots.txt.
     ///
     /// # Errors
-    /// Errors as [`Engine::ask`] does, and if the answers are not as many as the questions, or not letters of the protocol.
+    /// Returns the errors of [`Engine::ask`], and an error if the answers are malformed or their number is wrong.
     pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<Answers, Broken> {
         if self.is_command() {
             let letters = questions.iter().map(|question| self.run_command(question)).collect::<Result<_, _>>()?;
@@ -172,10 +172,10 @@ impl<'e> Engine<'e> {
         answers(&reply, questions.len()).map_err(|why| self.fail(garbage(why)))
     }
 
-    /// Lets the engine measure itself. Returns its samples, and the time that the judge waited for them.
+    /// Lets the engine measure itself. Returns its samples and the judge's waiting time.
     ///
     /// # Errors
-    /// Errors as [`Engine::ask`] does, and if there are no samples or they are not three numbers.
+    /// Returns the errors of [`Engine::ask`], and an error if there are no samples or a sample is invalid.
     pub fn bench(
         &mut self,
         model: &str,
@@ -202,12 +202,11 @@ impl<'e> Engine<'e> {
         }
     }
 
-    /// Sends a request to the process, which is started and greeted if it does not run. Returns the reply with the time that
-    /// it took.
+    /// Sends a request to the process, starting it if necessary. Returns the reply and the time that it took.
     ///
     /// # Errors
-    /// Errors if the process breaks the protocol or a limit, or ends; it is dead then. Errors too if it refuses or skips the
-    /// request or reports an error; it runs on then.
+    /// Returns an error if the process violates the protocol, exceeds a limit or ends; the process is then dead. Also
+    /// returns an error if it refuses or skips the request or reports an error; it then keeps running.
     pub fn ask(&mut self, request: &Message, extra_time: Duration) -> Result<(Message, Duration), Broken> {
         let bytes = request.to_bytes().map_err(|why| Broken { letter: letters::UNSUPPORTED, why })?;
         if self.running.is_none() {
@@ -218,7 +217,7 @@ impl<'e> Engine<'e> {
             }
         }
         let Some(running) = &mut self.running else {
-            return Err(Broken { letter: letters::ENDED, why: "the process ended after its greeting".into() });
+            return Err(Broken { letter: letters::ENDED, why: "the process ended after its reply to hello".into() });
         };
         let (reply, wall) = running.ask(bytes, extra_time).map_err(|broken| self.fail(broken))?;
         let why = || reply.text("why").map_or_else(|| "no reason given".into(), |why| shortened(&why));
@@ -245,7 +244,7 @@ impl<'e> Engine<'e> {
         Ok(())
     }
 
-    /// Ends the process after a failure.
+    /// Records a failure and ends the process.
     fn fail(&mut self, broken: Broken) -> Broken {
         self.failures += 1;
         if broken.letter == letters::TIME {
@@ -257,34 +256,35 @@ impl<'e> Engine<'e> {
         broken
     }
 
-    /// The resident memory of the process and its children, and the most that it ever had, in bytes; 0 without a process.
+    /// Returns the resident memory of the process and its children, and the process's peak, in bytes, or 0 without a
+    /// process.
     #[must_use]
     pub fn memory(&self) -> (u64, u64) {
         self.running.as_ref().map_or((0, 0), Running::memory)
     }
 
-    /// Tells the process to stop, if one runs.
+    /// Stops the process, if there is one.
     ///
     /// # Errors
-    /// Errors if it does not end well.
+    /// Returns an error if it does not exit with code 0.
     pub fn stop(&mut self) -> Result<(), String> {
         let Some(running) = self.running.take() else { return Ok(()) };
         self.said = running.said();
         running.stop(Message::new("do", "stop").to_bytes()?)
     }
 
-    /// Writes the robots.txt for a command.
+    /// Writes the robots.txt for a command to a temporary file.
     fn write_file(&mut self, body: &[u8]) -> Result<(), Broken> {
         let written = tempfile::Builder::new().prefix("robots-").suffix(".txt").tempfile().and_then(|mut file| {
             file.write_all(body)?;
             Ok(file)
         });
-        let fault = |error| Broken { letter: letters::ERROR, why: format!("robots.txt cannot be written: {error}") };
+        let fault = |error| Broken { letter: letters::ERROR, why: format!("cannot write robots.txt: {error}") };
         self.file = Some(written.map_err(fault)?);
         Ok(())
     }
 
-    /// Runs a command for a question.
+    /// Runs the command for a question.
     fn run_command(&mut self, question: &Question<'_>) -> Result<u8, Broken> {
         let Start::Command { command, allow, disallow } = &self.entry.start else { return Ok(letters::ERROR) };
         let Some(file) = &self.file else { return Ok(letters::ERROR) };
@@ -313,14 +313,14 @@ impl<'e> Engine<'e> {
     }
 }
 
-/// What a command did that means neither or both verdicts.
+/// Describes a result that matches both verdicts or neither.
 fn neither(ended: &process::Ended) -> String {
     let code = ended.code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
     let said = process::printable(&ended.errors);
-    shortened(&format!("no verdict, but {code}: {}", said.lines().last().unwrap_or("and no message")))
+    shortened(&format!("no verdict ({code}): {}", said.lines().last().unwrap_or("no message")))
 }
 
-/// Whether what a command did is what a sign says.
+/// Returns whether a command's result matches a verdict's conditions.
 fn shows(sign: &Sign, ended: &process::Ended) -> bool {
     let contains = |text: &str| {
         let text = text.as_bytes();
@@ -329,13 +329,13 @@ fn shows(sign: &Sign, ended: &process::Ended) -> bool {
     sign.exit.is_none_or(|code| ended.code == Some(code)) && sign.output.as_deref().is_none_or(contains)
 }
 
-/// An argument of a command, unless it cannot be one, or would be read as an option.
+/// Returns a command-line argument, or `None` if it is invalid or could be read as an option.
 fn argument(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!text.is_empty() && !text.starts_with('-') && !text.contains('\0')).then_some(text)
 }
 
-/// Appends rows, with a slot or an agent where it changes.
+/// Appends rows, adding a slot or agent only where it changes.
 fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), Broken> {
     if questions.len() > MAX_ROWS {
         let why = format!("{} rows in a request: at most {MAX_ROWS} are allowed", questions.len());
@@ -355,44 +355,44 @@ fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), Br
     Ok(())
 }
 
-/// The answers of a reply to `count` questions.
+/// Reads the answers to `count` questions from a reply.
 fn answers(reply: &Message, count: usize) -> Result<Answers, String> {
     let letters = reply.first("verdicts").ok_or("the reply to decide has no `verdicts`")?.to_vec();
     if letters.len() != count {
-        return Err(format!("{count} verdicts are expected, found {}", letters.len()));
+        return Err(format!("expected {count} verdicts, found {}", letters.len()));
     }
     if let Some(bad) = letters.iter().find(|letter| !b"ADUE".contains(letter)) {
-        return Err(format!("a verdict is A, D, U or E, found \"{}\"", bad.escape_ascii()));
+        return Err(format!("expected verdict A, D, U or E, found \"{}\"", bad.escape_ascii()));
     }
     let Some(lines) = reply.text("lines") else { return Ok(Answers { letters, lines: None }) };
     let line = |text: &str| match text {
         "-" => Ok(None),
-        number => number.parse().map(Some).map_err(|_| format!("a line is a number or `-`, found {number:?}")),
+        number => number.parse().map(Some).map_err(|_| format!("expected a line number or `-`, found {number:?}")),
     };
     let lines: Vec<Option<u32>> =
         lines.split(' ').filter(|line| !line.is_empty()).map(line).collect::<Result<_, _>>()?;
     if lines.len() != count {
-        return Err(format!("{count} lines are expected, found {}", lines.len()));
+        return Err(format!("expected {count} lines, found {}", lines.len()));
     }
     Ok(Answers { letters, lines: Some(lines) })
 }
 
-/// Reads a sample: three numbers.
+/// Reads a sample, which consists of three numbers.
 fn sample(text: &[u8]) -> Result<Sample, String> {
     let numbers: Option<Vec<u64>> =
         std::str::from_utf8(text).ok().and_then(|text| text.split(' ').map(|number| number.parse().ok()).collect());
     match numbers.as_deref() {
         Some(&[ns, passes, disallowed]) if passes > 0 => Ok(Sample { ns, passes, disallowed }),
-        _ => Err(format!("a sample is nanoseconds, passes (1 or more) and a count, found \"{}\"", text.escape_ascii())),
+        _ => Err(format!("expected nanoseconds, passes (1 or more) and a count, found \"{}\"", text.escape_ascii())),
     }
 }
 
-/// A reply that is a message, but not the one of the protocol.
+/// Returns an error for a well-formed message that violates the protocol.
 fn garbage(why: String) -> Broken {
     Broken { letter: letters::GARBAGE, why }
 }
 
-/// The first characters of a text, on one line.
+/// Returns the first characters of a text as a single line.
 fn shortened(text: &str) -> String {
     process::printable(text.as_bytes())
         .chars()
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_have_to_fit_the_questions() {
+    fn answers_must_match_the_questions() {
         let reply = |verdicts: &str, lines: Option<&str>| {
             let mut reply = Message::new("is", "ok");
             reply.push("verdicts", verdicts);
@@ -416,10 +416,10 @@ mod tests {
         assert_eq!(reply("ADU", None).unwrap().letters, b"ADU");
         assert_eq!(reply("ADU", Some("2 0 -")).unwrap().lines.unwrap(), [Some(2), Some(0), None]);
         for (verdicts, lines, fault) in [
-            ("AD", None, "3 verdicts are expected, found 2"),
+            ("AD", None, "expected 3 verdicts, found 2"),
             ("ADAD", None, "found 4"),
             ("ADX", None, "found \"X\""),
-            ("ADA", Some("1 2"), "3 lines are expected"),
+            ("ADA", Some("1 2"), "expected 3 lines"),
             ("ADA", Some("1 2 x"), "found \"x\""),
         ] {
             let found = reply(verdicts, lines).unwrap_err();
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_and_an_agent_are_sent_once() {
+    fn slots_and_agents_are_sent_only_when_they_change() {
         let question = |slot, agent, url| Question { slot, agent, url };
         let mut request = Message::new("do", "decide");
         push_rows(&mut request, &[question(0, b"A", b"/1"), question(0, b"A", b"/2"), question(1, b"A", b"/3")])
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_of_the_rows() {
+    fn requests_stop_at_the_row_limit() {
         let question = Question { slot: 0, agent: b"A", url: b"/" };
         for (rows, is_good) in [(MAX_ROWS - 1, true), (MAX_ROWS, true), (MAX_ROWS + 1, false)] {
             let mut request = Message::default();
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_an_option_is_no_argument() {
+    fn options_are_rejected_as_arguments() {
         assert_eq!(argument(b"/a"), Some("/a"));
         for text in [&b""[..], b"-x", b"a\0b", b"\xFF"] {
             assert_eq!(argument(text), None);

@@ -1,5 +1,5 @@
-//! `engines.toml`: which engines there are, how each is started, and what has to be there for it. Starts only the commands
-//! `check` and `build`; the engines themselves are started by [`crate::engine`].
+//! `engines.toml`: the list of engines, how to start them, and their requirements. This module only runs the commands
+//! `check` and `build`; [`crate::engine`] starts the engines.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,44 +10,44 @@ use serde::Deserialize;
 
 use crate::process::{self, Limits};
 
-/// The longest that a reply may take, in seconds, if the engine says nothing else.
+/// Default time limit for a reply in seconds.
 const DEFAULT_SECONDS: f64 = 10.0;
 
-/// The longest that the first reply may take, in seconds, if the engine says nothing else: it includes the start.
+/// Default time limit for the first reply in seconds. It includes the start.
 const DEFAULT_START_SECONDS: f64 = 60.0;
 
-/// The most seconds that an engine may ask for.
+/// Maximum time limit that an entry may set, in seconds.
 const MAX_SECONDS: f64 = 3600.0;
 
-/// The most memory of an engine in MB, if it says nothing else.
+/// Default memory limit in MB.
 const DEFAULT_MEMORY_MB: u64 = 2_000;
 
 /// Bytes in a MB.
 const MB: u64 = 1_000_000;
 
-/// The longest that the command `check` may take.
+/// Time limit for the command `check`.
 const CHECK_TIME: Duration = Duration::from_secs(30);
 
-/// The longest that a build may take.
+/// Time limit for a build.
 const BUILD_TIME: Duration = Duration::from_secs(1800);
 
-/// The most bytes of `engines.toml`.
+/// Maximum size of `engines.toml` in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The most engines in a file.
+/// Maximum number of engines in a file.
 pub const MAX_ENGINES: usize = 200;
 
-/// What means allow or disallow for a command.
+/// A command's result that means allow or disallow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sign {
     /// The exit code.
     pub exit: Option<i32>,
-    /// Text that standard output contains.
+    /// Text that standard output must contain.
     pub output: Option<String>,
 }
 
-/// An engine as it is written.
+/// An entry as written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -76,7 +76,7 @@ struct File {
     engine: Vec<Written>,
 }
 
-/// How an engine is asked.
+/// How an engine is run.
 #[derive(Clone, Debug)]
 pub enum Start {
     /// A process that speaks the protocol.
@@ -85,9 +85,9 @@ pub enum Start {
     Command {
         /// The arguments, with placeholders.
         command: Vec<String>,
-        /// What means allow.
+        /// The result that means allow.
         allow: Sign,
-        /// What means disallow.
+        /// The result that means disallow.
         disallow: Sign,
     },
 }
@@ -97,13 +97,13 @@ pub enum Start {
 pub struct Entry {
     /// The name, unique in the file.
     pub name: String,
-    /// The language, as the file says.
+    /// The language, according to the file.
     pub language: String,
-    /// The dialect that the implementation claims, or `None` for a reading of its own.
+    /// The claimed dialect, or `None` for `own`.
     pub dialect: Option<&'static Dialect>,
-    /// How it is asked.
+    /// How it is run.
     pub start: Start,
-    /// Time and memory.
+    /// Time and memory limits.
     pub limits: Limits,
     /// The folder in which its commands run.
     pub folder: PathBuf,
@@ -114,10 +114,11 @@ pub struct Entry {
     install: Option<String>,
 }
 
-/// Reads the entries of a file.
+/// Reads the entries from a file.
 ///
 /// # Errors
-/// Errors if the file cannot be read, is not of the form that its header describes, or is over a limit; names the engine.
+/// Returns an error if the file cannot be read, does not have the format described in its header, or exceeds a limit.
+/// Names the engine.
 pub fn read(path: &Path) -> Result<Vec<Entry>, String> {
     let at_fault = |fault: &dyn std::fmt::Display| format!("{}: {fault}", path.display());
     let length = std::fs::metadata(path).map_err(|error| at_fault(&error))?.len();
@@ -130,7 +131,7 @@ pub fn read(path: &Path) -> Result<Vec<Entry>, String> {
     entries(&text, &folder).map_err(|fault| at_fault(&fault))
 }
 
-/// Reads entries out of a text.
+/// Reads the entries from a text.
 fn entries(text: &str, folder: &Path) -> Result<Vec<Entry>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     if file.engine.len() > MAX_ENGINES {
@@ -148,7 +149,7 @@ fn entries(text: &str, folder: &Path) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-/// Checks an entry.
+/// Validates an entry.
 fn entry(written: Written, folder: &Path) -> Result<Entry, String> {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
     if written.name.is_empty() || written.name.len() > 60 || !written.name.bytes().all(good) {
@@ -189,20 +190,20 @@ fn entry(written: Written, folder: &Path) -> Result<Entry, String> {
     })
 }
 
-/// The dialect of a name, or `None` for `own`.
+/// Returns the dialect with a name, or `None` for `own`.
 ///
 /// # Errors
-/// Errors if the name is neither.
+/// Returns an error if the name is unknown.
 pub fn claimed(name: &str) -> Result<Option<&'static Dialect>, String> {
     match Dialect::from_name(name) {
         None if name == "own" => Ok(None),
-        None => Err(format!("no dialect {name:?}: see PROTOCOL.md, or say \"own\"")),
+        None => Err(format!("no dialect {name:?}: see PROTOCOL.md, or use \"own\"")),
         known => Ok(known),
     }
 }
 
 impl Entry {
-    /// Says what is missing for this engine, or `None` if all is there. Runs the command `check` if there is one.
+    /// Returns the engine's missing requirement, or `None` if it can run. Runs the command `check` if there is one.
     #[must_use]
     pub fn absent(&self) -> Option<String> {
         let missing = self.missing()?;
@@ -212,7 +213,7 @@ impl Entry {
         })
     }
 
-    /// What is missing of what has to be there before a build.
+    /// Returns the missing requirement for a build, if any.
     fn missing_needs(&self) -> Option<String> {
         for need in &self.needs {
             match expand(need) {
@@ -253,15 +254,15 @@ impl Entry {
             Ok(ended) if ended.code == Some(0) => None,
             Ok(ended) => {
                 let errors = process::printable(&ended.errors);
-                Some(errors.lines().last().unwrap_or("its check fails").trim().to_owned())
+                Some(errors.lines().last().unwrap_or("its check failed").trim().to_owned())
             }
         }
     }
 
-    /// Runs the command `build`, if there is one and all that it needs is there.
+    /// Runs the command `build`, if there is one and its requirements are met.
     ///
     /// # Errors
-    /// Errors if the command fails, with the last line of what it said.
+    /// Returns an error with the last line of output if the command fails.
     pub fn run_build(&self) -> Result<(), String> {
         let Some(build) = self.build.as_ref().filter(|_| self.missing_needs().is_none()) else { return Ok(()) };
         let limits = Limits { time: BUILD_TIME, start: BUILD_TIME, memory: u64::MAX, address_space: None };
@@ -271,25 +272,25 @@ impl Entry {
         }
         let said = process::printable(&ended.errors);
         let last = said.lines().rfind(|line| !line.trim().is_empty());
-        Err(format!("the build fails: {}", last.unwrap_or("and says nothing").trim()))
+        Err(format!("the build failed: {}", last.unwrap_or("no message").trim()))
     }
 
-    /// The name of the dialect that it claims.
+    /// Returns the name of the claimed dialect.
     #[must_use]
     pub fn dialect_name(&self) -> &'static str {
         self.dialect.map_or("own", Dialect::as_str)
     }
 }
 
-/// Puts the variables of the environment into arguments.
+/// Replaces environment variables in arguments.
 ///
 /// # Errors
-/// Errors if a variable is not set and has no default.
+/// Returns an error if a variable is not set and has no default.
 pub fn expanded(arguments: &[String]) -> Result<Vec<String>, String> {
     arguments.iter().map(|argument| expand(argument)).collect()
 }
 
-/// Puts the variables of the environment into a text: `${NAME}`, or `${NAME:-text}` with a default.
+/// Replaces environment variables in a text: `${NAME}`, or `${NAME:-text}` with a default.
 fn expand(text: &str) -> Result<String, String> {
     let mut expanded = String::new();
     let mut rest = text;
@@ -308,7 +309,7 @@ fn expand(text: &str) -> Result<String, String> {
     Ok(expanded)
 }
 
-/// Whether a program is in a folder of the variable `PATH`.
+/// Returns whether a program is in a folder listed in `PATH`.
 fn is_on_path(program: &str) -> bool {
     std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_of_the_engines() {
+    fn files_stop_at_the_engine_limit() {
         for (count, is_good) in [(MAX_ENGINES - 1, true), (MAX_ENGINES, true), (MAX_ENGINES + 1, false)] {
             let entry = |n: usize| format!("[[engine]]\nname = \"e{n}\"\ndialect = \"own\"\nrun = [\"a\"]\n");
             assert_eq!(parse(&(0..count).map(entry).collect::<String>()).is_ok(), is_good, "{count}");
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_requirements_are_named() {
         let entry = |more: &str| {
             let text = format!("[[engine]]\nname = \"a\"\ndialect = \"own\"\nrun = [\"a\"]\n{more}\n");
             let mut entry = parse(&text).unwrap().remove(0);
@@ -387,6 +388,6 @@ mod tests {
         let (before, build, after) = built("./engine");
         assert!(before.unwrap().starts_with("not built"));
         assert_eq!((build, after), (Ok(()), None));
-        assert!(built("no/engine").1.unwrap_err().starts_with("the build fails: touch: "));
+        assert!(built("no/engine").1.unwrap_err().starts_with("the build failed: touch: "));
     }
 }

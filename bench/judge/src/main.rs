@@ -1,18 +1,18 @@
-//! Measures any implementation of robots.txt, in any language: its verdicts and its speed.
+//! Compares robots.txt implementations in any language: verdicts and speed.
 //!
-//! `PROTOCOL.md` says how implementations take part, `bench/engines.toml` which ones do.
+//! `PROTOCOL.md` defines how implementations take part, and `bench/engines.toml` lists them.
 //!
-//! | module | does |
+//! | module | purpose |
 //! |---|---|
 //! | [`frame`] | messages |
 //! | [`process`] | processes with limits |
-//! | [`engines`], [`engine`] | what engines there are, and asking one |
-//! | [`try_engine`] | holds one engine against the protocol |
-//! | [`corpus`] | what engines are asked, and what the dialects answer |
-//! | [`verdicts`], [`minimise`] | asks, compares, and makes differences small |
-//! | [`traced`] | asks again about differences whose reasons are known |
-//! | [`speed`] | lets engines measure themselves, and checks what they say |
-//! | [`records`], [`report`] | what a run leaves, and the page that is made of it |
+//! | [`engines`], [`engine`] | the list of engines, and communication with an engine |
+//! | [`try_engine`] | checks that an engine follows the protocol |
+//! | [`corpus`] | questions for engines, and the dialects' answers |
+//! | [`verdicts`], [`minimise`] | asks, compares, and minimizes differences |
+//! | [`traced`] | repeats questions about differences with known causes |
+//! | [`speed`] | lets engines measure themselves, and verifies the results |
+//! | [`records`], [`report`] | a run's records and report |
 #![forbid(unsafe_code)]
 
 mod commands;
@@ -37,12 +37,12 @@ use clap::{Parser, Subcommand};
 
 use crate::engines::Entry;
 
-/// Measures any implementation of robots.txt, in any language: its verdicts and its speed
+/// Compare robots.txt implementations in any language: verdicts and speed
 #[derive(Parser)]
 #[command(
     name = "reptile-judge",
     version,
-    after_help = "Exit code: 0 done; 1 an engine failed or differences were found; 2 wrong usage, or the command could not go on."
+    after_help = "Exit code: 0 success; 1 an engine failed or differences were found; 2 wrong usage or a fatal error."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -51,7 +51,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the engines: which are there, and which are absent and why
+    /// List the engines, and why some are absent
     Engines {
         #[command(flatten)]
         source: Source,
@@ -59,7 +59,7 @@ enum Command {
         #[arg(long)]
         build: bool,
     },
-    /// Hold one engine against the protocol, and say what it gets wrong
+    /// Check that an engine follows the protocol, and list its mistakes
     Try {
         /// The name of the engine
         name: String,
@@ -68,23 +68,23 @@ enum Command {
     },
     /// Measure engines: verdicts and speed
     Run(Box<commands::RunArgs>),
-    /// Compare two engines with each other, and make the differences small
+    /// Compare two engines and minimize their differences
     Compare(commands::CompareArgs),
-    /// Make the page of a run: Markdown, HTML, plots and CSV beside its records
+    /// Write the report of a run: Markdown, HTML, plots and CSV next to its records
     Report {
         /// The folder of the run
         folder: PathBuf,
     },
-    /// Write the verdicts of an engine as those that the corpus of our own expects
+    /// Record an engine's verdicts as the expected verdicts of the web corpus
     Expect {
-        /// The name of the engine; the recorded file is that of Google's library
+        /// The name of the engine; the recorded file comes from Google's library
         name: String,
         #[command(flatten)]
         source: Source,
     },
 }
 
-/// Where the engines are.
+/// The location of the engine list.
 #[derive(clap::Args)]
 struct Source {
     /// The file that lists the engines
@@ -93,12 +93,12 @@ struct Source {
 }
 
 impl Source {
-    /// Reads the file.
+    /// Reads the list.
     fn entries(&self) -> Result<Vec<Entry>, String> {
         engines::read(&self.engines)
     }
 
-    /// Finds an engine in it.
+    /// Finds an engine in the list.
     fn entry(&self, name: &str) -> Result<Entry, String> {
         let mut entries = self.entries()?;
         let names = entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ");

@@ -1,13 +1,13 @@
-//! Makes a difference small: removes lines of robots.txt, then characters, and characters of the URL, as long as both sides
-//! still say what they said (delta debugging after Zeller and Hildebrandt, 2002).
+//! Minimizes a difference: removes lines from robots.txt, then characters, and characters from the URL, as long as both
+//! sides keep their verdicts (delta debugging after Zeller and Hildebrandt, 2002).
 
-/// The most questions that one difference may take.
+/// Maximum number of questions per difference.
 pub const MAX_QUESTIONS: usize = 1_500;
 
-/// A robots.txt above this size, in bytes, is not made smaller by single characters.
+/// Maximum size in bytes of a robots.txt that is reduced by single characters.
 const MAX_CHARACTERS: usize = 2_000;
 
-/// What both sides are asked.
+/// A question to both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The robots.txt.
@@ -18,7 +18,7 @@ pub struct Case {
     pub url: Vec<u8>,
 }
 
-/// The search: what is asked, and how often it may be asked yet.
+/// A search and its remaining number of questions.
 struct Search<'s> {
     differs: &'s mut dyn FnMut(&Case) -> bool,
     left: usize,
@@ -33,7 +33,7 @@ impl Search<'_> {
         (self.differs)(case)
     }
 
-    /// Removes as many parts as possible, in ever smaller runs of them. `put` makes the case of the parts that are left.
+    /// Removes as many parts as possible, in ever smaller runs. `put` builds a case from the remaining parts.
     fn shrink(&mut self, mut parts: Vec<Vec<u8>>, put: &dyn Fn(&[Vec<u8>]) -> Case) -> Vec<Vec<u8>> {
         let mut run = parts.len().div_ceil(2).max(1);
         loop {
@@ -59,8 +59,8 @@ impl Search<'_> {
     }
 }
 
-/// The smallest case that was found which still differs, with at most [`MAX_QUESTIONS`] calls of `differs`. The case itself has to
-/// differ. The crawler stays as it is.
+/// Returns the smallest case found that still differs, using at most [`MAX_QUESTIONS`] calls of `differs`. The original
+/// case must differ. The crawler does not change.
 pub fn minimise(mut case: Case, differs: &mut dyn FnMut(&Case) -> bool) -> Case {
     let search = &mut Search { differs, left: MAX_QUESTIONS };
     for _ in 0..2 {
@@ -82,7 +82,7 @@ pub fn minimise(mut case: Case, differs: &mut dyn FnMut(&Case) -> bool) -> Case 
     case
 }
 
-/// The URL without the characters of its path that do not matter, and with a plain origin if that does not matter either.
+/// Returns the URL without unnecessary path characters, and with a plain origin if possible.
 fn smaller_url(search: &mut Search<'_>, case: &Case) -> Vec<u8> {
     const PLAIN: &[u8] = b"https://a.example";
     let authority = case.url.windows(3).position(|window| window == b"://").map_or(0, |at| at + 3);
@@ -97,7 +97,7 @@ fn smaller_url(search: &mut Search<'_>, case: &Case) -> Vec<u8> {
     [start, &path].concat()
 }
 
-/// The lines of a body with their ends: LF, CR, or both.
+/// Splits a body into lines, including their line ends (LF, CR, or both).
 fn lines(body: &[u8]) -> Vec<Vec<u8>> {
     let mut lines = vec![Vec::new()];
     for (index, &byte) in body.iter().enumerate() {
@@ -112,7 +112,7 @@ fn lines(body: &[u8]) -> Vec<Vec<u8>> {
     lines
 }
 
-/// The characters of a text; bytes where it is not UTF-8.
+/// Splits a text into characters, and into bytes where it is not UTF-8.
 fn characters(text: &[u8]) -> Vec<Vec<u8>> {
     let mut characters = Vec::new();
     for chunk in text.utf8_chunks() {
@@ -122,8 +122,8 @@ fn characters(text: &[u8]) -> Vec<Vec<u8>> {
     characters
 }
 
-/// The characters of a body, but keys with their colons and the lines that name crawlers as wholes: a key with a letter less, or
-/// a name, would be another difference.
+/// Splits a body into characters, but keeps lines that name crawlers whole, as well as keys with their colons:
+/// shortening them would cause another difference.
 fn atoms(body: &[u8]) -> Vec<Vec<u8>> {
     let mut atoms = Vec::new();
     for line in lines(body) {
@@ -149,7 +149,7 @@ mod tests {
     use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};
     use reptile_compiler::oracle::decide;
 
-    /// Minimises a difference between two dialects.
+    /// Minimizes a difference between two dialects.
     fn planted(body: &str, url: &str, one: &Dialect, other: &Dialect) -> (String, String, usize) {
         let case = Case { body: body.into(), agent: b"FooBot".into(), url: url.into() };
         let verdicts = |case: &Case| {
@@ -167,13 +167,13 @@ mod tests {
         (String::from_utf8(small.body).unwrap(), String::from_utf8(small.url).unwrap(), asked)
     }
 
-    /// Rules that have nothing to do with the difference.
+    /// Returns rules that are irrelevant to the difference.
     fn noise(lines: usize) -> String {
         (0..lines).map(|n| format!("Disallow: /noise/{n}/\nSitemap: https://a.example/{n}.xml\n")).collect()
     }
 
     #[test]
-    fn a_blank_line_in_a_group() {
+    fn minimizes_a_blank_line_in_a_group() {
         let body = format!("User-agent: FooBot\n{}\nDisallow: /private/area\n{}", noise(50), noise(50));
         let (body, url, asked) = planted(&body, "https://www.b.example:8080/private/area/1?x", &RFC9309, &YANDEX);
         assert_eq!((&*body, &*url), ("User-agent: FooBot\n\nDisallow:/", "https://a.example"));
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_rules() {
+    fn minimizes_rule_order() {
         let body = format!("User-agent: *\nDisallow: /shop\n{}Allow: /shop/open\nDisallow: /z\n", noise(20));
         let (body, url, _) = planted(&body, "https://a.example/shop/open?page=17", &RFC9309, &KOSTER_1996);
         assert_eq!((&*body, &*url), ("User-agent: *\nDisallow:/\nAllow:/", "https://a.example"));
     }
 
     #[test]
-    fn a_typing_error_in_a_key_stays_one() {
+    fn typos_in_keys_are_kept() {
         let body = format!("User-agent: *\r\nDissallow: /long/path$\r\n{}", noise(5));
         let (body, url, _) = planted(&body, "https://a.example/long/path", &GOOGLE_LIB, &RFC9309);
         assert_eq!((&*body, &*url), ("User-agent: *\nDissallow:/", "https://a.example"));
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn questions_are_limited() {
-        // Every removal of more than half of the lines is no difference, so that the search is at its slowest.
+        // Removing more than half of the lines always ends the difference, so that the search is at its slowest.
         let body: String = (0..5000).map(|n| format!("a{n}\n")).collect();
         let case = Case { body: body.into_bytes(), agent: Vec::new(), url: b"/".into() };
         let mut asked = 0;
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_the_whole() {
+    fn parts_concatenate_to_the_whole() {
         for text in [&b"a\r\nb\rc\n\nd"[..], b"", b"User-agent: x\r\nDisallow: \xFF\xC3\xA9\n:", b"\r\r\n"] {
             assert_eq!(lines(text).concat(), text);
             assert_eq!(atoms(text).concat(), text);

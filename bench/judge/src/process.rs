@@ -1,5 +1,5 @@
-//! Processes with limits of time and memory: one that answers messages, and one that runs to its end. Nothing that a process
-//! does, or fails to do, stops the judge: it reads, writes and waits on separate threads and kills the whole [`Group`].
+//! Processes with time and memory limits, which answer messages or run to completion. The judge reads, writes and waits
+//! on separate threads and kills the whole [`Group`], so no process can stop it.
 
 mod group;
 
@@ -15,28 +15,28 @@ use self::group::{Group, memory_of};
 use crate::frame::{self, Message};
 use crate::letters;
 
-/// How often a waiting judge looks at the memory of a process.
+/// Interval between memory checks while waiting.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How much of what a process writes to standard error is kept: the last bytes.
+/// Bytes kept from the end of a process's standard error.
 pub const ERROR_BYTES: usize = 64 << 10;
 
-/// How much standard output of a process that runs to its end is kept: the first bytes.
+/// Bytes kept from the start of a command's standard output.
 const OUTPUT_BYTES: usize = 1 << 20;
 
-/// How long a process that has closed its output may take to end, before it is killed.
+/// Time for a process to end after it has closed its output, before it is killed.
 const END_TIME: Duration = Duration::from_millis(300);
 
-/// How long what a dead process has written may take to be read. It is there already: this is for a busy machine, and for a child
-/// that left the group and holds the output open.
+/// Time limit for reading a dead process's output. The output is already there, but the machine may be busy, or a child
+/// that left the group may hold the output open.
 const READ_TIME: Duration = Duration::from_secs(5);
 
-/// What a process may take.
+/// The limits of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For each reply, or for the whole process if it gives none.
+    /// Time per reply, or for the whole command.
     pub time: Duration,
-    /// For the first reply, which includes the start of the process; less than `time` means `time`.
+    /// Time for the first reply, including the start of the process; at least `time`.
     pub start: Duration,
     /// Resident memory of the process and its children, in bytes.
     pub memory: u64,
@@ -47,9 +47,9 @@ pub struct Limits {
 /// Why there is no reply.
 #[derive(Clone, Debug)]
 pub struct Broken {
-    /// What it is, a letter of [`crate::letters`].
+    /// The kind of failure, a letter from [`crate::letters`].
     pub letter: u8,
-    /// What happened, for a reader of the report.
+    /// The cause, for the report.
     pub why: String,
 }
 
@@ -64,12 +64,12 @@ fn described(status: ExitStatus) -> String {
 /// The last bytes that a process wrote to standard error.
 struct Tail {
     kept: Arc<Mutex<Vec<u8>>>,
-    /// Is closed when all has been read.
+    /// Closed when everything has been read.
     end: Receiver<()>,
 }
 
 impl Tail {
-    /// Reads standard error to its end, on a thread of its own.
+    /// Reads standard error to its end on a separate thread.
     fn of(errors: Option<ChildStderr>) -> Tail {
         let tail = Arc::<Mutex<Vec<u8>>>::default();
         let kept = Arc::clone(&tail);
@@ -89,12 +89,12 @@ impl Tail {
         Tail { kept: tail, end }
     }
 
-    /// What has been read by now.
+    /// Returns the bytes read so far.
     fn now(&self) -> Vec<u8> {
         self.kept.lock().map(|kept| kept.clone()).unwrap_or_default()
     }
 
-    /// All that a process wrote which has ended; waits for what is still to be read.
+    /// Returns all bytes from a process that has ended, after waiting for the reader.
     fn all(&self) -> Vec<u8> {
         let _ = self.end.recv_timeout(READ_TIME);
         self.now()
@@ -114,21 +114,21 @@ impl Running {
     /// Starts a process.
     ///
     /// # Errors
-    /// Errors if the program cannot be started.
+    /// Returns an error if the program cannot be started.
     pub fn start(arguments: &[String], folder: &Path, limits: Limits) -> Result<Running, String> {
         let mut group = Group::start(arguments, folder, &limits, Stdio::piped())?;
         let (requests, to_write) = channel::<Vec<u8>>();
         if let Some(mut input) = group.child.stdin.take() {
             std::thread::spawn(move || {
                 for request in to_write {
-                    // The end of the process is noticed where its replies are read.
+                    // The reading thread notices when the process ends.
                     if input.write_all(&request).and_then(|()| input.flush()).is_err() {
                         return;
                     }
                 }
             });
         }
-        // One reply waits at most, so that a process that writes without end does not fill the memory.
+        // At most one reply is queued, so that a process that writes endlessly does not fill memory.
         let (sender, replies) = sync_channel(1);
         if let Some(output) = group.child.stdout.take() {
             std::thread::spawn(move || {
@@ -146,11 +146,12 @@ impl Running {
         Ok(Running { group, requests, replies, errors, limits })
     }
 
-    /// Sends a request and waits for the reply. Returns it with the time from the first byte sent to the last one read.
+    /// Sends a request and waits for the reply. Returns the reply and the time from the first byte sent to the last
+    /// byte read.
     ///
     /// # Errors
-    /// Errors if the reply is not a message, or is late, or if the process ends or takes too much memory. The process is
-    /// dead then.
+    /// Returns an error if the reply is malformed or late, or if the process ends or exceeds its memory limit. The
+    /// process is then dead.
     pub fn ask(&mut self, request: Vec<u8>, extra_time: Duration) -> Result<(Message, Duration), Broken> {
         let asked = self.try_ask(request, self.limits.time + extra_time);
         if let Err(broken) = &asked {
@@ -171,7 +172,7 @@ impl Running {
             Err(_) => {}
         }
         let start = Instant::now();
-        // If the thread that writes has ended, so has the process.
+        // If the writing thread has ended, so has the process.
         let _ = self.requests.send(request);
         loop {
             match self.replies.recv_timeout(TICK) {
@@ -195,7 +196,7 @@ impl Running {
         }
     }
 
-    /// The fault of something that is not a reply.
+    /// Returns the error for a missing or malformed reply.
     fn broken_by<T>(&mut self, reply: Result<Option<Message>, String>) -> Result<T, Broken> {
         Err(match reply {
             Err(fault) => garbage(fault),
@@ -209,21 +210,21 @@ impl Running {
         printable(&self.errors.now())
     }
 
-    /// The resident memory of the process and its children now, and the most that the process itself ever had, in bytes.
+    /// Returns the resident memory of the process and its children, and the process's own peak, in bytes.
     #[must_use]
     pub fn memory(&self) -> (u64, u64) {
         (self.group.memory(), memory_of(self.group.child.id(), "VmHWM:"))
     }
 
-    /// Tells the process to stop and waits for its end. Returns how it ended, if that was not well.
+    /// Sends `stop` to the process and waits for its end.
     ///
     /// # Errors
-    /// Errors if it ends with another code than 0, or not at all.
+    /// Returns an error if it ends with a code other than 0, or does not end.
     pub fn stop(mut self, request: Vec<u8>) -> Result<(), String> {
         let _ = self.requests.send(request);
         let start = Instant::now();
         while start.elapsed() < self.limits.time {
-            // It may reply.
+            // Discard an optional reply.
             let _ = self.replies.try_recv();
             match self.group.child.try_wait() {
                 Ok(Some(status)) if status.code() == Some(0) => return Ok(()),
@@ -251,7 +252,7 @@ pub fn printable(text: &[u8]) -> String {
     text.chars().map(|character| if is_obeyed(character) { ' ' } else { character }).collect()
 }
 
-/// A process that ran to its end.
+/// The result of a completed command.
 pub struct Ended {
     /// The exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
@@ -261,10 +262,10 @@ pub struct Ended {
     pub errors: Vec<u8>,
 }
 
-/// Runs a process without input to its end.
+/// Runs a command to completion, without input.
 ///
 /// # Errors
-/// Errors if it cannot be started, takes too long or too much memory.
+/// Returns an error if it cannot be started, takes too long or exceeds its memory limit.
 pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<Ended, String> {
     let mut group = Group::start(arguments, folder, limits, Stdio::null())?;
     let errors = Tail::of(group.child.stderr.take());
@@ -273,7 +274,7 @@ pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<Ended
         std::thread::spawn(move || {
             let mut kept = Vec::new();
             let _ = output.by_ref().take(OUTPUT_BYTES as u64).read_to_end(&mut kept);
-            // The rest is read and dropped, so that the process can end.
+            // Discard the rest, so that the process can end.
             let _ = std::io::copy(&mut output, &mut std::io::sink());
             let _ = sender.send(kept);
         });
@@ -287,7 +288,7 @@ pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<Ended
             std::thread::sleep(Duration::from_millis(1));
         }
         if let Ok(Some(status)) = group.child.try_wait() {
-            // What it leaves running may hold its output open.
+            // Its remaining children may hold the output open.
             group.kill();
             let output = output.or_else(|| outputs.recv_timeout(READ_TIME).ok()).unwrap_or_default();
             return Ok(Ended { code: status.code(), output, errors: errors.all() });
@@ -308,13 +309,13 @@ mod tests {
     const LIMITS: Limits =
         Limits { time: Duration::from_secs(20), start: Duration::ZERO, memory: u64::MAX, address_space: None };
 
-    /// Runs a script of the shell.
+    /// Runs a shell script.
     fn shell(script: &str) -> Result<Ended, String> {
         run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &LIMITS)
     }
 
     #[test]
-    fn the_start_of_the_output_and_the_end_of_the_errors_are_kept() {
+    fn keeps_the_start_of_output_and_the_end_of_errors() {
         for (limit, to) in [(OUTPUT_BYTES, ""), (ERROR_BYTES, " >&2")] {
             for bytes in [limit - 1, limit, limit + 1] {
                 let script = format!("(printf first; head -c {} /dev/zero | tr '\\0' x; printf last){to}", bytes - 9);
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_leaves_running_is_killed_with_it() {
+    fn remaining_children_are_killed() {
         let ended = shell("sleep 1000 & echo $!; exit 7").unwrap();
         assert_eq!(ended.code, Some(7));
         assert_gone(&String::from_utf8(ended.output).unwrap());
@@ -349,8 +350,8 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_leaves_the_group_is_killed_with_it() {
-        // Once with the judge's mark in the environment, and once without any environment.
+    fn children_that_leave_the_group_are_killed() {
+        // Once with the judge's mark in the environment, and once with an empty environment.
         for clean in ["", "env -i"] {
             let script = format!("{clean} setsid sh -c 'sleep 1000 & echo $!; exit' & wait; exit 7");
             let ended = shell(&script).unwrap();
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_obeys_is_not_printed() {
+    fn control_characters_are_not_printed() {
         let said = printable(b"\x1b[2Jred\x07 \xC2\x9b1m\r\n\xE2\x80\xAEtxt.\xff");
         assert_eq!(said, " [2Jred   1m \n txt.\u{FFFD}");
     }
@@ -368,7 +369,7 @@ mod tests {
     #[test]
     fn the_address_space_is_limited() {
         let limits = Limits { address_space: Some(100_000_000), ..LIMITS };
-        // The limit is set right after the start: the shell waits for it.
+        // The limit is set just after the start, so the shell waits for it.
         let script = "while [ \"$(ulimit -v)\" = unlimited ]; do sleep 0.01; done; ulimit -v";
         let ended = run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &limits).unwrap();
         let output = String::from_utf8_lossy(&ended.output).into_owned();
@@ -376,8 +377,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn missing_programs_are_named() {
         let fault = run(&["no-such-program".into()], Path::new("/"), &LIMITS).err().unwrap();
-        assert!(fault.contains("no-such-program cannot be started"), "{fault}");
+        assert!(fault.contains("cannot start no-such-program"), "{fault}");
     }
 }

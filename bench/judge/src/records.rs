@@ -1,5 +1,6 @@
-//! The records of a run, one JSON object a line in `run.jsonl`: all that the report is made of. Written as soon as it is known, so
-//! that a run that is killed leaves what it had.
+//! The records of a run: one JSON object per line in `run.jsonl`, which reports are generated from. Each record is
+//! written
+//! as soon as it is known, so a killed run keeps its results.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Hello, Sample};
 
-/// The name of the file in the folder of a run.
+/// Name of the record file in a run's folder.
 pub const FILE: &str = "run.jsonl";
 
-/// The most bytes of a record.
+/// Maximum size of a record in bytes.
 const MAX_RECORD_BYTES: usize = 16 << 20;
 
 /// A record.
@@ -21,65 +22,65 @@ const MAX_RECORD_BYTES: usize = 16 << 20;
 pub enum Record {
     /// The run; the first record.
     Run(Run),
-    /// An engine of `engines.toml`.
+    /// An engine listed in `engines.toml`.
     Engine(EngineRecord),
-    /// A corpus that engines were asked about.
+    /// A corpus used in the run.
     Corpus(CorpusRecord),
-    /// The answers of an engine on a robots.txt.
+    /// An engine's answers about a robots.txt.
     Answers(AnswersRecord),
-    /// Something that went wrong, or was refused.
+    /// A failure or refusal.
     Failure(Failure),
-    /// How many verdicts of an engine are those of a dialect.
+    /// An engine's agreement with a dialect.
     Score(Score),
-    /// How many verdicts of two engines differ.
+    /// Differences between two engines.
     Pair(Pair),
-    /// A difference, minimised.
+    /// A minimized difference.
     Difference(Difference),
-    /// A difference whose reason is known.
+    /// A difference with a known cause.
     Traced(Traced),
-    /// A measurement.
+    /// A speed measurement.
     Speed(Speed),
-    /// An engine on a hostile file.
+    /// An engine's result for a hostile file.
     Hostile(Hostile),
-    /// The memory of an engine.
+    /// An engine's memory use.
     Memory(Memory),
-    /// The run is complete; the last record.
+    /// The end, if the run is complete; the last record.
     End(End),
 }
 
-/// What was run, where, and when.
+/// The circumstances of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
-    /// The version of the judge.
+    /// The judge's version.
     pub version: String,
     /// The start, in UTC.
     pub started: String,
-    /// The command, as it was given.
+    /// The command line.
     pub command: Vec<String>,
-    /// The seed of the fresh rows and of the order of URLs.
+    /// The seed for fresh rows and the URL order.
     pub seed: u64,
-    /// The machine: what, and its value.
+    /// The machine: names and values.
     pub machine: Vec<(String, String)>,
-    /// The time of each measurement in ms, and the number of rounds.
+    /// The time budget of each measurement in ms.
     pub budget_ms: u64,
-    /// The number of rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 
-/// An engine, whether it is there or not.
+/// An engine, available or absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct EngineRecord {
     /// Its name in `engines.toml`.
     pub engine: String,
-    /// The dialect that it claims.
+    /// The claimed dialect.
     pub dialect: String,
-    /// The language, as the file says.
+    /// The language, according to `engines.toml`.
     pub language: String,
-    /// What is missing, if it is absent.
+    /// The missing requirement, if it is absent.
     pub absent: Option<String>,
-    /// Whether it is a command, without a process that runs on.
+    /// Whether it is a command that runs once per question.
     pub is_command: bool,
-    /// What it says of itself.
+    /// Its self-description.
     pub hello: Option<Hello>,
 }
 
@@ -88,13 +89,13 @@ pub struct EngineRecord {
 pub struct CorpusRecord {
     /// Its name.
     pub corpus: String,
-    /// What it is, or why it is absent.
+    /// A description, or the reason why it is absent.
     pub about: String,
-    /// The number of rows; 0 if it is absent.
+    /// Number of rows, or 0 if it is absent.
     pub rows: usize,
 }
 
-/// Answers about one robots.txt.
+/// Answers about a robots.txt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AnswersRecord {
     /// The engine.
@@ -107,47 +108,47 @@ pub struct AnswersRecord {
     pub verdicts: String,
 }
 
-/// Something that went wrong.
+/// A failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// The engine.
     pub engine: String,
-    /// Where: the corpus, the model or the hostile file, and the robots.txt.
+    /// The place: corpus, model or hostile file, and robots.txt.
     pub at: String,
     /// The letter.
     pub letter: char,
-    /// What happened.
+    /// The cause.
     pub why: String,
 }
 
-/// How an engine's verdicts compare with a dialect.
+/// An engine's agreement with a dialect on a corpus.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Score {
     /// The engine.
     pub engine: String,
     /// The corpus.
     pub corpus: String,
-    /// What the rows are about, or empty.
+    /// The topic of the rows, or empty.
     pub tag: String,
     /// The dialect.
     pub dialect: String,
-    /// All rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Rows with the verdict of the dialect.
+    /// Rows with the dialect's verdict.
     pub right: usize,
-    /// Rows with the other verdict.
+    /// Rows with the opposite verdict.
     pub wrong: usize,
-    /// Rows that the implementation cannot be asked.
+    /// Rows that the implementation's interface does not accept.
     pub unsupported: usize,
-    /// Rows without a verdict for another reason.
+    /// Rows without a verdict for other reasons.
     pub failed: usize,
-    /// Rows whose line is known on both sides.
+    /// Rows for which both sides know the line.
     pub lines: usize,
-    /// Rows whose line is the same.
+    /// Rows with the same line.
     pub lines_right: usize,
 }
 
-/// Two engines on a corpus.
+/// A comparison of two engines on a corpus.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
     /// One engine.
@@ -156,43 +157,43 @@ pub struct Pair {
     pub b: String,
     /// The corpus.
     pub corpus: String,
-    /// Rows on which both have a verdict.
+    /// Rows on which both give a verdict.
     pub rows: usize,
-    /// Rows on which the verdicts differ.
+    /// Rows with different verdicts.
     pub differ: usize,
 }
 
-/// A difference, minimised to what shows it.
+/// A minimized difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The engine.
     pub engine: String,
-    /// The other engine, or the dialect that the first one claims.
+    /// The other engine, or the first engine's claimed dialect.
     pub against: String,
     /// Whether the other side is an engine.
     pub is_engine: bool,
-    /// The corpus, and the robots.txt in which it was found.
+    /// The corpus and robots.txt that contained it.
     pub found_in: String,
-    /// The lines of the minimised robots.txt, with `\xNN` for what is not text.
+    /// Lines of the minimized robots.txt, with `\xNN` for non-text bytes.
     pub body: Vec<String>,
-    /// The minimised body in base64.
+    /// The minimized robots.txt in base64.
     pub body_base64: String,
     /// The crawler.
     pub agent: String,
-    /// The minimised URL.
+    /// The minimized URL.
     pub url: String,
-    /// The verdict of the engine.
+    /// The engine's verdict.
     pub verdict: char,
-    /// The verdict of the other side.
+    /// The other side's verdict.
     pub other: char,
-    /// The verdicts of all dialects: name and letter.
+    /// Each dialect's name and verdict.
     pub dialects: Vec<(String, char)>,
 }
 
-/// A difference whose reason was found in the sources, with what the engines say now.
+/// A difference that was traced to source code, with the engines' current verdicts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traced {
-    /// What it is.
+    /// A short description.
     pub name: String,
     /// The lines of the robots.txt.
     pub body: Vec<String>,
@@ -200,42 +201,42 @@ pub struct Traced {
     pub agent: String,
     /// The URL.
     pub url: String,
-    /// For each engine the verdict that is written down, and the one that it gave, if it is there.
+    /// Each engine's name, recorded verdict, and current verdict unless it is absent.
     pub verdicts: Vec<(String, char, Option<char>)>,
-    /// File and line in the sources.
+    /// File and line in the implementation's source.
     pub r#where: String,
-    /// The reason.
+    /// The cause.
     pub why: String,
 }
 
-/// A measurement of one round.
+/// A speed measurement in one round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Speed {
     /// The engine.
     pub engine: String,
     /// The model.
     pub model: String,
-    /// The robots.txt files and URLs.
+    /// Name of the robots.txt files and URLs.
     pub input: String,
-    /// The number of the round.
+    /// Index of the round.
     pub round: usize,
-    /// The rows or units of a pass.
+    /// Rows or units per pass.
     pub units: usize,
-    /// What the engine measured.
+    /// The engine's own measurements.
     pub samples: Vec<Sample>,
-    /// What the judge waited, in ns.
+    /// The judge's waiting time in ns.
     pub wall_ns: u64,
-    /// Why the samples do not count, if they do not.
+    /// Why the measurement is void, if it is.
     pub void: Option<String>,
-    /// Rows that were compared with the dialect.
+    /// Rows compared with the dialect.
     pub checked: usize,
-    /// Rows of them whose verdict is that of the dialect.
+    /// Compared rows with the dialect's verdict.
     pub right: usize,
-    /// The dialect that the rows are compared with.
+    /// The dialect that rows are compared with.
     pub dialect: String,
 }
 
-/// A hostile file.
+/// An engine's result for a hostile file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hostile {
     /// The engine.
@@ -244,54 +245,54 @@ pub struct Hostile {
     pub file: String,
     /// Its size in bytes.
     pub bytes: usize,
-    /// How long loading it and deciding took, in ns, by the judge's clock.
+    /// Time to load and decide in ns, by the judge's clock.
     pub ns: u64,
     /// A letter for each row.
     pub verdicts: String,
-    /// What happened, if it was not a verdict.
+    /// Why there is no verdict, if there is none.
     pub why: Option<String>,
-    /// Rows with the verdict of the dialect.
+    /// Rows with the dialect's verdict.
     pub right: usize,
-    /// Rows on which the dialect has a verdict.
+    /// Rows for which the dialect's verdict is known.
     pub known: usize,
 }
 
-/// The memory of an engine's process.
+/// Memory use of an engine's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memory {
     /// The engine.
     pub engine: String,
-    /// The robots.txt files.
+    /// Name of the robots.txt files.
     pub input: String,
-    /// How many files, and their bytes together.
+    /// Number of files.
     pub files: usize,
-    /// Their bytes together.
+    /// Total size in bytes.
     pub bytes: usize,
-    /// Files that were refused.
+    /// Refused files.
     pub refused: usize,
     /// Resident bytes before loading.
     pub before: u64,
-    /// Resident bytes when all are loaded and each was asked about once.
+    /// Resident bytes after loading all files and asking about each once.
     pub after: u64,
-    /// The most that the process ever had.
+    /// The process's peak resident bytes.
     pub peak: u64,
 }
 
-/// The end of a run.
+/// The end of a complete run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct End {
-    /// The end, in UTC.
+    /// The time, in UTC.
     pub ended: String,
 }
 
-/// The file of a run that goes on.
+/// The record file of a current run.
 pub struct Writer(File);
 
 impl Writer {
-    /// Makes the folder and the file in it.
+    /// Creates the folder and the record file.
     ///
     /// # Errors
-    /// Errors if there is such a file already, or it cannot be made.
+    /// Returns an error if the file exists or cannot be created.
     pub fn create(folder: &Path) -> Result<Writer, String> {
         let path = folder.join(FILE);
         let made = std::fs::create_dir_all(folder).and_then(|()| File::create_new(&path));
@@ -301,7 +302,7 @@ impl Writer {
     /// Writes a record.
     ///
     /// # Errors
-    /// Errors if it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&mut self, record: &Record) -> Result<(), String> {
         let mut line = serde_json::to_string(record).map_err(|error| error.to_string())?;
         line.push('\n');
@@ -309,10 +310,10 @@ impl Writer {
     }
 }
 
-/// Reads the records of a run. The last line may be cut, as a killed run leaves it; then it is left out.
+/// Reads the records of a run. Ignores an incomplete last line, as left by a killed run.
 ///
 /// # Errors
-/// Errors if the file cannot be read, or a line before the last is not a record; names it.
+/// Returns an error if the file cannot be read, or names the first complete line that is not a record.
 pub fn read(folder: &Path) -> Result<Vec<Record>, String> {
     let path = folder.join(FILE);
     let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -325,7 +326,7 @@ pub fn read(folder: &Path) -> Result<Vec<Record>, String> {
         let limited = &mut std::io::Read::take(&mut input, MAX_RECORD_BYTES as u64 + 1);
         let length = limited.read_until(b'\n', &mut line).map_err(|error| at_fault(&error))?;
         if length > MAX_RECORD_BYTES {
-            return Err(at_fault(&format!("a record has at most {MAX_RECORD_BYTES} bytes")));
+            return Err(at_fault(&format!("a record exceeds {MAX_RECORD_BYTES} bytes")));
         }
         if line.last() != Some(&b'\n') {
             return Ok(records);
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_not_overwritten_and_a_cut_line_is_left_out() {
+    fn runs_are_not_overwritten_and_incomplete_lines_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = Writer::create(folder.path()).unwrap();
         writer.write(&end("1")).unwrap();
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_of_a_record() {
+    fn records_stop_at_the_size_limit() {
         let folder = tempfile::tempdir().unwrap();
         let empty = serde_json::to_string(&end("")).unwrap().len() + 1;
         for (bytes, is_good) in [(MAX_RECORD_BYTES - 1, true), (MAX_RECORD_BYTES, true), (MAX_RECORD_BYTES + 1, false)]

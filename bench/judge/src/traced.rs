@@ -1,5 +1,5 @@
-//! Differences between implementations whose reasons were found in their sources: `expected/traced.toml`. Each run asks the engines
-//! that are there again, so that the page does not repeat what is no longer true.
+//! Differences between implementations with a known cause: `expected/traced.toml`. Each run repeats the questions, so
+//! that the report does not repeat outdated claims.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::engine::{Engine, Question};
 use crate::engines::Entry;
 use crate::records::{Record, Traced, Writer};
 
-/// The most bytes of the file.
+/// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Deserialize)]
@@ -19,7 +19,7 @@ struct File {
     difference: Vec<Written>,
 }
 
-/// A difference as it is written.
+/// A difference as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
@@ -32,7 +32,7 @@ pub struct Written {
     why: String,
 }
 
-/// The file with the differences.
+/// Returns the path of the file.
 #[must_use]
 pub fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected/traced.toml")
@@ -41,7 +41,8 @@ pub fn path() -> PathBuf {
 /// Reads the differences.
 ///
 /// # Errors
-/// Errors if the file cannot be read, is larger than 1 MiB, or is not of the form that its first lines describe.
+/// Returns an error if the file cannot be read, is larger than 1 MiB, or does not have the format described in its
+/// header.
 pub fn read(path: &Path) -> Result<Vec<Written>, String> {
     let fault = |fault: String| format!("{}: {fault}", path.display());
     let bytes = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
@@ -58,10 +59,10 @@ pub fn read(path: &Path) -> Result<Vec<Written>, String> {
     Ok(file.difference)
 }
 
-/// Asks the engines that are there about each difference that names them, and writes the records.
+/// Asks the available engines about each difference that names them, and writes the records.
 ///
 /// # Errors
-/// Errors if a record cannot be written.
+/// Returns an error if a record cannot be written.
 pub fn run(entries: &[&Entry], differences: &[Written], writer: &mut Writer) -> Result<(), String> {
     let mut said: Vec<BTreeMap<String, char>> = differences.iter().map(|_| BTreeMap::new()).collect();
     for entry in entries {
@@ -88,7 +89,7 @@ pub fn run(entries: &[&Entry], differences: &[Written], writer: &mut Writer) -> 
     Ok(())
 }
 
-/// What an engine says of a difference.
+/// Returns an engine's letter for a difference.
 fn letter(engine: &mut Engine<'_>, difference: &Written) -> char {
     let question = Question { slot: 0, agent: difference.agent.as_bytes(), url: difference.url.as_bytes() };
     let loaded = engine.load(0, "https://example.com", difference.body.as_bytes());
@@ -103,7 +104,7 @@ mod tests {
     use reptile_compiler::dialect::Dialect;
 
     #[test]
-    fn every_difference_is_one_and_is_of_engines_in_the_list() {
+    fn differences_are_real_and_name_listed_engines() {
         let differences = read(&path()).unwrap();
         assert!(differences.len() >= 3);
         let entries = crate::engines::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines.toml")).unwrap();
@@ -111,7 +112,7 @@ mod tests {
             let mut letters: Vec<char> = difference.verdicts.values().copied().collect();
             letters.sort_unstable();
             letters.dedup();
-            assert!(letters.len() > 1, "{}: all engines say the same", difference.name);
+            assert!(letters.len() > 1, "{}: all engines agree", difference.name);
             for (name, letter) in &difference.verdicts {
                 let entry = entries.iter().find(|entry| entry.name == *name);
                 assert!(entry.is_some(), "{}: no engine {name}", difference.name);
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_refused() {
+    fn malformed_files_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("traced.toml");
         let good = std::fs::read_to_string(path()).unwrap();

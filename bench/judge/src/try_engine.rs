@@ -1,4 +1,4 @@
-//! `reptile-judge try`: holds one engine against the protocol and says what it gets wrong, for somebody who writes one.
+//! `reptile-judge try`: checks an engine against the protocol and lists its mistakes, for authors of engines.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::frame::Message;
 use crate::letters;
 use crate::process::Broken;
 
-/// A file that every reading of the protocol takes alike.
+/// A file that all dialects interpret in the same way.
 const BODY: &[u8] = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n\nUser-agent: OtherBot\nDisallow: /\n";
 
-/// Crawler, URL, and the verdict on which all readings agree, except those in which the first rule that matches decides.
+/// Crawler, URL, verdict and line. All dialects agree on these, except those in which the first matching rule decides.
 const ROWS: [(&[u8], &[u8], u8, u32); 5] = [
     (b"FooBot", b"https://example.com/", b'A', 0),
     (b"FooBot", b"https://example.com/private/x", b'D', 2),
@@ -20,7 +20,7 @@ const ROWS: [(&[u8], &[u8], u8, u32); 5] = [
     (b"OtherBot", b"https://example.com/private", b'D', 6),
 ];
 
-/// Rows that have no right answer, but need one: a letter for each.
+/// Rows without a right answer. Each must still get a letter.
 const HARD_ROWS: [(&[u8], &[u8]); 8] = [
     (b"FooBot", b""),
     (b"FooBot", b"/private"),
@@ -32,7 +32,7 @@ const HARD_ROWS: [(&[u8], &[u8]); 8] = [
     (b"Foo\xFFBot\n", b"https://example.com/private"),
 ];
 
-/// Hostile robots.txt files: refusing one is right too.
+/// Hostile robots.txt files. An engine may refuse them.
 const HARD_BODIES: [&[u8]; 5] = [
     b"",
     b"\xEF\xBB\xBFUser-agent: *\r\rDisallow: /\0\xFF\r",
@@ -41,17 +41,17 @@ const HARD_BODIES: [&[u8]; 5] = [
     b"user-agent: *\ndisallow: /*a*a*a*a*a*a*a*a*a*a*a*a*b$\n",
 ];
 
-/// After so many failures of its process the engine is asked no more about hostile files.
+/// Number of process failures after which the engine gets no more hostile files.
 const MAX_FAILURES: usize = 3;
 
-/// What was found: what is wrong, and how many checks there were.
+/// The results of all checks.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Each fault as a sentence.
+    /// The mistakes, one sentence each.
     pub faults: Vec<String>,
-    /// What is no fault, but worth knowing.
+    /// Remarks on correct but notable behavior.
     pub remarks: Vec<String>,
-    /// The number of checks.
+    /// Number of checks.
     pub checks: usize,
 }
 
@@ -63,7 +63,7 @@ impl Findings {
         }
     }
 
-    /// Records a reply that is missing. A skip is only a remark.
+    /// Records a missing reply. A skip is only a remark.
     fn broken(&mut self, what: &str, broken: &Broken) {
         self.checks += 1;
         let text = format!("{what}: {} ({})", broken.why, letters::meaning(broken.letter));
@@ -71,7 +71,7 @@ impl Findings {
     }
 }
 
-/// Holds an engine against the protocol. Takes as long as its slowest reply allows.
+/// Checks an engine against the protocol.
 #[must_use]
 pub fn try_engine(entry: &Entry) -> Findings {
     let mut findings = Findings::default();
@@ -81,7 +81,7 @@ pub fn try_engine(entry: &Entry) -> Findings {
         match engine.hello() {
             Ok(hello) => {
                 let (said, claim) = (&hello.dialect, entry.dialect_name());
-                findings.check(claimed(said).is_ok(), || format!("hello: {said:?} is no dialect of PROTOCOL.md"));
+                findings.check(claimed(said).is_ok(), || format!("hello: {said:?} is not a dialect in PROTOCOL.md"));
                 findings
                     .check(said == claim, || format!("hello: the dialect is {said:?}, and {claim:?} in engines.toml"));
                 let about = format!("{} {}, {}, {}", hello.name, hello.version, hello.language, hello.dialect);
@@ -109,7 +109,7 @@ pub fn try_engine(entry: &Entry) -> Findings {
     findings
 }
 
-/// Whether each thing that it can do is one of the protocol.
+/// Checks that the claimed capabilities are known, and that the required ones are present.
 fn check_can(findings: &mut Findings, can: &[String]) {
     for thing in can {
         let is_known = match thing.strip_prefix("bench:") {
@@ -123,18 +123,18 @@ fn check_can(findings: &mut Findings, can: &[String]) {
     }
 }
 
-/// An unknown request is skipped, and unknown fields are ignored.
+/// Checks that an unknown request is skipped.
 fn unknown_request(findings: &mut Findings, engine: &mut Engine<'_>) {
     let mut request = Message::new("do", "no-such-request");
     request.push("no-such-field", b"\n\n\xFF\0");
     match engine.ask(&request, Duration::ZERO) {
         Err(broken) if broken.letter == letters::SKIP => findings.checks += 1,
         Err(broken) => findings.broken("an unknown request", &broken),
-        Ok(_) => findings.check(false, || "an unknown request: `ok`, where `skip` is expected".into()),
+        Ok(_) => findings.check(false, || "an unknown request: expected `skip`, found `ok`".into()),
     }
 }
 
-/// Easy questions.
+/// Checks easy questions.
 fn decide(findings: &mut Findings, engine: &mut Engine<'_>, has_lines: bool) {
     if let Err(broken) = engine.load(0, "https://example.com", BODY) {
         return findings.broken("load", &broken);
@@ -147,19 +147,19 @@ fn decide(findings: &mut Findings, engine: &mut Engine<'_>, has_lines: bool) {
     for (index, (agent, url, verdict, line)) in ROWS.into_iter().enumerate() {
         let (found, row) = (answers.letters[index], format!("decide: {} {}", agent.escape_ascii(), url.escape_ascii()));
         findings.check(letters::is_verdict(found), || format!("{row}: {}", letters::meaning(found)));
-        // Some readings take the first rule that matches: a remark.
+        // In some dialects the first matching rule decides, so this is only a remark.
         if found != verdict && letters::is_verdict(found) {
             let (found, most) = (letters::meaning(found), letters::meaning(verdict));
-            findings.remarks.push(format!("{row}: {found}, where most readings say {most}"));
+            findings.remarks.push(format!("{row}: {found}, but {most} in most dialects"));
         } else if let Some(Some(found)) = answers.lines.as_ref().map(|lines| lines[index])
             && found != line
         {
-            findings.remarks.push(format!("{row}: line {found}, where line {line} is expected"));
+            findings.remarks.push(format!("{row}: expected line {line}, found line {found}"));
         }
     }
     if !engine.is_command() {
         findings.check(has_lines == answers.lines.is_some(), || {
-            "decide: `lines` are answered if and only if `can` names them".into()
+            "decide: expected `lines` if and only if `can` names them".into()
         });
         match engine.decide(&[]) {
             Ok(_) => findings.checks += 1,
@@ -169,16 +169,15 @@ fn decide(findings: &mut Findings, engine: &mut Engine<'_>, has_lines: bool) {
     }
 }
 
-/// A slot that was never loaded, and one after `clear`.
+/// Checks a slot that was never loaded, and one after `clear`.
 fn empty_slot(findings: &mut Findings, engine: &mut Engine<'_>) {
     let ask = |findings: &mut Findings, engine: &mut Engine<'_>, slot, what: &str| match engine.decide(&[Question {
         slot,
         agent: b"FooBot",
         url: b"https://example.com/private",
     }]) {
-        Ok(answers) => findings.check(answers.letters == b"E", || {
-            format!("{what}: E is expected, found {}", answers.letters.escape_ascii())
-        }),
+        Ok(answers) => findings
+            .check(answers.letters == b"E", || format!("{what}: expected E, found {}", answers.letters.escape_ascii())),
         Err(broken) => findings.broken(what, &broken),
     };
     ask(findings, engine, 99_999, "a slot that was never loaded");
@@ -188,11 +187,11 @@ fn empty_slot(findings: &mut Findings, engine: &mut Engine<'_>) {
     }
 }
 
-/// Questions and files without a right answer.
+/// Checks questions and files without a right answer.
 fn hard(findings: &mut Findings, engine: &mut Engine<'_>) {
     for (number, body) in [BODY].into_iter().chain(HARD_BODIES).enumerate() {
         if engine.failures >= MAX_FAILURES {
-            return findings.remarks.push(format!("failed {MAX_FAILURES} times: hostile files are left out"));
+            return findings.remarks.push(format!("failed {MAX_FAILURES} times: remaining hostile files are skipped"));
         }
         let what = format!("hostile file {number}");
         match engine.load(1, "https://example.com", body) {
@@ -214,7 +213,7 @@ fn hard(findings: &mut Findings, engine: &mut Engine<'_>) {
     }
 }
 
-/// A small measurement of each model that the engine can do.
+/// Checks a small measurement of each model.
 fn bench(findings: &mut Findings, engine: &mut Engine<'_>, can: &[String]) {
     let Ok(folder) = tempfile::tempdir() else { return };
     for model in MODELS {
@@ -225,7 +224,7 @@ fn bench(findings: &mut Findings, engine: &mut Engine<'_>, can: &[String]) {
             return findings.broken("load", &broken);
         }
         let questions = ROWS.map(|(agent, url, ..)| Question { slot: 0, agent, url });
-        // Only the first row counts in two models.
+        // In two models only the first row counts.
         let counted = if matches!(model, "parse" | "open") { 1 } else { questions.len() };
         let expected = match engine.decide(&questions) {
             Ok(answers) => answers.letters[..counted].iter().filter(|&&letter| letter == b'D').count() as u64,
@@ -248,7 +247,7 @@ fn bench(findings: &mut Findings, engine: &mut Engine<'_>, can: &[String]) {
     }
 }
 
-/// Whether samples have the right counts and fill the budget.
+/// Checks that samples have the right counts and fill the budget.
 fn check_samples(
     findings: &mut Findings,
     what: &str,
@@ -260,13 +259,13 @@ fn check_samples(
     let wrong = samples.iter().find(|sample| sample.disallowed != expected.saturating_mul(sample.passes));
     findings.check(wrong.is_none(), || {
         let sample = wrong.copied().unwrap_or(samples[0]);
-        format!("{what}: {} disallowed in {} passes, expected {expected} a pass", sample.disallowed, sample.passes)
+        format!("{what}: {} disallowed in {} passes, expected {expected} per pass", sample.disallowed, sample.passes)
     });
     let sum = Duration::from_nanos(samples.iter().map(|sample| sample.ns).fold(0, u64::saturating_add));
     findings.check(sum <= wall, || format!("{what}: the samples take {sum:?}, but the reply took {wall:?}"));
     if what.strip_prefix("bench ").is_some_and(is_fresh) {
         findings.check(samples.len() == 1 && samples[0].passes == 1, || {
-            format!("{what}: exactly one sample of one pass is expected")
+            format!("{what}: expected exactly one sample with one pass")
         });
     } else {
         findings
@@ -276,7 +275,7 @@ fn check_samples(
     }
 }
 
-/// The end of the process.
+/// Checks that the process ends when asked to.
 fn stop(findings: &mut Findings, engine: &mut Engine<'_>) {
     let ended = engine.stop();
     findings.check(ended.is_ok(), || format!("stop: the process {}", ended.err().unwrap_or_default()));

@@ -1,5 +1,5 @@
-//! Verdicts: asks engines about a corpus, compares their answers with the dialects and with each other, and makes the differences
-//! small.
+//! Asks engines about a corpus, compares their answers with the dialects and with each other, and minimizes
+//! differences.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,45 +18,45 @@ use crate::minimise::{Case, minimise};
 use crate::process::Broken;
 use crate::records::{AnswersRecord, CorpusRecord, Difference, Failure, Pair, Record, Score, Writer};
 
-/// After so many failures of its process an engine is asked no more about a corpus.
+/// Number of process failures after which the judge abandons a corpus for an engine.
 pub const MAX_FAILURES: usize = 20;
 
-/// After replies that did not come have taken so long, an engine is asked no more about a corpus.
+/// Time spent waiting in vain after which the judge abandons a corpus for an engine.
 const MAX_LOST: Duration = Duration::from_secs(60);
 
-/// The most rows of a corpus that an engine which is a command is asked: each row is a process.
+/// Maximum number of rows per corpus for a command-line engine, which starts a process for each row.
 pub const MAX_COMMAND_ROWS: usize = 1_000;
 
-/// How many differences of an engine from its dialect are minimised in each corpus.
+/// Maximum number of minimized differences per engine and corpus.
 const MAX_EXAMPLES: usize = 12;
 
-/// How long the search for small differences of an engine may take in each corpus. A search that does not end in time is given
-/// up, and its difference is shown if it is small enough to be read.
+/// Time limit for minimizing an engine's differences in a corpus. A difference that is still being minimized is shown
+/// only if it is small.
 const MINIMISE_TIME: Duration = Duration::from_secs(5);
 
-/// The most bytes of a robots.txt in a difference whose search did not end in time.
+/// Maximum size of an incompletely minimized robots.txt in bytes.
 const MAX_UNFINISHED_BYTES: usize = 500;
 
-/// How many engines are asked for verdicts at a time. Their speed is not measured meanwhile.
+/// Number of engines asked in parallel. Speed is not measured at the same time.
 const AT_A_TIME: usize = 2;
 
-/// The answers of an engine, group by group, and what went wrong.
+/// An engine's answers, group by group, and its failures.
 #[derive(Default)]
 pub struct Asked {
     /// The answers.
     pub answers: Vec<Answers>,
-    /// What went wrong: group, letter, reason.
+    /// The failures.
     pub failures: Vec<Failure>,
 }
 
-/// Asks an engine about a corpus, for as long as `time` says. Every row has a letter afterwards, whatever the engine does. The files
-/// are in random order, so that an engine that is not asked about all of them is asked about files of every kind.
+/// Asks an engine about a corpus for at most `time`. Every row gets a letter, even if the engine fails. The files are
+/// in random order, so that an engine that runs out of time has still seen every kind of file.
 pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> Asked {
     let most_rows = if engine.is_command() { MAX_COMMAND_ROWS } else { usize::MAX };
     ask_at_most(engine, corpus, most_rows, time)
 }
 
-/// Asks about whole groups until so many rows have been asked, or so much time has gone by.
+/// Asks about whole groups until `most_rows` or `time` is reached.
 fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time: Duration) -> Asked {
     let mut order: Vec<usize> = (0..corpus.groups.len()).collect();
     Random::new(1).shuffle(&mut order);
@@ -86,7 +86,7 @@ fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time:
     asked
 }
 
-/// What an engine may cost before it is given up.
+/// Totals of failures and lost time at which an engine is abandoned.
 #[derive(Clone, Copy)]
 struct Most {
     failures: usize,
@@ -99,12 +99,12 @@ impl Most {
     }
 }
 
-/// Answers of one letter.
+/// Returns the same letter for all rows.
 fn without(letter: u8, rows: usize) -> Answers {
     Answers { letters: vec![letter; rows], lines: None }
 }
 
-/// Asks about one robots.txt: all rows together, and row by row if that fails.
+/// Asks about all rows for a robots.txt together, or about each row alone if that fails.
 fn ask_group(engine: &mut Engine<'_>, group: &Group, most: Most, failed: &mut Vec<Broken>) -> Answers {
     if let Err(broken) = engine.load(0, &group.origin, &group.body) {
         let letter = broken.letter;
@@ -131,7 +131,7 @@ fn ask_group(engine: &mut Engine<'_>, group: &Group, most: Most, failed: &mut Ve
     all
 }
 
-/// Asks about one row, with the robots.txt loaded anew.
+/// Asks about one row after loading the robots.txt again.
 fn ask_row(
     engine: &mut Engine<'_>,
     group: &Group,
@@ -150,7 +150,7 @@ fn ask_row(
     })
 }
 
-/// Appends answers. The lines are kept if all parts have lines.
+/// Appends answers. Lines that are missing in `part` become unknown.
 fn append(all: &mut Answers, part: Answers) {
     let rows = part.letters.len();
     all.letters.extend(part.letters);
@@ -160,24 +160,24 @@ fn append(all: &mut Answers, part: Answers) {
     }
 }
 
-/// The readings of some dialects on a corpus.
+/// Some dialects' verdicts on a corpus.
 pub struct Readings(pub Vec<(&'static Dialect, Vec<Vec<Reading>>)>);
 
 impl Readings {
-    /// Reads a corpus by some dialects.
+    /// Computes some dialects' verdicts.
     #[must_use]
     pub fn new(corpus: &Corpus, dialects: &[&'static Dialect]) -> Readings {
         Readings(dialects.iter().map(|&dialect| (dialect, corpus.readings(dialect))).collect())
     }
 
-    /// The readings of a dialect, if they were made.
+    /// Returns a dialect's verdicts, or `None` if they were not computed.
     #[must_use]
     pub fn of(&self, dialect: &Dialect) -> Option<&[Vec<Reading>]> {
         self.0.iter().find(|(known, _)| *known == dialect).map(|(_, readings)| &**readings)
     }
 }
 
-/// Counts how the answers compare with each dialect, tag by tag.
+/// Compares the answers with each dialect, by tag.
 #[must_use]
 pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &Readings) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
@@ -220,7 +220,7 @@ fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: Reading) {
     }
 }
 
-/// Compares the answers of each two engines.
+/// Compares each pair of engines.
 #[must_use]
 pub fn pairs(corpus: &str, all: &[(String, Vec<Answers>)]) -> Vec<Pair> {
     let mut pairs = Vec::new();
@@ -255,25 +255,25 @@ impl Other<'_, '_> {
     }
 }
 
-/// What an engine says of one case.
+/// Returns an engine's letter for a case.
 fn letter_of(engine: &mut Engine<'_>, case: &Case) -> Option<u8> {
     engine.load(0, "https://a.example", &case.body).ok()?;
     let question = Question { slot: 0, agent: &case.agent, url: &case.url };
     engine.decide(&[question]).ok()?.letters.first().copied()
 }
 
-/// Whether no more rows are minimised after so long.
+/// Returns whether the time for minimizing is over.
 fn is_over(elapsed: Duration) -> bool {
     elapsed >= MINIMISE_TIME
 }
 
-/// Whether a case of so many bytes is too long to be shown, since the time was over before it was minimised.
+/// Returns whether a case is too long to be shown without complete minimization.
 fn is_unfinished(elapsed: Duration, bytes: usize) -> bool {
     is_over(elapsed) && bytes > MAX_UNFINISHED_BYTES
 }
 
-/// Minimises some of the rows on which an engine and the other side have different verdicts, at most one of each robots.txt.
-/// Equal results are given once.
+/// Minimizes up to `most` rows on which an engine and the other side differ, at most one per robots.txt. Omits
+/// duplicate results.
 pub fn differences(
     engine: &mut Engine<'_>,
     other: &mut Other<'_, '_>,
@@ -290,7 +290,8 @@ pub fn differences(
         let group = &corpus.groups[group];
         let row = &group.rows[row];
         let case = Case { body: group.body.clone(), agent: row.agent.clone(), url: row.url.clone() };
-        // Another answer when asked alone would be a fault of the engine, which is not to be minimised.
+        // An engine that answers differently when asked about a single row has another problem, which cannot be
+        // minimized.
         let (Some(ours), Some(theirs)) = (letter_of(engine, &case), other.letter(&case)) else { continue };
         if ours == theirs || !letters::is_verdict(ours) || !letters::is_verdict(theirs) {
             continue;
@@ -331,18 +332,18 @@ pub fn differences(
     found
 }
 
-/// A line without its newline, as text.
+/// Returns a line as printable text, without its newline.
 fn line_of(line: &[u8]) -> String {
     shown(line.strip_suffix(b"\n").unwrap_or(line))
 }
 
-/// At most so many of some things, from the first to the last of them.
+/// Returns up to `most` items, evenly spread over the list.
 fn spread<T: Copy>(things: &[T], most: usize) -> Vec<T> {
     let count = things.len().min(most);
     (0..count).map(|index| things[index * things.len() / count]).collect()
 }
 
-/// The first row of each group on which two lists of letters have different verdicts.
+/// Returns the first row in each group on which the verdicts differ.
 #[must_use]
 pub fn differing<'l>(ours: &[Answers], theirs: impl Iterator<Item = Vec<u8>> + 'l) -> Vec<(usize, usize)> {
     let differs = |(a, b): (&u8, &u8)| a != b && letters::is_verdict(*a) && letters::is_verdict(*b);
@@ -352,10 +353,10 @@ pub fn differing<'l>(ours: &[Answers], theirs: impl Iterator<Item = Vec<u8>> + '
     ours.iter().zip(theirs).enumerate().filter_map(of_group).collect()
 }
 
-/// Asks all engines about all corpora and writes the records. Each engine is asked about each corpus for as long as `time` says.
+/// Asks all engines about all corpora and writes the records. Spends at most `time` on each engine and corpus.
 ///
 /// # Errors
-/// Errors if a record cannot be written; nothing that an engine does is an error.
+/// Returns an error if a record cannot be written. Failures of engines are recorded instead.
 pub fn run(entries: &[&Entry], corpora: &[Corpus], time: Duration, writer: &mut Writer) -> Result<(), String> {
     for corpus in corpora {
         eprintln!("{}: {} rows", corpus.name, corpus.rows());
@@ -389,7 +390,7 @@ pub fn run(entries: &[&Entry], corpora: &[Corpus], time: Duration, writer: &mut 
     Ok(())
 }
 
-/// All dialects for a small corpus; for a large one those that an engine claims.
+/// Returns all dialects for a small corpus, or the claimed and recorded ones for a large corpus.
 fn dialects_for(corpus: &Corpus, entries: &[&Entry]) -> Vec<&'static Dialect> {
     const LARGE: usize = 50_000;
     let is_claimed =
@@ -406,7 +407,7 @@ fn dialects_for(corpus: &Corpus, entries: &[&Entry]) -> Vec<&'static Dialect> {
     all.filter(|dialect| corpus.rows() < LARGE || is_claimed(dialect) || is_recorded(dialect)).collect()
 }
 
-/// Asks one engine about a corpus. Returns its answers, and all records but those.
+/// Asks an engine about a corpus. Returns its answers and all records except the corpus and pairs.
 fn run_engine(entry: &Entry, corpus: &Corpus, readings: &Readings, time: Duration) -> (Vec<Answers>, Vec<Record>) {
     let mut engine = Engine::new(entry);
     let start = Instant::now();
@@ -449,7 +450,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limit_of_the_rows_of_a_command() {
+    fn command_engines_stop_at_the_row_limit() {
         let text = "[[engine]]\nname = \"true\"\ndialect = \"own\"\ncommand = [\"true\"]\n\
                     allow = { exit = 0 }\ndisallow = { exit = 1 }\n";
         let folder = tempfile::tempdir().unwrap();
@@ -467,11 +468,11 @@ mod tests {
         for (rows, letters) in [(2, "AA"), (3, "AAA"), (4, "AAAN")] {
             assert_eq!(asked(rows, 3, Duration::MAX), letters);
         }
-        assert_eq!(asked(3, 3, Duration::ZERO), "NNN", "no time, no questions");
+        assert_eq!(asked(3, 3, Duration::ZERO), "NNN", "no rows are asked without time");
     }
 
     #[test]
-    fn limits_of_minimising_hold_at_their_edges() {
+    fn minimizing_stops_at_its_limits() {
         let nanosecond = Duration::from_nanos(1);
         for (elapsed, over) in
             [(MINIMISE_TIME - nanosecond, false), (MINIMISE_TIME, true), (MINIMISE_TIME + nanosecond, true)]
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_were_not_asked_do_not_count() {
+    fn unasked_rows_do_not_count() {
         let mut score = Score::default();
         let reading = Reading { letter: b'D', line: Some(3) };
         for (letter, line) in
@@ -499,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_count_rows_with_two_verdicts() {
+    fn pairs_only_count_rows_with_two_verdicts() {
         let answers = |letters: &[u8]| vec![Answers { letters: letters.to_vec(), lines: None }];
         let all = [("a".into(), answers(b"AADDE")), ("b".into(), answers(b"ADDUA")), ("c".into(), answers(b"AADDD"))];
         let found: Vec<_> = pairs("x", &all).iter().map(|pair| (pair.rows, pair.differ)).collect();
@@ -507,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_spread() {
+    fn examples_are_evenly_spread() {
         assert_eq!(spread(&[1, 2, 3], 12), [1, 2, 3]);
         assert_eq!(spread(&(0..100).collect::<Vec<_>>(), 4), [0, 25, 50, 75]);
         assert!(spread::<u8>(&[], 4).is_empty());

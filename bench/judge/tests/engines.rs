@@ -1,4 +1,5 @@
-//! The engines of `bench/engines.toml`: the list, its documents and its programs agree, and what is there speaks the protocol.
+//! The engines in `bench/engines.toml`: the list, the documents and the programs agree, and available engines follow
+//! the protocol.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,12 +9,12 @@ use serde_json::Value;
 
 use crate::support::told;
 
-/// The folder `bench`.
+/// Returns the folder `bench`.
 fn bench() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Runs the judge with the engines of the tree. `PYTHON` is the interpreter itself, not a script that looks for one.
+/// Runs the judge with the repository's engines. `PYTHON` is set to the real interpreter, not a launcher.
 fn judge(arguments: &[&str]) -> Output {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| {
         let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
@@ -24,20 +25,20 @@ fn judge(arguments: &[&str]) -> Output {
     judge.output().unwrap()
 }
 
-/// The entries of `engines.toml`.
+/// Returns the entries in `engines.toml`.
 fn entries() -> Vec<toml::Table> {
     let text = std::fs::read_to_string(bench().join("engines.toml")).unwrap();
     let file: toml::Table = toml::from_str(&text).unwrap();
     file["engine"].as_array().unwrap().iter().map(|engine| engine.as_table().unwrap().clone()).collect()
 }
 
-/// The name of an entry.
+/// Returns an entry's name.
 fn name(entry: &toml::Table) -> &str {
     entry["name"].as_str().unwrap()
 }
 
 #[test]
-fn the_readme_names_every_engine_of_the_list() {
+fn readme_names_every_listed_engine() {
     let readme = std::fs::read_to_string(bench().join("README.md")).unwrap();
     for entry in &entries() {
         let (name, dialect) = (name(entry), entry["dialect"].as_str().unwrap());
@@ -47,7 +48,7 @@ fn the_readme_names_every_engine_of_the_list() {
 }
 
 #[test]
-fn every_program_is_in_the_list_and_every_entry_has_its_program() {
+fn listed_programs_and_program_files_agree() {
     let mut listed = BTreeSet::new();
     for entry in &entries() {
         for command in ["run", "build", "command"].iter().filter_map(|key| entry.get(*key)?.as_array()) {
@@ -61,7 +62,7 @@ fn every_program_is_in_the_list_and_every_entry_has_its_program() {
             }
         }
     }
-    // What engines share, and the source of what `build` makes.
+    // Shared code, and the source that `build` compiles.
     let shared = ["engines/python/protocol.py", "engines/javascript/protocol.js", "engines/google/engine.cc"];
     let mut found = BTreeSet::new();
     for folder in ["google", "java", "javascript", "perl", "python", "ruby", "rust/src/bin"] {
@@ -78,7 +79,7 @@ fn every_program_is_in_the_list_and_every_entry_has_its_program() {
 }
 
 #[test]
-fn the_engine_of_the_standard_library_decides_the_suite() {
+fn urllib_engine_decides_the_suite() {
     let (code, text) = told(&judge(&["try", "urllib"]));
     if text.contains("is absent") {
         println!("not tested, because Python is absent: {text}");
@@ -99,24 +100,24 @@ fn the_engine_of_the_standard_library_decides_the_suite() {
     let letters: String = of_kind("answers").map(|record| record["verdicts"].as_str().unwrap()).collect();
     let count = |letter| letters.matches(letter).count();
     assert_eq!(letters.len() as u64, rows);
-    // It refuses files that are not UTF-8, in the versions that do, and raises no error.
+    // Older versions refuse files that are not UTF-8. None raises an error.
     assert!(letters.bytes().all(|letter| b"ADRU".contains(&letter)), "{letters}");
     assert!(count('A') > 200 && count('D') > 200 && count('R') < 40, "{letters}");
-    // The first rule that matches decides, not the longest, so that no row of this case is allowed.
+    // The first matching rule decides, not the longest, so no row of this case is allowed.
     let group = "precedence: longer rule decides, disallow written first";
     let by_order = records.iter().find(|record| record["group"] == group).unwrap();
     assert_eq!(by_order["verdicts"], "DD");
 }
 
-/// Engines with faults that are their implementations'.
+/// Engines with known bugs in their implementations.
 const FAULTY: [(&str, &str); 1] = [
-    // Its C++ code ends the process at a URL whose port is not a number.
+    // Its C++ code ends the process for a URL whose port is not a number.
     ("reppy", "was ended by signal 6"),
 ];
 
 #[test]
-#[ignore = "needs the implementations; says which are absent"]
-fn every_engine_that_is_there_speaks_the_protocol() {
+#[ignore = "needs the implementations; prints which are absent"]
+fn available_engines_follow_the_protocol() {
     let mut tried = 0;
     for entry in &entries() {
         let name = name(entry);

@@ -1,4 +1,4 @@
-//! The tests of the program: engines that lie, hang, crash, print garbage or eat memory, each of which is a result.
+//! Tests of the program with engines that lie, hang, crash, print garbage or exhaust memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod engines;

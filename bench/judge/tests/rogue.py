@@ -1,4 +1,4 @@
-"""An engine for the tests of the judge: a small honest reading, or one of many faults, by the argument."""
+"""An engine for the judge's tests: a small honest implementation, or one with a fault selected by the argument."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ def write(*fields):
 
 
 def parse(body):
-    """Groups without wildcards: enough for the tests."""
+    """Parses groups without wildcards, which is enough for the tests."""
     groups, agents, in_rules = {}, [], False
     for number, line in enumerate(body.splitlines(), 1):
         key, _, value = line.partition(b"#")[0].partition(b":")
@@ -84,7 +84,7 @@ def rows(fields):
 
 
 def trouble(url):
-    """What some modes do at a few rows."""
+    """Misbehaves at a few rows in some modes."""
     if b"html" not in url and not url.endswith(b"/x"):
         return
     if MODE == "hang":
@@ -167,7 +167,7 @@ def main():
             time.sleep(3600)
         os._exit(0)
     if MODE == "deaf":
-        # Never reads: what the judge writes stays in the pipe.
+        # Never reads, so the judge's requests stay in the pipe.
         OUTPUT.write(b"is:2:ok\nname:4:deaf\nversion:1:1\ndialect:3:own\ncan:4:load\ncan:6:decide\n\n")
         OUTPUT.flush()
         time.sleep(3600)

@@ -1,4 +1,4 @@
-//! `run`, `report` and `compare`: whatever engines do, each is a result and the run goes on.
+//! `run`, `report` and `compare`: failures of engines are recorded, and the run continues.
 
 use std::path::Path;
 use std::process::Output;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Folder, told};
 
-/// The records of a run.
+/// Returns the records of a run.
 fn records(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join("run.jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -17,7 +17,7 @@ fn of_kind<'r>(records: &'r [Value], kind: &'r str, engine: &'r str) -> impl Ite
     records.iter().filter(move |record| record["kind"] == kind && record["engine"] == engine)
 }
 
-/// All letters of an engine's answers.
+/// Returns all letters in an engine's answers.
 fn letters(records: &[Value], engine: &str) -> String {
     of_kind(records, "answers", engine).map(|record| record["verdicts"].as_str().unwrap()).collect()
 }
@@ -26,16 +26,16 @@ fn run(folder: &Folder, output: &str, more: &[&str]) -> Output {
     folder.judge(&[&["run", "-o", output, "--seed", "9"], more].concat())
 }
 
-/// A file with 20 rows, in one of which is the text at which some engines of the tests fail.
+/// Options for a file with 20 rows. One of them contains the text that makes some test engines fail.
 const FEW: [&str; 5] = ["--verdicts", "--corpora", "fresh", "--fresh", "1"];
 
 #[test]
-fn each_fault_is_a_result_and_none_stops_the_run() {
+fn engine_failures_are_recorded_and_do_not_stop_the_run() {
     let modes = ["hang", "child", "crash", "garbage", "few", "endless", "memory", "silent", "wrong", "honest"];
     let folder = Folder::new(&modes);
     let output = run(&folder, "out", &FEW);
     let (code, text) = told(&output);
-    // The engine that never greets is the only one that is not measured.
+    // Only the engine that never replies to `hello` is not measured.
     assert_eq!(code, Some(1), "{text}");
     let records = records(&folder.path().join("out"));
     let honest = letters(&records, "honest");
@@ -45,13 +45,13 @@ fn each_fault_is_a_result_and_none_stops_the_run() {
         let found = letters(&records, mode);
         let failed = found.matches(letter).count();
         assert!(failed > 0 && failed < 10, "{mode}: {found}");
-        // The rows beside those that fail have the verdicts of the honest engine.
+        // The other rows have the honest engine's verdicts.
         let alike = found.bytes().zip(honest.bytes()).filter(|(found, honest)| found == honest).count();
         assert_eq!(alike, 20 - failed, "{mode}: {found}\n{honest}");
     }
     for mode in ["garbage", "few", "endless"] {
         let found = letters(&records, mode);
-        // All rows of the first file together fail, then 19 of them alone: with 20 failures an engine is given up.
+        // The first file fails as a whole, and then 19 rows fail one by one: after 20 failures the engine is abandoned.
         assert_eq!(found, "G".repeat(19) + "N", "{mode}");
     }
     assert!(letters(&records, "silent").is_empty());
@@ -63,7 +63,7 @@ fn each_fault_is_a_result_and_none_stops_the_run() {
 }
 
 #[test]
-fn a_file_that_is_refused_is_no_failure_of_the_process() {
+fn refused_files_are_not_process_failures() {
     let folder = Folder::new(&["refuse"]);
     let (code, text) = told(&run(&folder, "out", &["--verdicts", "--corpora", "suite"]));
     assert_eq!(code, Some(0), "{text}");
@@ -76,7 +76,7 @@ fn a_file_that_is_refused_is_no_failure_of_the_process() {
 }
 
 #[test]
-fn lies_about_speed_are_void() {
+fn false_speed_claims_are_void() {
     let modes =
         ["honest", "lying-count", "lying-clock", "patient-liar", "fresh-liar", "remembers", "no-work", "many-passes"];
     let folder = Folder::new(&modes);
@@ -87,13 +87,13 @@ fn lies_about_speed_are_void() {
     let records = records(&folder.path().join("out"));
     for (mode, model, void) in [
         ("lying-count", "decide", "0 disallowed in"),
-        ("lying-clock", "decide", "less than the 60.0 ms that were asked for"),
+        ("lying-clock", "decide", "less than the requested 60.0 ms"),
         ("lying-clock", "fresh", "the same rows again: "),
         ("patient-liar", "decide", "without samples it takes"),
-        // Either check may come first on a busy machine.
+        // On a busy machine, either check may fail first.
         ("fresh-liar", "fresh", "without samples it takes|but the same rows again take"),
-        ("remembers", "decide", " a pass by its own verdicts"),
-        ("no-work", "decide", "but to copy its bytes takes"),
+        ("remembers", "decide", " per pass by its own verdicts"),
+        ("no-work", "decide", "but copying its bytes takes"),
         ("many-passes", "decide", "it counts too many passes"),
     ] {
         let speeds: Vec<&Value> = of_kind(&records, "speed", mode).collect();
@@ -105,14 +105,14 @@ fn lies_about_speed_are_void() {
     let honest: Vec<&Value> = of_kind(&records, "speed", "honest").collect();
     assert_eq!(honest.iter().map(|speed| speed["model"].as_str().unwrap()).collect::<Vec<_>>(), ["decide", "fresh"]);
     for speed in honest {
-        // A pass that is not void has the count of the verdicts; whether its clock is believed depends on the machine.
+        // A valid pass has the same count as the verdicts. Whether the clock check passes depends on the machine.
         assert!(!speed["void"].as_str().unwrap_or_default().contains("disallowed"), "{speed}");
         assert!(speed["checked"].as_u64().unwrap() > 0 && !speed["samples"].as_array().unwrap().is_empty(), "{speed}");
     }
 }
 
 #[test]
-fn a_child_that_leaves_the_group_does_not_outlive_the_run() {
+fn children_that_leave_the_group_end_with_the_run() {
     let folder = Folder::new(&["daemon"]);
     let (code, text) = told(&run(&folder, "out", &FEW));
     assert_eq!(code, Some(0), "{text}");
@@ -122,7 +122,7 @@ fn a_child_that_leaves_the_group_does_not_outlive_the_run() {
 }
 
 #[test]
-fn what_an_engine_writes_commands_no_terminal() {
+fn engine_output_contains_no_terminal_controls() {
     let folder = Folder::new(&["escape"]);
     for output in [run(&folder, "out", &FEW), folder.judge(&["try", "escape"])] {
         let is_obeyed = |byte: &u8| byte.is_ascii_control() && !b"\n\t".contains(byte);
@@ -135,7 +135,7 @@ fn what_an_engine_writes_commands_no_terminal() {
 }
 
 #[test]
-fn the_page_is_made_of_the_records_even_of_a_run_that_was_killed() {
+fn reports_cover_complete_and_killed_runs() {
     let folder = Folder::new(&["honest", "wrong"]);
     let file = folder.path().join("engines.toml");
     let absent = "[[engine]]\nname = \"ghost\"\ndialect = \"own\"\nneeds = [\"no-such-program\"]\nrun = [\"x\"]\n";
@@ -153,14 +153,19 @@ fn the_page_is_made_of_the_records_even_of_a_run_that_was_killed() {
     };
     let (markdown, html) = report();
     for page in [&markdown, &html] {
-        for text in ["ghost", "no program no-such-program", "held against", "Differences, made small", "koster-1996"] {
+        let texts = ["ghost", "no program no-such-program", "claimed dialect", "Minimized differences", "koster-1996"];
+        for text in texts {
             assert!(page.contains(text), "no {text:?} in {page}");
         }
     }
+    // The report opens with the summary, before the details of the run.
+    let summary = "| engine | dialect | verdict differences | rows compared | unanswered |\n|---|---|---:|---:|---:|\n";
+    assert!(markdown.split_once("\n\n").unwrap().1.starts_with(summary), "{markdown}");
+    assert!(markdown.contains("\n| honest | ") && markdown.contains("2 engines ran; 1 more is absent."), "{markdown}");
     assert!(!html.contains("<script") && !html.contains("src=") && !html.contains("href="), "{html}");
     let values = std::fs::read_to_string(out.join("verdicts.csv")).unwrap();
     assert!(values.lines().any(|line| line.starts_with("honest,fresh,,rfc9309,20,")), "{values}");
-    // Cut in the middle of a record.
+    // Cut the file within a record.
     let path = out.join("run.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, &text[..text.len() * 9 / 10]).unwrap();
@@ -168,12 +173,12 @@ fn the_page_is_made_of_the_records_even_of_a_run_that_was_killed() {
 }
 
 #[test]
-fn two_engines_are_compared_and_a_difference_is_made_small() {
+fn differences_between_two_engines_are_minimized() {
     let folder = Folder::new(&["honest", "wrong"]);
     let (code, text) = told(&folder.judge(&["compare", "honest", "wrong", "--corpora", "suite"]));
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("rows differ\n"), "{text}");
-    // The planted fault: every path with the letter x is disallowed, whatever the file says.
+    // The planted fault: every path that contains the letter x is disallowed.
     assert!(text.contains("\n  https://a.example/x for "), "{text}");
     let (code, text) = told(&folder.judge(&["compare", "honest", "honest", "--corpora", "suite"]));
     assert_eq!(code, Some(0), "{text}");
@@ -181,7 +186,7 @@ fn two_engines_are_compared_and_a_difference_is_made_small() {
 }
 
 #[test]
-fn a_command_line_is_an_engine() {
+fn commands_work_as_engines() {
     let folder = Folder::new(&[]);
     let text = r#"[[engine]]
 name = "grep"
@@ -201,7 +206,7 @@ disallow = { output = "no" }
 }
 
 #[test]
-fn wrong_arguments_are_named() {
+fn wrong_arguments_are_described() {
     let folder = Folder::new(&["honest"]);
     for (arguments, fault) in [
         (&["run", "-o", "out", "--only", "nobody"][..], "no engine nobody"),

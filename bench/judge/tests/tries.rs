@@ -1,9 +1,9 @@
-//! `try` and `engines`: what each fault of an engine is called.
+//! `try` and `engines`: the message for each fault of an engine.
 
 use crate::support::{Folder, told};
 
 #[test]
-fn an_honest_engine_has_no_faults() {
+fn honest_engines_have_no_faults() {
     let (code, text) = told(&Folder::new(&["honest"]).judge(&["try", "honest"]));
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("bench open is skipped: nothing like it"), "{text}");
@@ -11,13 +11,13 @@ fn an_honest_engine_has_no_faults() {
 }
 
 #[test]
-fn each_fault_is_named() {
+fn faults_are_described() {
     let cases = [
         ("silent", "hello: no reply within 0.5 s"),
         ("deaf", "the dialect is \"own\", and \"rfc9309\" in engines.toml"),
-        ("garbage", "decide: field 1 of a message: a key"),
-        ("few", "decide: 5 verdicts are expected, found 4"),
-        // Noticed at once or, if the second reply comes late, as an answer to another question.
+        ("garbage", "decide: field 1 of a message: expected a key"),
+        ("few", "decide: expected 5 verdicts, found 4"),
+        // Detected at once or, if the second reply comes late, as an answer to another question.
         ("twice", "fault  "),
         ("no-lines", " 0 faults"),
         ("crash", "ended with exit code 3: Segmentation fault of my own"),
@@ -27,7 +27,7 @@ fn each_fault_is_named() {
         ("lying-clock", "less than the budget of 20ms"),
     ];
     let folder = Folder::new(&cases.map(|(mode, _)| mode));
-    // Side by side, because most of them wait for replies that never come.
+    // In parallel, because most of them wait for replies that never come.
     let found: Vec<_> = std::thread::scope(|scope| {
         let folder = &folder;
         let run = |mode: &'static str| scope.spawn(move || told(&folder.judge(&["try", mode])));
@@ -41,7 +41,7 @@ fn each_fault_is_named() {
 }
 
 #[test]
-fn an_absent_engine_is_listed_with_what_is_missing() {
+fn absent_engines_are_listed_with_the_missing_requirement() {
     let folder = Folder::new(&["honest", "silent"]);
     let file = folder.path().join("engines.toml");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -1,18 +1,17 @@
-//! Measures hostile files: the time and memory to build each family and to decide by it once.
+//! Measures hostile files: the time and memory for building each family and deciding with it once.
 //!
-//! Prints one row for each family of `compiler/tests/support/families.rs`. *Build* goes from the bytes of the
-//! robots.txt to an open set of one origin. *Decide* is the slowest of 5 paths through that set. *Peak* is the largest number of
-//! bytes allocated at any time during both, without the file itself. *One shot* is the slowest of the same questions
-//! put to `decide_once`, whose answers are compared. The table has the best of several rounds, because the figures are
-//! compared with a bound and a shared machine can only make them worse.
+//! Prints a row for each family in `compiler/tests/support/families.rs`. *Build* covers everything from the robots.txt
+//! bytes to an open set with one origin. *Decide* is the slowest of 5 paths in that set. *Peak* is the largest number
+//! of bytes allocated at any time during both, excluding the file itself. *One shot* is the slowest `decide_once` call
+//! for the same questions, whose answers are compared. The table shows the best of several rounds, because the figures
+//! are compared with a limit and a shared machine can only make them worse.
 //!
-//! With `--commands` it runs every command of `reptile` instead, which must be in the same folder, over these families
-//! and those of `tool_families.rs` in their largest sizes, and prints one row for each run. Each runs under the dialects
-//! of [`DIALECTS`], or under the one after `--dialect`.
+//! With `--commands` it instead runs every `reptile` command over these families and the largest files from
+//! `tool_families.rs`, and prints a row for each run. The binary must be in the same folder. Each command runs under
+//! the dialects in [`DIALECTS`], or under the one given with `--dialect`.
 //!
-//! An argument selects the families whose names contain it. Exits with 1 if a family reaches [`MAX_MS`] or
-//! [`MAX_BYTES`], or a command [`MAX_COMMAND_SECONDS`], or
-//! [`MAX_ALL_DIALECTS_SECONDS`], or another of its bounds.
+//! An argument selects families by a part of their name. Exits with 1 if a family reaches [`MAX_MS`] or [`MAX_BYTES`],
+//! or a command reaches [`MAX_COMMAND_SECONDS`], [`MAX_ALL_DIALECTS_SECONDS`] or another limit.
 #![deny(unsafe_code)]
 
 use std::alloc::System;
@@ -42,32 +41,32 @@ mod families;
 #[path = "../../../compiler/tests/support/tool_families.rs"]
 mod tool_families;
 
-/// The allocator of the system, which also counts the bytes in use and their peak.
+/// The system's allocator, extended to count the bytes in use and their peak.
 #[global_allocator]
 static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The time in which a family must be built and decided, in milliseconds.
+/// Time limit for building and deciding a family, in milliseconds.
 const MAX_MS: f64 = 20.0;
 
-/// The memory that may be in use at any time while a family is built and decided, in bytes.
+/// Peak memory limit for building and deciding a family, in bytes.
 const MAX_BYTES: usize = 16 * MB;
 
-/// The processor time that a command may take for one file of at most 16 MB, in seconds.
+/// Processor time limit for a command on a file of at most 16 MB, in seconds.
 const MAX_COMMAND_SECONDS: f64 = 2.0;
 
 /// The same with `--all-dialects`, which reads the file nine times.
 const MAX_ALL_DIALECTS_SECONDS: f64 = 10.0;
 
-/// The size of the files that `--commands` fills: the most that a robots.txt may have.
+/// Size of the files for `--commands`: the maximum for a robots.txt.
 const FULL_BYTES: usize = 16 << 20;
 
-/// The number of rounds, of which the best counts.
+/// Number of rounds. The best one counts.
 const ROUNDS: usize = 7;
 
-/// Bytes in a megabyte, as the tables count.
+/// Bytes per megabyte in the tables.
 const MB: usize = 1_000_000;
 
-/// The figures of one family.
+/// A family's figures.
 struct Figures {
     build_ms: f64,
     decide_ms: f64,
@@ -76,7 +75,7 @@ struct Figures {
     set_bytes: usize,
 }
 
-/// The dialects under which `--commands` runs: the default, which reads 500 KiB of a file, and one that reads all of it.
+/// The dialects for `--commands`: the default, which reads 500 KiB of a file, and one that reads it all.
 const DIALECTS: [&str; 2] = ["google", "google-lib"];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -93,11 +92,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// Runs every command over every family and prints what each run took.
+/// Runs every command over every family and prints its cost.
 fn measure_commands(part: &str, dialects: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
     let binary = std::env::current_exe()?.with_file_name("reptile");
     if !binary.is_file() {
-        let missing = format!("{} is missing: `cargo build --release -p reptile-cli` makes it", binary.display());
+        let missing = format!("{} is missing: `cargo build --release -p reptile-cli` builds it", binary.display());
         return Err(missing.into());
     }
     println!("| family | command | body, bytes | s | peak MB | output, bytes | |");
@@ -121,12 +120,12 @@ fn measure_commands(part: &str, dialects: &[&str]) -> Result<ExitCode, Box<dyn E
         }
     }
     println!(
-        "\n{over} runs over {MAX_COMMAND_SECONDS} s, {MAX_ALL_DIALECTS_SECONDS} s with --all-dialects, or another bound"
+        "\n{over} runs over {MAX_COMMAND_SECONDS} s, {MAX_ALL_DIALECTS_SECONDS} s with --all-dialects, or another limit"
     );
     Ok(if over == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Builds every family, decides by it, and prints what each took.
+/// Builds every family, decides with it, and prints the cost.
 fn measure_families(part: &str) -> Result<ExitCode, Box<dyn Error>> {
     println!("| family | body, bytes | build ms | decide ms | both ms | peak MB | set, bytes | one shot ms |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
@@ -151,13 +150,13 @@ fn measure_families(part: &str) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Makes the paths to decide by every family.
+/// Returns the paths to decide.
 fn paths() -> [String; 5] {
     [long_path(), format!("{}b", long_path()), "/".into(), "/xaxaxaxa!".into(), "/aa1*a99a".into()]
 }
 
-/// Compiles the file of a family into a set of one origin and opens it. `None` is a file that is refused, since one URL
-/// would take too long.
+/// Compiles a family's file into a set with one origin, and opens it. Returns `None` if the file is refused because one
+/// URL would take too long.
 fn build(family: &Family) -> Result<Option<Set<Vec<u8>>>, Box<dyn Error>> {
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
     let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
@@ -169,7 +168,7 @@ fn build(family: &Family) -> Result<Option<Set<Vec<u8>>>, Box<dyn Error>> {
     Ok(Some(Set::from_bytes(builder.finish(Strategy::default())?.to_bytes())?))
 }
 
-/// Measures one family, and compares the answers of the set with those of one shot.
+/// Measures a family, and compares the set's answers with `decide_once`.
 fn measure(family: &Family) -> Result<Figures, Box<dyn Error>> {
     let mut best =
         Figures { build_ms: f64::MAX, decide_ms: f64::MAX, one_shot_ms: f64::MAX, peak_bytes: 0, set_bytes: 0 };
@@ -196,9 +195,9 @@ fn measure(family: &Family) -> Result<Figures, Box<dyn Error>> {
             let start = Instant::now();
             let answer = decide_once(family.body.as_bytes(), &GOOGLE_LIB, &agent, black_box(url.as_bytes()));
             one_shot_ms = one_shot_ms.max(milliseconds(start));
-            // A file over the limit of steps has no answer in one shot.
+            // A file that exceeds the step limit has no answer in one shot.
             if answer.is_ok_and(|answer| answer.allowed != (verdict == Verdict::Allow)) {
-                return Err(format!("{}, {url}: the set answers {verdict:?}, one shot the other", family.name).into());
+                return Err(format!("{}, {url}: expected {verdict:?} in one shot, too", family.name).into());
             }
         }
         best.decide_ms = best.decide_ms.min(decide_ms);
@@ -219,9 +218,9 @@ mod documents;
 mod tests {
     use super::*;
 
-    /// A test can count memory, but not time. It also compares the document: two tests at once would share the count.
+    /// Tests only memory, because times vary. Also checks the document, because parallel tests would share the count.
     #[test]
-    fn memory_stays_within_the_bound_of_the_document() {
+    fn memory_stays_within_the_documented_limit() {
         let document = include_str!("../../METHODOLOGY.md");
         documents::assert_says(document, &format!("takes {MAX_MS} ms or {} MB", MAX_BYTES / MB));
         documents::assert_says(document, &format!("the best of {ROUNDS} rounds"));

@@ -1,9 +1,9 @@
 //! Counts the instructions of the benchmarks in `benches/instructions.rs` and compares them with `instructions.tsv`.
 //!
-//! `--check` fails if a benchmark takes more than 3 % more instructions than the baseline, or more than 15 % where the
-//! compiler, valgrind or the processor differs. `--accept` makes the new counts the baseline, to be committed with the
-//! reason. Exit codes: 0 fine, 1 more instructions or another list of benchmarks, 2 wrong arguments, 3 a tool is
-//! missing, 4 the benchmarks did not run.
+//! `--check` fails if a benchmark takes over 3 % more instructions than the baseline, or over 15 % if the compiler,
+//! valgrind or the processor differs. `--accept` makes the new counts the baseline, to be committed with the reason.
+//! Exit codes: 0 fine, 1 more instructions or another list of benchmarks, 2 wrong arguments, 3 a tool is missing, 4 the
+//! benchmarks did not run.
 #![deny(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -13,14 +13,14 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
-/// The manifest of the workspace. It demands an exact version of the library, which its runner must have too.
+/// The workspace manifest. It requires an exact version of the library, which the runner must share.
 const MANIFEST: &str = include_str!("../../../Cargo.toml");
 
-/// The rise of a count that passes, in percent.
+/// Accepted increase of a count in percent.
 const TOLERANCE: u64 = 3;
 
-/// The rise that passes, in percent, if the baseline was counted with another compiler, valgrind or processor. Each of
-/// them moves the counts by a few percent; the check still finds a larger rise.
+/// Accepted increase in percent if the baseline was counted with another compiler, valgrind or processor. Each of them
+/// moves the counts by a few percent; the check still finds a larger increase.
 const TOLERANCE_ELSEWHERE: u64 = 15;
 
 const FINE: u8 = 0;
@@ -29,10 +29,10 @@ const USAGE: u8 = 2;
 const NO_TOOLS: u8 = 3;
 const DID_NOT_RUN: u8 = 4;
 
-/// The number of instructions of each benchmark, by its name.
+/// The instruction count for each benchmark, by name.
 type Counts = BTreeMap<String, u64>;
 
-/// An exit code, and the message that explains it.
+/// An exit code and an explanation.
 type Failure = (u8, String);
 
 fn main() -> ExitCode {
@@ -51,9 +51,8 @@ fn main() -> ExitCode {
 fn check() -> Result<u8, Failure> {
     let text = std::fs::read_to_string(baseline_path())
         .map_err(|error| (MORE, format!("{}: {error}; --accept writes the file", baseline_path().display())))?;
-    let old = parse(&text).ok_or_else(|| {
-        (MORE, "instructions.tsv: expected lines of a name, a tab and a number, found another".to_owned())
-    })?;
+    let old = parse(&text)
+        .ok_or_else(|| (MORE, "instructions.tsv: expected a name, a tab and a number on each line".to_owned()))?;
     let tools = tools()?;
     let counted_with = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("unknown tools");
     let is_elsewhere = counted_with != tools;
@@ -62,7 +61,7 @@ fn check() -> Result<u8, Failure> {
     print!("{table}");
     if is_elsewhere {
         println!("The baseline was counted with {counted_with}; these counts with {tools}.");
-        println!("Therefore a rise of up to {tolerance} % passes instead of {TOLERANCE} %.");
+        println!("Therefore an increase of up to {tolerance} % passes instead of {TOLERANCE} %.");
     }
     if passes {
         println!("No benchmark takes more than {tolerance} % more instructions.");
@@ -90,21 +89,21 @@ fn baseline_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.tsv")
 }
 
-/// Parses a baseline; `None` if a line is malformed. A line that begins with `#` names the tools.
+/// Parses a baseline, ignoring lines that begin with `#`. Returns `None` if a line is malformed.
 fn parse(text: &str) -> Option<Counts> {
     let line =
         |line: &str| line.split_once('\t').and_then(|(name, count)| Some((name.to_owned(), count.parse().ok()?)));
     text.lines().filter(|line| !line.starts_with('#')).map(line).collect()
 }
 
-/// Returns the exact version of the library that the manifest of the workspace demands.
+/// Returns the library version that the workspace manifest requires.
 fn runner_version() -> Result<&'static str, Failure> {
     let version = |line: &'static str| line.strip_prefix("iai-callgrind = \"=")?.strip_suffix('"');
-    let expected = "Cargo.toml: expected a line iai-callgrind = \"=VERSION\", found none";
+    let expected = "Cargo.toml: expected a line iai-callgrind = \"=VERSION\"";
     MANIFEST.lines().find_map(version).ok_or_else(|| (NO_TOOLS, expected.to_owned()))
 }
 
-/// Checks that the tools which counting needs are installed, and names everything that the counts depend on.
+/// Checks that the required tools are installed, and describes everything that the counts depend on.
 fn tools() -> Result<String, Failure> {
     let runner = std::env::var("IAI_CALLGRIND_RUNNER").unwrap_or_else(|_| "iai-callgrind-runner".to_owned());
     let runner_version = runner_version()?;
@@ -133,11 +132,11 @@ fn version(program: &str) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// Runs the benchmarks, which takes about half a minute once they are built.
+/// Runs the benchmarks, which takes about half a minute after they are built.
 fn measure() -> Result<Counts, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    // Without the other programs of the package, which take longer to build than the benchmark.
+    // Skip the package's other programs, which take longer to build than the benchmark.
     let package = ["bench", "--locked", "-p", "reptile-bench", "--no-default-features"];
     command.args(package).args(["--bench", "instructions", "--"]);
     command.args(["--output-format=json"]).current_dir(env!("CARGO_MANIFEST_DIR"));
@@ -151,23 +150,20 @@ fn measure() -> Result<Counts, Failure> {
         .collect();
     match counts {
         Some(counts) if !counts.is_empty() => Ok(counts),
-        _ => Err((
-            DID_NOT_RUN,
-            "NOT CHECKED: expected summaries in JSON from the benchmarks, found something else".to_owned(),
-        )),
+        _ => Err((DID_NOT_RUN, "NOT CHECKED: expected JSON summaries from the benchmarks".to_owned())),
     }
 }
 
-/// Extracts the name and count from the summary of one benchmark (the runner's `summary.v6.schema.json`).
+/// Extracts a benchmark's name and count from its summary (the runner's `summary.v6.schema.json`).
 fn count_of(summary: &Value) -> Option<(String, u64)> {
     let name = format!("{}/{}", summary["function_name"].as_str()?, summary["id"].as_str()?);
     let metrics = &summary["profiles"][0]["summaries"]["total"]["summary"]["Callgrind"]["Ir"]["metrics"];
-    // The runner keeps the counts of its previous run and reports both; the first is the new one.
+    // The runner keeps the counts from its previous run and reports both; the first is the new one.
     let new = metrics.get("Left").or_else(|| metrics.get("Both")?.get(0))?;
     Some((name, new["Int"].as_u64()?))
 }
 
-/// Makes a table of old and new counts, and says whether the new ones pass: the same benchmarks, each within the
+/// Returns a table of old and new counts, and whether the new ones pass: the same benchmarks, each within the
 /// tolerance.
 fn compare(old: &Counts, new: &Counts, tolerance: u64) -> (String, bool) {
     let mut passes = true;
@@ -221,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_tolerance_fails() {
+    fn counts_above_the_tolerance_fail() {
         let old = counts(&[("a", 10_000), ("b", 100)]);
         for (tolerance, a, passes) in [
             (TOLERANCE, 9_000, true),
@@ -237,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn another_list_of_benchmarks_fails() {
+    fn changed_benchmark_lists_fail() {
         let one = counts(&[("a", 1)]);
         let two = counts(&[("a", 1), ("b", 1)]);
         assert!(!compare(&one, &two, TOLERANCE).1);
@@ -245,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_baseline() {
+    fn parses_baselines() {
         assert_eq!(parse("# here\na/b\t12\n"), Some(counts(&[("a/b", 12)])));
         assert_eq!(parse("a/b 12\n"), None);
     }
 
     #[test]
-    fn reads_a_summary() {
+    fn parses_summaries() {
         let summary = |metrics: &str| {
             let text = format!(
                 r#"{{"function_name":"f","id":"x","profiles":[{{"summaries":{{"total":{{"summary":
@@ -265,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runner_has_the_version_of_the_library() {
+    fn runner_and_library_versions_match() {
         let version = runner_version().unwrap();
         let lock = include_str!("../../../Cargo.lock");
         assert!(lock.contains(&format!("name = \"iai-callgrind\"\nversion = \"{version}\"")));
@@ -273,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_names_tolerances_and_exit_codes() {
+    fn document_names_tolerances_and_exit_codes() {
         assert_says(METHODOLOGY, &format!("if a count rises by more than {TOLERANCE} %"));
         assert_says(METHODOLOGY, &format!("tolerates a rise of up to {TOLERANCE_ELSEWHERE} %"));
         let codes = format!(
@@ -283,9 +279,9 @@ mod tests {
         assert_says(METHODOLOGY, &codes);
     }
 
-    /// Reads the names out of the source of the benchmarks, because running them takes valgrind.
+    /// Reads the names from the benchmarks' source, because running them needs valgrind.
     #[test]
-    fn the_baseline_lists_the_benchmarks() {
+    fn baseline_lists_all_benchmarks() {
         let (mut names, mut ids) = (Vec::new(), Vec::new());
         for line in include_str!("../../benches/instructions.rs").lines() {
             if let Some((id, _)) = line.strip_prefix("#[bench::").and_then(|rest| rest.split_once('(')) {

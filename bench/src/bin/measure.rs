@@ -1,12 +1,12 @@
-//! Takes a quick look: compiles all real files on one thread, prints the sizes of the set, and times the walks over the
-//! five real benchmark files and the real crawl. To measure for a record, follow `METHODOLOGY.md`.
+//! A quick look: compiles all real files on one thread, prints the set's section sizes, and times the walks over the
+//! five real benchmark files and the real crawl. For publishable figures, follow `METHODOLOGY.md`.
 //!
-//! Each walk is timed warm, over the same 1,000 paths again and again, and fresh, in one pass over 20,000 paths that it
-//! has not seen; and so are whole URLs by a set of the one file. The crawl is timed as a crawler decides: from the bytes of
-//! a URL to the verdict, with another host at every step, on one thread.
+//! Each walk is timed warm, over the same 1,000 paths again and again, and fresh, in one pass over 20,000 unseen paths.
+//! Whole URLs are timed with a set that contains only that file. The crawl is timed as a crawler decides: from URL
+//! bytes to verdict, with another host at every step, on one thread.
 //!
-//! `measure SET URLS` times the steps of a decision over any list instead: splitting, looking up, deciding one by one, and
-//! deciding by the batch.
+//! `measure SET URLS` instead times the steps of a decision over any URL list: splitting, lookup, single decisions, and
+//! batch decisions.
 #![deny(unsafe_code)]
 
 use std::error::Error;
@@ -25,23 +25,23 @@ use reptile_engine::set::{Agent, Found as LookedUp, Set};
 use reptile_engine::url::split;
 use reptile_engine::verdict::Verdict;
 
-/// The number of passes over the same paths. The two walks do not take turns, because the branches of one spoil the
-/// predictions for the other.
+/// Passes over the same paths. The two walks do not take turns, because each would spoil the other's branch
+/// predictions.
 const WARM_PASSES: usize = 300;
 
-/// The number of times that all files are compiled.
+/// How often all files are compiled.
 const BUILDS: usize = 5;
 
-/// The number of URLs that are given to a batch call at once.
+/// Number of URLs in a batch call.
 const URLS_TOGETHER: usize = 512;
 
-/// The number of URLs in a part that is timed by itself.
+/// Number of URLs in a separately timed part.
 const PART_URLS: usize = 4096;
 
-/// The number of times that the steps are timed.
+/// How often the steps are timed.
 const STEP_PASSES: usize = 3;
 
-/// The number of passes over the crawl.
+/// Passes over the crawl.
 const CRAWLS: usize = 7;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return steps(Path::new(set), Path::new(urls));
     }
     let Some(shared) = shared() else {
-        println!("skipped: the folder of real inputs is absent");
+        println!("skipped: the folder with real inputs is absent");
         return Ok(());
     };
     let files = real_files(&shared)?;
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     crawl(&Crawl::real(&shared)?)
 }
 
-/// Times compiling all files to one set, and prints the sizes of its sections.
+/// Times compiling all files into a set, and prints its section sizes.
 fn compile_all(files: &[HostFile]) -> Result<(), Box<dyn Error>> {
     println!("{} files, {} bytes", files.len(), files.iter().map(|(_, body)| body.len()).sum::<usize>());
     let (mut reads, mut wholes, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ fn compile_all(files: &[HostFile]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Times the walks over the paths of one file, and prints a row of the table.
+/// Times the walks over a file's paths, and prints a table row.
 fn walk(case: &Case) -> Result<(), Box<dyn Error>> {
     let prepared = PreparedCase::checked(case)?;
     let ruleset = prepared.ruleset()?;
@@ -119,7 +119,7 @@ fn walk(case: &Case) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Times whole URLs by a set of one file, one by one, in nanoseconds for each.
+/// Returns the time per whole URL in nanoseconds, with single decisions in a set with one file.
 fn whole_urls(case: &Case) -> Result<f64, Box<dyn Error>> {
     let host = case.urls.first().and_then(|url| split(url).ok()).map(|url| url.origin.host.to_vec());
     let host = String::from_utf8(host.unwrap_or_default())?;
@@ -138,8 +138,8 @@ fn whole_urls(case: &Case) -> Result<f64, Box<dyn Error>> {
     Ok(median(figures))
 }
 
-/// Times a first pass over fresh paths, in nanoseconds per path: the median of several lists, each decided once. After
-/// each list the walk that finds the matching rules must disallow the same number of paths.
+/// Returns the time per fresh path in nanoseconds: the median over several lists, each decided once. Afterwards, the
+/// walk that finds the matching rules must disallow the same number of paths.
 fn fresh(ruleset: Ruleset<'_>) -> Result<f64, Box<dyn Error>> {
     let mut figures = Vec::new();
     for seed in 0..FRESH_LISTS {
@@ -155,7 +155,7 @@ fn fresh(ruleset: Ruleset<'_>) -> Result<f64, Box<dyn Error>> {
     Ok(median(figures))
 }
 
-/// Times the crawl, one by one and by the batch, and checks the number of disallowed URLs in each pass.
+/// Times the crawl with single and batch decisions, and checks the number of disallowed URLs in each pass.
 fn crawl(crawl: &Crawl) -> Result<(), Box<dyn Error>> {
     let (mut singly, mut together) = (Vec::new(), Vec::new());
     for _ in 0..CRAWLS {
@@ -175,12 +175,11 @@ fn crawl(crawl: &Crawl) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a step makes of some URLs: how many have a property.
+/// The number of URLs with some property, or an error.
 type Found = Result<usize, Box<dyn Error>>;
 
-/// Does some work on a list of URLs in parts, and adds the nanoseconds a URL of each part to `figures`. The median of
-/// parts that take a millisecond says more than the time of the whole, on a machine with other work. Returns the sum of
-/// what the work returned.
+/// Runs `work` on a URL list in parts, and appends each part's nanoseconds per URL to `figures`. On a shared machine,
+/// the median of parts that take a millisecond is more reliable than the total time. Returns the sum of the results.
 fn in_parts(urls: &[&[u8]], figures: &mut Vec<f64>, work: impl Fn(&[&[u8]]) -> Found) -> Found {
     let mut sum = 0;
     for part in urls.chunks(PART_URLS) {
@@ -191,7 +190,7 @@ fn in_parts(urls: &[&[u8]], figures: &mut Vec<f64>, work: impl Fn(&[&[u8]]) -> F
     Ok(sum)
 }
 
-/// Decides every URL by itself, and returns the number of disallowed ones.
+/// Decides each URL with a separate call, and returns the number of disallowed ones.
 fn decide_singly<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Found {
     let mut disallowed = 0;
     for url in urls {
@@ -200,7 +199,7 @@ fn decide_singly<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) ->
     Ok(disallowed)
 }
 
-/// Decides every URL by the batch, and returns the number of disallowed ones.
+/// Decides the URLs in batches, and returns the number of disallowed ones.
 fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Found {
     let mut verdicts = [Verdict::Invalid; URLS_TOGETHER];
     let mut disallowed = 0;
@@ -212,7 +211,7 @@ fn decide_together<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) 
     Ok(disallowed)
 }
 
-/// Times the steps of a decision over a list of URLs, on one thread.
+/// Times the decision steps over a URL list, on one thread.
 fn steps(set: &Path, urls: &Path) -> Result<(), Box<dyn Error>> {
     let set = Set::from_bytes(std::fs::read(set)?)?;
     let text = std::fs::read(urls)?;

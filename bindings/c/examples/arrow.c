@@ -1,5 +1,5 @@
-/* Decides an Arrow array of URLs: arrow AGENT. The robots.txt is in the program, and so are the URLs. Real programs have the three
- * structures, and what fills them, from an Arrow library such as nanoarrow. */
+/* Decides an Arrow array of URLs: arrow AGENT. The robots.txt and the URLs are part of the program. Real programs get
+ * the three structures, and code that fills them, from an Arrow library such as nanoarrow. */
 #include <reptile.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct ArrowArray {
 static const char ROBOTS[] = "user-agent: *\ndisallow: /cart\nallow: /cart/help\n";
 static const char TEXT[] = "https://shop.example/carthttps://shop.example/cart/helphttps://shop.example/";
 static const int32_t OFFSETS[] = {0, 25, 25, 55, 76};
-static const uint8_t VALID[] = {0x0d}; /* the second one is null */
+static const uint8_t VALID[] = {0x0d}; /* the second URL is null */
 
 static int released = 0;
 

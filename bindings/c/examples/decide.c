@@ -1,4 +1,4 @@
-/* Decides URLs by a set: decide SET AGENT URL... The first lines are the verdicts, one after the other, then all at once, then why. */
+/* Decides URLs by a set: decide SET AGENT URL... Prints one verdict per URL, then a count, then an explanation. */
 #include <reptile.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 static const char *const WORDS[] = {"none", "allow", "disallow", "unknown", "invalid"};
 
-/* Ends the program if a call failed. The message is passed by its address, because C does not say whether an argument is looked at
- * before the call beside it is made. */
+/* Ends the program if a call failed. The message is passed by address because C does not define the order in which
+ * arguments are evaluated, and the call that sets it is one of them. */
 static void check(reptile_code code, char **message) {
     if (code != REPTILE_CODE_OK) {
         fprintf(stderr, "decide: error %d: %s\n", (int)code, *message);
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     reptile_agents *agents = NULL;
     const char *names[] = {argv[2]};
     check(reptile_agents_resolve(set, names, 1, false, &agents, &message), &message);
-    reptile_set_free(&set); /* the agents keep what they need */
+    reptile_set_free(&set); /* the agents keep its data alive */
 
     for (size_t i = 0; i < urls_len; i++) {
         uint8_t verdict;

@@ -1,4 +1,4 @@
-/* Decides two URLs for GPTBot by a set, with the rule: first SET. */
+/* Decides two URLs for GPTBot and prints the deciding rules: first SET. */
 #include <reptile.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-//! Deciding Arrow arrays and streams of URLs, through the C data and C stream interfaces.
+//! Decides Arrow arrays and streams of URLs through the C data and C stream interfaces.
 
 use std::ffi::c_char;
 
@@ -10,25 +10,27 @@ use reptile_arrow::{Column, Decider, VerdictStream};
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
 
-/// Decides an Arrow array of URLs: texts or bytes in any of Arrow's types for them, a dictionary of these, or a struct with such a
-/// column, which is then called `url_column`, or `url`, or the only one of texts (`url_column` is null).
+/// Decides an Arrow array of URLs. The array contains strings or binary data in any Arrow layout, dictionaries of
+/// these, or structs. In a struct, the URL column is `url_column`; if that is null, it is `url` or the only string
+/// column.
 ///
-/// `*out` becomes a struct array, of the type `*out_schema`, with a row for each URL. `columns` is a list such as `url,verdict,line`:
-/// `url`, then for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`, `NAME:group`, `NAME:reason`, `NAME:ruleset`, then `capture_time` (of
-/// the capture that decides), `mask` and `refused`, the crawlers that may not fetch as bits and as a list; null is `verdict`. Where the
-/// URL is null, so is all else.
+/// `*out` becomes a struct array with the type `*out_schema` and one row per URL. `columns` is a list such as
+/// `url,verdict,line` (default: `verdict`): `url`; for each crawler `NAME:verdict`, `NAME:line`, `NAME:rule`,
+/// `NAME:group`, `NAME:reason`, `NAME:ruleset`; then `capture_time` (when the deciding robots.txt was captured); `mask`
+/// and `refused`, the disallowed crawlers as a bit mask and as a list. All columns are null where the URL is null.
 ///
-/// With `time_column`, which may be null, each URL is decided by the rules of its own time, in that column beside it: times, dates, or whole
-/// numbers of seconds since 1970 (of milliseconds, if they have thirteen digits). A row without a time is `invalid`. The set has to be one
-/// by time.
+/// With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
+/// timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
+/// `invalid`. The set must be compiled with `--by-time`.
 ///
-/// The call takes over `*urls` and `*urls_schema`, also if it fails: it releases them and marks them as released. The caller releases
-/// `*out` and `*out_schema`, which are marked as released if the call fails. The texts are not copied. With `all_threads` the work is
-/// shared out to all processors. Any thread may call it.
+/// The call takes ownership of `*urls` and `*urls_schema` even if it fails: it releases them and marks them as
+/// released. The caller releases `*out` and `*out_schema`, which are marked as released if the call fails. URLs are not
+/// copied. With `all_threads`, the work is spread over all processors. Thread-safe.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `columns`, `url_column` and `time_column` are null or end with NUL; `urls` and
-/// `urls_schema` are null, or keep the rules of the C data interface; `out`, `out_schema` and `message` are null or may be written to.
+/// `agents` must be null or agents that are not freed during the call. `columns`, `url_column` and `time_column` must
+/// be null or NUL-terminated. `urls` and `urls_schema` must be null or follow the C data interface. `out`, `out_schema`
+/// and `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_arrow(
     agents: *const ReptileAgents,
@@ -43,47 +45,49 @@ pub unsafe extern "C" fn reptile_decide_arrow(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: unless it is null, `urls` keeps the rules, by which it may be moved away.
+        // SAFETY: `urls` is null or follows the C data interface, which permits moving it.
         let urls = (!urls.is_null()).then(|| unsafe { FFI_ArrowArray::from_raw(urls) });
-        // SAFETY: unless it is null, `urls_schema` keeps the rules, by which it may be moved away.
+        // SAFETY: `urls_schema` is null or follows the C data interface, which permits moving it.
         let schema = (!urls_schema.is_null()).then(|| unsafe { FFI_ArrowSchema::from_raw(urls_schema) });
-        // SAFETY: `out` is null or may be written to.
-        unsafe { put(out, FFI_ArrowArray::empty(), "the place for the result") }?;
-        // SAFETY: `out_schema` is null or may be written to.
-        unsafe { put(out_schema, FFI_ArrowSchema::empty(), "the place for the type of the result") }?;
-        // SAFETY: the agents stay in use, and the texts end with NUL.
+        // SAFETY: `out` is null or writable.
+        unsafe { put(out, FFI_ArrowArray::empty(), "the output array") }?;
+        // SAFETY: `out_schema` is null or writable.
+        unsafe { put(out_schema, FFI_ArrowSchema::empty(), "the output schema") }?;
+        // SAFETY: the agents are not freed during the call, and the strings are null or NUL-terminated.
         let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
-        // SAFETY: `url_column` is null or ends with NUL.
-        let url_column = unsafe { optional_text(url_column, "the name of the column with URLs") }?;
+        // SAFETY: `url_column` is null or NUL-terminated.
+        let url_column = unsafe { optional_text(url_column, "the URL column's name") }?;
         let (Some(urls), Some(schema)) = (urls, schema) else {
-            return Err(Failure::argument("the array of URLs, or its type, is a null pointer"));
+            return Err(Failure::argument("the URL array or its schema is a null pointer"));
         };
         if urls.is_released() || schema.release().is_none() {
-            return Err(Failure::new(ReptileCode::Arrow, "the array of URLs, or its type, was released already"));
+            return Err(Failure::new(ReptileCode::Arrow, "the URL array or its schema is already released"));
         }
-        // SAFETY: the array and its type keep the rules of the C data interface.
+        // SAFETY: the array and its schema follow the C data interface.
         let data = unsafe { from_ffi(urls, &schema) }.map_err(reptile_arrow::Error::from)?;
         let rows: ArrayRef = make_array(data);
         let verdicts = StructArray::from(decider.decide_rows(&rows, url_column)?).to_data();
         let schema = FFI_ArrowSchema::try_from(verdicts.data_type()).map_err(reptile_arrow::Error::from)?;
-        // SAFETY: `out_schema` is not null, as was seen above.
-        unsafe { put(out_schema, schema, "the place for the type of the result") }?;
-        // SAFETY: `out` is not null, as was seen above.
-        unsafe { put(out, FFI_ArrowArray::new(&verdicts), "the place for the result") }
+        // SAFETY: the first `put` checked that `out_schema` is not null.
+        unsafe { put(out_schema, schema, "the output schema") }?;
+        // SAFETY: the first `put` checked that `out` is not null.
+        unsafe { put(out, FFI_ArrowArray::new(&verdicts), "the output array") }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Decides an Arrow stream of URLs as `*out` is read: batches of at most a million rows, as `reptile_decide_arrow` gives them. An error
-/// while it is read is an error of the stream, with its text.
+/// Decides an Arrow stream of URLs while `*out` is read. Batches have at most a million rows and the columns that
+/// `reptile_decide_arrow` describes. An error during reading is reported by the stream.
 ///
-/// The call takes over `*urls`, also if it fails. The caller releases `*out`, which is marked as released if the call fails; it keeps what
-/// it needs of the agents, which may be freed before. Any thread may call it, and any one thread at a time may read the stream.
+/// The call takes ownership of `*urls` even if it fails. The caller releases `*out`, which is marked as released if the
+/// call fails. The stream keeps the agents' data alive, so the agents may be freed first. Thread-safe. One thread at a
+/// time may read the stream.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `columns`, `url_column` and `time_column` are null or end with NUL; `urls` is null, or keeps
-/// the rules of the C stream interface; `out` and `message` are null or may be written to.
+/// `agents` must be null or agents that are not freed during the call. `columns`, `url_column` and `time_column` must
+/// be null or NUL-terminated. `urls` must be null or follow the C stream interface. `out` and `message` must be null or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_arrow_stream(
     agents: *const ReptileAgents,
@@ -96,52 +100,53 @@ pub unsafe extern "C" fn reptile_decide_arrow_stream(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: unless it is null, `urls` keeps the rules, by which it may be moved away.
+        // SAFETY: `urls` is null or follows the C stream interface, which permits moving it.
         let urls = (!urls.is_null()).then(|| unsafe { FFI_ArrowArrayStream::from_raw(urls) });
-        // SAFETY: `out` is null or may be written to.
-        unsafe { put(out, FFI_ArrowArrayStream::empty(), "the place for the result") }?;
-        // SAFETY: the agents stay in use, and the texts end with NUL.
+        // SAFETY: `out` is null or writable.
+        unsafe { put(out, FFI_ArrowArrayStream::empty(), "the output stream") }?;
+        // SAFETY: the agents are not freed during the call, and the strings are null or NUL-terminated.
         let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
-        // SAFETY: `url_column` is null or ends with NUL.
-        let url_column = unsafe { optional_text(url_column, "the name of the column with URLs") }?;
-        let urls = urls.ok_or_else(|| Failure::argument("the stream of URLs is a null pointer"))?;
+        // SAFETY: `url_column` is null or NUL-terminated.
+        let url_column = unsafe { optional_text(url_column, "the URL column's name") }?;
+        let urls = urls.ok_or_else(|| Failure::argument("the URL stream is a null pointer"))?;
         let urls = ArrayStreamReader::try_new(urls).map_err(reptile_arrow::Error::from)?;
         let verdicts = VerdictStream::new(urls, url_column, decider)?;
-        // SAFETY: `out` is not null, as was seen above.
-        unsafe { put(out, FFI_ArrowArrayStream::new(Box::new(verdicts)), "the place for the result") }
+        // SAFETY: the first `put` checked that `out` is not null.
+        unsafe { put(out, FFI_ArrowArrayStream::new(Box::new(verdicts)), "the output stream") }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Writes a value where the caller wants it; what is there is not dropped.
+/// Writes a value to the caller's variable, without dropping the old one.
 ///
 /// # Safety
-/// The place is null or may be written to.
+/// `place` must be null or writable.
 unsafe fn put<T>(place: *mut T, value: T, what: &str) -> Result<(), Failure> {
     if place.is_null() {
         return Err(Failure::argument(format!("{what} is a null pointer")));
     }
-    // SAFETY: it is not null, so that it may be written to, as the caller of this function says.
+    // SAFETY: it is not null, so the caller guarantees that it is writable.
     unsafe { place.write(value) };
     Ok(())
 }
 
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `columns` and `time_column` are null or end with NUL.
+/// `agents` must be null or agents that are not freed during the call. `columns` and `time_column` must be null or
+/// NUL-terminated.
 unsafe fn decider(
     agents: *const ReptileAgents,
     columns: *const c_char,
     time_column: *const c_char,
     all_threads: bool,
 ) -> Result<Decider, Failure> {
-    // SAFETY: nobody frees the agents meanwhile.
+    // SAFETY: the agents are not freed during the call.
     let agents = &unsafe { border::value(agents, "the agents") }?.agents;
-    // SAFETY: `columns` is null or ends with NUL.
-    let columns = unsafe { optional_text(columns, "the list of columns") }?.unwrap_or(Column::Verdict.name());
+    // SAFETY: `columns` is null or NUL-terminated.
+    let columns = unsafe { optional_text(columns, "the column list") }?.unwrap_or(Column::Verdict.name());
     let decider = Decider::new(agents.clone(), &Column::from_list(columns)?)?.parallel(all_threads);
-    // SAFETY: `time_column` is null or ends with NUL.
-    let times = unsafe { optional_text(time_column, "the name of the column with times") }?;
+    // SAFETY: `time_column` is null or NUL-terminated.
+    let times = unsafe { optional_text(time_column, "the time column's name") }?;
     Ok(match times {
         None => decider,
         Some(column) => decider.times(column),
@@ -149,11 +154,11 @@ unsafe fn decider(
 }
 
 /// # Safety
-/// `text` is null, or ends with NUL and does not change as long as it is used.
+/// `text` must be null or NUL-terminated, and must not change while the result is used.
 unsafe fn optional_text<'c>(text: *const c_char, what: &str) -> Result<Option<&'c str>, Failure> {
     if text.is_null() {
         return Ok(None);
     }
-    // SAFETY: it is not null, so that it ends with NUL, as the caller of this function says.
+    // SAFETY: it is not null, so the caller guarantees that it is NUL-terminated.
     unsafe { border::text(text, what) }.map(Some)
 }

@@ -1,4 +1,4 @@
-//! The border to C: what callers pass is checked, what they get is theirs, errors are codes with a text, panics end here.
+//! The C boundary: checks arguments, tracks handles, turns errors into codes with a message, and catches panics.
 
 use std::any::TypeId;
 use std::collections::HashSet;
@@ -8,30 +8,30 @@ use std::sync::{Mutex, PoisonError};
 
 use reptile_arrow::text_of;
 
-/// What a call resulted in.
+/// Result of a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileCode {
-    /// The call did what it is for.
+    /// Success.
     Ok = 0,
-    /// A null pointer, a length that cannot be, a buffer of another length, a text that is not UTF-8, or a handle that is
-    /// not in use.
+    /// A null pointer, an impossible length, a buffer of the wrong length, a string that is not UTF-8, or an invalid
+    /// handle.
     Argument = 1,
     /// A file cannot be read.
     Io = 2,
-    /// The bytes are not a set of this format version, or they are damaged.
+    /// The bytes are not a set in this format version, or are damaged.
     Format = 3,
-    /// A crawler's name cannot be resolved or is most likely misspelt; the text says what to write.
+    /// A crawler name cannot be resolved or is probably misspelled. The message suggests a correction.
     Crawler = 4,
-    /// Something is over a limit, which the text names.
+    /// A limit is exceeded. The message says which.
     Limit = 5,
-    /// An unknown column, or none.
+    /// An unknown column, or an empty column list.
     Column = 6,
-    /// An Arrow array or stream is not one of texts, has no column of URLs, contradicts itself, or was released already.
+    /// An Arrow array or stream is not of strings, lacks a URL column, is inconsistent, or is already released.
     Arrow = 7,
-    /// Another error of the library; the text says which.
+    /// Any other error. The message describes it.
     Other = 8,
-    /// A mistake in the library, which was caught.
+    /// A panic in the library, which was caught.
     Panic = 9,
 }
 
@@ -51,7 +51,7 @@ impl Failure {
         Failure::new(ReptileCode::Argument, text)
     }
 
-    /// The failure with what it is about: `web.reptile: not a valid set`.
+    /// Prefixes the message with its subject: `web.reptile: not a valid set`.
     pub(crate) fn before(self, what: &str) -> Failure {
         Failure { text: format!("{what}: {}", self.text), ..self }
     }
@@ -84,16 +84,16 @@ impl From<reptile_arrow::Error> for Failure {
     }
 }
 
-/// Does the work of a call: turns errors and panics into a code and a text.
+/// Runs the body of a call, and turns an error or a panic into a code and a message.
 ///
 /// # Safety
-/// `message` is null, or may be written to.
+/// `message` must be null or writable.
 pub(crate) unsafe fn call(message: *mut *mut c_char, work: impl FnOnce() -> Result<(), Failure>) -> ReptileCode {
     if !message.is_null() {
-        // SAFETY: it is not null, so that it may be written to, as the caller of this function says.
+        // SAFETY: it is not null, so the caller guarantees that it is writable.
         unsafe { message.write(std::ptr::null_mut()) };
     }
-    // What the work was about is not used after a panic: handles do not change, and what is written is written last.
+    // Handles are immutable and results are written last, so a panic leaves nothing half-changed.
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return ReptileCode::Ok,
         Ok(Err(failure)) => failure,
@@ -107,58 +107,58 @@ pub(crate) unsafe fn call(message: *mut *mut c_char, work: impl FnOnce() -> Resu
     failure.code
 }
 
-/// Frees a text that a call gave, such as `*message`. Null is allowed. Any thread may call it.
+/// Frees a string that a call returned, such as `*message`. Null is ignored. Thread-safe.
 ///
 /// # Safety
-/// The text is null, or comes from a function of this library that says so, and was not freed before.
+/// `text` must be null, or a string that this library returned for the caller to free and that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_text_free(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: the caller promises that the text is from this library, which makes all of them by `CString::into_raw`.
+        // SAFETY: the caller guarantees that the string comes from this library, which uses `CString::into_raw`.
         drop(unsafe { CString::from_raw(text) });
     }
 }
 
-/// The handles that are in use, with the type that each is of. It tells handles that were freed from those that may be read.
+/// Live handles with their types, used to reject freed and foreign handles.
 static IN_USE: Mutex<Option<HashSet<(usize, TypeId)>>> = Mutex::new(None);
 
 fn in_use<R>(question: impl FnOnce(&mut HashSet<(usize, TypeId)>) -> R) -> R {
     question(IN_USE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Where a call puts a handle: sets it to null, so that a call that fails leaves none.
+/// Sets the caller's handle variable to null, so that a failed call leaves no handle.
 ///
 /// # Safety
-/// The place is null, or may be written to.
+/// `place` must be null or writable.
 pub(crate) unsafe fn clear<T>(place: *mut *mut T, what: &str) -> Result<(), Failure> {
     if place.is_null() {
-        return Err(Failure::argument(format!("the place for {what} is a null pointer")));
+        return Err(Failure::argument(format!("the variable for {what} is a null pointer")));
     }
-    // SAFETY: it is not null, so that it may be written to, as the caller of this function says.
+    // SAFETY: it is not null, so the caller guarantees that it is writable.
     unsafe { place.write(std::ptr::null_mut()) };
     Ok(())
 }
 
-/// Gives a value to the caller, as a handle.
+/// Moves a value to the heap and passes its handle to the caller.
 ///
 /// # Safety
-/// The place may be written to.
+/// `place` must be writable.
 pub(crate) unsafe fn give<T: 'static>(place: *mut *mut T, value: T) {
     let handle = Box::into_raw(Box::new(value));
     in_use(|handles| handles.insert((handle.addr(), TypeId::of::<T>())));
-    // SAFETY: the caller of this function says that the place may be written to.
+    // SAFETY: the caller guarantees that `place` is writable.
     unsafe { place.write(handle) };
 }
 
-/// Frees a handle and sets the caller's variable to null. A null variable or a null handle is fine.
+/// Frees a handle and sets the caller's variable to null. A null variable or a null handle is ignored.
 ///
 /// # Safety
-/// The variable is null, or may be read and written to. Nobody else uses the handle.
+/// `variable` must be null or readable and writable. Nothing else may be using the handle.
 pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> Result<(), Failure> {
     if variable.is_null() {
         return Ok(());
     }
-    // SAFETY: it is not null, so that it may be read and written to, as the caller of this function says.
+    // SAFETY: it is not null, so the caller guarantees that it is readable and writable.
     let handle = unsafe { variable.replace(std::ptr::null_mut()) };
     if handle.is_null() {
         return Ok(());
@@ -166,42 +166,42 @@ pub(crate) unsafe fn free<T: 'static>(variable: *mut *mut T, what: &str) -> Resu
     if !in_use(|handles| handles.remove(&(handle.addr(), TypeId::of::<T>()))) {
         return Err(not_in_use(what));
     }
-    // SAFETY: the handle was in use with this type, so that `give` made it from a box of this type and nobody has freed it;
-    // from now on nobody else will, because it is not in use any more.
+    // SAFETY: the handle was live with this type, so `give` created it from a box of this type and nothing has freed
+    // it. It is no longer live, so nothing else will.
     drop(unsafe { Box::from_raw(handle) });
     Ok(())
 }
 
-/// The value of a handle that is in use.
+/// Returns the value of a live handle.
 ///
 /// # Safety
-/// Nobody frees the handle as long as the value is used.
+/// The handle must not be freed while the value is used.
 pub(crate) unsafe fn value<'h, T: 'static>(handle: *const T, what: &str) -> Result<&'h T, Failure> {
     if !handle.is_null() && !in_use(|handles| handles.contains(&(handle.addr(), TypeId::of::<T>()))) {
         return Err(not_in_use(what));
     }
-    // SAFETY: if it is not null, `give` made the handle from a box of this type, and it was not freed. The rest is what the
-    // caller of this function says.
+    // SAFETY: if it is not null, `give` created the handle from a box of this type, and it has not been freed. The
+    // caller guarantees the rest.
     unsafe { value_unchecked(handle, what) }
 }
 
-/// The value of a handle. Whether it was freed is not looked up, which takes 20 ns.
+/// Returns the value of a handle without checking that it is live, which would take 20 ns.
 ///
 /// # Safety
-/// The handle is null, or in use and of this type. Nobody frees it as long as the value is used.
+/// The handle must be null or live and of this type. It must not be freed while the value is used.
 pub(crate) unsafe fn value_unchecked<'h, T: 'static>(handle: *const T, what: &str) -> Result<&'h T, Failure> {
-    // SAFETY: a handle that is not null is a box of this type, as the caller of this function says.
+    // SAFETY: the caller guarantees that a handle that is not null is a box of this type.
     unsafe { handle.as_ref() }.ok_or_else(|| Failure::argument(format!("{what} is a null pointer")))
 }
 
 fn not_in_use(what: &str) -> Failure {
-    Failure::argument(format!("{what} is not in use: it was freed, is something else, or was never made"))
+    Failure::argument(format!("{what}: the handle is not in use (freed, of another type, or never created)"))
 }
 
-/// Some values of the caller. Null is fine if there are none.
+/// Returns an array of the caller's as a slice. A null pointer is accepted if the length is 0.
 ///
 /// # Safety
-/// Unless it is null, so many values can be read there, which do not change as long as they are used.
+/// `start` must be null or point to `len` values, which must not change while the slice is used.
 pub(crate) unsafe fn values<'c, T>(start: *const T, len: usize, what: &str) -> Result<&'c [T], Failure> {
     check_len::<T>(len, what)?;
     if len == 0 {
@@ -213,14 +213,15 @@ pub(crate) unsafe fn values<'c, T>(start: *const T, len: usize, what: &str) -> R
     if !start.is_aligned() {
         return Err(Failure::argument(format!("{what}: the pointer is not aligned")));
     }
-    // SAFETY: the pointer is aligned and not null, the length fits into memory, and the caller of this function says the rest.
+    // SAFETY: the pointer is aligned and not null, and the length fits into memory. The caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts(start, len) })
 }
 
-/// Bytes of the caller, which are set to 0.
+/// Sets the caller's buffer to 0 and returns it as a slice.
 ///
 /// # Safety
-/// Unless it is null, so many bytes can be read and written there, and nobody else does so as long as they are used.
+/// `start` must be null or point to `len` readable and writable bytes, which nothing else may access while the slice is
+/// used.
 pub(crate) unsafe fn zeroed<'c>(start: *mut u8, len: usize, what: &str) -> Result<&'c mut [u8], Failure> {
     check_len::<u8>(len, what)?;
     if len == 0 {
@@ -229,36 +230,36 @@ pub(crate) unsafe fn zeroed<'c>(start: *mut u8, len: usize, what: &str) -> Resul
     if start.is_null() {
         return Err(Failure::argument(format!("{what}: a null pointer with a length of {len}")));
     }
-    // SAFETY: so many bytes can be written there, as the caller of this function says.
+    // SAFETY: the caller guarantees that `len` bytes are writable.
     unsafe { start.write_bytes(0, len) };
-    // SAFETY: the bytes have just been written, the length fits into memory, and the caller of this function says the rest.
+    // SAFETY: the bytes have just been written, and the length fits into memory. The caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts_mut(start, len) })
 }
 
 fn check_len<T>(len: usize, what: &str) -> Result<(), Failure> {
     let fits = len.checked_mul(size_of::<T>().max(1)).is_some_and(|bytes| isize::try_from(bytes).is_ok());
-    if fits { Ok(()) } else { Err(Failure::argument(format!("{what}: a length of {len} cannot be"))) }
+    if fits { Ok(()) } else { Err(Failure::argument(format!("{what}: length {len} is too large"))) }
 }
 
-/// A text of the caller that ends with NUL, and has to be UTF-8.
+/// Returns a NUL-terminated string of the caller's, which must be UTF-8.
 ///
 /// # Safety
-/// It is null, or ends with NUL, and does not change as long as it is used.
+/// `text` must be null or NUL-terminated, and must not change while the result is used.
 pub(crate) unsafe fn text<'c>(text: *const c_char, what: &str) -> Result<&'c str, Failure> {
-    // SAFETY: the same is required of the caller of this function.
+    // SAFETY: this function has the same requirements.
     let bytes = unsafe { path_bytes(text, what) }?;
     std::str::from_utf8(bytes).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
 }
 
-/// A text of the caller that ends with NUL.
+/// Returns a NUL-terminated string of the caller's as bytes.
 ///
 /// # Safety
-/// It is null, or ends with NUL, and does not change as long as it is used.
+/// `text` must be null or NUL-terminated, and must not change while the result is used.
 pub(crate) unsafe fn path_bytes<'c>(text: *const c_char, what: &str) -> Result<&'c [u8], Failure> {
     if text.is_null() {
         return Err(Failure::argument(format!("{what} is a null pointer")));
     }
-    // SAFETY: it is not null, so that it ends with NUL, as the caller of this function says.
+    // SAFETY: it is not null, so the caller guarantees that it is NUL-terminated.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
@@ -267,22 +268,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_a_code_with_a_text() {
+    fn panics_become_a_code_and_a_message() {
         let mut message = std::ptr::null_mut();
-        // SAFETY: `message` may be written to.
+        // SAFETY: `message` is writable.
         let code = unsafe { call(&raw mut message, || panic!("as if by mistake")) };
         assert_eq!(code, ReptileCode::Panic);
-        // SAFETY: a failed call sets the message to a text with NUL at the end.
+        // SAFETY: a failed call sets the message to a NUL-terminated string.
         let text = unsafe { CStr::from_ptr(message) }.to_str().unwrap().to_owned();
         assert!(text.contains("as if by mistake"), "{text}");
-        // SAFETY: the text is from `call`.
+        // SAFETY: `call` allocated the string.
         unsafe { reptile_text_free(message) };
         // SAFETY: null is allowed.
         assert_eq!(unsafe { call(std::ptr::null_mut(), || panic!("again")) }, ReptileCode::Panic);
     }
 
     #[test]
-    fn lengths_at_the_end_of_the_address_space() {
+    fn lengths_are_limited_to_half_of_the_address_space() {
         let most = isize::MAX as usize;
         assert!(check_len::<u8>(most, "x").is_ok());
         assert!(check_len::<u8>(most + 1, "x").is_err());

@@ -1,4 +1,4 @@
-//! Deciding one URL, or many.
+//! Decides single URLs and arrays of URLs.
 
 use std::ffi::c_char;
 
@@ -8,19 +8,19 @@ use reptile_arrow::in_pool;
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
 
-/// The verdict for one URL and one crawler, in a byte.
+/// The verdict for one URL and one crawler, in one byte.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileVerdict {
-    /// No verdict: the call failed. The value is 0, so that memory that was never written to does not allow anything.
+    /// No verdict: the call failed. The value is 0, so that memory that was never written allows nothing.
     None = 0,
     /// The rules allow the URL, or no rule matches it.
     Allow = 1,
     /// A rule or a failed fetch disallows the URL.
     Disallow = 2,
-    /// No robots.txt is known for the origin of the URL. What to do with it is your choice.
+    /// The robots.txt for the URL's origin is not in the set. What to do is up to you.
     Unknown = 3,
-    /// The text is not a valid URL.
+    /// The string is not a valid URL.
     Invalid = 4,
 }
 
@@ -35,20 +35,20 @@ impl From<Verdict> for ReptileVerdict {
     }
 }
 
-/// The most crawlers whose verdicts for one URL need no memory of their own.
+/// Maximum number of crawlers whose verdicts for one URL are kept on the stack.
 const FEW_AGENTS: usize = 64;
-/// The most verdicts that are held at a time, beside those of the caller.
+/// Maximum number of verdicts in temporary memory.
 const HELD_VERDICTS: usize = 1 << 20;
 
-/// Decides one URL for each of the crawlers: `verdicts[j]` is for the crawler `j`. `verdicts_len` has to be the number of crawlers.
-/// The URL need not end with NUL, and is any bytes; one that is malformed is not an error but `REPTILE_VERDICT_INVALID`. Any thread
-/// may call it.
+/// Decides one URL for each crawler: `verdicts[j]` is for crawler `j`. `verdicts_len` must be the number of crawlers.
+/// The URL may be any bytes and need not be NUL-terminated. A malformed URL is not an error; it yields
+/// `REPTILE_VERDICT_INVALID`. Thread-safe.
 ///
-/// It is the only function that does not look whether its handle was freed, which would take longer than to decide.
+/// Unlike other functions, this one does not check whether its handle was freed, which would take longer than deciding.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `url` is null, or `url_len` bytes can be read there; `verdicts` is null,
-/// or `verdicts_len` bytes can be written there; `message` is null or may be written to.
+/// `agents` must be null or live agents that are not freed during the call. `url` must be null or point to `url_len`
+/// bytes. `verdicts` must be null or point to `verdicts_len` writable bytes. `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide(
     agents: *const ReptileAgents,
@@ -58,16 +58,16 @@ pub unsafe extern "C" fn reptile_decide(
     verdicts_len: usize,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    // SAFETY: as the caller of this function says.
+    // SAFETY: this function has the same requirements.
     unsafe { decide_one(agents, url, url_len, None, verdicts, verdicts_len, message) }
 }
 
-/// Decides one URL for each of the crawlers as `reptile_decide` does, by the rules that were in force at a time, in seconds since 1970: as
-/// a set that was compiled for that time. The set has to be one by time (`reptile compile --by-time`), or the code is
-/// `REPTILE_CODE_OTHER`. Any thread may call it.
+/// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be
+/// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide`.
+/// Thread-safe.
 ///
 /// # Safety
-/// As `reptile_decide`.
+/// As for `reptile_decide`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_at(
     agents: *const ReptileAgents,
@@ -78,12 +78,12 @@ pub unsafe extern "C" fn reptile_decide_at(
     verdicts_len: usize,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    // SAFETY: as the caller of this function says.
+    // SAFETY: this function has the same requirements.
     unsafe { decide_one(agents, url, url_len, Some(time), verdicts, verdicts_len, message) }
 }
 
 /// # Safety
-/// As `reptile_decide`.
+/// As for `reptile_decide`.
 unsafe fn decide_one(
     agents: *const ReptileAgents,
     url: *const c_char,
@@ -94,12 +94,12 @@ unsafe fn decide_one(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: unless it is null, so many bytes can be written at `verdicts`.
+        // SAFETY: `verdicts` is null or points to `verdicts_len` writable bytes.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
-        // SAFETY: `agents` is null or agents that nobody frees meanwhile.
+        // SAFETY: `agents` is null or live, and is not freed during the call.
         let agents = &unsafe { border::value_unchecked(agents, "the agents") }?.agents;
         check_len(1, agents, verdicts)?;
-        // SAFETY: unless it is null, so many bytes can be read at `url`.
+        // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
         let mut few = [Verdict::Invalid; FEW_AGENTS];
         let mut many = Vec::new();
@@ -117,21 +117,21 @@ unsafe fn decide_one(
         write(decided, verdicts);
         Ok(())
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Decides many URLs for each of the crawlers: `verdicts[i * agents + j]` is for the URL `i`, of `url_lens[i]` bytes at `urls[i]`,
-/// and the crawler `j` of `agents`. `verdicts_len` has to be the number of URLs times that of crawlers. With `all_threads` the URLs
-/// are shared out to all processors, otherwise the calling thread does the work. Any thread may call it.
+/// Decides many URLs for each crawler: `verdicts[i * agents + j]` is for URL `i`, which has `url_lens[i]` bytes at
+/// `urls[i]`, and crawler `j` of `agents`. `verdicts_len` must be the number of URLs times the number of crawlers. With
+/// `all_threads`, the work is spread over all processors; otherwise it runs on the calling thread. Thread-safe.
 ///
-/// Faster for each URL than `reptile_decide`, and takes 17 bytes for each of the URLs that are decided at a time, 1 MB at most for
-/// verdicts.
+/// Faster per URL than `reptile_decide`. URLs are decided in chunks, which need 16 bytes per URL and 1 byte per
+/// verdict: at most 17 MiB.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `urls` and `url_lens` are null, or so many values can be read there, and
-/// each of the URLs is null, or so many bytes can be read there; `verdicts` is null, or `verdicts_len` bytes can be written there;
-/// `message` is null or may be written to.
+/// `agents` must be null or agents that are not freed during the call. `urls` and `url_lens` must be null or point to
+/// `urls_len` values. Each URL must be null or point to as many bytes as its length says. `verdicts` must be null or
+/// point to `verdicts_len` writable bytes. `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_many(
     agents: *const ReptileAgents,
@@ -143,15 +143,16 @@ pub unsafe extern "C" fn reptile_decide_many(
     verdicts_len: usize,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    // SAFETY: as the caller of this function says.
+    // SAFETY: this function has the same requirements.
     unsafe { decide_all(agents, urls, url_lens, None, urls_len, all_threads, verdicts, verdicts_len, message) }
 }
 
-/// Decides many URLs for each of the crawlers as `reptile_decide_many` does, each by the rules that were in force at its own time: `times[i]`,
-/// in seconds since 1970. The set has to be one by time, or the code is `REPTILE_CODE_OTHER`. Any thread may call it.
+/// Decides many URLs for each crawler by the rules that were active at the URL's own time, `times[i]`, in seconds since
+/// 1970. The set must be compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like
+/// `reptile_decide_many`. Thread-safe.
 ///
 /// # Safety
-/// As `reptile_decide_many`; `times` is null, or `urls_len` values can be read there.
+/// As for `reptile_decide_many`. `times` must be null or point to `urls_len` values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_many_at(
     agents: *const ReptileAgents,
@@ -164,13 +165,13 @@ pub unsafe extern "C" fn reptile_decide_many_at(
     verdicts_len: usize,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    // SAFETY: as the caller of this function says.
+    // SAFETY: this function has the same requirements.
     unsafe { decide_all(agents, urls, url_lens, Some(times), urls_len, all_threads, verdicts, verdicts_len, message) }
 }
 
 /// # Safety
-/// As `reptile_decide_many_at`.
-#[allow(clippy::too_many_arguments, reason = "those of the functions of C")]
+/// As for `reptile_decide_many_at`.
+#[allow(clippy::too_many_arguments, reason = "mirrors the C functions")]
 unsafe fn decide_all(
     agents: *const ReptileAgents,
     urls: *const *const c_char,
@@ -183,32 +184,32 @@ unsafe fn decide_all(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: unless it is null, so many bytes can be written at `verdicts`.
+        // SAFETY: `verdicts` is null or points to `verdicts_len` writable bytes.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
-        // SAFETY: nobody frees the agents meanwhile.
+        // SAFETY: the agents are not freed during the call.
         let agents = &unsafe { border::value(agents, "the agents") }?.agents;
         check_len(urls_len, agents, verdicts)?;
-        // SAFETY: unless it is null, so many pointers can be read at `urls`.
+        // SAFETY: `urls` is null or points to `urls_len` pointers.
         let urls = unsafe { border::values(urls, urls_len, "the URLs") }?;
-        // SAFETY: unless it is null, so many lengths can be read at `url_lens`.
+        // SAFETY: `url_lens` is null or points to `urls_len` lengths.
         let lens = unsafe { border::values(url_lens, urls_len, "the lengths of the URLs") }?;
-        // SAFETY: unless it is null, so many times can be read at `times`.
+        // SAFETY: `times` is null or points to `urls_len` times.
         let times = times.map(|times| unsafe { border::values(times, urls_len, "the times") }).transpose()?;
-        // SAFETY: unless a URL is null, so many bytes can be read there as its length says.
+        // SAFETY: each URL is null or points to as many bytes as its length says.
         let done = unsafe { decide_parts(agents, urls, lens, times, all_threads, verdicts) };
         if done.is_err() {
             verdicts.fill(ReptileVerdict::None as u8);
         }
         done
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Decides URLs in parts, of which each takes little memory.
+/// Decides URLs in chunks, to limit memory use.
 ///
 /// # Safety
-/// Each of the URLs is null, or so many bytes can be read there as its length says.
+/// Each URL must be null or point to as many bytes as its length says.
 unsafe fn decide_parts(
     agents: &Agents,
     urls: &[*const c_char],
@@ -225,7 +226,7 @@ unsafe fn decide_parts(
         let times = times.map(|times| times.get(part * rows..part * rows + urls.len()).unwrap_or_default());
         texts.clear();
         for (&url, &len) in urls.iter().zip(lens) {
-            // SAFETY: unless the URL is null, so many bytes can be read there.
+            // SAFETY: the URL is null or points to `len` bytes.
             texts.push(unsafe { border::values(url.cast::<u8>(), len, "a URL") }?);
         }
         decided.clear();

@@ -1,4 +1,4 @@
-//! A verdict with its reasons.
+//! Explains verdicts.
 
 use std::ffi::c_char;
 
@@ -8,13 +8,13 @@ use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
 use crate::decide::ReptileVerdict;
 
-/// Why the group that the crawler obeys is for it.
+/// Why the crawler obeys its group.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileGroup {
-    /// No group is for the crawler.
+    /// No group applies to the crawler.
     None = 0,
-    /// It is the default group, the group for `*`.
+    /// The default group (`*`) applies.
     Default = 1,
     /// The group names the crawler.
     Named = 2,
@@ -32,28 +32,29 @@ pub enum ReptileRuleKind {
     Disallow = 2,
 }
 
-/// A verdict with its reasons. The library makes it, and later versions may add fields at the end.
+/// A verdict with its reasons. Allocated by the library; later versions may append fields.
 #[repr(C)]
 pub struct ReptileExplanation {
     /// The verdict.
     pub verdict: ReptileVerdict,
-    /// Why the group that the crawler obeys is for it.
+    /// Why the crawler obeys its group.
     pub group: ReptileGroup,
     /// The kind of the deciding rule.
     pub rule_kind: ReptileRuleKind,
-    /// The line of the deciding rule in the robots.txt, from 1; 0 if no rule decided, or the set has no line numbers.
+    /// The deciding rule's line number in the robots.txt, starting at 1. It is 0 if no rule decided or the set has no
+    /// line numbers.
     pub line: u32,
-    /// The path of the deciding rule, in normal form, with a NUL after it; empty if no rule decided.
+    /// The deciding rule's path in normal form, NUL-terminated. Empty if no rule decided.
     pub rule: *const c_char,
-    /// The bytes of the rule, which may be anything but are mostly ASCII.
+    /// Length of the rule in bytes. The rule is usually ASCII but may contain any bytes.
     pub rule_len: usize,
-    /// The reason in a few words, such as `rule`, `no rule matches`, `404`. Ends with NUL.
+    /// A short reason such as `rule`, `no rule matches` or `404`, NUL-terminated.
     pub reason: *const c_char,
-    /// The bytes of the reason.
+    /// Length of the reason in bytes.
     pub reason_len: usize,
 }
 
-/// An explanation with the memory that its pointers point to.
+/// An explanation together with the strings that its pointers refer to.
 #[repr(C)]
 struct Explained {
     shown: ReptileExplanation,
@@ -61,12 +62,12 @@ struct Explained {
     reason: Vec<u8>,
 }
 
-/// Decides one URL for the crawler number `agent`, with reasons. The explanation is the caller's, who frees it with
-/// `reptile_explanation_free`. Any thread may call it.
+/// Decides one URL for crawler number `agent`, with reasons. The caller frees the explanation with
+/// `reptile_explanation_free`. Thread-safe.
 ///
 /// # Safety
-/// `agents` is null or agents that nobody frees meanwhile; `url` is null, or `url_len` bytes can be read there; `explanation` and
-/// `message` are null or may be written to.
+/// `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
+/// `explanation` and `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_explain(
     agents: *const ReptileAgents,
@@ -76,15 +77,16 @@ pub unsafe extern "C" fn reptile_explain(
     explanation: *mut *mut ReptileExplanation,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    // SAFETY: as the caller of this function says.
+    // SAFETY: this function has the same requirements.
     unsafe { explain_one(agents, agent, url, url_len, None, explanation, message) }
 }
 
-/// Decides one URL with reasons as `reptile_explain` does, by the rules that were in force at a time, in seconds since 1970. The set
-/// has to be one by time (`reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Any thread may call it.
+/// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be
+/// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`.
+/// Thread-safe.
 ///
 /// # Safety
-/// As `reptile_explain`.
+/// As for `reptile_explain`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_explain_at(
     agents: *const ReptileAgents,
@@ -95,12 +97,12 @@ pub unsafe extern "C" fn reptile_explain_at(
     explanation: *mut *mut ReptileExplanation,
     message: *mut *mut c_char,
 ) -> ReptileCode {
-    // SAFETY: as the caller of this function says.
+    // SAFETY: this function has the same requirements.
     unsafe { explain_one(agents, agent, url, url_len, Some(time), explanation, message) }
 }
 
 /// # Safety
-/// As `reptile_explain`.
+/// As for `reptile_explain`.
 unsafe fn explain_one(
     agents: *const ReptileAgents,
     agent: usize,
@@ -112,40 +114,40 @@ unsafe fn explain_one(
 ) -> ReptileCode {
     let explanation = explanation.cast::<*mut Explained>();
     let work = || {
-        // SAFETY: `explanation` is null or may be written to.
+        // SAFETY: `explanation` is null or writable.
         unsafe { border::clear(explanation, "the explanation") }?;
-        // SAFETY: nobody frees the agents meanwhile.
+        // SAFETY: the agents are not freed during the call.
         let agents = &unsafe { border::value(agents, "the agents") }?.agents;
         let Some(agent) = agents.iter().nth(agent) else {
-            return Err(Failure::argument(format!("there is no crawler {agent}, only {}", agents.len())));
+            return Err(Failure::argument(format!("no crawler {agent}: there are only {}", agents.len())));
         };
-        // SAFETY: unless it is null, so many bytes can be read at `url`.
+        // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
         let found = match time {
             None => agent.explain(url)?,
             Some(time) => agent.explain_at(url, time)?,
         };
         let explained = explained(&found);
-        // SAFETY: `explanation` is not null, as `clear` has seen.
+        // SAFETY: `clear` has checked that `explanation` is not null.
         unsafe { border::give(explanation, explained) };
         Ok(())
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Frees an explanation and sets the variable to null. Null, and a variable that is null, are fine. One that was freed already,
-/// through another variable, is `REPTILE_CODE_ARGUMENT`.
+/// Frees an explanation and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored.
+/// Returns `REPTILE_CODE_ARGUMENT` if the explanation was already freed through another variable.
 ///
 /// # Safety
-/// `explanation` is null or may be read and written to. No other thread uses the explanation.
+/// `explanation` must be null or readable and writable. No other thread may be using the explanation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_explanation_free(explanation: *mut *mut ReptileExplanation) -> ReptileCode {
-    // An explanation is the start of what was made, so that the pointers are the same.
+    // The public struct is the first field, so both pointers are equal.
     let explanation = explanation.cast::<*mut Explained>();
-    // SAFETY: `explanation` is null or may be read and written to, and no other thread uses the explanation.
+    // SAFETY: `explanation` is null or readable and writable, and no other thread uses the explanation.
     let work = || unsafe { border::free(explanation, "the explanation") };
-    // SAFETY: null may be the place for the message.
+    // SAFETY: `message` may be null.
     unsafe { call(std::ptr::null_mut(), work) }
 }
 
@@ -166,7 +168,7 @@ fn explained(found: &reptile::Explanation) -> Explained {
             Some(RuleKind::Disallow) => ReptileRuleKind::Disallow,
         },
         line: found.rule().map_or(0, |rule| rule.line),
-        // The texts stay where they are when the vectors move.
+        // Moving the vectors does not move their contents.
         rule: rule.as_ptr().cast(),
         rule_len: rule.len() - 1,
         reason: reason.as_ptr().cast(),

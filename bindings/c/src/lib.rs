@@ -1,19 +1,21 @@
-//! Reptile in C. The header `reptile.h` is made from this crate; `README.md` is the guide, `examples/` has whole programs.
+//! C interface to Reptile. The header `reptile.h` is generated from this crate. `README.md` is the guide, and
+//! `examples/` has complete programs.
 //!
-//! What holds for every function:
+//! Rules for every function:
 //!
-//! - It returns a [`ReptileCode`]. If that is not `REPTILE_CODE_OK` and `message` is not null, `*message` is the text of the error,
-//!   which the caller frees with [`reptile_text_free`]; otherwise `*message` is null. `message` may be null.
-//! - No call ends the process: a panic is caught and becomes `REPTILE_CODE_PANIC`. Null pointers, lengths beyond half of the address
-//!   space, and handles that were freed already, of another kind or never made are `REPTILE_CODE_ARGUMENT`; just
-//!   [`reptile_decide`] does not look whether its handle was freed.
-//! - After an error no verdict is left: `REPTILE_VERDICT_NONE` is 0, and verdicts are set to it first.
-//! - Sets and agents do not change. Any number of threads may use one at the same time, as long as none of them frees it.
-//!   Agents keep what they need of their set, which may be freed before them. No function takes both a set and agents, so that
-//!   agents cannot be used with a set that did not resolve them.
-//! - Memory that the library gives out is freed by the library's functions only.
+//! - It returns a [`ReptileCode`]. On error, `*message` is set to a description, which the caller frees with
+//!   [`reptile_text_free`]; on success it is set to null. `message` may be null.
+//! - It never ends the process, unless memory runs out: panics are caught and become `REPTILE_CODE_PANIC`. Null
+//!   pointers, lengths beyond half of the address space, and invalid handles (freed, of another type, or never created)
+//!   are `REPTILE_CODE_ARGUMENT`. Only [`reptile_decide`] and [`reptile_decide_at`] do not check whether their handle
+//!   was freed.
+//! - No verdict survives an error: verdicts are first set to `REPTILE_VERDICT_NONE`, which is 0.
+//! - Sets and agents are immutable. Any number of threads may share them until one is freed. Agents keep their set's
+//!   data alive, so the set may be freed first. No function takes both a set and agents, so agents cannot be used with
+//!   the wrong set.
+//! - Memory that the library allocates is freed only by the library's functions.
 //!
-//! The modules: `border` is the way in and out (pointers, handles, errors, panics), the others are the functions.
+//! The module `border` handles pointers, handles, errors and panics. The other modules contain the functions.
 
 mod agents;
 mod arrow;

@@ -1,4 +1,4 @@
-//! Opening, verifying and freeing a set.
+//! Opens, verifies and frees sets.
 
 use std::ffi::c_char;
 use std::path::Path;
@@ -8,15 +8,16 @@ use reptile_arrow::{Source, in_pool};
 
 use crate::border::{self, Failure, ReptileCode, call};
 
-/// A compiled set of robots.txt files, or one robots.txt. Any number of threads may use it at the same time.
+/// A compiled set, or a single robots.txt. Any number of threads may use it at the same time.
 pub struct ReptileSet {
     pub(crate) source: Source,
 }
 
-/// Reads a set file into memory. Changing or removing the file afterwards changes nothing. Any thread may call it.
+/// Reads a set file into memory. Later changes to the file have no effect. Thread-safe.
 ///
 /// # Safety
-/// `path` is null or ends with NUL (bytes on Unix, UTF-8 elsewhere); `set` and `message` are null or may be written to.
+/// `path` must be null or NUL-terminated (bytes on Unix, UTF-8 elsewhere). `set` and `message` must be null or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_read(
     path: *const c_char,
@@ -24,28 +25,27 @@ pub unsafe extern "C" fn reptile_set_read(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `path` is null or ends with NUL.
+        // SAFETY: `path` is null or NUL-terminated.
         let bytes = unsafe { border::path_bytes(path, "the path") };
         let read = || {
             let path = path_of(bytes?)?;
             Set::read(path).map_err(|error| at(path, error.into()))
         };
-        // SAFETY: `set` is null or may be written to.
+        // SAFETY: `set` is null or writable.
         unsafe { make(set, || Ok(Source::Set(read()?))) }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Maps a set file into memory: in microseconds, whatever its size, and processes share its pages. Any thread may call it.
+/// Maps a set file into memory. This takes microseconds for any size, and processes share the pages. Thread-safe.
 ///
-/// The one danger: as long as the set or agents of it are in use, nobody may write into the file or shorten it, in this process
-/// or another. Bytes that change may give any verdict, and reading bytes that were cut off ends the process (SIGBUS). Replacing
-/// the file by renaming another one over it is fine, and is what the command does. If you are not sure, use
-/// `reptile_set_read`.
+/// While the set or its agents are in use, no process may write to the file or truncate it. Changed bytes may yield any
+/// verdict, and reading truncated pages ends the process (SIGBUS). Replacing the file with `rename` is safe, and is
+/// what the `reptile` command does. If in doubt, use `reptile_set_read`.
 ///
 /// # Safety
-/// As `reptile_set_read`, and what is said above about the file.
+/// As for `reptile_set_read`, and the file must not change as described above.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_map(
     path: *const c_char,
@@ -53,26 +53,26 @@ pub unsafe extern "C" fn reptile_set_map(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: `path` is null or ends with NUL.
+        // SAFETY: `path` is null or NUL-terminated.
         let bytes = unsafe { border::path_bytes(path, "the path") };
         let map = || {
             let path = path_of(bytes?)?;
-            // SAFETY: the caller promises that nobody changes the file as long as it is mapped.
+            // SAFETY: the caller guarantees that the file does not change while it is mapped.
             let file =
                 unsafe { MappedFile::open(path) }.map_err(|error| at(path, reptile::Error::from(error).into()))?;
             Set::map(file).map_err(|error| at(path, error.into()))
         };
-        // SAFETY: `set` is null or may be written to.
+        // SAFETY: `set` is null or writable.
         unsafe { make(set, || Ok(Source::Set(map()?))) }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Opens a set that is in memory. The bytes are copied. Any thread may call it.
+/// Opens a set from memory. The bytes are copied. Thread-safe.
 ///
 /// # Safety
-/// `bytes` is null, or `len` bytes can be read there; `set` and `message` are null or may be written to.
+/// `bytes` must be null or point to `len` bytes. `set` and `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_from_bytes(
     bytes: *const u8,
@@ -81,21 +81,21 @@ pub unsafe extern "C" fn reptile_set_from_bytes(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: unless it is null, `len` bytes can be read at `bytes`.
-        let bytes = unsafe { border::values(bytes, len, "the bytes of the set") };
-        // SAFETY: `set` is null or may be written to.
+        // SAFETY: `bytes` is null or points to `len` bytes.
+        let bytes = unsafe { border::values(bytes, len, "the set's bytes") };
+        // SAFETY: `set` is null or writable.
         unsafe { make(set, || Ok(Source::Set(Set::from_bytes(bytes?)?))) }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Reads one robots.txt, for URLs of any origin: the caller knows which it is from. `dialect` is a name such as `google`,
-/// `google-lib` or `rfc9309`; null is `google`. Any thread may call it.
+/// Parses one robots.txt. It applies to every URL, whatever its origin. `dialect` is a name such as `google`,
+/// `google-lib` or `rfc9309`; null means `google`. Thread-safe.
 ///
 /// # Safety
-/// `body` is null, or `len` bytes can be read there; `dialect` is null or ends with NUL; `set` and `message` are null or may be
-/// written to.
+/// `body` must be null or point to `len` bytes. `dialect` must be null or NUL-terminated. `set` and `message` must be
+/// null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_parse(
     body: *const u8,
@@ -105,9 +105,9 @@ pub unsafe extern "C" fn reptile_set_parse(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: unless it is null, `len` bytes can be read at `body`.
+        // SAFETY: `body` is null or points to `len` bytes.
         let body = unsafe { border::values(body, len, "the robots.txt") };
-        // SAFETY: unless it is null, `dialect` ends with NUL.
+        // SAFETY: `dialect` is null or NUL-terminated.
         let name = (!dialect.is_null()).then(|| unsafe { border::text(dialect, "the dialect") }).transpose();
         let parse = || {
             let dialect = match name? {
@@ -118,19 +118,19 @@ pub unsafe extern "C" fn reptile_set_parse(
             };
             Ok(Source::Robots(Robots::parse(body?, dialect)?))
         };
-        // SAFETY: `set` is null or may be written to.
+        // SAFETY: `set` is null or writable.
         unsafe { make(set, parse) }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// Reads every byte of a set and proves that it is exactly what writing its content gives; with `deep`, also that its automata
-/// are what its rules compile to, which takes about as long as compiling did. A set that was verified gives no error
-/// afterwards. Uses all threads. Any thread may call it.
+/// Reads every byte of a set and proves that it is exactly what writing its content would produce. With `deep`, also
+/// proves that the automata are what the rules compile to, which takes about as long as compiling did. A verified set
+/// causes no errors later. Uses all threads. Thread-safe.
 ///
 /// # Safety
-/// `set` is null or a set that nobody frees meanwhile; `message` is null or may be written to.
+/// `set` must be null or a set that is not freed during the call. `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_verify(
     set: *const ReptileSet,
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn reptile_set_verify(
     message: *mut *mut c_char,
 ) -> ReptileCode {
     let work = || {
-        // SAFETY: nobody frees the set meanwhile.
+        // SAFETY: the set is not freed during the call.
         let set = unsafe { border::value(set, "the set") }?;
         match &set.source {
             Source::Set(set) => Ok(in_pool(|| if deep { set.verify_deep() } else { set.verify() })?),
@@ -146,57 +146,57 @@ pub unsafe extern "C" fn reptile_set_verify(
             Source::Robots(_) => Ok(()),
         }
     };
-    // SAFETY: `message` is null or may be written to.
+    // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
 }
 
-/// The number of origins of a set; 0 for one robots.txt, and for a pointer that is not a set in use. Any thread may call it.
+/// Returns the number of origins in a set, or 0 for a single robots.txt or an invalid handle. Thread-safe.
 ///
 /// # Safety
-/// `set` is null or a set that nobody frees meanwhile.
+/// `set` must be null or a set that is not freed during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_len(set: *const ReptileSet) -> u64 {
     let mut len = 0;
     let work = || {
-        // SAFETY: nobody frees the set meanwhile.
+        // SAFETY: the set is not freed during the call.
         if let Source::Set(set) = &unsafe { border::value(set, "the set") }?.source {
             len = set.len();
         }
         Ok(())
     };
-    // SAFETY: null may be the place for the message.
+    // SAFETY: `message` may be null.
     unsafe { call(std::ptr::null_mut(), work) };
     len
 }
 
-/// Frees a set and sets the variable to null. Null, and a variable that is null, are fine. Agents of the set stay valid. A set
-/// that was freed already, through another variable, is `REPTILE_CODE_ARGUMENT`.
+/// Frees a set and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. The set's
+/// agents stay valid. Returns `REPTILE_CODE_ARGUMENT` if the set was already freed through another variable.
 ///
 /// # Safety
-/// `set` is null or may be read and written to. No other thread uses the set.
+/// `set` must be null or readable and writable. No other thread may be using the set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_set_free(set: *mut *mut ReptileSet) -> ReptileCode {
-    // SAFETY: `set` is null or may be read and written to, and no other thread uses the set.
+    // SAFETY: `set` is null or readable and writable, and no other thread uses the set.
     let work = || unsafe { border::free(set, "the set") };
-    // SAFETY: null may be the place for the message.
+    // SAFETY: `message` may be null.
     unsafe { call(std::ptr::null_mut(), work) }
 }
 
-/// Makes a source and gives it to the caller.
+/// Creates a source and passes its handle to the caller.
 ///
 /// # Safety
-/// `set` is null or may be written to.
+/// `set` must be null or writable.
 unsafe fn make(set: *mut *mut ReptileSet, make: impl FnOnce() -> Result<Source, Failure>) -> Result<(), Failure> {
-    // SAFETY: `set` is null or may be written to.
+    // SAFETY: `set` is null or writable.
     unsafe { border::clear(set, "the set") }?;
     let source = make()?;
-    // SAFETY: `set` is not null, as `clear` has seen.
+    // SAFETY: `clear` has checked that `set` is not null.
     unsafe { border::give(set, ReptileSet { source }) };
     Ok(())
 }
 
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+#[allow(clippy::unnecessary_wraps, reason = "fails on other platforms")]
 fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
     use std::os::unix::ffi::OsStrExt;
     Ok(Path::new(std::ffi::OsStr::from_bytes(bytes)))

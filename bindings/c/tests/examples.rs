@@ -1,16 +1,17 @@
-//! The examples in C: compiled against what `install` installs, found by pkg-config, run, and run again under valgrind.
+//! Compiles the C examples against the installed library, found with pkg-config, and runs them alone and under
+//! valgrind.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use reptile::{Capture, Compiler, Dialect};
 
-/// The folder where cargo has put the libraries: that of this program.
+/// Returns the folder of this program, where cargo also puts the libraries.
 fn built() -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().to_owned()
 }
 
-/// Runs a command, which has to succeed.
+/// Runs a command, which must succeed.
 fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -22,7 +23,7 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Installs the library, and compiles an example against it, shared or static.
+/// Installs the library and compiles an example against it, as a shared or static library.
 fn compiled(folder: &Path, name: &str, is_static: bool) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let prefix = folder.join("installed");
@@ -31,7 +32,7 @@ fn compiled(folder: &Path, name: &str, is_static: bool) -> PathBuf {
     wanted.args(["--cflags", "--libs", "reptile"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
     if is_static {
         wanted.arg("--static");
-        // So that the linker has no choice.
+        // Force the linker to use the static library.
         for entry in prefix.join("lib").read_dir().unwrap() {
             let path = entry.unwrap().path();
             if path.to_string_lossy().contains(".so") {
@@ -48,7 +49,7 @@ fn compiled(folder: &Path, name: &str, is_static: bool) -> PathBuf {
     program
 }
 
-/// What a program prints, alone and under valgrind, which must find neither an error nor a leak.
+/// Returns a program's output. If valgrind is installed, it must find neither errors nor leaks.
 fn printed(program: &Path, arguments: &[&str]) -> String {
     let alone = String::from_utf8(run(Command::new(program).args(arguments)).stdout).unwrap();
     if is_there("valgrind") {
@@ -57,7 +58,7 @@ fn printed(program: &Path, arguments: &[&str]) -> String {
         let output = run(valgrind.arg(program).args(arguments));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), alone);
     } else {
-        println!("valgrind is not installed: NOT looked for errors and leaks");
+        println!("valgrind is not installed: did NOT check for errors and leaks");
     }
     alone
 }
@@ -65,13 +66,13 @@ fn printed(program: &Path, arguments: &[&str]) -> String {
 fn has_tools() -> bool {
     let missing: Vec<&str> = ["cc", "pkg-config"].into_iter().filter(|tool| !is_there(tool)).collect();
     if !missing.is_empty() {
-        println!("not installed: {}; the examples in C are NOT tested", missing.join(", "));
+        println!("not installed: {}; did NOT test the C examples", missing.join(", "));
     }
     missing.is_empty() && cfg!(target_os = "linux")
 }
 
 #[test]
-fn decide() {
+fn decide_example_prints_verdicts_and_errors() {
     if !has_tools() {
         return;
     }
@@ -103,7 +104,7 @@ fn decide() {
 }
 
 #[test]
-fn arrow() {
+fn arrow_example_works_with_the_static_library() {
     if !has_tools() {
         return;
     }

@@ -1,12 +1,12 @@
-//! The header that is committed is the one that cbindgen makes of the sources.
+//! Checks that the committed header matches what cbindgen generates.
 
 use std::path::Path;
 
-/// Set to write the header anew.
+/// Environment variable that makes the test rewrite the header.
 const ACCEPT: &str = "REPTILE_ACCEPT_HEADER";
 
 #[test]
-fn the_header_is_up_to_date() {
+fn header_is_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
     let sources = ["border", "version", "set", "agents", "decide", "explain", "arrow"];
@@ -25,5 +25,5 @@ fn the_header_is_up_to_date() {
         std::fs::write(&path, &made).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == made, "reptile.h is out of date: {ACCEPT}=1 cargo test -p reptile-c header writes it anew");
+    assert!(committed == made, "reptile.h is out of date: run {ACCEPT}=1 cargo test -p reptile-c header");
 }

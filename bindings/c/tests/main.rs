@@ -1,4 +1,4 @@
-//! The tests of the C interface, in one program.
+//! Tests of the C interface, in one program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod examples;

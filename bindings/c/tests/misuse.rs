@@ -1,4 +1,4 @@
-//! What a program in C can do wrong: each is an error with a text, and never a verdict.
+//! Misuse from C: each mistake is an error with a message, and never yields a verdict.
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
@@ -11,29 +11,29 @@ use reptile_c::*;
 
 const ROBOTS: &str = "user-agent: *\ndisallow: /cart\n";
 
-/// One test at a time, since some use handles that were freed: another test might get a new one at the same place.
+/// Runs one test at a time. Some tests use freed handles, whose address another test might get for a new handle.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The code and the text of a call, whose message is freed.
+/// Runs a call, and returns its code and message after freeing the message.
 pub fn asked(call: impl FnOnce(*mut *mut c_char) -> ReptileCode) -> (ReptileCode, String) {
     let mut message: *mut c_char = std::ptr::dangling_mut();
     let code = call(&raw mut message);
     if message.is_null() {
         return (code, String::new());
     }
-    // SAFETY: a message that is not null is a text with NUL at the end.
+    // SAFETY: a message that is not null is NUL-terminated.
     let text = unsafe { CStr::from_ptr(message) }.to_str().unwrap().to_owned();
-    // SAFETY: the message is from the library, and is freed once.
+    // SAFETY: the library allocated the message, and it is freed once.
     unsafe { reptile_text_free(message) };
     (code, text)
 }
 
 fn parsed() -> *mut ReptileSet {
     let mut set = null_mut();
-    // SAFETY: the body has so many bytes, and `set` may be written to.
+    // SAFETY: the length is the body's, and `set` is writable.
     let (code, text) =
         asked(|message| unsafe { reptile_set_parse(ROBOTS.as_ptr(), ROBOTS.len(), null(), &raw mut set, message) });
     assert_eq!((code, text.as_str()), (ReptileCode::Ok, ""));
@@ -44,7 +44,7 @@ pub fn resolved(set: *const ReptileSet, names: &[&str]) -> (*mut ReptileAgents, 
     let names: Vec<CString> = names.iter().map(|name| CString::new(*name).unwrap()).collect();
     let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
     let mut agents = null_mut();
-    // SAFETY: so many texts can be read there, and `agents` may be written to.
+    // SAFETY: `pointers` contains `pointers.len()` NUL-terminated strings, and `agents` is writable.
     let (code, text) = asked(|message| unsafe {
         reptile_agents_resolve(set, pointers.as_ptr(), pointers.len(), false, &raw mut agents, message)
     });
@@ -61,44 +61,44 @@ fn agents(names: &[&str]) -> *mut ReptileAgents {
 
 /// Frees a set.
 fn free_set(set: &mut *mut ReptileSet) -> ReptileCode {
-    // SAFETY: `set` is a variable; what is in it is looked up before it is read.
+    // SAFETY: `set` is a variable, and its handle is checked before it is read.
     unsafe { reptile_set_free(set) }
 }
 
 /// Frees an explanation.
 fn free_explanation(why: &mut *mut ReptileExplanation) -> ReptileCode {
-    // SAFETY: `why` is a variable; what is in it is looked up before it is read.
+    // SAFETY: `why` is a variable, and its handle is checked before it is read.
     unsafe { reptile_explanation_free(why) }
 }
 
-/// The name of a crawler.
+/// Returns a crawler's name.
 fn name(agents: *const ReptileAgents, agent: usize) -> *const c_char {
-    // SAFETY: agents are looked up before they are read.
+    // SAFETY: the handle is checked before it is read.
     unsafe { reptile_agents_name(agents, agent) }
 }
 
-/// A text that a call gave.
+/// Copies a string that the library returned.
 fn given(text: *const c_char) -> CString {
     assert!(!text.is_null());
-    // SAFETY: a text that the library gives and that is not null ends with NUL.
+    // SAFETY: strings from the library that are not null are NUL-terminated.
     unsafe { CStr::from_ptr(text) }.to_owned()
 }
 
-/// Frees agents, which must be in use.
+/// Frees agents, which must be live.
 pub fn done(mut agents: *mut ReptileAgents) {
-    // SAFETY: `agents` is a variable with agents.
+    // SAFETY: `agents` is a variable with a live handle.
     assert_eq!(unsafe { reptile_agents_free(&raw mut agents) }, ReptileCode::Ok);
     assert!(agents.is_null());
 }
 
 fn decide(agents: *const ReptileAgents, url: &str, verdicts: &mut [u8]) -> (ReptileCode, String) {
     let (start, len) = (url.as_ptr().cast(), url.len());
-    // SAFETY: the URL has so many bytes, and the verdicts too.
+    // SAFETY: both lengths are correct.
     asked(|message| unsafe { reptile_decide(agents, start, len, verdicts.as_mut_ptr(), verdicts.len(), message) })
 }
 
 #[test]
-fn one_url() {
+fn verdict_buffers_must_match_the_crawlers() {
     let _alone = alone();
     let agents = agents(&["MyBot", "GPTBot"]);
     let mut verdicts = [9; 2];
@@ -117,7 +117,7 @@ fn one_url() {
 }
 
 #[test]
-fn null_pointers_and_lengths_that_cannot_be() {
+fn null_pointers_and_impossible_lengths_are_errors() {
     let _alone = alone();
     let agents = agents(&["MyBot"]);
     let mut verdicts = [9];
@@ -126,34 +126,34 @@ fn null_pointers_and_lengths_that_cannot_be() {
     for (url, len) in [(null(), 1), (c"/x".as_ptr(), usize::MAX), (c"/x".as_ptr(), isize::MAX as usize + 1)] {
         verdicts = [9];
         let place = verdicts.as_mut_ptr();
-        // SAFETY: what is wrong is what the function looks at before it reads.
+        // SAFETY: the function checks the invalid argument before it reads.
         let (code, text) = asked(|message| unsafe { reptile_decide(agents, url, len, place, 1, message) });
         assert_eq!((code, verdicts), (ReptileCode::Argument, [0]), "{text}");
     }
     // SAFETY: as above.
     let (code, _) = asked(|message| unsafe { reptile_decide(agents, c"/x".as_ptr(), 2, null_mut(), 1, message) });
     assert_eq!(code, ReptileCode::Argument);
-    // SAFETY: as above; a null pointer without length is the empty text, and a message is not wanted.
+    // SAFETY: as above. A null pointer with length 0 is an empty string, and the message may be null.
     let code = unsafe { reptile_decide(agents, null(), 0, verdicts.as_mut_ptr(), 1, null_mut()) };
     assert_eq!(code, ReptileCode::Ok);
     let mut set = parsed();
-    // SAFETY: what is wrong is what the function looks at before it reads.
+    // SAFETY: the function checks the invalid argument before it reads.
     let (code, _) = asked(|message| unsafe { reptile_set_parse(null(), 5, null(), &raw mut set, message) });
     assert!(code == ReptileCode::Argument && set.is_null());
     for (path, code) in [(null(), ReptileCode::Argument), (c"/nowhere".as_ptr(), ReptileCode::Io)] {
-        // SAFETY: the path is null, or ends with NUL, and there is no such file.
+        // SAFETY: the path is null or NUL-terminated, and the file does not exist.
         let (read, text) = asked(|message| unsafe { reptile_set_read(path, &raw mut set, message) });
         // SAFETY: as above.
         let (mapped, _) = asked(|message| unsafe { reptile_set_map(path, &raw mut set, message) });
         assert_eq!((read, mapped), (code, code), "{text}");
-        // SAFETY: there is no place for the set.
+        // SAFETY: the null variable is checked first.
         let (code, _) = asked(|message| unsafe { reptile_set_read(path, null_mut(), message) });
         assert_eq!(code, ReptileCode::Argument);
     }
-    // SAFETY: the bytes are there, and are no set.
+    // SAFETY: the length is correct; the bytes are not a set.
     let (code, text) = asked(|message| unsafe { reptile_set_from_bytes(b"no set".as_ptr(), 6, &raw mut set, message) });
     assert_eq!(code, ReptileCode::Format, "{text}");
-    // SAFETY: the dialect ends with NUL.
+    // SAFETY: the dialect is NUL-terminated.
     let (code, text) =
         asked(|message| unsafe { reptile_set_parse(null(), 0, c"gogle".as_ptr(), &raw mut set, message) });
     assert!(code == ReptileCode::Argument && text.contains("gogle"), "{text}");
@@ -161,7 +161,7 @@ fn null_pointers_and_lengths_that_cannot_be() {
 }
 
 #[test]
-fn handles_that_are_not_in_use() {
+fn freed_and_foreign_handles_are_errors() {
     let _alone = alone();
     let mut set = parsed();
     let mut same = set;
@@ -169,24 +169,24 @@ fn handles_that_are_not_in_use() {
     let mut of_agents = agents.cast::<ReptileSet>();
     assert_eq!((free_set(&mut set), free_set(&mut set)), (ReptileCode::Ok, ReptileCode::Ok));
     assert!(set.is_null());
-    // SAFETY: null is fine.
+    // SAFETY: null is allowed.
     assert_eq!(unsafe { reptile_set_free(null_mut()) }, ReptileCode::Ok);
     let (_, code, text) = resolved(same, &["MyBot"]);
     assert!(code == ReptileCode::Argument && text.contains("not in use"), "{text}");
-    // SAFETY: a set that was freed is looked up, not read.
+    // SAFETY: a freed set is detected without reading it.
     assert_eq!(unsafe { reptile_set_len(same) }, 0);
     assert_eq!(free_set(&mut same), ReptileCode::Argument);
     let (_, code, text) = resolved(of_agents, &["MyBot"]);
     assert!(code == ReptileCode::Argument && text.contains("not in use"), "{text}");
-    // SAFETY: a handle of another kind is looked up, not read.
+    // SAFETY: a handle of another type is detected without reading it.
     assert_eq!(unsafe { reptile_set_free(&raw mut of_agents) }, ReptileCode::Argument);
-    // The agents are still there.
+    // The agents still work.
     assert_eq!(decide(agents, "/cart", &mut [0]).0, ReptileCode::Ok);
     done(agents);
-    // SAFETY: agents that were freed are looked up, not read.
+    // SAFETY: freed agents are detected without reading them.
     assert_eq!((unsafe { reptile_agents_len(agents) }, name(agents, 0)), (0, null()));
     let mut verdicts = [9];
-    // SAFETY: the verdicts have so many bytes; agents that were freed are looked up, not read.
+    // SAFETY: the buffer has one byte, and freed agents are detected without reading them.
     let (code, _) = asked(|message| unsafe {
         reptile_decide_many(agents, null(), null(), 0, false, verdicts.as_mut_ptr(), 1, message)
     });
@@ -194,7 +194,7 @@ fn handles_that_are_not_in_use() {
 }
 
 #[test]
-fn names_of_crawlers() {
+fn unusable_crawler_names_are_errors() {
     let _alone = alone();
     let mut set = parsed();
     for (names, part) in [
@@ -208,11 +208,11 @@ fn names_of_crawlers() {
     }
     let pointers = [c"Googelbot".as_ptr(), null()];
     let mut agents = null_mut();
-    // SAFETY: the second name is null, which the function looks at before it reads.
+    // SAFETY: the second name is null, which is checked before it is read.
     let (code, _) =
         asked(|message| unsafe { reptile_agents_resolve(set, pointers.as_ptr(), 2, true, &raw mut agents, message) });
     assert!(agents.is_null() && code == ReptileCode::Argument);
-    // SAFETY: the name ends with NUL.
+    // SAFETY: the name is NUL-terminated.
     let (code, _) =
         asked(|message| unsafe { reptile_agents_resolve(set, pointers.as_ptr(), 1, true, &raw mut agents, message) });
     assert_eq!(code, ReptileCode::Ok);
@@ -222,7 +222,7 @@ fn names_of_crawlers() {
 }
 
 #[test]
-fn many_urls_and_a_wrong_one_among_them() {
+fn one_bad_length_clears_all_verdicts() {
     let _alone = alone();
     let agents = agents(&["MyBot", "GPTBot"]);
     let urls: Vec<*const c_char> = (0..5_000).map(|url| if url % 2 == 0 { c"/cart" } else { c"/x" }.as_ptr()).collect();
@@ -230,7 +230,7 @@ fn many_urls_and_a_wrong_one_among_them() {
     for all_threads in [false, true] {
         let mut verdicts = vec![9; 10_000];
         let place = verdicts.as_mut_ptr();
-        // SAFETY: there are so many URLs, lengths and verdicts.
+        // SAFETY: all lengths are correct.
         let (code, text) = asked(|message| unsafe {
             reptile_decide_many(agents, urls.as_ptr(), lens.as_ptr(), 5_000, all_threads, place, 10_000, message)
         });
@@ -242,12 +242,12 @@ fn many_urls_and_a_wrong_one_among_them() {
     lens[4_999] = usize::MAX;
     let mut verdicts = vec![9; 10_000];
     let place = verdicts.as_mut_ptr();
-    // SAFETY: there are so many; the length that cannot be is looked at before the URL is read.
+    // SAFETY: the lengths are correct, except one that is checked before its URL is read.
     let (code, _) = asked(|message| unsafe {
         reptile_decide_many(agents, urls.as_ptr(), lens.as_ptr(), 5_000, false, place, 10_000, message)
     });
     assert!(code == ReptileCode::Argument && verdicts.iter().all(|&verdict| verdict == 0));
-    // SAFETY: there are not so many verdicts, which is looked at first.
+    // SAFETY: the buffer length does not match the URLs, which is checked first.
     let (code, _) = asked(|message| unsafe {
         reptile_decide_many(agents, urls.as_ptr(), lens.as_ptr(), usize::MAX / 2 + 1, false, place, 0, message)
     });
@@ -256,16 +256,16 @@ fn many_urls_and_a_wrong_one_among_them() {
 }
 
 #[test]
-fn an_explanation() {
+fn explanations_name_the_rule_and_are_freed_once() {
     let _alone = alone();
     let agents = agents(&["MyBot"]);
     let mut why = null_mut();
     let explain = |agent: usize, why: *mut *mut ReptileExplanation| {
-        // SAFETY: the URL has so many bytes, and `why` may be written to.
+        // SAFETY: the URL has 7 bytes, and `why` is writable.
         asked(|message| unsafe { reptile_explain(agents, agent, c"/cart/1".as_ptr(), 7, why, message) })
     };
     assert_eq!(explain(0, &raw mut why).0, ReptileCode::Ok);
-    // SAFETY: the call gave an explanation.
+    // SAFETY: the call returned an explanation.
     let found = unsafe { &*why };
     let (rule, reason) = (given(found.rule), given(found.reason));
     assert_eq!((&*rule, &*reason, found.rule_len, found.reason_len), (c"/cart", c"rule", 5, 4));
@@ -281,7 +281,7 @@ fn an_explanation() {
     done(agents);
 }
 
-/// What an Arrow call gives: the rows, or the code and the text.
+/// Decides an Arrow array. Returns the rows, or the code and the message.
 fn arrow(
     agents: *const ReptileAgents,
     columns: Option<&CStr>,
@@ -290,7 +290,7 @@ fn arrow(
     let (mut urls, mut schema) = to_ffi(&array.to_data()).unwrap();
     let (mut out, mut out_schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
     let columns = columns.map_or(null(), CStr::as_ptr);
-    // SAFETY: the arrays keep the rules, and the results may be written to.
+    // SAFETY: the array and schema follow the C data interface, and the results are writable.
     let (code, text) = asked(|message| unsafe {
         reptile_decide_arrow(
             agents,
@@ -305,18 +305,18 @@ fn arrow(
             message,
         )
     });
-    assert!(urls.is_released() && schema.release().is_none(), "it was not taken over");
+    assert!(urls.is_released() && schema.release().is_none(), "ownership was not taken");
     if code != ReptileCode::Ok {
         assert!(out.is_released() && out_schema.release().is_none());
         return Err((code, text));
     }
-    // SAFETY: the library keeps the rules.
+    // SAFETY: the library follows the C data interface.
     let data = unsafe { arrow_array::ffi::from_ffi(out, &out_schema) }.unwrap();
     Ok(RecordBatch::from(arrow_array::StructArray::from(data)))
 }
 
 #[test]
-fn arrow_arrays() {
+fn arrow_arrays_are_released_even_after_errors() {
     let _alone = alone();
     let agents = agents(&["MyBot"]);
     let urls = StringArray::from(vec![Some("/cart"), None]);
@@ -334,12 +334,12 @@ fn arrow_arrays() {
 }
 
 #[test]
-fn arrow_arrays_that_were_released() {
+fn released_arrow_arrays_are_errors() {
     let _alone = alone();
     let agents = agents(&["MyBot"]);
     let (mut urls, mut schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
     let (mut out, mut out_schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
-    // SAFETY: the arrays are marked as released, and the results may be written to.
+    // SAFETY: the array and schema are marked as released, and the results are writable.
     let (code, _) = asked(|message| unsafe {
         reptile_decide_arrow(
             agents,
@@ -355,7 +355,7 @@ fn arrow_arrays_that_were_released() {
         )
     });
     assert_eq!(code, ReptileCode::Arrow);
-    // SAFETY: null is looked at first.
+    // SAFETY: null is checked first.
     let (code, _) = asked(|message| unsafe {
         reptile_decide_arrow(
             agents,
@@ -372,7 +372,7 @@ fn arrow_arrays_that_were_released() {
     });
     assert_eq!(code, ReptileCode::Argument);
     let (mut stream, mut verdicts) = (FFI_ArrowArrayStream::empty(), FFI_ArrowArrayStream::empty());
-    // SAFETY: the stream is marked as released, and the result may be written to.
+    // SAFETY: the stream is marked as released, and the result is writable.
     let (code, _) = asked(|message| unsafe {
         reptile_decide_arrow_stream(agents, null(), null(), null(), false, &raw mut stream, &raw mut verdicts, message)
     });
@@ -381,7 +381,7 @@ fn arrow_arrays_that_were_released() {
 }
 
 #[test]
-fn arrow_streams() {
+fn arrow_streams_outlive_their_agents() {
     let _alone = alone();
     let agents = agents(&["MyBot"]);
     let urls = || -> RecordBatch {
@@ -393,7 +393,7 @@ fn arrow_streams() {
         let mut stream = FFI_ArrowArrayStream::new(Box::new(batches));
         let mut verdicts = FFI_ArrowArrayStream::empty();
         let column = column.map_or(null(), CStr::as_ptr);
-        // SAFETY: the stream keeps the rules, and the result may be written to.
+        // SAFETY: the stream follows the C stream interface, and the result is writable.
         let (code, text) = asked(|message| unsafe {
             reptile_decide_arrow_stream(
                 agents,
@@ -406,22 +406,22 @@ fn arrow_streams() {
                 message,
             )
         });
-        assert!(stream.release().is_none(), "it was not taken over");
+        assert!(stream.release().is_none(), "ownership was not taken");
         (verdicts, code, text)
     };
     let (verdicts, code, _) = stream(Some(c"link"));
     assert_eq!(code, ReptileCode::Ok);
     let (none, code, text) = stream(Some(c"url"));
     assert!(code == ReptileCode::Arrow && none.release().is_none() && text.contains("link"), "{text}");
-    // The stream keeps what it needs.
+    // The stream keeps the agents' data alive.
     done(agents);
     let rows = RecordBatchStreamReader::try_new(verdicts).unwrap().map(|batch| batch.unwrap().num_rows());
     assert_eq!(rows.sum::<usize>(), 4);
 }
 
 #[test]
-fn versions() {
-    // SAFETY: the version is a text that ends with NUL.
+fn versions_match_the_crates() {
+    // SAFETY: the version is NUL-terminated.
     assert_eq!(unsafe { CStr::from_ptr(reptile_version()) }.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
     assert_eq!(reptile_format_version(), reptile::FORMAT_VERSION);
 }

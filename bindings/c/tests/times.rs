@@ -1,4 +1,4 @@
-//! Deciding by the rules of a time, in sets by time, and in others.
+//! Decides by the rules of a time, in by-time sets and in others.
 
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
@@ -13,7 +13,8 @@ use crate::misuse::{alone, asked, done, resolved};
 
 const URL: &str = "https://paper.example/news";
 
-/// Agents of a set: nothing before 1,000, disallowed from then on, allowed from 2,000 on, if it is by time.
+/// Compiles a set and resolves two agents. If it is by time, it has no rules before 1,000, disallows from 1,000 and
+/// allows from 2,000.
 fn agents(by_time: bool) -> *mut ReptileAgents {
     let mut compiler = Compiler::new(Dialect::google()).by_time(by_time);
     for (time, body) in [(1_000, "user-agent: *\ndisallow: /news"), (2_000, "user-agent: *\nallow: /news")] {
@@ -24,22 +25,22 @@ fn agents(by_time: bool) -> *mut ReptileAgents {
     let mut bytes = Vec::new();
     compiler.finish().unwrap().write(&mut bytes).unwrap();
     let mut set = null_mut();
-    // SAFETY: there are so many bytes, and `set` may be written to.
+    // SAFETY: the length is correct, and `set` is writable.
     let (code, text) =
         asked(|message| unsafe { reptile_set_from_bytes(bytes.as_ptr(), bytes.len(), &raw mut set, message) });
     assert_eq!(code, ReptileCode::Ok, "{text}");
     let (agents, code, text) = resolved(set, &["MyBot", "GPTBot"]);
     assert_eq!(code, ReptileCode::Ok, "{text}");
-    // SAFETY: the set is freed once, and the agents keep what they need.
+    // SAFETY: the set is freed once, and the agents keep its data alive.
     unsafe { reptile_set_free(&raw mut set) };
     agents
 }
 
-/// The code, the text, and the verdicts for the URL at a time.
+/// Decides the URL at a time. Returns the code, the message and the verdicts.
 fn decide_at(agents: *const ReptileAgents, time: i64) -> (ReptileCode, String, [u8; 2]) {
     let mut verdicts = [9; 2];
     let (url, place) = (URL.as_ptr().cast(), verdicts.as_mut_ptr());
-    // SAFETY: the URL and the verdicts have so many bytes.
+    // SAFETY: the lengths are correct.
     let (code, text) = asked(|message| unsafe { reptile_decide_at(agents, url, URL.len(), time, place, 2, message) });
     (code, text, verdicts)
 }
@@ -54,7 +55,7 @@ const EXPECTED: [(i64, ReptileVerdict); 6] = [
 ];
 
 #[test]
-fn one_url() {
+fn one_url_is_decided_by_the_rules_of_its_time() {
     let _alone = alone();
     let timed = agents(true);
     for (time, expected) in EXPECTED {
@@ -69,17 +70,17 @@ fn one_url() {
 }
 
 #[test]
-fn reasons() {
+fn explanations_use_the_rules_of_their_time() {
     let _alone = alone();
     let (timed, other) = (agents(true), agents(false));
     let explain = |agents: *const ReptileAgents, time| {
         let (mut why, url) = (null_mut(), URL.as_ptr().cast());
-        // SAFETY: the URL has so many bytes, and `why` may be written to.
+        // SAFETY: the length is correct, and `why` is writable.
         let (code, text) =
             asked(|message| unsafe { reptile_explain_at(agents, 1, url, URL.len(), time, &raw mut why, message) });
-        // SAFETY: an explanation that was given can be read until it is freed, once.
+        // SAFETY: the explanation is null or live.
         let found = unsafe { why.as_ref() }.map(|found| (found.verdict, found.line));
-        // SAFETY: nobody else has it.
+        // SAFETY: nothing else uses the explanation.
         unsafe { reptile_explanation_free(&raw mut why) };
         (code, text, found)
     };
@@ -94,7 +95,7 @@ fn reasons() {
 }
 
 #[test]
-fn many_urls() {
+fn many_urls_are_decided_by_the_rules_of_their_times() {
     let _alone = alone();
     let (timed, other) = (agents(true), agents(false));
     let rows = 3_000;
@@ -104,7 +105,7 @@ fn many_urls() {
     let decide = |agents, times, all_threads| {
         let mut verdicts = vec![9; 2 * rows];
         let (urls, lens, place) = (urls.as_ptr(), lens.as_ptr(), verdicts.as_mut_ptr());
-        // SAFETY: there are so many URLs, lengths, times and verdicts; times that are null are not read.
+        // SAFETY: all lengths are correct. Null times are an error.
         let (code, _) = asked(|message| unsafe {
             reptile_decide_many_at(agents, urls, lens, times, rows, all_threads, place, 2 * rows, message)
         });
@@ -121,7 +122,7 @@ fn many_urls() {
 }
 
 #[test]
-fn arrow_rows() {
+fn arrow_rows_are_decided_by_a_time_column() {
     let _alone = alone();
     let timed = agents(true);
     let times: ArrayRef = Arc::new(Int64Array::from(vec![Some(999), Some(1_000), None]));
@@ -133,7 +134,7 @@ fn arrow_rows() {
         let (taken, taken_schema, place, place_schema) =
             (&raw mut urls, &raw mut schema, &raw mut out, &raw mut out_schema);
         let (columns, column) = (c"mask,capture_time".as_ptr(), column.as_ptr());
-        // SAFETY: the arrays keep the rules, and the results may be written to.
+        // SAFETY: the array and schema follow the C data interface, and the results are writable.
         let (code, text) = asked(|message| unsafe {
             reptile_decide_arrow(
                 timed,
@@ -151,7 +152,7 @@ fn arrow_rows() {
         if code != ReptileCode::Ok {
             return Err((code, text));
         }
-        // SAFETY: the library keeps the rules.
+        // SAFETY: the library follows the C data interface.
         Ok(RecordBatch::from(StructArray::from(unsafe { from_ffi(out, &out_schema) }.unwrap())))
     };
     let batch = decide(c"seen").unwrap();

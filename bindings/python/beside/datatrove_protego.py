@@ -1,10 +1,10 @@
-"""Measures ``reptile.datatrove.RobotsFilter`` beside the filter that Apertus used, written anew here, on the same documents.
+"""Benchmarks ``reptile.datatrove.RobotsFilter`` against a reimplementation of Apertus's filter, on the same documents.
 
     python beside/datatrove_protego.py web.reptile BODIES.parquet URLS.txt WORK-FOLDER [--documents 100000]
 
-BODIES has the columns url and body (bytes), one for each origin of the set. Apertus keeps the texts of robots.txt files in a
-dictionary by host, the last 8,192 of them parsed by Protego, and asks for each document and each of 15 crawlers; what is missing or
-fails may be fetched.
+BODIES has the columns url and body (bytes), one row for each origin in the set. Apertus keeps robots.txt texts in a
+dictionary by host, caches the last 8,192 parsed by Protego, and checks each document for each of 15 crawlers. A missing
+robots.txt, or an error, allows the document.
 """
 
 import argparse
@@ -28,10 +28,10 @@ AGENTS = [
     *("anthropic-ai", "Applebot-Extended", "Bytespider", "CCBot", "ClaudeBot", "cohere-training-data-crawler", "Diffbot", "FacebookBot"),
     *("Meta-ExternalAgent", "Google-Extended", "GPTBot", "PanguBot", "Amazonbot", "omgili", "ExampleBot"),
 ]
-"""15 crawlers, as many as Apertus asks for. The last one obeys the groups for `*`."""
+"""15 crawlers, the number that Apertus checks. The last one obeys the groups for `*`."""
 
 CACHED = 8192
-"""The robots.txt files that a worker keeps parsed."""
+"""Number of parsed robots.txt files that a worker caches."""
 
 
 class ProtegoFilter(BaseFilter):
@@ -45,7 +45,7 @@ class ProtegoFilter(BaseFilter):
         self.parsed = None
 
     def filter(self, doc):
-        """Says whether the document is kept, and tags it with the crawlers that are refused."""
+        """Returns whether the document is kept, and tags it with the disallowed crawlers."""
         if self.parsed is None:
             self.parsed = _parsed(self.path)
         url = doc.metadata["url"]
@@ -97,7 +97,7 @@ def main() -> None:
         folder = options.work / name
         step = made(JsonlWriter(str(folder / "refused"), adapter=refused_by_id))
         start = time.monotonic()
-        # One task, so that seconds are those of one worker.
+        # Use one task, so that the time is one worker's.
         pipeline = [JsonlReader(str(documents)), *([step] if step else [])]
         LocalPipelineExecutor(pipeline=pipeline, tasks=1, logging_dir=str(folder / "log")).run()
         lists[name] = [time.monotonic() - start, {}]
@@ -105,14 +105,14 @@ def main() -> None:
             with gzip.open(file, "rt") as rows:
                 lists[name][1].update((row["id"], row["robots_refused"]) for row in map(json.loads, rows))
     read = lists.pop("nothing")[0]
-    print(f"{options.documents:,} documents, {len(AGENTS)} crawlers; reading them takes {read:.2f} s, which is subtracted")
+    print(f"{options.documents:,} documents, {len(AGENTS)} crawlers; reading took {read:.2f} s, which is subtracted")
     for name, (seconds, refused) in lists.items():
         rate = options.documents / (seconds - read)
         kept = options.documents - len(refused)
         print(f"{name:8}  {seconds - read:8.2f} s  {rate:>9,.0f} documents/s  {kept:>9,} kept, {len(refused):,} dropped")
     ours, theirs = lists["reptile"][1], lists["protego"][1]
     differ = sum(ours.get(key, []) != theirs.get(key, []) for key in ours.keys() | theirs.keys())
-    print(f"{differ:,} documents have different lists of refused crawlers: the two read the protocol differently")
+    print(f"{differ:,} documents have different lists of refused crawlers, because the dialects differ")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Measures ``reptile.spark`` beside Protego in the same Spark session, and compares what they say.
+"""Benchmarks ``reptile.spark`` against Protego in the same Spark session, and compares their verdicts.
 
     python beside/spark_protego.py CAPTURES.parquet URLS.parquet WORK-FOLDER [--protego-rows 100000] [--master local-cluster[2,1,1024]]
     python beside/spark_protego.py ... --command target/release/reptile    # also compares every row with `reptile classify`
 
-CAPTURES has the columns url and body (bytes), one capture for each origin, URLS has id and url. Both jobs read the URLs, decide them for
-two crawlers and write Parquet. Protego is given what its users give it: the text of the origin's robots.txt, parsed
-once in each worker while it is among the last 8,192.
+CAPTURES has the columns url and body (bytes), with one capture per origin. URLS has id and url. Both jobs read the
+URLs, decide them for two crawlers and write Parquet. As usual with Protego, each worker parses an origin's robots.txt
+and caches the last 8,192.
 """
 
 import argparse
@@ -28,11 +28,11 @@ from reptile import spark
 
 AGENTS = ["GPTBot", "CCBot"]
 CACHED = 8192
-"""The robots.txt files that a worker of Protego's keeps parsed."""
+"""Number of parsed robots.txt files that a Protego worker caches."""
 
 
 def of_protego(batches):
-    """Decides by Protego: True, False, or null where no robots.txt is known."""
+    """Decides with Protego: True, False, or null if no robots.txt is known."""
     from protego import Protego
 
     table = pyarrow.parquet.read_table(SparkFiles.get("bodies.parquet"))
@@ -58,7 +58,7 @@ def of_protego(batches):
 
 
 def timed(name, rows, work):
-    """Does some work, says how long it took, and gives its result."""
+    """Runs work, prints how long it took, and returns its result."""
     start = time.monotonic()
     result = work()
     seconds = time.monotonic() - start
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("work", type=pathlib.Path)
     parser.add_argument("--protego-rows", type=int, default=100_000)
     parser.add_argument("--master", default="local-cluster[2,1,1024]")
-    parser.add_argument("--command", help="the command, to compare with")
+    parser.add_argument("--command", help="the command to compare with")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     work = options.work.absolute()
@@ -88,7 +88,7 @@ def main() -> None:
     captures = session.read.parquet(str(options.captures.absolute()))
     urls = session.read.parquet(str(options.urls.absolute()))
     rows = urls.count()
-    # Executors start their first workers here, which is part of neither job.
+    # Start the executors' first workers, so that neither job includes it.
     session.range(1000).repartition(4).mapInArrow(lambda batches: batches, "id long").count()
     count = captures.count()
     timed("compile_partitions", count, lambda: spark.compile_partitions(captures, work / "parts.reptile", partitions=4))
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def compare(work: pathlib.Path) -> None:
-    """Says how often the two say the same. They are different readings of the protocol."""
+    """Prints how often the two agree. Their dialects differ."""
     ours, theirs = (pyarrow.parquet.read_table(work / name).sort_by("id") for name in ("sample", "protego"))
     for agent in AGENTS:
         pairs = zip(ours[f"{agent}:verdict"].to_pylist(), theirs[agent].to_pylist())
@@ -122,12 +122,12 @@ def compare(work: pathlib.Path) -> None:
 
 
 def compare_with_command(command: str, captures: pathlib.Path, work: pathlib.Path, rows: int) -> None:
-    """Compares the set byte for byte, and each row, with those of the command."""
+    """Compares the set, byte for byte, and each row with the command's."""
     whole = work / "whole.reptile"
     inputs = sorted(map(str, captures.glob("*.parquet"))) if captures.is_dir() else [str(captures)]
     subprocess.run([command, "compile", "-q", "--force", "-o", whole, *inputs], check=True)
     same = whole.read_bytes() == (work / "parts.reptile").read_bytes()
-    print("the set is", "the command's, byte for byte" if same else "NOT the command's")
+    print("the set is", "identical to the command's, byte for byte" if same else "NOT identical to the command's")
     ours = pyarrow.parquet.read_table(work / "reptile").sort_by("id")
     pyarrow.parquet.write_table(ours.select(["url"]), work / "urls.parquet")
     shutil.rmtree(work / "theirs.parquet", ignore_errors=True)
@@ -150,7 +150,7 @@ def compare_with_command(command: str, captures: pathlib.Path, work: pathlib.Pat
         mine != other for mine, other in zip(*(zip(*(table[name].to_pylist() for name in names)) for table in (ours, theirs)))
     )
     complete = ours.num_rows == theirs.num_rows == rows
-    print(f"{ours.num_rows:,} rows, {theirs.num_rows:,} of the command: {differ:,} differ")
+    print(f"{ours.num_rows:,} rows, {theirs.num_rows:,} from the command: {differ:,} differ")
     sys.exit(0 if same and complete and not differ else 1)
 
 

@@ -1,4 +1,4 @@
-"""A pipeline of datatrove that keeps the documents that two crawlers may fetch, and lists the others by their ids.
+"""A datatrove pipeline that keeps documents that two crawlers may fetch, and lists the IDs of the others.
 
     python examples/datatrove_filter.py web.reptile documents kept refused
 

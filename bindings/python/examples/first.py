@@ -1,4 +1,4 @@
-"""Decides two URLs for GPTBot by a set, with the rule: python first.py SET."""
+"""Decides two URLs for GPTBot and prints the deciding rules: python first.py SET."""
 
 import sys
 

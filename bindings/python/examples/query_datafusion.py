@@ -1,4 +1,4 @@
-"""How many URLs of a Parquet file each crawler may fetch, by a query of DataFusion: ``query_datafusion.py web.reptile urls.parquet``"""
+"""Counts verdicts for the URLs in a Parquet file with DataFusion: ``query_datafusion.py web.reptile urls.parquet``"""
 
 import sys
 

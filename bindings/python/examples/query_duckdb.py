@@ -1,4 +1,4 @@
-"""How many URLs of a Parquet file each crawler may fetch, by a query of DuckDB: ``query_duckdb.py web.reptile urls.parquet``"""
+"""Counts verdicts for the URLs in a Parquet file with DuckDB: ``query_duckdb.py web.reptile urls.parquet``"""
 
 import sys
 

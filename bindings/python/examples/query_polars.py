@@ -1,4 +1,4 @@
-"""How many URLs of a Parquet file each crawler may fetch, by a lazy query of Polars: ``query_polars.py web.reptile urls.parquet``"""
+"""Counts verdicts for the URLs in a Parquet file with lazy Polars: ``query_polars.py web.reptile urls.parquet``"""
 
 import sys
 

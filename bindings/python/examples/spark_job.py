@@ -1,4 +1,4 @@
-"""A job for Apache Spark: compiles a table of captures to a set, or adds verdicts to a table of URLs.
+"""A Spark job that compiles a table of captures to a set, or adds verdicts to a table of URLs.
 
 spark-submit --master ... examples/spark_job.py compile captures.parquet web.reptile
 spark-submit --master ... --files web.reptile examples/spark_job.py verdicts web.reptile urls.parquet out.parquet --agent GPTBot
@@ -12,15 +12,15 @@ from reptile import spark
 
 
 def main() -> None:
-    """Runs the command that the arguments say."""
+    """Runs the command in the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    compiling = commands.add_parser("compile", help="makes a set of a Parquet table of captures")
+    compiling = commands.add_parser("compile", help="compiles a Parquet table of captures to a set")
     compiling.add_argument("captures")
     compiling.add_argument("set")
-    compiling.add_argument("--partitions", type=int, help="spread the captures over so many first")
+    compiling.add_argument("--partitions", type=int, help="number of partitions to spread the captures over first")
     deciding = commands.add_parser("verdicts", help="adds verdicts to a Parquet table of URLs")
-    deciding.add_argument("set", help="a path that every machine has, or the name of a file in --files")
+    deciding.add_argument("set", help="a path on every machine, or the name of a file in --files")
     deciding.add_argument("urls")
     deciding.add_argument("out")
     deciding.add_argument("--agent", action="append", required=True)

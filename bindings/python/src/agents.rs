@@ -1,4 +1,4 @@
-//! Crawlers, resolved by a set or by one robots.txt: `reptile.Agent` and `reptile.Agents`.
+//! Crawlers resolved by a set or a robots.txt: `reptile.Agent` and `reptile.Agents`.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,7 +8,7 @@ use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};
 use crate::convert;
 use crate::explain::{self as lines, PyExplanation};
 
-/// The verdict of a crawler for a URL, at a time if one is given.
+/// Returns a crawler's verdict for a URL, optionally at a given time.
 pub fn decide(
     py: Python<'_>,
     agent: &Agent,
@@ -23,7 +23,7 @@ pub fn decide(
     convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
 }
 
-/// The verdict of a crawler for a URL with its reasons, at a time if one is given.
+/// Returns a crawler's verdict for a URL with its reasons, optionally at a given time.
 pub fn explain(
     py: Python<'_>,
     agent: &Agent,
@@ -38,20 +38,20 @@ pub fn explain(
     explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
 }
 
-/// A crawler together with the set or the robots.txt that resolved it. Made by ``Set.agent`` and ``Robots.agent``.
+/// A crawler resolved by a set or a robots.txt. Created by ``Set.agent`` and ``Robots.agent``.
 #[pyclass(frozen, name = "Agent", module = "reptile")]
 pub struct PyAgent(pub Agent);
 
 #[pymethods]
 impl PyAgent {
-    /// The verdict for a URL, a str or bytes. In a set by time, ``at`` decides by the rules of that time: a whole number of seconds
-    /// since 1970, or a ``datetime`` with a time zone.
+    /// Returns the verdict for a URL (str or bytes). In a set by time, ``at`` selects the rules of that time: an
+    /// integer in seconds since 1970, or a ``datetime`` with a time zone.
     #[pyo3(signature = (url, *, at=None))]
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         decide(py, &self.0, url, at)
     }
 
-    /// The verdict for a URL with its reasons; ``at`` is that of ``decide``.
+    /// Returns the verdict for a URL with its reasons; ``at`` is as in ``decide``.
     #[pyo3(signature = (url, *, at=None))]
     fn explain(
         &self,
@@ -62,21 +62,21 @@ impl PyAgent {
         explain(py, &self.0, url, at)
     }
 
-    /// How many seconds the crawler should wait between two fetches from the origin of a URL; None if no line says it that counts
-    /// under the dialect.
+    /// Returns how many seconds the crawler should wait between two fetches from a URL's origin, or None if no line
+    /// that counts in the dialect says so.
     fn crawl_delay(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let delay = convert::with_bytes(url, |url| self.0.crawl_delay(url))?;
         Ok(delay.map_err(|error| convert::library_error(py, error))?.map(|delay| delay.as_secs_f64()))
     }
 
-    /// The lines of the origin's robots.txt that decide no URL and are for this crawler: a list of dictionaries with ``kind``,
-    /// ``key``, ``value``, ``line``, and whether the line ``counts`` under the dialect.
+    /// Returns the lines of the origin's robots.txt that decide no URL and apply to this crawler: a list of
+    /// dictionaries with ``kind``, ``key``, ``value``, ``line``, and whether the line ``counts`` in the dialect.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = convert::with_bytes(url, |url| self.0.directives(url))?;
         lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
-    /// The name, as it was given.
+    /// The name as given.
     #[getter]
     fn name(&self) -> String {
         self.0.crawler().to_string()
@@ -88,7 +88,7 @@ impl PyAgent {
         self.0.tokens().map(|token| String::from_utf8_lossy(token).into_owned()).collect()
     }
 
-    /// Whether any robots.txt of the set names the crawler.
+    /// Whether any robots.txt in the set names the crawler.
     #[getter]
     fn is_named(&self) -> bool {
         self.0.is_named()
@@ -99,13 +99,13 @@ impl PyAgent {
     }
 }
 
-/// Several crawlers together with the set that resolved them. Made by ``Set.agents``.
+/// Several crawlers resolved by a set. Created by ``Set.agents``.
 #[pyclass(frozen, name = "Agents", module = "reptile")]
 pub struct PyAgents(pub Agents);
 
 #[pymethods]
 impl PyAgents {
-    /// The verdicts for a URL, one for each crawler.
+    /// Returns the verdict of each crawler for a URL.
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
         let mut verdicts = vec![Verdict::Invalid; self.0.len()];
         let decided = convert::with_bytes(url, |url| self.0.decide(url, &mut verdicts))?;
@@ -113,7 +113,7 @@ impl PyAgents {
         verdicts.into_iter().map(|verdict| convert::verdict(py, verdict)).collect()
     }
 
-    /// The verdicts for many URLs, as Arrow columns; see ``Set.decide_many``.
+    /// Returns the verdicts for many URLs as Arrow columns; see ``Set.decide_many``.
     #[pyo3(signature = (urls, columns=None, *, url_column=None, times=None, parallel=true))]
     fn decide_many(
         &self,
@@ -127,7 +127,7 @@ impl PyAgents {
         arrow::decide_many(py, self.0.clone(), urls, &Asked { columns, url_column, times, parallel })
     }
 
-    /// The verdicts for many URLs, decided as they are read; see ``Set.decide_stream``.
+    /// Returns verdicts that are decided as the URLs are read; see ``Set.decide_stream``.
     #[pyo3(signature = (urls, columns=None, *, url_column=None, times=None, parallel=true))]
     fn decide_stream(
         &self,
@@ -141,7 +141,7 @@ impl PyAgents {
         arrow::decide_stream(py, self.0.clone(), urls, &Asked { columns, url_column, times, parallel })
     }
 
-    /// The names, as they were given.
+    /// The names as given.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.0.iter().map(|agent| agent.crawler().to_string()).collect()

@@ -1,6 +1,6 @@
-//! Many URLs: from Arrow's PyCapsule interface, or any iterable, to verdicts with that interface.
+//! Decides many URLs from Arrow's PyCapsule interface or any iterable, and returns verdicts with that interface.
 //!
-//! The capsules are made and taken here rather than by `pyo3-arrow`, which needs four more crates of Arrow and numpy.
+//! The capsules are handled here rather than by `pyo3-arrow`, which would add four more Arrow crates and numpy.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,18 +24,18 @@ const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
 const SCHEMA: &std::ffi::CStr = c"arrow_schema";
 
-/// Arrays of URLs, wherever they are from.
+/// Arrays of URLs from any source.
 pub type Urls = Box<dyn ArrayReader + Send>;
 
-/// What is asked of many URLs.
+/// Options for deciding many URLs.
 pub struct Asked<'a, 'py> {
-    /// The columns of the result.
+    /// The result's columns.
     pub columns: Option<&'a Bound<'py, PyAny>>,
     /// The column with the URLs.
     pub url_column: Option<&'a str>,
     /// The column with the times, or the times themselves.
     pub times: Option<&'a Bound<'py, PyAny>>,
-    /// Whether all threads are used.
+    /// Whether to use all threads.
     pub parallel: bool,
 }
 
@@ -94,7 +94,7 @@ fn stream(
     VerdictStream::new(urls, asked.url_column, decider).map_err(failed)
 }
 
-/// Times as arrays: from anything with the PyCapsule interface, or an iterable of whole numbers and of times with a zone.
+/// Returns times as arrays, from the PyCapsule interface or an iterable of integers and datetimes with a time zone.
 fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Urls> {
     if times.hasattr("__arrow_c_stream__")? || times.hasattr("__arrow_c_array__")? {
         return reader(times);
@@ -108,14 +108,14 @@ fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Urls> {
     Ok(Box::new(ArrayIterator::new([Ok(Arc::new(array.finish()) as ArrayRef)], field)))
 }
 
-/// The URLs as arrays: from a stream, from one array, or from an iterable of texts.
+/// Returns URLs as arrays, from a stream, an array or an iterable of strings.
 fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Urls> {
     if urls.hasattr("__arrow_c_stream__")? {
-        // The capsule has to live until the stream has been moved out of it.
+        // The capsule must live until the stream has been moved out of it.
         let capsule = urls.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
         let stream = capsule.pointer_checked(Some(STREAM))?;
-        // SAFETY: a capsule of this name holds a stream, by the PyCapsule interface of Arrow, which may be moved away; the capsule
-        // is alive.
+        // SAFETY: by Arrow's PyCapsule interface, a capsule with this name holds a stream, which may be moved out. The
+        // capsule is alive.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast().as_ptr()) };
         let reader = ArrayStreamReader::try_new(stream).map_err(|error| raised(urls.py(), error))?;
         return Ok(Box::new(reader));
@@ -125,29 +125,29 @@ fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Urls> {
     Ok(Box::new(ArrayIterator::new([Ok(array)], field)))
 }
 
-/// The array of an object with `__arrow_c_array__`.
+/// Returns the array of an object with `__arrow_c_array__`.
 fn array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let pair = urls.call_method0("__arrow_c_array__")?;
-    // The capsules have to live until what they hold has been moved out of them.
+    // The capsules must live until their contents have been moved out.
     let (schema_capsule, array_capsule): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = pair.extract()?;
     let schema = schema_capsule.pointer_checked(Some(SCHEMA))?;
     let array = array_capsule.pointer_checked(Some(ARRAY))?;
-    // SAFETY: a capsule of this name holds the type of an array, by the PyCapsule interface of Arrow, which may be moved away.
+    // SAFETY: by Arrow's PyCapsule interface, a capsule with this name holds a schema, which may be moved out.
     let schema = unsafe { FFI_ArrowSchema::from_raw(schema.cast().as_ptr()) };
-    // SAFETY: a capsule of this name holds an array, by the PyCapsule interface of Arrow, which may be moved away.
+    // SAFETY: by Arrow's PyCapsule interface, a capsule with this name holds an array, which may be moved out.
     let array = unsafe { FFI_ArrowArray::from_raw(array.cast().as_ptr()) };
     if array.is_released() || schema.release().is_none() {
-        return Err(PyValueError::new_err("the array of URLs was taken over already"));
+        return Err(PyValueError::new_err("the URL array is already consumed"));
     }
-    // SAFETY: the array and its type keep the rules of the C data interface.
+    // SAFETY: the array and its schema follow the C data interface.
     let data = unsafe { from_ffi(array, &schema) };
     Ok(make_array(data.map_err(|error| raised(urls.py(), error))?))
 }
 
-/// An array of the texts of an iterable, which are copied: `str`, or `bytes` if the first text is. None is null.
+/// Copies an iterable of strings to an array: `str`, or `bytes` if the first string is bytes. None becomes null.
 fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
-        return Err(PyTypeError::new_err("the URLs are one text; `decide` takes one, `decide_many` several"));
+        return Err(PyTypeError::new_err("the URLs are one text; use `decide` for a single URL"));
     }
     let items: Vec<Bound<'_, PyAny>> = urls.try_iter()?.collect::<PyResult<_>>()?;
     let first = items.iter().find(|item| !item.is_none());
@@ -168,7 +168,7 @@ fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 }
 
 fn not_text(place: usize, expected: &str) -> PyErr {
-    PyTypeError::new_err(format!("urls[{place}] has to be {expected} or None"))
+    PyTypeError::new_err(format!("urls[{place}] must be {expected} or None"))
 }
 
 fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
@@ -184,8 +184,8 @@ fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'p
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-/// Columns of verdicts, with the Arrow PyCapsule interface: ``pyarrow.table(verdicts)``, ``polars.DataFrame(verdicts)``,
-/// ``pandas.DataFrame.from_arrow(verdicts)``, or a table in a DuckDB query.
+/// Columns of verdicts with the Arrow PyCapsule interface. Usable as ``pyarrow.table(verdicts)``,
+/// ``polars.DataFrame(verdicts)``, ``pandas.DataFrame.from_arrow(verdicts)``, or as a table in a DuckDB query.
 #[pyclass(frozen, name = "Verdicts", module = "reptile")]
 pub struct PyVerdicts {
     schema: SchemaRef,
@@ -200,7 +200,7 @@ impl PyVerdicts {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may leave a requested schema aside, and the consumer has to convert.
+        // The producer may ignore the requested schema, and the consumer must convert.
         let _ = requested_schema;
         let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
@@ -210,13 +210,13 @@ impl PyVerdicts {
         schema_capsule(py, &self.schema)
     }
 
-    /// The names of the columns.
+    /// The column names.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// One column as a list of Python values; verdicts are ``Verdict``.
+    /// Returns a column as a list of Python values, with verdicts as ``Verdict``.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let Some((place, _)) = self.schema.fields().find(name) else {
             return Err(PyKeyError::new_err(format!(
@@ -235,7 +235,7 @@ impl PyVerdicts {
         self.column(py, name)
     }
 
-    /// All columns as lists of Python values, by their names.
+    /// Returns all columns as lists of Python values, by name.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for name in self.column_names() {
@@ -244,7 +244,7 @@ impl PyVerdicts {
         Ok(columns)
     }
 
-    /// The number of rows, which is that of the URLs.
+    /// Returns the number of rows, which equals the number of URLs.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
@@ -254,7 +254,7 @@ impl PyVerdicts {
     }
 }
 
-/// Verdicts that are decided as they are read, in batches, with the Arrow PyCapsule interface. Can be read once.
+/// Verdicts that are decided in batches as they are read, with the Arrow PyCapsule interface. Can be read once.
 #[pyclass(frozen, name = "VerdictReader", module = "reptile")]
 pub struct PyVerdictReader {
     schema: SchemaRef,
@@ -272,7 +272,7 @@ impl PyVerdictReader {
         let _ = requested_schema;
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
         let stream =
-            stream.ok_or_else(|| PyValueError::new_err("the verdicts were read already; decide_many keeps them"))?;
+            stream.ok_or_else(|| PyValueError::new_err("the verdicts were already read; decide_many keeps them"))?;
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(stream)), STREAM)
     }
 
@@ -281,7 +281,7 @@ impl PyVerdictReader {
     }
 }
 
-/// Appends the values of an array.
+/// Appends an array's values to a list.
 fn append(list: &Bound<'_, PyList>, array: &dyn Array, name: &str) -> PyResult<()> {
     let py = list.py();
     match array.data_type() {
@@ -333,10 +333,10 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array, name: &str) -> PyResult<(
     Ok(())
 }
 
-/// The verdicts by their numbers, which are their places in the dictionary.
+/// The verdicts by number, which is their index in the dictionary.
 const VERDICTS: [reptile::Verdict; 4] =
     [reptile::Verdict::Allow, reptile::Verdict::Disallow, reptile::Verdict::Unknown, reptile::Verdict::Invalid];
 
 fn no_values(array: &dyn Array) -> PyErr {
-    PyTypeError::new_err(format!("a column of {} cannot be made a list", array.data_type()))
+    PyTypeError::new_err(format!("cannot convert a column of {} to a list", array.data_type()))
 }

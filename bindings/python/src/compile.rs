@@ -1,4 +1,4 @@
-//! Compiling robots.txt files to a set, `reptile.compile`, and merging sets that were compiled in parts, `reptile.merge`.
+//! Compiles robots.txt files to a set (`reptile.compile`), and merges sets (`reptile.merge`).
 
 use std::path::PathBuf;
 
@@ -12,30 +12,31 @@ use crate::convert;
 use crate::robots::dialect_of;
 use crate::set::{PySet, mapped, open_set};
 
-/// The captures that are taken from Python at a time.
+/// Number of captures taken from Python at a time.
 const BATCH: usize = 4096;
 
-/// The bytes of memory that merging holds, unless the caller says another number; the rest goes to temporary files beside the
-/// new set. The command has the same default.
+/// Default memory limit for merging, in bytes, which is also the command's. The rest goes to temporary files next to
+/// the new set.
 const MERGE_MEMORY: u64 = 2 << 30;
 
 /// Compiles robots.txt files to a set.
 ///
-/// ``captures`` is a mapping of the URL of a robots.txt to its body (str or bytes), or an iterable of such pairs or of dictionaries
-/// with ``url`` and, where known, ``body``, ``status``, ``time`` (seconds since 1970), ``redirects``, ``cache_control``,
-/// ``content_type``, ``truncated`` and ``error`` (a text, or ``True``, if there was no response). Their order does not matter; of several
-/// captures of an origin the fetch profile chooses by time.
+/// ``captures`` is a mapping from robots.txt URLs to bodies (str or bytes), or an iterable of such pairs or of
+/// dictionaries. A dictionary has ``url`` and, where known, ``body``, ``status``, ``time`` (seconds since 1970),
+/// ``redirects``, ``cache_control``, ``content_type``, ``truncated`` and ``error`` (a message, or ``True``, if there
+/// was no response). Their order does not matter: if an origin has several captures, the fetch profile chooses by time.
 ///
-/// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; otherwise it is in
-/// memory. ``dialect`` says what the files mean, ``profile`` what a failed fetch means (its default is the dialect's own), ``at`` for
-/// which time the set is, ``by_time`` keeps every capture. A capture that cannot be compiled raises, or is left out if ``on_error``
-/// is given, which is called with its origin, or its URL if that is not the URL of a robots.txt, and a text.
+/// With ``path``, the set is written to that file, which is either complete or absent, and opened from there; otherwise
+/// it is kept in memory. ``dialect`` selects how files are read, and ``profile`` what a failed fetch means (default:
+/// the dialect's profile). ``at`` is the time that the set is compiled for; ``by_time`` keeps every capture. A capture
+/// that cannot be compiled raises an exception. If ``on_error`` is given, it is left out and ``on_error`` is called
+/// with its origin, or its URL if that is not a robots.txt URL, and a message.
 #[pyfunction]
 #[pyo3(signature = (
     captures, path=None, *, dialect="google", profile=None, at=None, by_time=false, line_numbers=true, other_directives=true,
     on_error=None
 ))]
-#[allow(clippy::too_many_arguments, reason = "most have names")]
+#[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
 pub fn compile(
     py: Python<'_>,
     captures: &Bound<'_, PyAny>,
@@ -94,24 +95,25 @@ fn keep(py: Python<'_>, compiled: CompiledSet, path: Option<PathBuf>) -> PyResul
     }
 }
 
-/// Merges sets to the one that compiling all of their captures at once gives, byte for byte, in whatever order they are given.
+/// Merges sets. The result is identical, byte for byte, to compiling all captures at once, in any order.
 ///
-/// ``sets`` are ``Set`` objects or paths of set files, which are mapped: nobody may write into them meanwhile. They must have been
-/// compiled under the same dialect and fetch profile, and all of them or none ``by_time``; the new set is for the latest of their
-/// times. Two different robots.txt files for one origin, of which nothing says which counts, raise ``Error``.
+/// ``sets`` are ``Set`` objects or paths of set files. Files are mapped and must not be modified in the meantime. The
+/// sets must have the same dialect and fetch profile, and all or none must be ``by_time``. The new set is for the
+/// latest of their times. If two sets have different robots.txt files for an origin, and nothing says which one counts,
+/// ``Error`` is raised.
 ///
-/// With ``path`` the set is written to that file, which is either complete or absent, and opened from there; what does not fit in
-/// ``memory`` bytes goes to temporary files beside it. Otherwise it is in memory. Time and memory are those of the command
-/// ``reptile merge``.
+/// With ``path``, the set is written to that file, which is either complete or absent, and opened from there; data over
+/// ``memory`` bytes goes to temporary files next to it. Otherwise it is kept in memory. Time and memory are as for the
+/// command ``reptile merge``.
 #[pyfunction]
 #[pyo3(signature = (sets, path=None, *, memory=MERGE_MEMORY))]
 pub fn merge(py: Python<'_>, sets: &Bound<'_, PyAny>, path: Option<PathBuf>, memory: u64) -> PyResult<PySet> {
     if sets.cast::<PyString>().is_ok() || sets.cast::<PyBytes>().is_ok() {
-        return Err(PyTypeError::new_err("the sets are one text; `merge` takes several sets"));
+        return Err(PyTypeError::new_err("the sets are one text; `merge` needs a list of sets"));
     }
     let sets = sets.try_iter()?.map(|set| part(py, &set?)).collect::<PyResult<Vec<Set>>>()?;
     let Some(first) = sets.first() else {
-        return Err(PyValueError::new_err("there is no set to merge"));
+        return Err(PyValueError::new_err("no sets to merge"));
     };
     let profile = Profile::from_name(first.profile());
     let profile =
@@ -132,7 +134,7 @@ pub fn merge(py: Python<'_>, sets: &Bound<'_, PyAny>, path: Option<PathBuf>, mem
     keep(py, merged?, path)
 }
 
-/// One of the sets to merge.
+/// Opens one of the sets to merge.
 fn part(py: Python<'_>, set: &Bound<'_, PyAny>) -> PyResult<Set> {
     if let Ok(set) = set.cast::<PySet>() {
         return Ok(set.get().set());
@@ -159,7 +161,7 @@ fn add(
     Ok(())
 }
 
-/// The URL of a capture, as it was given, as far as it is a text.
+/// Returns a capture's URL as given, if it is a string.
 fn url_of(item: &Bound<'_, PyAny>) -> PyResult<String> {
     let url = if item.cast::<PyDict>().is_ok() { item.get_item("url") } else { item.get_item(0) }?;
     convert::with_bytes(&url, |url| String::from_utf8_lossy(url).into_owned())
@@ -170,7 +172,7 @@ fn capture(py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<Capture> {
         return of_fields(py, fields);
     }
     let Ok((url, body)) = item.cast::<PyTuple>().map_or_else(|_| item.extract(), |pair| pair.extract()) else {
-        return Err(PyTypeError::new_err("a capture has to be a pair of URL and body, or a dictionary"));
+        return Err(PyTypeError::new_err("a capture must be a pair of URL and body, or a dictionary"));
     };
     let (url, body): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (url, body);
     with_url(py, &url, Some(&body))
@@ -198,20 +200,20 @@ fn of_fields(py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<Capture> {
             "redirects" => capture.redirects = value.extract()?,
             "cache_control" => capture.cache_control = Some(value.extract()?),
             "content_type" => capture.content_type = Some(value.extract()?),
-            // Either an error text or a flag; `failed` is the older name. Both say that there was no response.
+            // Either an error message or a flag; `failed` is the older name. Both mean that there was no response.
             "error" | "failed" => capture.has_failed |= has_failed(&value)?,
             "truncated" => {
                 let name: String = value.extract()?;
                 let unknown = || PyValueError::new_err(format!("truncated: unknown {name:?}"));
                 capture.truncated = Some(Truncation::from_name(&name).ok_or_else(unknown)?);
             }
-            other => return Err(PyValueError::new_err(format!("a capture has no field {other:?}"))),
+            other => return Err(PyValueError::new_err(format!("unknown capture field {other:?}"))),
         }
     }
     Ok(capture)
 }
 
-/// Returns whether ``error`` reports that there was no response: a nonempty text, or a flag.
+/// Returns whether ``error`` reports that there was no response: a nonempty string, or a flag.
 fn has_failed(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match value.cast::<PyString>() {
         Ok(text) => Ok(!text.to_str()?.is_empty()),

@@ -1,4 +1,4 @@
-//! Between Python and the library: texts, verdicts, errors.
+//! Converts strings, verdicts and errors between Python and the library.
 
 use std::io;
 use std::path::Path;
@@ -10,12 +10,12 @@ use pyo3::types::{PyBytes, PyString, PyType};
 use reptile::{CrawlerError, ErrorKind, Verdict};
 use reptile_arrow::text_of;
 
-/// The types of the package that are written in Python.
+/// The package's types that are defined in Python.
 struct Types {
     error: Py<PyType>,
     crawler_error: Py<PyType>,
     format_error: Py<PyType>,
-    /// The members of `Verdict`, by the number of the verdict.
+    /// The members of `Verdict`, by verdict number.
     verdicts: [Py<PyAny>; 4],
 }
 
@@ -36,7 +36,7 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
     })
 }
 
-/// The member of `reptile.Verdict` for a verdict.
+/// Returns the member of `reptile.Verdict` for a verdict.
 pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
     match types(py)?.verdicts.get(verdict as usize) {
         Some(member) => Ok(member.clone_ref(py)),
@@ -44,7 +44,7 @@ pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// The kinds of exceptions that this module raises.
+/// The exceptions that this module raises.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// `reptile.Error`.
@@ -55,7 +55,7 @@ pub enum Kind {
     Format,
 }
 
-/// An exception of the package.
+/// Creates an exception of the package.
 pub fn raised(py: Python<'_>, kind: Kind, text: String) -> PyErr {
     match types(py) {
         Ok(types) => {
@@ -70,18 +70,19 @@ pub fn raised(py: Python<'_>, kind: Kind, text: String) -> PyErr {
     }
 }
 
-/// Whether an exception is one of the package.
+/// Returns whether an exception is one of the package's.
 pub fn is_raised(py: Python<'_>, error: &PyErr) -> bool {
     types(py).is_ok_and(|types| error.is_instance(py, types.error.bind(py)))
 }
 
-/// The exception for an error of the library.
+/// Converts a library error to an exception.
 pub fn library_error(py: Python<'_>, error: reptile::Error) -> PyErr {
     let kind = if error.kind() == ErrorKind::Format { Kind::Format } else { Kind::Other };
     raised(py, kind, text_of(&error))
 }
 
-/// The exception for an error of the library about a file: `OSError`, with the path, if it could not be read or written.
+/// Converts a library error about a file to an exception: an `OSError` with the path if the file could not be read or
+/// written.
 pub fn file_error(py: Python<'_>, path: &Path, error: reptile::Error) -> PyErr {
     use std::error::Error;
     let text = format!("{}: {}", path.display(), text_of(&error));
@@ -95,19 +96,19 @@ pub fn file_error(py: Python<'_>, path: &Path, error: reptile::Error) -> PyErr {
     raised(py, kind, text)
 }
 
-/// The `OSError` of the system's number, which Python makes a `FileNotFoundError` and the like.
+/// Creates an `OSError` from an error number; Python turns it into a `FileNotFoundError` or the like.
 fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyResult<PyErr> {
     let text = py.import("os")?.call_method1("strerror", (number,))?;
     let error = py.import("builtins")?.getattr("OSError")?.call1((number, text, path.as_os_str()))?;
     Ok(PyErr::from_value(error))
 }
 
-/// The exception for the name of a crawler.
+/// Creates the exception for an invalid crawler name.
 pub fn crawler_error(py: Python<'_>, error: &CrawlerError) -> PyErr {
     raised(py, Kind::Crawler, text_of(error))
 }
 
-/// The exception for an error about names, columns or arrays.
+/// Converts an error about names, columns or arrays to an exception.
 pub fn arrow_error(py: Python<'_>, error: &reptile_arrow::Error) -> PyErr {
     use reptile_arrow::ErrorKind;
     let text = error.to_string();
@@ -120,8 +121,8 @@ pub fn arrow_error(py: Python<'_>, error: &reptile_arrow::Error) -> PyErr {
     }
 }
 
-/// Does something with the bytes of a `str` or of `bytes`, which are not copied. Text that UTF-8 cannot say, lone surrogates, is
-/// passed on as Python encodes it: it is part of no valid host, and any bytes may be part of a path.
+/// Runs `work` on the bytes of a `str` or `bytes`, without copying them. Lone surrogates, which UTF-8 cannot represent,
+/// are passed on as Python encodes them: they are invalid in hosts, and paths may contain any bytes.
 pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
     if let Ok(text) = text.cast::<PyString>() {
         if let Ok(text) = text.to_str() {
@@ -132,27 +133,26 @@ pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> 
     }
     match text.cast::<PyBytes>() {
         Ok(bytes) => Ok(work(bytes.as_bytes())),
-        Err(_) => Err(PyTypeError::new_err(format!("a text has to be str or bytes, not {}", text.get_type().name()?))),
+        Err(_) => Err(PyTypeError::new_err(format!("expected str or bytes, not {}", text.get_type().name()?))),
     }
 }
 
-/// A time in seconds since 1970: a whole number, or a `datetime` with a time zone.
+/// Converts a time to seconds since 1970, from an integer or a `datetime` with a time zone.
 pub fn moment(time: &Bound<'_, PyAny>) -> PyResult<i64> {
     if let Ok(seconds) = time.extract::<i64>() {
         return Ok(seconds);
     }
-    let wrong = || {
-        PyTypeError::new_err("a time has to be a whole number of seconds since 1970, or a datetime with a time zone")
-    };
+    let wrong =
+        || PyTypeError::new_err("expected a time as an integer in seconds since 1970 or a datetime with a time zone");
     if !time.hasattr("utcoffset")? || time.call_method0("utcoffset")?.is_none() {
         return Err(wrong());
     }
     let seconds: f64 = time.call_method0("timestamp").map_err(|_| wrong())?.extract()?;
-    // A `datetime` is of the years 1 to 9999.
+    // A `datetime` is limited to the years 1 to 9999.
     Ok(seconds.floor() as i64)
 }
 
-/// The names of crawlers: a `str`, or several.
+/// Returns crawler names from a `str` or a sequence.
 pub fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(name) = names.cast::<PyString>() {
         return Ok(vec![name.to_str()?.to_owned()]);

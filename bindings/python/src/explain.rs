@@ -1,4 +1,4 @@
-//! A verdict with its reasons, `reptile.Explanation`, and the lines that decide no URL.
+//! Verdicts with reasons (`reptile.Explanation`), and lines that decide no URL.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,31 +24,32 @@ impl PyExplanation {
         self.0.rule().map(ToString::to_string)
     }
 
-    /// The line of the deciding rule in the robots.txt, from 1; None if no rule decided, or the set has no line numbers.
+    /// The deciding rule's line in the robots.txt, starting at 1; None if no rule decided or the set has no line
+    /// numbers.
     #[getter]
     fn line(&self) -> Option<u32> {
         self.0.rule().map(|rule| rule.line).filter(|&line| line > 0)
     }
 
-    /// Why the group that the crawler obeys is for it: ``named``, ``default`` or ``none``.
+    /// Why the crawler obeys its group: ``named``, ``default`` or ``none``.
     #[getter]
     fn group(&self) -> &'static str {
         self.0.group.as_str()
     }
 
-    /// The reason in a few words, such as ``rule``, ``no rule matches`` or ``404``.
+    /// A short reason such as ``rule``, ``no rule matches`` or ``404``.
     #[getter]
     fn reason(&self) -> String {
         self.0.reason.to_string()
     }
 
-    /// The best matching Allow rule, whether it decided or not.
+    /// The best matching Allow rule, whether or not it decided.
     #[getter]
     fn allow(&self) -> Option<String> {
         self.0.allow.as_ref().map(ToString::to_string)
     }
 
-    /// The best matching Disallow rule, whether it decided or not.
+    /// The best matching Disallow rule, whether or not it decided.
     #[getter]
     fn disallow(&self) -> Option<String> {
         self.0.disallow.as_ref().map(ToString::to_string)
@@ -64,7 +65,7 @@ impl PyExplanation {
     }
 }
 
-/// The lines that decide no URL, each as a dictionary.
+/// Returns the lines that decide no URL, each as a dictionary.
 pub fn directives<'py>(py: Python<'py>, directives: &[Directive]) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let of_line = |directive: &Directive| {
         let made = PyDict::new(py);

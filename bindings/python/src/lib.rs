@@ -1,8 +1,9 @@
-//! The native half of the Python package `reptile`. Its other half, in `python/reptile`, has the documentation that users see,
-//! the types of verdicts and errors, and the drop-ins.
+//! The native half of the Python package `reptile`. The other half, in `python/reptile`, contains the user
+//! documentation, the types of verdicts and errors, and the drop-ins.
 //!
-//! Deciding is in the crate `reptile`, columns of verdicts in `reptile-arrow`; here are objects, conversions and the border:
-//! strings are borrowed, the interpreter is let go of while work takes long, and errors are exceptions with the library's text.
+//! The crate `reptile` decides, and `reptile-arrow` builds columns of verdicts. This crate defines Python objects and
+//! conversions: strings are borrowed, the interpreter is released during long work, and errors become exceptions with
+//! the library's message.
 
 mod agents;
 mod arrow;

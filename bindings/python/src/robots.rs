@@ -1,4 +1,4 @@
-//! One robots.txt: `reptile.Robots`.
+//! A single robots.txt: `reptile.Robots`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::convert;
 use crate::explain::{self, PyExplanation};
 use crate::set::Cache;
 
-/// One robots.txt, for URLs of any origin, or paths: the caller knows which origin the file is from.
+/// A single robots.txt. It applies to every URL or path, whatever its origin.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
 pub struct PyRobots {
     robots: Robots,
@@ -33,26 +33,26 @@ impl PyRobots {
         Ok(PyRobots { robots, dialect, body, cache })
     }
 
-    /// Reads a robots.txt; the same as ``Robots(body, dialect)``.
+    /// Parses a robots.txt; the same as ``Robots(body, dialect)``.
     #[classmethod]
     #[pyo3(signature = (body, dialect="google"))]
     fn parse(_class: &Bound<'_, PyType>, py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<PyRobots> {
         PyRobots::new(py, body, dialect)
     }
 
-    /// The verdict for a URL or a path.
+    /// Returns the verdict for a URL or a path.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
         self.cache.decide(py, url, agent, None, exact)
     }
 
-    /// The verdict for a URL or a path with its reasons.
+    /// Returns the verdict for a URL or a path with its reasons.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
         self.cache.explain(py, url, agent, None, exact)
     }
 
-    /// Resolves a crawler. With ``verbatim`` the name is used as it is: nothing is looked up, cut off or refused.
+    /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
     #[pyo3(signature = (name, *, exact=false, verbatim=false))]
     fn agent(&self, py: Python<'_>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
         if verbatim {
@@ -68,21 +68,21 @@ impl PyRobots {
         self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
     }
 
-    /// The addresses of the sitemaps that count under the dialect.
+    /// The URLs of the sitemaps that count in the dialect.
     #[getter]
     fn sitemaps(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let site = self.robots.site().map_err(|error| convert::library_error(py, error))?;
         Ok(site.sitemaps().map(|sitemap| String::from_utf8_lossy(sitemap).into_owned()).collect())
     }
 
-    /// All lines that decide no URL, as ``Agent.directives`` gives them.
+    /// All lines that decide no URL, in the form of ``Agent.directives``.
     #[getter]
     fn directives<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let site = self.robots.site().map_err(|error| convert::library_error(py, error))?;
         explain::directives(py, &site.directives)
     }
 
-    /// What the parser says of the file: pairs of a line, from 1, and a description.
+    /// The parser's diagnostics: pairs of a line number, starting at 1, and a description.
     #[getter]
     fn diagnostics(&self) -> Vec<(u32, String)> {
         self.robots.diagnostics().map(|(line, text)| (line, text.to_owned())).collect()
@@ -104,7 +104,7 @@ impl PyRobots {
     }
 }
 
-/// The dialect of a name.
+/// Returns the dialect with a name.
 pub fn dialect_of(name: &str) -> PyResult<&'static Dialect> {
     Dialect::from_name(name)
         .ok_or_else(|| PyValueError::new_err(format!("unknown dialect {name:?}; reptile.dialects() lists them")))

@@ -14,10 +14,10 @@ use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
 
-/// The most crawlers that a set keeps resolved, for those who name one in each call.
+/// Maximum number of resolved crawlers that a set caches, for callers that name one in each call.
 const MAX_CACHED_AGENTS: usize = 256;
 
-/// What decides, and the crawlers that were resolved lately.
+/// A source of verdicts, with recently resolved crawlers.
 pub struct Cache {
     source: Source,
     agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
@@ -33,7 +33,7 @@ impl Cache {
         self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
     }
 
-    /// A crawler, resolved once.
+    /// Returns a crawler, which is resolved once.
     pub fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<Arc<Agent>> {
         let key = (name.to_owned(), exact);
         let lock = || self.agents.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +43,7 @@ impl Cache {
         let agents = self.agents(py, &[name], exact)?;
         let mut found = agents.iter();
         let (Some(agent), None) = (found.next(), found.next()) else {
-            return Err(raised(py, Kind::Crawler, format!("{name:?} is a group of crawlers; `agents` takes it")));
+            return Err(raised(py, Kind::Crawler, format!("{name:?} is a group of crawlers; use `agents`")));
         };
         let agent = Arc::new(agent.clone());
         let mut cached = lock();
@@ -77,12 +77,12 @@ impl Cache {
     }
 }
 
-/// A compiled set of robots.txt files. Made by ``reptile.open`` and ``reptile.compile``; threads may share it.
+/// A compiled set of robots.txt files. Created by ``reptile.open`` and ``reptile.compile``; threads may share it.
 #[pyclass(frozen, name = "Set", module = "reptile")]
 pub struct PySet {
     set: Set,
     cache: Cache,
-    /// The file, if there is one, and whether it is mapped.
+    /// The file, if any, and whether it is mapped.
     file: Option<(PathBuf, bool)>,
 }
 
@@ -91,7 +91,7 @@ impl PySet {
         PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
     }
 
-    /// The set of the library, which is cheap to clone.
+    /// Returns the library's set, which is cheap to clone.
     pub fn set(&self) -> Set {
         self.set.clone()
     }
@@ -99,12 +99,12 @@ impl PySet {
 
 #[pymethods]
 impl PySet {
-    /// The verdict for a URL, a str or bytes, and a crawler by its name.
+    /// Returns the verdict for a URL (str or bytes) and a crawler's name.
     ///
-    /// The verdict is a ``Verdict``, which equals its word ("allow", "disallow", "unknown", "invalid") and is neither true nor
-    /// false: compare it. The crawler is resolved once; a name that is most likely misspelt raises ``CrawlerError``, unless it is
-    /// ``exact``. In a set by time, ``at`` decides by the rules of that time: a whole number of seconds since 1970, or a
-    /// ``datetime`` with a time zone.
+    /// The verdict is a ``Verdict``, which equals its word ("allow", "disallow", "unknown", "invalid") and has no truth
+    /// value: compare it. The crawler is resolved once. A name that is probably misspelled raises ``CrawlerError``,
+    /// unless ``exact`` is set. In a set by time, ``at`` selects the rules of that time: an integer in seconds since
+    /// 1970, or a ``datetime`` with a time zone.
     #[pyo3(signature = (url, agent, *, at=None, exact=false))]
     fn decide(
         &self,
@@ -117,7 +117,7 @@ impl PySet {
         self.cache.decide(py, url, agent, at, exact)
     }
 
-    /// The verdict for a URL with its reasons: the deciding rule, its line, the group, the reason.
+    /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason.
     #[pyo3(signature = (url, agent, *, at=None, exact=false))]
     fn explain(
         &self,
@@ -130,24 +130,25 @@ impl PySet {
         self.cache.explain(py, url, agent, at, exact)
     }
 
-    /// The verdicts for many URLs, as Arrow columns.
+    /// Returns the verdicts for many URLs as Arrow columns.
     ///
-    /// ``urls`` is anything with the Arrow PyCapsule interface (an array or a table of pyarrow, polars, pandas or DuckDB), whose
-    /// texts are not copied, or an iterable of str (None is null). In a table they are in ``url_column``, or else in ``url``, or
-    /// else in the only column of texts. ``agents`` is a name or several; "@search" and "@ai-training" are groups.
+    /// ``urls`` is any object with the Arrow PyCapsule interface (an array or table of pyarrow, polars, pandas or
+    /// DuckDB), whose strings are not copied, or an iterable of str (None is null). In a table, the URLs are in
+    /// ``url_column``; by default in ``url``, or in the only string column. ``agents`` is one or more names; "@search"
+    /// and "@ai-training" are groups.
     ///
-    /// ``columns`` are ``url``, for each crawler ``NAME:verdict``, ``NAME:line``, ``NAME:rule``, ``NAME:group``, ``NAME:reason``,
-    /// ``NAME:ruleset`` (as ``reptile inspect`` numbers them), and once ``capture_time`` (of the capture that decides), ``mask`` and
-    /// ``refused``: the crawlers that may not fetch the URL, as bits and as a list (null where that is unknown or the URL invalid).
-    /// Where the URL is null, all columns are.
+    /// ``columns`` are ``url``; for each crawler ``NAME:verdict``, ``NAME:line``, ``NAME:rule``, ``NAME:group``,
+    /// ``NAME:reason`` and ``NAME:ruleset`` (numbered as in ``reptile inspect``); and ``capture_time`` (when the
+    /// deciding robots.txt was captured), ``mask`` and ``refused``: the disallowed crawlers, as a bit mask and as a
+    /// list (null if the verdict is unknown or invalid). All columns are null where the URL is null.
     ///
-    /// ``times`` decides each URL by the rules of its own time, in a set by time: the name of a column beside the URLs, an Arrow
-    /// array, or an iterable. Times are times, dates, or whole numbers of seconds since 1970 (milliseconds if they have thirteen
-    /// digits). A row without a time is ``invalid``.
+    /// ``times`` decides each URL by the rules of its own time, in a set by time: the name of a column next to the
+    /// URLs, an Arrow array, or an iterable. Values are timestamps, dates, or integers in seconds since 1970
+    /// (milliseconds if they have 13 digits). A row without a time is ``invalid``.
     ///
-    /// Uses all processors, and lets other threads of Python run; with ``parallel=False`` just the calling thread.
+    /// Uses all processors and lets other Python threads run. With ``parallel=False``, uses only the calling thread.
     #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
-    #[allow(clippy::too_many_arguments, reason = "most have names")]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_many(
         &self,
         py: Python<'_>,
@@ -163,10 +164,10 @@ impl PySet {
         arrow::decide_many(py, agents, urls, &Asked { columns, url_column, times, parallel })
     }
 
-    /// The verdicts for many URLs like ``decide_many``, decided as they are read, in batches: for more than fits into memory. The
-    /// result can be read once.
+    /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
+    /// exceeds memory. The result can be read once.
     #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
-    #[allow(clippy::too_many_arguments, reason = "most have names")]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_stream(
         &self,
         py: Python<'_>,
@@ -182,27 +183,27 @@ impl PySet {
         arrow::decide_stream(py, agents, urls, &Asked { columns, url_column, times, parallel })
     }
 
-    /// Resolves a crawler, for many questions about one.
+    /// Resolves a crawler, for many queries about one crawler.
     #[pyo3(signature = (name, *, exact=false))]
     fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<PyAgent> {
         self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
     }
 
-    /// Resolves several crawlers, for questions about all of them at once.
+    /// Resolves several crawlers, for queries about all of them.
     #[pyo3(signature = (names, *, exact=false))]
     fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
         self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
     }
 
-    /// Reads every byte and proves that the set is exactly what writing its content gives; with ``deep`` also that its automata are
-    /// what its rules compile to. Raises ``FormatError``.
+    /// Reads every byte of the set and proves that it is exactly what writing its content would produce. With ``deep``,
+    /// also proves that the automata are what the rules compile to. Raises ``FormatError`` if the set is damaged.
     #[pyo3(signature = (*, deep=false))]
     fn verify(&self, py: Python<'_>, deep: bool) -> PyResult<()> {
         let verified = py.detach(|| in_pool(|| if deep { self.set.verify_deep() } else { self.set.verify() }));
         verified.map_err(|error| convert::library_error(py, error))
     }
 
-    /// The addresses of the sitemaps that the robots.txt of a URL's origin names; None if no robots.txt is known for it.
+    /// Returns the URLs of the sitemaps in the robots.txt of a URL's origin, or None if no robots.txt is known for it.
     fn sitemaps(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         let site = convert::with_bytes(url, |url| self.set.site(url))?;
         let site = site.map_err(|error| convert::library_error(py, error))?;
@@ -210,8 +211,8 @@ impl PySet {
         Ok(site.map(|site| site.sitemaps().map(text).collect()))
     }
 
-    /// The lines of the robots.txt of a URL's origin that decide no URL, as ``Agent.directives`` gives them; None if no robots.txt
-    /// is known for it.
+    /// Returns the lines in the robots.txt of a URL's origin that decide no URL, in the form of ``Agent.directives``,
+    /// or None if no robots.txt is known for it.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
         let site = convert::with_bytes(url, |url| self.set.site(url))?;
         let site = site.map_err(|error| convert::library_error(py, error))?;
@@ -225,39 +226,39 @@ impl PySet {
         Ok(known.into_iter().map(|known| known.crawler.to_string()).collect())
     }
 
-    /// The name of the dialect that the set was compiled under.
+    /// The name of the dialect that the set was compiled for.
     #[getter]
     fn dialect(&self) -> &str {
         self.set.dialect()
     }
 
-    /// The name of the fetch profile that the set was compiled under.
+    /// The name of the fetch profile that the set was compiled for.
     #[getter]
     fn profile(&self) -> &str {
         self.set.profile()
     }
 
-    /// The time that the set is for, in seconds since 1970, or None.
+    /// The time that the set was compiled for, in seconds since 1970, or None.
     #[getter]
     fn time(&self) -> Option<i64> {
         self.set.time()
     }
 
-    /// The file, or None if the set is only in memory.
+    /// The set's file, or None if the set is only in memory.
     #[getter]
     fn path(&self) -> Option<&Path> {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// The number of origins.
+    /// Returns the number of origins.
     fn __len__(&self) -> usize {
         usize::try_from(self.set.len()).unwrap_or(usize::MAX)
     }
 
-    /// Pickles as the path of the file, which the other process opens, so that Spark, Ray and multiprocessing ship it.
+    /// Pickles the set as its file's path, which the other process opens. Spark, Ray and multiprocessing use this.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool))> {
         let Some((path, is_mapped)) = &self.file else {
-            let text = "a set that is only in memory cannot be pickled: compile it to a file (`path`)";
+            let text = "cannot pickle a set that is only in memory: compile it to a file (`path`)";
             return Err(raised(py, Kind::Other, text.to_owned()));
         };
         Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
@@ -269,33 +270,33 @@ impl PySet {
     }
 }
 
-/// Opens a set file. It is read into memory; with ``map`` it is mapped: at once, whatever its size, and processes share it. Then
-/// nobody may write into the file or shorten it while it is open (replacing it by renaming another over it is fine), or the
-/// process may end.
+/// Opens a set file. By default it is read into memory. With ``map`` it is mapped, which is instant for any size and
+/// lets processes share the pages. While a mapped file is open, it must not be modified or truncated, or the process
+/// may crash. Replacing it by renaming another file over it is safe.
 #[pyfunction]
 #[pyo3(name = "open", signature = (path, map=false))]
 pub fn open_set(py: Python<'_>, path: PathBuf, map: bool) -> PyResult<PySet> {
-    // A process elsewhere may have another working folder.
+    // The set may be unpickled in another working folder.
     let path = std::path::absolute(&path)?;
     let opened = py.detach(|| if map { mapped(&path) } else { Set::read(&path) });
     let set = opened.map_err(|error| convert::file_error(py, &path, error))?;
     Ok(PySet::new(set, Some((path, map))))
 }
 
-/// Opens a set file that is mapped, for a caller who was told what that asks of the file.
+/// Maps a set file, for callers whose documentation states the requirements.
 pub fn mapped(path: &Path) -> Result<Set, reptile::Error> {
-    // SAFETY: the documentation of `reptile.open` and `reptile.merge` says that nobody may change the file, and the caller has
-    // asked for it.
+    // SAFETY: the documentation of `reptile.open` and `reptile.merge` says that the file must not change, and the
+    // caller chose mapping.
     Set::map(unsafe { MappedFile::open(path) }?)
 }
 
-/// The names of the dialects that ``compile`` and ``Robots`` take.
+/// Returns the names of the dialects that ``compile`` and ``Robots`` accept.
 #[pyfunction]
 pub fn dialects() -> Vec<&'static str> {
     DIALECTS.iter().copied().filter(|name| Dialect::from_name(name).is_some()).collect()
 }
 
-/// The dialects; the library names each by itself only.
+/// The dialects; the library has no list of them.
 const DIALECTS: [&str; 9] = [
     "google",
     "google-lib",

@@ -1,4 +1,4 @@
-//! URLs and times that Python gave apart, put together to rows: [`Timed`].
+//! Combines URLs and times from separate Python objects into rows: [`Timed`].
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use pyo3::prelude::*;
 
 use crate::arrow::Urls;
 
-/// The name of the column with the times.
+/// The name of the time column.
 pub const TIMES: &str = "time";
 
-/// Rows of a URL and a time. There have to be as many times as URLs, in arrays of any lengths.
+/// Rows of a URL and a time. There must be as many times as URLs, in arrays of any lengths.
 pub struct Timed {
     urls: Rest,
     times: Rest,
     field: FieldRef,
 }
 
-/// A stream of arrays, and what is left of the last one.
+/// A stream of arrays, and the rest of the last one.
 struct Rest {
     arrays: Urls,
     left: Option<ArrayRef>,
@@ -27,14 +27,14 @@ struct Rest {
 }
 
 impl Timed {
-    /// Puts URLs and times together.
+    /// Combines URLs and times.
     pub fn new(urls: Urls, times: Urls) -> PyResult<Timed> {
         let (url, time) = (urls.field().data_type().clone(), times.field().data_type().clone());
         if matches!(url, DataType::Struct(_)) {
-            return Err(PyTypeError::new_err("the times of a table are a column of it: `times` has to be its name"));
+            return Err(PyTypeError::new_err("if the URLs are in a table, `times` must be the name of a column"));
         }
         if matches!(time, DataType::Struct(_)) {
-            return Err(PyTypeError::new_err("the times have to be an array, or the name of a column beside the URLs"));
+            return Err(PyTypeError::new_err("`times` must be an array, or the name of a column next to the URLs"));
         }
         let fields = Fields::from(vec![Field::new("url", url, true), Field::new(TIMES, time, true)]);
         let field = Arc::new(Field::new("rows", DataType::Struct(fields), false));
@@ -48,7 +48,7 @@ impl Timed {
             (Some(urls), Some(times)) => (urls, times),
             (urls, _) => {
                 let more = if urls.is_some() { "more URLs than times" } else { "more times than URLs" };
-                let message = format!("there are {more}, of which there are {}", self.urls.taken.min(self.times.taken));
+                let message = format!("there are {more}; {} rows have both", self.urls.taken.min(self.times.taken));
                 return Err(ArrowError::InvalidArgumentError(message));
             }
         };
@@ -62,7 +62,7 @@ impl Timed {
 }
 
 impl Rest {
-    /// The next rows, of which there is at least one.
+    /// Returns the next rows, at least one, or `None` at the end.
     fn next(&mut self) -> Result<Option<ArrayRef>, ArrowError> {
         loop {
             match self.left.take() {
@@ -75,7 +75,7 @@ impl Rest {
         }
     }
 
-    /// The first rows of an array; the others are left.
+    /// Returns an array's first rows, and keeps the others.
     fn take(&mut self, array: &ArrayRef, rows: usize) -> ArrayRef {
         self.left = Some(array.slice(rows, array.len() - rows));
         self.taken += rows;

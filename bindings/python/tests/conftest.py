@@ -1,4 +1,4 @@
-"""What the tests share: a small web, as a set in a file."""
+"""Shared fixtures: a few sites, compiled to a set file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Many URLs: every producer and consumer of Arrow that is installed, against one URL at a time."""
+"""Compares batch decisions, for every installed Arrow library, with single decisions."""
 
 import pytest
 
@@ -11,7 +11,7 @@ COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "refused"]
 
 
 def expected(web):
-    """The columns, made of one explanation at a time."""
+    """Builds the columns from single explanations."""
     columns = {"url": URLS}
     for agent in AGENTS:
         why = [None if url is None else web.explain(url, agent) for url in URLS]
@@ -25,7 +25,7 @@ def expected(web):
     return columns
 
 
-def test_a_list_of_texts(web):
+def test_iterables_of_str_and_bytes(web):
     verdicts = web.decide_many(URLS, AGENTS, COLUMNS)
     assert verdicts.to_pydict() == expected(web)
     assert verdicts.column_names == list(expected(web))
@@ -37,12 +37,12 @@ def test_a_list_of_texts(web):
     assert len(web.decide_many([], "MyBot")) == 0
 
 
-def test_mistakes(web):
+def test_invalid_arguments_raise(web):
     for urls, error, text in [
         ("https://shop.example/", TypeError, "one text"),
         ([7], TypeError, r"urls\[0\]"),
-        (["x", b"y"], TypeError, r"urls\[1\] has to be str"),
-        ([b"y", "x"], TypeError, r"urls\[1\] has to be bytes"),
+        (["x", b"y"], TypeError, r"urls\[1\] must be str"),
+        ([b"y", "x"], TypeError, r"urls\[1\] must be bytes"),
         (["\udc80"], UnicodeEncodeError, "surrogates"),
         (7, TypeError, "iter"),
     ]:
@@ -57,11 +57,11 @@ def test_mistakes(web):
 
 
 def plain(values):
-    """Values of another library as those of Python."""
+    """Converts another library's values to Python's."""
     return [value.tolist() if hasattr(value, "tolist") else value for value in values]
 
 
-def test_pyarrow(web):
+def test_pyarrow_accepts_every_string_type(web):
     pyarrow = pytest.importorskip("pyarrow")
     texts = pyarrow.array(URLS)
     kinds = [pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary(), pyarrow.string_view()]
@@ -85,7 +85,7 @@ def test_pyarrow(web):
     assert len(web.decide_many(tables, "MyBot", url_column="b")) == len(URLS)
 
 
-def test_a_stream_is_decided_as_it_is_read(web):
+def test_streams_are_decided_as_they_are_read(web):
     pyarrow = pytest.importorskip("pyarrow")
     read = []
 
@@ -101,7 +101,7 @@ def test_a_stream_is_decided_as_it_is_read(web):
     reader.read_next_batch()
     assert read == [0]
     assert reader.read_all().num_rows == 3 * len(URLS)
-    with pytest.raises(ValueError, match="read already"):
+    with pytest.raises(ValueError, match="already read"):
         pyarrow.table(verdicts)
 
     def broken():
@@ -113,7 +113,7 @@ def test_a_stream_is_decided_as_it_is_read(web):
         web.decide_many(stream, "MyBot")
 
 
-def test_the_texts_are_not_copied(web):
+def test_strings_are_not_copied(web):
     pyarrow = pytest.importorskip("pyarrow")
     urls = pyarrow.array(URLS)
     column = pyarrow.table(web.decide_many(urls, "MyBot", "url"))["url"].chunk(0)

@@ -1,4 +1,4 @@
-"""The filter in pipelines of the real datatrove: what is kept, dropped, tagged and written, beside the verdicts of the set."""
+"""Runs the filter in real datatrove pipelines, and compares the results with the set's verdicts."""
 
 import collections
 import gzip
@@ -22,7 +22,7 @@ try:
 
     from reptile.datatrove import RobotsFilter, refused_by_id, refused_schema
 except ImportError as error:
-    pytest.skip(f"datatrove cannot be used here: the filter was NOT tested: {error}", allow_module_level=True)
+    pytest.skip(f"datatrove is unusable: the filter was NOT tested: {error}", allow_module_level=True)
 
 AGENTS = ["MyBot", "GPTBot"]
 DOCUMENTS = [url for url in URLS if url is not None] * 300
@@ -39,7 +39,7 @@ def documents(tmp_path_factory):
 
 
 def run(pipeline, folder, workers=1):
-    """The rows that each folder of output got, and the statistics of the filter."""
+    """Returns the rows in each output folder, and the filter's statistics."""
     statistics = LocalPipelineExecutor(pipeline=pipeline, tasks=3, workers=workers, logging_dir=str(folder / "log")).run()
     written = {}
     for output in folder.iterdir():
@@ -61,7 +61,7 @@ def expected(web, any_of=False):
 @pytest.mark.parametrize(
     "any_of, unknown, invalid, workers", [(False, "drop", "drop", 3), (True, "keep", "drop", 1), (False, "drop", "keep", 1)]
 )
-def test_documents_are_kept_and_dropped(web, path, documents, tmp_path, any_of, unknown, invalid, workers):
+def test_documents_are_kept_or_dropped(web, path, documents, tmp_path, any_of, unknown, invalid, workers):
     options = {"any_of": any_of, "unknown": unknown, "invalid": invalid}
     writer = JsonlWriter(str(tmp_path / "dropped"), adapter=refused_by_id)
     keep = RobotsFilter(path, AGENTS, exclusion_writer=writer, batch_size=7, **options)
@@ -83,7 +83,7 @@ def test_documents_are_kept_and_dropped(web, path, documents, tmp_path, any_of, 
     assert {agent: statistics[f"refused_{agent}"] for agent in AGENTS} == refused
 
 
-def test_documents_are_tagged(web, path, documents, tmp_path):
+def test_tag_mode_keeps_all_documents(web, path, documents, tmp_path):
     tag = RobotsFilter(path, AGENTS, mode="tag", key="web")
     written, statistics = run([JsonlReader(documents), tag, JsonlWriter(str(tmp_path / "all"))], tmp_path)
     of_each = {name: {"web": tags["robots"], "web_refused": tags["robots_refused"]} for name, tags in expected(web).items()}
@@ -93,7 +93,7 @@ def test_documents_are_tagged(web, path, documents, tmp_path):
     assert "dropped" not in statistics
 
 
-def test_a_list_of_ids_in_parquet(web, path, documents, tmp_path):
+def test_refused_ids_are_written_to_parquet(web, path, documents, tmp_path):
     pyarrow = pytest.importorskip("pyarrow.parquet")
     from datatrove.pipeline.writers import ParquetWriter
 
@@ -103,7 +103,7 @@ def test_a_list_of_ids_in_parquet(web, path, documents, tmp_path):
     assert {row.pop("id"): row for row in rows} == expected(web) and len(rows) == len(DOCUMENTS)
 
 
-def test_an_archive(web, path, tmp_path):
+def test_warc_archives_are_filtered(web, path, tmp_path):
     warcio = pytest.importorskip("warcio.warcwriter")
     from warcio.statusandheaders import StatusAndHeaders
 
@@ -129,7 +129,7 @@ def test_an_archive(web, path, tmp_path):
     assert statistics["total"] == 8
 
 
-def test_one_document(path):
+def test_single_documents(path):
     made = pickle.loads(pickle.dumps(RobotsFilter(path, "GPTBot")))
     for metadata, kept, verdict, refused in [
         ({"url": "https://shop.example/"}, (False, "robots_disallow"), "disallow", ["GPTBot"]),
@@ -145,7 +145,7 @@ def test_one_document(path):
     assert made.filter_batch([]) == []
 
 
-def test_mistakes(path, tmp_path):
+def test_invalid_arguments_raise(path, tmp_path):
     for arguments, error, text in [
         (dict(mode="drop"), ValueError, "mode: expected keep or tag, found 'drop'"),
         (dict(unknown="allow"), ValueError, "unknown: expected"),

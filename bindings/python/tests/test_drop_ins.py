@@ -1,4 +1,4 @@
-"""The drop-ins, beside what they take the place of."""
+"""Tests the drop-ins, and compares them with the originals."""
 
 import collections
 import datetime
@@ -53,7 +53,7 @@ def parser(text=ROBOTS):
     return made
 
 
-def test_the_signatures_are_those_of_the_standard_library():
+def test_signatures_match_the_standard_library():
     for name in ("set_url", "read", "parse", "can_fetch", "mtime", "modified", "crawl_delay", "request_rate", "site_maps", "__init__"):
         theirs = inspect.signature(getattr(urllib.robotparser.RobotFileParser, name)).parameters
         ours = inspect.signature(getattr(RobotFileParser, name)).parameters
@@ -79,14 +79,14 @@ def test_robotparser():
     assert robots.mtime() > 0 and RobotFileParser().mtime() == 0
 
 
-def test_robotparser_that_has_read_nothing_refuses():
+def test_robotparser_disallows_before_reading():
     robots = RobotFileParser()
     assert not robots.can_fetch("MyBot", "/")
     assert robots.crawl_delay("MyBot") is None and robots.site_maps() is None and robots.request_rate("MyBot") is None
     assert parser("").can_fetch("MyBot", "/x")
 
 
-def test_robotparser_fetches():
+def test_robotparser_read_interprets_statuses():
     answers = {"/1/robots.txt": (200, ROBOTS), "/2/robots.txt": (404, ""), "/3/robots.txt": (403, ""), "/4/robots.txt": (500, "")}
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -115,7 +115,7 @@ def test_robotparser_fetches():
 
 
 def can_fetch(text, agent, url):
-    """Whether a crawler may fetch a URL by `robotparser`, and by `protego`."""
+    """Returns whether a crawler may fetch a URL according to `robotparser` and `protego`."""
     return parser(text).can_fetch(agent, url), Protego.parse(text).can_fetch(url, agent)
 
 
@@ -128,12 +128,12 @@ def test_names_that_are_not_product_tokens(name):
     assert can_fetch(text, "MJ12", "/y") == can_fetch(text, "other", "/y") == (False, False)
 
 
-def test_a_name_within_a_word():
+def test_names_within_words():
     text = "user-agent: bot\ndisallow: /"
     assert can_fetch(text, "mybot", "/x") == (False, True) and can_fetch(text, "bot-news", "/x") == (False, False)
 
 
-def test_what_ends_a_group():
+def test_keys_that_end_a_group():
     for key in ("Crawl-delay: 5", "Request-rate: 1/5"):
         text = f"user-agent: slow\n{key}\nuser-agent: *\ndisallow: /x"
         assert can_fetch(text, "slow", "/x") == (True, True) and can_fetch(text, "other", "/x") == (False, False)
@@ -143,7 +143,7 @@ def test_what_ends_a_group():
     assert can_fetch(text, "a", "/x") == (False, True)
 
 
-def test_the_last_value_that_can_be_read_counts():
+def test_the_last_valid_value_counts():
     text = "user-agent: a\ncrawl-delay: 1\ncrawl-delay: 3\ncrawl-delay: soon\n\nuser-agent: A\nrequest-rate: 1/0\nrequest-rate: 2/7"
     assert (parser(text).crawl_delay("a"), Protego.parse(text).crawl_delay("a")) == (3, 3.0)
     assert parser(text).request_rate("a") == RequestRate(2, 7) and tuple(Protego.parse(text).request_rate("a"))[:2] == (2, 7)
@@ -160,28 +160,28 @@ def test_everyone_may_fetch_robots_txt():
     assert can_fetch(text, "a", "https://example.com/a/robots.txt?x") == can_fetch(text, "a", "/a?/robots.txt?") == (False, False)
 
 
-def test_a_malformed_url():
+def test_malformed_urls():
     assert parser("user-agent: *\ndisallow: /").can_fetch("a", "http://[") is True
     with pytest.raises(ValueError):
         Protego.parse("user-agent: *\ndisallow: /").can_fetch("http://[", "a")
 
 
-def test_as_text():
+def test_robotparser_as_str():
     text = "User-agent: A # one\nuser-agent: b\n\ndisallow: /x\nCrawl-Delay: 2\nunknown: 1\nuser-agent: *\nuser-agent: c"
     assert str(parser(text)) == "User-agent: A\nUser-agent: b\nCrawl-delay: 2\nDisallow: /x\n\nUser-agent: *\nUser-agent: c\nAllow:"
     assert str(RobotFileParser()) == ""
 
 
-def test_the_limit_is_that_of_reptile():
+def test_the_size_limit_matches_reptile():
     assert reptile.Robots(b"#" * _lines.MAX_BYTES, "rfc9309").decide("/", "a") == "allow"
     with pytest.raises(reptile.Error):
         reptile.Robots(b"#" * (_lines.MAX_BYTES + 1), "rfc9309")
 
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
-def test_the_largest_robots_txt(beyond, monkeypatch):
+def test_robots_txt_is_truncated_at_the_limit(beyond, monkeypatch):
     monkeypatch.setattr(_lines, "MAX_BYTES", 2000)
-    # As Reptile is given it: the name stands for itself, and so do the keys.
+    # Equal to the text passed to Reptile, since neither names nor keys are rewritten.
     head, tail = "user-agent: *\n", "disallow: /z\n"
     line = "disallow: /x\n"
     room = _lines.MAX_BYTES + beyond - len(head) - len(tail)
@@ -207,7 +207,7 @@ def test_protego():
         Protego.parse(b"")
 
 
-def test_protego_beside_the_original():
+def test_protego_matches_the_original():
     protego = pytest.importorskip("protego")
     assert {name for name in dir(protego.Protego) if not name.startswith("_")} <= set(dir(Protego))
     ours, theirs = Protego.parse(ROBOTS), protego.Protego.parse(ROBOTS)
@@ -236,7 +236,7 @@ def test_protego_beside_the_original():
 BROKEN = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
-def test_protego_beside_the_original_on_real_files():
+def test_protego_matches_the_original_on_real_files():
     protego = pytest.importorskip("protego")
     shared = pathlib.Path(os.environ.get("REPTILE_SHARED", "absent")) / "corpora" / "real"
     if not shared.exists():
@@ -244,7 +244,7 @@ def test_protego_beside_the_original_on_real_files():
     rows = collections.defaultdict(list)
     with gzip.open(shared / "golden.tsv.gz", "rt", encoding="utf-8", errors="replace") as file:
         for host, agent, url, *_ in (line.split("\t") for line in file):
-            # What stands for itself after a broken escape is another matter to each.
+            # The two treat text after a broken escape differently.
             if len(rows[host]) < 12 and not BROKEN.search(url):
                 rows[host].append((agent, url))
     compared = 0
@@ -292,7 +292,7 @@ process.start()
 """
 
 
-def test_a_spider_of_scrapy_obeys():
+def test_a_scrapy_spider_obeys():
     pytest.importorskip("scrapy")
     asked = []
 

@@ -1,4 +1,4 @@
-"""The examples, as programs, beside what the command says, or the set where REPTILE names no command."""
+"""Runs the examples, and compares their output with the command in REPTILE, or else with the set."""
 
 import collections
 import gzip
@@ -18,7 +18,7 @@ ROWS = [url for url in URLS if url is not None] * 100
 
 
 def run(folder, name, *arguments):
-    """What an example prints that works in a folder."""
+    """Runs an example in a folder and returns its output."""
     command = [sys.executable, EXAMPLES / name, *map(str, arguments)]
     made = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert made.returncode == 0, made.stderr
@@ -26,10 +26,10 @@ def run(folder, name, *arguments):
 
 
 def verdicts(web, path, folder):
-    """The verdicts of each URL for each crawler."""
+    """Returns the verdicts for each URL and crawler."""
     command = os.environ.get("REPTILE")
     if not command:
-        print("REPTILE names no command: compared with the set, NOT with the command")
+        print("REPTILE is not set: compared with the set, NOT with the command")
         found = web.decide_many(ROWS, AGENTS)
         return [tuple(map(str, row)) for row in zip(*(found[f"{agent}:verdict"] for agent in AGENTS))]
     (folder / "urls.txt").write_text("\n".join(ROWS) + "\n")
@@ -48,7 +48,7 @@ def verdicts(web, path, folder):
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "polars", "datafusion"])
-def test_queries(engine, web, path, tmp_path):
+def test_query_examples(engine, web, path, tmp_path):
     pytest.importorskip(engine)
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -59,7 +59,7 @@ def test_queries(engine, web, path, tmp_path):
     assert {tuple(row[:2]): int(row[2]) for row in printed} == counted and len(printed) == len(counted) == 5
 
 
-def test_datatrove(web, path, tmp_path):
+def test_datatrove_example(web, path, tmp_path):
     pytest.importorskip("datatrove.pipeline.filters", exc_type=ImportError)
     (tmp_path / "documents").mkdir()
     rows = [json.dumps({"id": str(number), "text": "text", "url": url}) for number, url in enumerate(ROWS)]

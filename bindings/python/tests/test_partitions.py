@@ -1,4 +1,4 @@
-"""What a worker of Spark does with a partition, without Spark; sets that stay open; merging."""
+"""Tests a Spark worker's functions without Spark, the cache of open sets, and merging."""
 
 import datetime
 import os
@@ -21,7 +21,7 @@ UTC = datetime.timezone.utc
 
 
 def rows(captures):
-    """Captures of ``reptile.compile`` as a table in the form that Spark has them in."""
+    """Converts captures for ``reptile.compile`` to a table as Spark represents it."""
     made = [capture if isinstance(capture, dict) else {"url": capture[0], "body": capture[1]} for capture in captures]
     return pyarrow.Table.from_pylist(
         made,
@@ -40,7 +40,7 @@ def rows(captures):
 
 
 def part_of(captures, folder, options=None, on_error=None, size=2):
-    """The file of the part that a partition with some captures gives, or None; batches have ``size`` rows."""
+    """Compiles a partition in batches of ``size`` rows. Returns the part's file, or None."""
     work = pickle.loads(pickle.dumps(_partitions.Compile(options or {}, leaves_out=on_error is not None)))
     given = [row for batch in work(iter(rows(captures).to_batches(size))) for row in batch.to_pylist()]
     folder.mkdir()
@@ -49,7 +49,7 @@ def part_of(captures, folder, options=None, on_error=None, size=2):
     return found[0] if found else None
 
 
-def test_a_batch_keeps_its_columns_and_gets_verdicts(web, path):
+def test_batches_keep_their_columns_and_get_verdicts(web, path):
     batch = pyarrow.record_batch({"n": range(len(URLS)), "url": URLS})
     decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, "url", False)))
     found = list(decide(iter([batch, batch.slice(0, 0), batch.slice(2, 3)])))
@@ -65,7 +65,7 @@ def test_a_batch_keeps_its_columns_and_gets_verdicts(web, path):
     assert len({each.schema for each in found}) == 1
 
 
-def test_texts_that_are_not_utf_8(path):
+def test_urls_that_are_not_utf_8(path):
     urls = pyarrow.array([b"https://shop.example/\xff", b"https://\xff.example/"]).view(pyarrow.binary())
     as_text = pyarrow.Array.from_buffers(pyarrow.string(), 2, urls.buffers())
     decide = _partitions.Decide(str(path), False, ("MyBot",), ("verdict",), "url", False)
@@ -73,7 +73,7 @@ def test_texts_that_are_not_utf_8(path):
     assert found.column(1).to_pylist() == reptile.open(path).decide_many(urls, "MyBot")["MyBot:verdict"]
 
 
-def test_an_error_of_a_partition_is_raised(tmp_path, path):
+def test_errors_in_a_partition_are_raised(tmp_path, path):
     batch = pyarrow.record_batch({"url": URLS})
     with pytest.raises(FileNotFoundError):
         next(_partitions.Decide(str(tmp_path / "no"), False, AGENTS, COLUMNS, "url", False)([batch]))
@@ -84,7 +84,7 @@ def test_an_error_of_a_partition_is_raised(tmp_path, path):
         next(_partitions.Decide(str(path), False, ("Googelbot",), COLUMNS, "url", False)([batch]))
 
 
-def test_parts_are_merged_to_the_bytes_of_the_whole(tmp_path):
+def test_merged_parts_equal_the_whole_byte_for_byte(tmp_path):
     captures = [
         *CAPTURES,
         {"url": "https://shop.example/robots.txt", "time": 1_600_000_000, "status": 404},
@@ -115,7 +115,7 @@ def copy_of(capture):
     return dict(capture) if isinstance(capture, dict) else capture
 
 
-def test_captures_that_are_left_out(tmp_path):
+def test_invalid_captures_raise_or_are_left_out(tmp_path):
     bad = [
         {"url": "https://shop.example/", "body": ""},
         {"url": "nonsense", "body": ""},
@@ -142,7 +142,7 @@ def test_captures_that_are_left_out(tmp_path):
         work = _partitions.Compile({}, leaves_out=True)
         batches = list(work(rows([{"url": "nonsense", "body": ""}] * count).to_batches()))
         assert [len(batch) for batch in batches] == [min(count, _partitions.ROWS)] + [1] * (count > _partitions.ROWS)
-    # The edges of what is taken.
+    # Values at the limits.
     edges = [
         {"url": "https://a.example/robots.txt", "status": 100, "body": "", "time": _partitions._FIRST},
         {"url": "https://b.example/robots.txt", "status": 999, "body": "", "time": _partitions._LAST - 1},
@@ -151,7 +151,7 @@ def test_captures_that_are_left_out(tmp_path):
     assert len(reptile.open(part_of(edges, tmp_path / "edges"))) == 3
 
 
-def test_times():
+def test_times_are_converted_to_seconds():
     moment = datetime.datetime(2026, 3, 14, 15, 9, 26, 999_999)
     for time in (
         moment,
@@ -163,7 +163,7 @@ def test_times():
     assert _partitions._seconds(datetime.datetime(1969, 12, 31, 23, 59, 59, 500_000)) == -1
 
 
-def test_a_part_is_given_in_pieces(tmp_path):
+def test_parts_are_split_into_pieces(tmp_path):
     for size in (_partitions.PIECE - 1, _partitions.PIECE, _partitions.PIECE + 1):
         content = os.urandom(64) * (size // 64 + 1)
         (tmp_path / "part").write_bytes(content[:size])
@@ -177,7 +177,7 @@ def test_a_part_is_given_in_pieces(tmp_path):
             assert file.read() == content[:size]
 
 
-def test_a_process_keeps_some_sets_open(tmp_path):
+def test_the_least_recently_used_set_is_evicted(tmp_path):
     _opened._kept.clear()
     paths = [str(tmp_path / f"{number}.reptile") for number in range(_opened.MAX_OPEN + 1)]
     for path in paths:
@@ -188,11 +188,11 @@ def test_a_process_keeps_some_sets_open(tmp_path):
         agents(number)
         assert len(_opened._kept) == number + 1
     assert agents(0) is first
-    # One more, and what was not used for longest goes.
+    # One more set evicts the least recently used.
     agents(_opened.MAX_OPEN)
     assert len(_opened._kept) == _opened.MAX_OPEN
     assert agents(0) is first and agents(1) is not second
-    # A set that is renamed over another is seen, and other names are other crawlers.
+    # A set that is renamed over another is noticed, and other names are other crawlers.
     reptile.compile({}, paths[0])
     assert agents(0) is not first and agents(0).decide("https://shop.example/") == ["unknown"]
     assert first.decide("https://shop.example/") == ["allow"]

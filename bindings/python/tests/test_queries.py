@@ -1,4 +1,4 @@
-"""Verdicts inside queries of DuckDB, Polars and DataFusion, beside those of the set."""
+"""Compares verdicts in DuckDB, Polars and DataFusion queries with the set's."""
 
 import pytest
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 AGENTS = ["MyBot", "GPTBot"]
 COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "refused"]
 TIMES = 700
-"""Enough rows for several parts, which engines decide by themselves."""
+"""Enough rows for engines to split the column."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_duckdb(web, path, urls):
     assert connection.sql("select closed_to(null).refused, closed_to('https://shop.example/').refused").fetchall() == [
         (None, ["GPTBot"])
     ]
-    # A reader of Arrow is a table of a query: for whole tables that is the fastest.
+    # An Arrow reader is a table in a query, which is the fastest way to decide whole tables.
     decided = web.decide_stream(connection.cursor().sql("select * from urls order by n").to_arrow_reader(1000), AGENTS, COLUMNS)
     connection.register("decided", decided)
     assert connection.sql("select * from decided").to_arrow_table().to_pydict() == expected(web)
@@ -98,7 +98,7 @@ def test_datafusion(web, path, urls, tmp_path):
     assert counted == {"rows": [expected(web)["GPTBot:verdict"].count("disallow")]}
 
 
-def test_mistakes(path):
+def test_invalid_arguments_raise(path):
     duckdb = pytest.importorskip("duckdb")
     from reptile.duckdb import register
 

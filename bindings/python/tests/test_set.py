@@ -1,4 +1,4 @@
-"""Sets: opening, asking one URL at a time, errors, pickling, threads and forks."""
+"""Sets: opening, single decisions, errors, pickling, threads and forks."""
 
 import concurrent.futures
 import copy
@@ -19,7 +19,7 @@ from reptile import Verdict
 from conftest import CAPTURES, URLS
 
 
-def test_the_example_of_the_package():
+def test_the_package_docstring():
     assert doctest.testmod(reptile, raise_on_error=True).attempted >= 5
 
 
@@ -33,7 +33,7 @@ def test_verdicts(web):
     assert web.agents(["MyBot", "GPTBot"]).decide("https://shop.example/") == ["allow", "disallow"]
 
 
-def test_a_verdict_is_neither_true_nor_false(web):
+def test_verdicts_have_no_truth_value(web):
     with pytest.raises(TypeError, match="compare it"):
         bool(web.decide("https://shop.example/", "MyBot"))
     assert f"{Verdict.ALLOW} {Verdict.ALLOW!s}" == "allow allow"
@@ -49,7 +49,7 @@ def test_explanations(web):
     assert "503" in repr(why)
 
 
-def test_what_a_set_says_of_itself(web, path):
+def test_properties_of_a_set(web, path):
     assert (len(web), web.dialect, web.path) == (3, "google", path)
     assert "Googlebot" in web.crawlers
     assert web.sitemaps("https://shop.example/") == ["https://shop.example/sitemap.xml"]
@@ -78,7 +78,7 @@ def test_agents(web):
         assert web.decide("https://shop.example/cart", f"Bot-{'x' * (number % 300)}", exact=True) == "disallow"
 
 
-def test_errors_are_exceptions_with_the_text_of_the_library(tmp_path):
+def test_errors_are_exceptions_with_the_library_message(tmp_path):
     with pytest.raises(FileNotFoundError) as found:
         reptile.open(tmp_path / "nowhere")
     assert found.value.filename == str(tmp_path / "nowhere")
@@ -100,7 +100,7 @@ def test_errors_are_exceptions_with_the_text_of_the_library(tmp_path):
 def test_compile(tmp_path):
     with pytest.raises(reptile.Error, match="robots"):
         reptile.compile({"https://shop.example/": ""})
-    with pytest.raises(ValueError, match='no field "stauts"'):
+    with pytest.raises(ValueError, match='unknown capture field "stauts"'):
         reptile.compile([{"url": "https://a.example/robots.txt", "stauts": 404}])
     with pytest.raises(TypeError, match="pair"):
         reptile.compile([7])
@@ -111,7 +111,7 @@ def test_compile(tmp_path):
     left_out = []
     web = reptile.compile(captures, on_error=lambda origin, text: left_out.append((origin, text)))
     assert len(web) == 3 and "large.example" in left_out[0][0]
-    # The order does not matter, and neither does the way.
+    # Neither the order nor the way of passing captures matters.
     paths = [tmp_path / "a", tmp_path / "b"]
     reptile.compile(CAPTURES, paths[0])
     reptile.compile(iter(reversed(CAPTURES)), os.fspath(paths[1]))
@@ -125,7 +125,7 @@ def test_compile(tmp_path):
     assert len(reptile.dialects()) == 9
 
 
-def test_a_set_pickles_as_its_path(web, path):
+def test_sets_pickle_as_their_paths(web, path):
     for copied in (pickle.loads(pickle.dumps(web)), copy.deepcopy(web)):
         assert copied.path == path and copied.decide("https://shop.example/cart", "MyBot") == "disallow"
     with pytest.raises(reptile.Error, match="only in memory"):
@@ -141,18 +141,18 @@ def _decide(web):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_process_that_was_forked_after_the_threads_were_started(web):
+def test_fork_after_threads_were_started(web):
     assert _decide(web) == "disallow"
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map_async(_decide, [web] * 4).get(timeout=60) == ["disallow"] * 4
 
 
-def test_threads_share_a_set(web):
+def test_threads_can_share_a_set(web):
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         assert set(threads.map(lambda _: _decide(web), range(16))) == {Verdict.DISALLOW}
 
 
-def test_other_threads_run_while_many_urls_are_decided(web):
+def test_other_threads_run_during_decide_many(web):
     urls = ["https://shop.example/cart"] * 300_000
     steps, done = 0, threading.Event()
 
@@ -217,7 +217,7 @@ def test_a_set_by_time():
         reptile.compile(captures).decide_many([url], "MyBot", times=[1])
 
 
-def test_times_of_arrow():
+def test_arrow_times():
     pyarrow = pytest.importorskip("pyarrow")
     captures = [{"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /", "time": 1000}]
     web = reptile.compile(captures, by_time=True)

@@ -1,4 +1,4 @@
-"""A cluster of Spark: two executors, each a process of its own. Needs PySpark and Java."""
+"""Runs a Spark cluster with two executor processes. Needs PySpark and Java."""
 
 import csv
 import os
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 AGENTS = ["MyBot", "GPTBot"]
 COLUMNS = ["verdict", "line", "rule", "group", "reason", "refused"]
 ROWS = 20_000
-"""The rows that are compared with those of the command."""
+"""Number of rows that are compared with the command."""
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
     folder = tmp_path_factory.mktemp("spark")
-    # The package of PyPI has no variable that says where it is, which executors need.
+    # The PyPI package does not set SPARK_HOME, which executors need.
     os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_WORKER_DIR"] = str(folder / "work")
@@ -63,7 +63,7 @@ def test_verdicts(session, urls, web, path):
     frame = spark.verdicts(urls, path, AGENTS, columns=COLUMNS)
     assert frame.columns == list(expected) and dict(frame.dtypes)["refused"] == "array<string>"
     assert collected(frame) == expected
-    # The set is shipped to the executors, and found by its name.
+    # The set is shipped to the executors and found by name.
     session.sparkContext.addFile(str(path))
     shipped = spark.verdicts(urls.withColumnRenamed("url", "link"), path.name, "MyBot", url_column="link")
     assert collected(shipped)["MyBot:verdict"] == expected["MyBot:verdict"]
@@ -99,7 +99,7 @@ def test_mistakes_are_errors_before_the_job(session, urls, path, tmp_path):
         spark.compile_partitions(captures.drop("status"), tmp_path / "never", dialect="gogle")
 
 
-def test_an_error_of_a_partition_is_one_of_the_job(session, urls, path, tmp_path):
+def test_an_error_in_a_partition_fails_the_job(session, urls, path, tmp_path):
     gone = tmp_path / "gone.reptile"
     shutil.copy(path, gone)
     frame = spark.verdicts(urls, gone, "MyBot")
@@ -133,7 +133,7 @@ def test_compile_partitions(session, path, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["none", "other", "set"]
 
 
-def test_the_job(session, path, web, tmp_path):
+def test_the_example_job(session, path, web, tmp_path):
     rows = [each if isinstance(each, dict) else {"url": each[0], "body": each[1]} for each in CAPTURES]
     kinds = [("url", pyarrow.string()), ("body", pyarrow.string()), ("status", pyarrow.int32()), ("time", pyarrow.int64())]
     parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(kinds)), tmp_path / "captures.parquet")
@@ -148,7 +148,7 @@ def test_the_job(session, path, web, tmp_path):
         return made.stdout
 
     printed = submit(["compile", "captures.parquet", "web.reptile", "--partitions", "2"])
-    # Spark may print warnings before it.
+    # Spark may print warnings first.
     assert "3 origins; 0 captures left out" in printed.splitlines()
     assert (tmp_path / "web.reptile").read_bytes() == path.read_bytes()
     (tmp_path / "web.reptile").rename(tmp_path / "shipped.reptile")
@@ -163,10 +163,10 @@ def test_the_job(session, path, web, tmp_path):
 
 
 def real(folder):
-    """The hosts and bodies of the real files, or those of the sample where they are absent."""
+    """Returns hosts and bodies of the real files, or of the sample if they are missing."""
     shared = pathlib.Path(os.environ.get("REPTILE_SHARED", "")) / "corpora/real/robots.tar.gz"
     if not (os.environ.get("REPTILE_SHARED") and shared.exists()):
-        print("REPTILE_SHARED is absent: compared on made files, NOT on real ones")
+        print("REPTILE_SHARED is not set: compared on sample files, NOT on real ones")
         return [
             (
                 f"host{n}.example",
@@ -178,10 +178,10 @@ def real(folder):
         return [(os.path.basename(file.name), tar.extractfile(file).read()) for file in tar if file.isfile()]
 
 
-def test_the_command_says_the_same(session, tmp_path):
+def test_spark_matches_the_command(session, tmp_path):
     command = os.environ.get("REPTILE")
     if not command:
-        pytest.skip("REPTILE names no command: Spark was NOT compared with it")
+        pytest.skip("REPTILE is not set: Spark was NOT compared with the command")
     files, chance = real(tmp_path), random.Random(9309)
     hosts = [host for host, _ in files]
     rows = [(f"https://{host}/robots.txt", body, 200) for host, body in files]
@@ -204,7 +204,8 @@ def test_the_command_says_the_same(session, tmp_path):
     assert len(rows) == ROWS == len(found["n"])
     for number, row in enumerate(rows):
         ours = {name: found[name][number] for name in row}
-        # In CSV no line is 0, no rule is empty, and nobody refused is empty, or why that is not known.
+        # In CSV, a missing line is 0, a missing rule is empty, and `refused` is empty or the verdict that makes it
+        # unknown.
         verdict, refused = ours["GPTBot:verdict"], ours["refused"]
         ours["refused"] = verdict if refused is None else ";".join(refused)
         ours = {name: str(value or (0 if name.endswith("line") else "")) for name, value in ours.items()}

@@ -1,24 +1,27 @@
 //! The registered domain of a host, by the Public Suffix List.
 //!
-//! A crate of its own because the list is code, which whoever calls it compiles: here it is compiled once, not with every
-//! change of the command.
+//! The list is code that is compiled with its caller. In this separate crate it is compiled once, not with every change
+//! of the command.
 
 #![forbid(unsafe_code)]
 
 use psl::Type;
 
-/// The domain that somebody owns, one label below a suffix such as `co.uk` or, as customers of a company own theirs,
-/// `github.io`; `None` for a host that is itself a suffix. The host is in lower case, with A-labels, and not an address.
+/// Returns the domain that one owner controls: one label below a suffix such as `co.uk` or, for customers of a hosting
+/// company, `github.io`.
+///
+/// Returns `None` for a host that is itself a suffix. The host must be in lower case, with A-labels, and not an
+/// address.
 #[must_use]
 #[inline(never)]
 pub fn own_domain(host: &[u8]) -> Option<&[u8]> {
     psl::domain(host).map(|domain| domain.as_bytes())
 }
 
-/// The domain that was registered with a registry, one label below a suffix such as `co.uk`; the host itself if it has
-/// none, as an address. The host is in lower case, with A-labels.
+/// Returns the domain registered with a registry, one label below a suffix such as `co.uk`.
 ///
-/// Suffixes that belong to companies, such as `github.io`, do not count, so that the domain equals the column
+/// A host without a registered domain, such as an address, is returned unchanged. The host must be in lower case, with
+/// A-labels. Suffixes that belong to companies, such as `github.io`, do not count, so the domain equals the column
 /// `url_host_registered_domain` of Common Crawl's index.
 ///
 /// ```
@@ -41,7 +44,7 @@ pub fn registered_domain(host: &[u8]) -> &[u8] {
             let label = memchr::memrchr(b'.', labels).map_or(0, |dot| dot + 1);
             return &host[label..];
         }
-        // What the company has registered is within a suffix of the registry.
+        // The company's own domain is below a registry's suffix.
         let Some(dot) = memchr::memchr(b'.', suffix.as_bytes()) else { return host };
         rest = &host[host.len() - len + dot + 1..];
     }

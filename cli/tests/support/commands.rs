@@ -1,5 +1,5 @@
-//! Every command that reads a robots.txt, a set or a folder, over one file, in a child process whose memory is limited
-//! and measured. The tests assert the bounds below; the benchmark `hostile --commands` also prints times.
+//! Runs every command that reads a robots.txt, a set or a folder on one file, in a child process with limited and
+//! measured memory. The tests assert the bounds below. The benchmark `hostile --commands` also prints times.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,20 +9,21 @@ use std::time::Duration;
 
 use wait4::Wait4;
 
-/// The most bytes of memory that a command may take for one file of at most 16 MB, pages of a mapped set included.
+/// Maximum memory in bytes of a command for one file of at most 16 MB, including pages of a mapped set.
 pub const MAX_PEAK_BYTES: u64 = 300_000_000;
 
-/// The same with `--all-dialects`, under which nine sets are made.
+/// The same with `--all-dialects`, which makes nine sets.
 pub const MAX_PEAK_BYTES_ALL_DIALECTS: u64 = 450_000_000;
 
-/// The address space of a command. A command that needs more says so, or aborts, before the machine suffers.
+/// Maximum address space of a command in KiB. A command that needs more reports an error, or aborts before the machine
+/// is affected.
 const MAX_ADDRESS_KIB: u64 = 4 << 20;
 
-/// Processor time after which a command is taken to hang.
+/// Processor time in seconds after which a command counts as hanging.
 const MAX_SECONDS: u64 = 60;
 
-/// What standard error says of a file whose rules no command may decide by, of the set that therefore is not there, of an
-/// automaton that is too large to print, of a page, and of a file of NUL.
+/// Accepted messages on standard error: rules that take too long to decide by, the set that is therefore missing, an
+/// automaton that is too large to print, a web page, and binary data.
 const REFUSED: [&str; 5] = [
     "take too long for one URL",
     "set: No such file",
@@ -31,13 +32,13 @@ const REFUSED: [&str; 5] = [
     "is binary data, not a robots.txt",
 ];
 
-/// A command, and what may come out of it.
+/// A command, and the bounds of its result.
 pub struct Case {
-    /// The words after `reptile`.
+    /// Arguments after `reptile`.
     pub args: Vec<String>,
-    /// The exit codes that are fine.
+    /// Accepted exit codes.
     pub codes: &'static [i32],
-    /// The most bytes that it prints for each byte of the file, besides [`OUTPUT_BYTES`].
+    /// Maximum output in bytes for each byte of the file, in addition to [`OUTPUT_BYTES`].
     pub output_per_byte: u64,
 }
 
@@ -45,32 +46,32 @@ pub struct Case {
 const OUTPUT_BYTES: u64 = 1 << 20;
 
 impl Case {
-    /// The most bytes that it may print for a file of this length.
+    /// Returns the maximum output in bytes for a file of this length.
     pub fn max_output(&self, body: usize) -> u64 {
         OUTPUT_BYTES + self.output_per_byte * body as u64
     }
 
-    /// The command as typed, without long arguments.
+    /// Returns the command line without long arguments.
     pub fn name(&self) -> String {
         let words: Vec<&str> = self.args.iter().map(String::as_str).filter(|word| word.len() < 40).collect();
         words.join(" ")
     }
 }
 
-/// What a run took.
+/// Measurements of a run.
 pub struct Measured {
     pub code: Option<i32>,
     pub peak_bytes: u64,
     /// Bytes on standard output, counted up to one over the limit.
     pub output: u64,
-    /// Processor time of the command and of what the system did for it.
+    /// Processor time of the command, including system time.
     pub processor: Duration,
-    /// The end of standard error.
+    /// The last bytes of standard error.
     pub errors: String,
 }
 
-/// Writes the files that the commands read: the robots.txt, alone and in a folder, one that is nearly the same, an empty
-/// one, URLs, and cases for `check`.
+/// Writes the files that the commands read: the robots.txt, alone and in a folder, a changed copy, an empty file, URLs,
+/// and cases for `check`.
 pub fn write_files(folder: &Path, body: &str, agent: &str) -> io::Result<()> {
     fs::create_dir_all(folder.join("robots"))?;
     fs::write(folder.join("robots/h.example"), body)?;
@@ -80,7 +81,7 @@ pub fn write_files(folder: &Path, body: &str, agent: &str) -> io::Result<()> {
             mutated.push_str(line);
         }
     }
-    // A file of one line stays as it is: it may be as long as a file can be.
+    // A file of one line is not changed, because it may have the maximum length.
     if mutated.len() < body.len() {
         mutated.push_str("\nuser-agent: *\ndisallow: /new\n");
         mutated.truncate(body.len().max(64));
@@ -93,7 +94,7 @@ pub fn write_files(folder: &Path, body: &str, agent: &str) -> io::Result<()> {
     fs::write(folder.join("cases"), cases.concat())
 }
 
-/// The commands, in an order in which the set is made before it is read. Those that read a robots.txt do so under the
+/// Returns the commands, with `compile` before those that read the set. Commands that read a robots.txt use the given
 /// dialect.
 pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
     let case = |text: &str, codes, output_per_byte| {
@@ -128,7 +129,7 @@ pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
     ]
 }
 
-/// Runs a command in a folder. Closes its output once it has printed more than it may.
+/// Runs a command in a folder. Closes its output once it exceeds the maximum.
 pub fn run(binary: &Path, folder: &Path, case: &Case, body: usize) -> io::Result<Measured> {
     let limits = "ulimit -v \"$1\" 2>/dev/null; ulimit -t \"$2\"; shift 2; exec \"$@\"";
     let mut child = Command::new("sh")
@@ -151,7 +152,7 @@ pub fn run(binary: &Path, folder: &Path, case: &Case, body: usize) -> io::Result
     Ok(Measured { code: used.status.code(), peak_bytes: used.rusage.maxrss, output, processor, errors })
 }
 
-/// What is wrong with a run, if anything is.
+/// Returns a description of an exceeded bound or an unexpected result, or `None` if the run is as expected.
 pub fn fault_of(case: &Case, measured: &Measured, body: usize) -> Option<String> {
     let Measured { code, peak_bytes, output, errors, .. } = measured;
     if *output > case.max_output(body) {

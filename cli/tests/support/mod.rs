@@ -1,4 +1,4 @@
-//! Running the built command in a folder of its own.
+//! Runs the built command in a temporary folder.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The result of a run: its exit code and what it printed.
+/// Result of a run: exit code and output.
 #[derive(Debug)]
 pub struct Run {
     pub code: Option<i32>,
@@ -22,7 +22,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Fails unless the exit code is this one and each text is in standard error. Columns may be of any width.
+    /// Asserts the exit code, and that standard error contains each text. Column widths do not matter.
     #[track_caller]
     pub fn says(self, code: i32, texts: &[&str]) -> Run {
         assert_eq!(self.code, Some(code), "{self:#?}");
@@ -37,12 +37,12 @@ impl Run {
     }
 }
 
-/// The text with one blank where there are several.
+/// Replaces consecutive blanks by one.
 fn squeeze(text: &str) -> String {
     text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A folder that goes away, and the command run in it.
+/// A temporary folder, with methods that run the command in it.
 pub struct Folder {
     dir: TempDir,
 }
@@ -52,7 +52,7 @@ impl Folder {
         Folder { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// A folder with a compiled set `set` of [`ROBOTS`].
+    /// Returns a folder with a compiled set `set` of [`ROBOTS`].
     pub fn with_set() -> Folder {
         let folder = Folder::new();
         folder.robots();
@@ -81,7 +81,7 @@ impl Folder {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// The names in it, hidden ones too.
+    /// Returns the names in the folder, including hidden ones.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.dir.path()).unwrap();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -89,7 +89,7 @@ impl Folder {
         names
     }
 
-    /// The verdict for each URL, by a set or an input.
+    /// Returns the verdict for each URL, by a set or an input.
     pub fn verdicts(&self, set: &str, urls: &[&str]) -> Vec<String> {
         let run = self.run_with(&["classify", set, "--agent", "bot-a"], urls.join("\n").as_bytes()).says(0, &[]);
         run.text().lines().map(|line| line.split('\t').nth(1).unwrap().to_owned()).collect()
@@ -137,7 +137,7 @@ pub fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Files of a folder: names, and bodies that fill every section of a set.
+/// Names and bodies of files in a folder. They fill every section of a set.
 pub const ROBOTS: [(&str, &str); 3] = [
     (
         "a.example",
@@ -147,8 +147,8 @@ pub const ROBOTS: [(&str, &str); 3] = [
     ("c.example:8080", "User-agent: other\nDisallow:\n"),
 ];
 
-/// Watches the peak memory of a process until it ends, in bytes. What the system counts for a process that has ended would
-/// not do: it begins with the memory of the test program, which starts it.
+/// Measures a process's peak memory in bytes until it ends. The system's figure for an ended process includes the
+/// memory of the test program that started it.
 pub fn watch_memory(process: u32) -> std::thread::JoinHandle<u64> {
     let path = format!("/proc/{process}/status");
     std::thread::spawn(move || {

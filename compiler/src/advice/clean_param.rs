@@ -1,8 +1,8 @@
-//! Removes the parameters of a URL that `Clean-param` lines declare to change nothing.
+//! Removes URL parameters that `Clean-param` lines declare irrelevant.
 //!
-//! [`CleanParam`] is one value, [`CleanParams`] applies the values of a file. Source: Yandex Webmaster help,
-//! Clean-param (Yclean in `DIALECTS.md`), with our choices where it is silent; `corpora/fields/clean-param.toml` has
-//! the cases.
+//! [`CleanParam`] is one value; [`CleanParams`] applies all values of a file. Source: Yandex Webmaster help,
+//! Clean-param (Yclean in `DIALECTS.md`), with our own choices where it is silent; `corpora/fields/clean-param.toml`
+//! has the cases.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use reptile_engine::url::path_of;
 
 use crate::body::directives::CleanParam;
 
-/// The `Clean-param` values of one robots.txt. All of them count, wherever in the file they are.
+/// The `Clean-param` values of one robots.txt. All of them count, anywhere in the file.
 #[derive(Clone, Debug, Default)]
 pub struct CleanParams {
     prefixes: Vec<Box<[u8]>>,
@@ -22,7 +22,7 @@ pub struct CleanParams {
 }
 
 impl CleanParams {
-    /// Parses values, and leaves malformed ones out. Memory: as much as the values.
+    /// Parses values, and skips malformed ones. Takes as much memory as the values.
     ///
     /// ```
     /// use reptile_compiler::advice::clean_param::CleanParams;
@@ -45,27 +45,26 @@ impl CleanParams {
         params
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.prefixes.is_empty()
     }
 
-    /// The URL without the parameters that change nothing: the address of the page.
+    /// Returns the URL without irrelevant parameters: the page's address.
     ///
-    /// Splits the query at each `&`, removes the parameters whose name (the text before the first `=`) is in a value
-    /// whose prefix the path begins with, and joins the rest in its order. A `?` with nothing after it is removed too.
-    /// Names and paths are compared as they are written, and the fragment stays. A URL without such a parameter stays as
-    /// it is.
+    /// Splits the query at each `&`, removes the parameters whose name (the text before the first `=`) is listed with a
+    /// prefix of the path, and joins the others in order. A `?` with nothing after it is removed too. Names and paths
+    /// are compared as written, and the fragment stays. A URL without such parameters is returned unchanged.
     ///
-    /// Time: linear in the path for each prefix that a value gives for the name of one of the URL's parameters; each prefix is
-    /// tried once, however many parameters the URL has.
+    /// Time: linear in the path for each prefix listed with one of the URL's parameter names. Each prefix is tried
+    /// once, however many parameters the URL has.
     #[must_use]
     pub fn clean<'u>(&self, url: &'u [u8]) -> Cow<'u, [u8]> {
         self.clean_counted(url).0
     }
 
-    /// As [`CleanParams::clean`], with the number of names and prefixes that were looked up.
+    /// Cleans a URL like [`CleanParams::clean`], and also returns the number of names and prefixes that were looked up.
     fn clean_counted<'u>(&self, url: &'u [u8]) -> (Cow<'u, [u8]>, usize) {
         let end = memchr(b'#', url).unwrap_or(url.len());
         let Some(start) = memchr(b'?', &url[..end]).filter(|_| !self.is_empty()) else {
@@ -73,7 +72,7 @@ impl CleanParams {
         };
         let query = &url[start + 1..end];
         let path = path_of(&url[..start]).to_vec();
-        // What is known of the prefixes, and of the names, of which a URL may repeat one thousands of times.
+        // Cached results for prefixes and names, because a URL may repeat a name thousands of times.
         let mut fits: HashMap<usize, bool> = HashMap::new();
         let mut is_clean_name: HashMap<&[u8], bool> = HashMap::new();
         let mut steps = 0;

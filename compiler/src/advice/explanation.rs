@@ -1,5 +1,5 @@
-//! Explains a verdict to people who test a file: the group that an agent obeys, the octets of the matching rules, and
-//! what a dialect does with each line. Decides nothing itself.
+//! Explains a verdict to people who test a file: the group that an agent obeys, the matching rules' octets, and how a
+//! dialect treats each line. Makes no decisions itself.
 
 use bumpalo::Bump;
 use reptile_engine::norm::Pattern;
@@ -10,23 +10,24 @@ use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
 
-/// How many lines of a file are read to find one by its number. A mark for each line would take as much memory as a file of
-/// 16 MB in short lines, several times over.
+/// Maximum lines read to find one by its number. A mark for every line of a 16 MB file with short lines would take
+/// several times the file's size.
 const LINES_BETWEEN_MARKS: usize = 64;
 
-/// A robots.txt as a dialect reads it, with the lines of its groups and rules. Memory: some 30 bytes for each rule and each
-/// user-agent line.
+/// A robots.txt as read under a dialect, with the line numbers of its groups and rules.
+///
+/// Takes about 30 bytes of memory per rule and per user-agent line.
 pub struct Reading<'b> {
     dialect: &'b Dialect,
     robots: Robots<'b>,
-    /// The rest of the file before every 64th line, the first included.
+    /// The rest of the file before every 64th line, starting with the first.
     marks: Vec<Lines<'b>>,
     line_count: usize,
-    /// The numbers of the user-agent lines that are in groups, from 1.
+    /// Line numbers, from 1, for user-agent lines that are in groups.
     agent_lines: Vec<u32>,
-    /// Where the user-agent lines of each group begin among them.
+    /// Each group's first index in `agent_lines`.
     first_agents: Vec<u32>,
-    /// The last rule line of each group that has rules, and the index of the group.
+    /// For each group with rules, the line of its last rule, and the group's index.
     last_rules: Vec<(u32, u32)>,
 }
 
@@ -34,36 +35,36 @@ pub struct Reading<'b> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// No group is for the agent.
+    /// No group applies to the agent.
     NoGroup,
-    /// No rule of its groups matches.
+    /// No rule in its groups matches.
     NoMatch,
-    /// The outcome of fetching the file decided, not the file's rules.
+    /// The outcome of fetching the file decides, not the file's rules.
     Fetch(Cause),
-    /// The dialect allows the path whatever the file says.
+    /// The dialect allows the path regardless of the file.
     AlwaysAllowed,
-    /// The rule has no value and restricts nothing; it is named because no other rule matches.
+    /// The rule has no value and restricts nothing; it is reported because no other rule matches.
     EmptyRule,
-    /// Only rules of its kind match, and it is the first of them in the order of precedence.
+    /// Only rules of this kind match, and this one comes first in order of precedence.
     OnlyKind,
-    /// The rule has more octets than the best rule of the other kind.
+    /// The rule has more octets than the other kind's best rule.
     Longer {
-        /// The octets of the deciding rule.
+        /// The deciding rule's octets.
         octets: usize,
-        /// The octets of the best rule of the other kind.
+        /// The octets of the other kind's best rule.
         other: usize,
     },
-    /// Both have the same number of octets, so the allow wins.
+    /// Both rules have equally many octets, so the allow wins.
     AllowOnTie {
-        /// The number of octets.
+        /// The shared octet count.
         octets: usize,
     },
-    /// The rule comes before the first matching rule of the other kind.
+    /// The rule comes before the other kind's first matching rule.
     First,
 }
 
 impl Why {
-    /// The name of the reason, which never changes.
+    /// Returns the reason's stable name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -81,12 +82,12 @@ impl Why {
 }
 
 impl<'b> Reading<'b> {
-    /// Reads a file. Time: linear in the file.
+    /// Reads a file in linear time.
     #[must_use]
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> Reading<'b> {
         let robots = parse(body, dialect, arena);
-        // The user-agent lines of the groups, in their order, are the file's. After a limit of the dialect the file has
-        // further ones, which belong to no group.
+        // The first user-agent lines of the file are the groups' user-agent lines, in order. A dialect's limit may
+        // leave later ones without a group.
         let agent_count: usize = robots.groups.iter().map(|group| group.agents.len()).sum();
         let (mut marks, mut agent_lines) = (Vec::new(), Vec::with_capacity(agent_count));
         let mut lines = Lines::new(body, dialect.byte_order_mark);
@@ -113,38 +114,41 @@ impl<'b> Reading<'b> {
         Reading { dialect, robots, marks, line_count, agent_lines, first_agents, last_rules }
     }
 
-    /// The dialect.
+    /// Returns the dialect.
     #[must_use]
     pub fn dialect(&self) -> &'b Dialect {
         self.dialect
     }
 
-    /// Every line of the file, without its line end.
+    /// Iterates over the file's lines, without line ends.
     pub fn lines(&self) -> impl Iterator<Item = &'b [u8]> + use<'b> {
         self.marks.first().cloned().into_iter().flatten()
     }
 
-    /// The number of lines. The text after the last line end is a line even if it is empty.
+    /// Returns the line count. The text after the last line end is a line even if it is empty.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.line_count
     }
 
-    /// The line with a number, from 1, without its line end. Time: linear in 64 lines.
+    /// Returns the line with a number, from 1, without its line end. Reads at most 64 lines.
     #[must_use]
     pub fn line(&self, number: u32) -> Option<&'b [u8]> {
         let index = (number as usize).checked_sub(1)?;
         self.marks.get(index / LINES_BETWEEN_MARKS)?.clone().nth(index % LINES_BETWEEN_MARKS)
     }
 
-    /// The groups that an agent obeys. Time: the number of user-agent lines times the number of the agent's tokens.
+    /// Chooses the groups that an agent obeys.
+    ///
+    /// Takes time proportional to the user-agent lines times the agent's tokens.
     #[must_use]
     pub fn choose(&self, agent: &Resolved) -> Choice {
         choose(&self.robots, self.dialect, agent)
     }
 
-    /// The user-agent lines through which the chosen groups are for the agent. Time: the number of user-agent lines of these
-    /// groups.
+    /// Returns the user-agent lines that assign the chosen groups to the agent.
+    ///
+    /// Takes time linear in these groups' user-agent lines.
     pub fn naming_lines<'r>(&'r self, agent: &'r Resolved, choice: &'r Choice) -> impl Iterator<Item = u32> + 'r {
         let (is_named, token) = match choice.by {
             ChosenBy::Token(index) => (true, agent.tokens.get(index).map(Vec::as_slice)),
@@ -159,7 +163,7 @@ impl<'b> Reading<'b> {
         choice.groups.iter().filter(move |_| is_named).flat_map(lines_of)
     }
 
-    /// The first diagnostics by line; a diagnostic about the whole file has line 0.
+    /// Returns the first diagnostics by line. A diagnostic about the whole file has line 0.
     pub fn diagnostics(&self) -> impl Iterator<Item = (u32, DiagnosticKind)> + '_ {
         self.robots.diagnostics.first().iter().map(|diagnostic| {
             let of_file =
@@ -168,7 +172,7 @@ impl<'b> Reading<'b> {
         })
     }
 
-    /// The rule on a line, as written. Time: the logarithm of the number of groups and rules.
+    /// Returns the rule on a line, as written. Takes time logarithmic in the group and rule counts.
     #[must_use]
     pub fn rule_at(&self, line: u32) -> Option<RawRule<'b>> {
         let &(_, group) = self.last_rules.get(self.last_rules.partition_point(|&(last, _)| last < line))?;
@@ -176,8 +180,7 @@ impl<'b> Reading<'b> {
         rules.binary_search_by_key(&line, |rule| rule.line).ok().map(|at| rules[at])
     }
 
-    /// Why the rule of an explanation decided. `path` must be the path that was explained, in the dialect's normal
-    /// form.
+    /// Returns why the explained rule decided. `path` must be the explained path, in the dialect's normal form.
     #[must_use]
     pub fn why(&self, explanation: &Explanation, choice: &Choice, path: &[u8]) -> Why {
         if let Reason::Fetch(cause) = explanation.reason() {
@@ -206,8 +209,9 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// The number of octets of a rule that count for precedence where the longest rule decides. The rule must match
-    /// `path`, which must be in the dialect's normal form.
+    /// Counts a rule's octets for precedence when the longest rule decides.
+    ///
+    /// The rule must match `path`, which must be in the dialect's normal form.
     ///
     /// Time: linear in the rule, and for an allow of an index page also in the path.
     #[must_use]
@@ -216,13 +220,13 @@ impl<'b> Reading<'b> {
         let is_root = written.value.is_empty() && written.kind == RuleKind::Disallow && rule.kind == RuleKind::Allow;
         let pattern = self.dialect.normal_form.pattern(if is_root { b"/" } else { written.value });
         if self.opens_folder(rule, path) {
-            // The directory's own pattern: up to the last slash, and `$`.
+            // The directory's own pattern: up to the last slash, plus `$`.
             return memchr::memrchr(b'/', &pattern).map_or(pattern.len(), |slash| slash + 2);
         }
         weight_of(&pattern, self.dialect.order)
     }
 
-    /// Whether an allow of an index page matches `path` only as the directory that the page is in.
+    /// Returns whether an allow of an index page matches `path` only as the page's directory.
     #[must_use]
     pub fn opens_folder(&self, rule: &Rule, path: &[u8]) -> bool {
         let Some(written) = self.rule_at(rule.line) else { return false };
@@ -245,7 +249,8 @@ mod tests {
     use reptile_engine::url::{Origin, Scheme};
     use reptile_engine::verdict::{PolicySource, Verdict};
 
-    /// Explains a decision of a compiled set: why the group is for the agent, its lines, the deciding line, the reason.
+    /// Explains a compiled set's decision: how the group was chosen, its naming lines, the deciding line, and the
+    /// reason.
     fn why(body: &str, dialect: &'static Dialect, agent: &str, path: &str) -> (ChosenBy, Vec<u32>, u32, Why) {
         let origin = Origin { scheme: Scheme::Http, host: b"h", port: 80 };
         let mut builder = SetBuilder::new(dialect);
@@ -265,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_is_given() {
+    fn every_reason_occurs() {
         use ChosenBy::{DefaultGroup, Nobody, Token};
         let body = "user-agent: a\nuser-agent: b\nallow: /x\ndisallow: /x\ndisallow: /x/y\nallow: /d/index.html\ndisallow: /d\n\n\
                     user-agent: c\n\nuser-agent: *\ndisallow: /é\ndisallow:\n";
@@ -288,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fetch_decided_is_not_for_want_of_a_group() {
+    fn fetch_outcomes_take_precedence_over_a_missing_group() {
         let arena = Bump::new();
         let reading = Reading::new(b"user-agent: a\ndisallow: /\n", &GOOGLE_LIB, &arena);
         let choice = reading.choose(&of_name(b"z", &GOOGLE_LIB));
@@ -300,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_by_their_numbers() {
+    fn lines_are_found_by_number() {
         let arena = Bump::new();
         for count in [0, 1, LINES_BETWEEN_MARKS - 1, LINES_BETWEEN_MARKS, LINES_BETWEEN_MARKS + 1, 1000] {
             let body: String = (1..=count).map(|number| format!("{number}\r\n")).collect();
@@ -316,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_found_by_their_lines() {
+    fn rules_are_found_by_line() {
         let arena = Bump::new();
         let body = b"user-agent: a\n\nuser-agent: b\ndisallow: /1\nx\ndisallow: /2\n\nuser-agent: c\n\nuser-agent: d\nallow: /3\n";
         for dialect in [&GOOGLE_LIB, &YANDEX] {

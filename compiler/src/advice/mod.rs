@@ -1,5 +1,5 @@
-//! Advice for people: what is wrong with a file ([`lint`]), why a verdict is what it is ([`explanation`]), and which
-//! parameters of a URL a site declares to be irrelevant ([`clean_param`]).
+//! Advice for people: mistakes in a file ([`lint`]), the reasons for a verdict ([`explanation`]), and URL parameters
+//! that a site declares irrelevant ([`clean_param`]).
 
 pub mod clean_param;
 pub mod explanation;

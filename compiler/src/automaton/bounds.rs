@@ -1,6 +1,6 @@
-//! Whether the rules of a file stay within the limits of one decision, which its automata would refuse.
+//! Checks that a file's rules stay within the limits of one decision.
 //!
-//! Asked before a file becomes part of a set, so that a file over a limit is refused by itself and not the set with it.
+//! The check runs before a file becomes part of a set, so that only the file is refused and not the whole set.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,12 +12,12 @@ use reptile_engine::format::automaton::{Draft, MAX_FALLBACK_BYTES, MAX_PASSES, f
 use super::{Strategy, draft};
 use crate::rules::order::RuleList;
 
-/// The error for a file whose rules would need too many steps to decide one URL.
+/// The error for a file whose rules need too many steps to decide one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooManySteps {
-    /// The line of the first pattern with a wildcard in the rules that decide together, or of their first rule.
+    /// The first line with a wildcard among the rules that decide together, or the line of their first rule.
     pub line: u32,
-    /// The limit, and what was found.
+    /// The limit and the actual value.
     pub error: TooLarge,
 }
 
@@ -51,21 +51,22 @@ impl Cost {
     }
 
     fn of_draft(draft: &Draft<'_>) -> Cost {
-        // On one path each automaton begins once, and each fallback pattern is tried once.
+        // On one path, each automaton begins at most once, and each fallback pattern is tried at most once.
         let most = 1 + draft.wildcards.len() + draft.fallbacks.len();
         let passes = if most <= MAX_PASSES { most } else { reptile_engine::automaton::passes(draft) };
         Cost { passes, fallback_bytes: fallback_bytes(draft) }
     }
 
-    /// The most that the automaton of a list can cost, from the wildcards of its patterns: each makes at most one
-    /// automaton, and those after another one need at most one more where several are led to; and each pattern at most
-    /// becomes a fallback.
+    /// Returns an upper bound for a list's automaton, based on the wildcards in its patterns. Each wildcard makes at
+    /// most one automaton; those that follow another wildcard need at most one more where several branch; and each
+    /// pattern becomes at most one fallback.
     ///
-    /// Of two patterns, both count only if the text before the first wildcard of one begins with that of the other,
-    /// since a path begins with both: an automaton begins, and a fallback pattern is tried, where that text has matched.
+    /// Two patterns add up only if the text before one's first wildcard begins with the text before the other's,
+    /// because an automaton begins, and a fallback pattern is tried, only where that text has matched.
     fn most_of_list(list: &RuleList) -> Cost {
         let mut fallback_bytes = size_of::<u32>();
-        // Each text before a first wildcard, with the automata and the fallbacks of its patterns, which are neighbours.
+        // Each distinct text before a first wildcard, with the automata and fallbacks of its patterns, which are
+        // adjacent.
         let mut starts: Vec<(&[u8], [usize; 2])> = Vec::new();
         for rule in list.iter() {
             let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
@@ -79,7 +80,7 @@ impl Cost {
             }
         }
         starts.sort_unstable_by_key(|&(start, _)| start);
-        // Each text of the stack begins with the one below it, and has the passes of all of them.
+        // Each text on the stack begins with the one below it, and includes the passes of all below.
         let mut stack: Vec<(&[u8], [usize; 2])> = Vec::new();
         let mut most = [0; 2];
         for (start, passes) in starts {
@@ -103,23 +104,26 @@ pub(super) fn check(draft: &Draft<'_>) -> Result<(), TooLarge> {
     Cost::of_draft(draft).check()
 }
 
-/// Whether [`check_file`] would accept any file with so many bytes and wildcards as this one, in which at most so many
-/// lists decide together. Time: one pass over the body.
+/// Returns whether [`check_file`] would accept any file with as many bytes and wildcards as this one, if at most
+/// `most_lists` lists decide together.
+///
+/// Takes one pass over the body.
 pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
-    // Normal form makes three bytes of one at most; a pattern as a fallback takes a header besides.
+    // Normalization at most triples a byte, and a fallback pattern has a header.
     let few_wildcards = || memchr::memchr_iter(b'*', body).take(MAX_PASSES).count() * 2 + most_lists <= MAX_PASSES;
     body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
 }
 
-/// Checks that a decision by the lists of a file stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], also where a
-/// product token has several lists, which decide together. `tokens` are sorted, each with the index of a list; a list
-/// comes with the line of each rule by place.
+/// Checks that a decision by a file's lists stays within [`MAX_PASSES`] and [`MAX_FALLBACK_BYTES`], even if a product
+/// token has several lists that decide together.
 ///
-/// Time: one pass over the body for files with few wildcards, which nearly all files are. Otherwise one over the lists,
-/// and sorting the texts before their wildcards; where those do not settle it, that of compiling the lists.
+/// `tokens` are sorted, each with the index of a list; each list comes with the lines of its rules by position.
+///
+/// Time: one pass over the body for files with few wildcards, which are nearly all files. Otherwise one pass over the
+/// lists, plus sorting the texts before wildcards; if that is inconclusive, the time to compile the lists.
 ///
 /// # Errors
-/// The first limit that is exceeded.
+/// Returns the first limit that is exceeded.
 pub(crate) fn check_file<T: PartialEq>(
     body: &[u8],
     tokens: &[(T, u32)],
@@ -136,7 +140,7 @@ pub(crate) fn check_file<T: PartialEq>(
     for group in alone.chain(together) {
         let sum = |costs: &[Cost]| Cost {
             passes: group.iter().map(|&list| costs[list as usize].passes).sum(),
-            // Each ruleset has a limit of its own.
+            // Each ruleset has its own limit.
             fallback_bytes: group.iter().map(|&list| costs[list as usize].fallback_bytes).max().unwrap_or(0),
         };
         if sum(&costs).check().is_ok() {
@@ -152,7 +156,7 @@ pub(crate) fn check_file<T: PartialEq>(
     Ok(())
 }
 
-/// The line of the first pattern with a wildcard in some lists, or of their first rule.
+/// Returns the first line with a wildcard in the given lists, or the line of their first rule.
 fn first_line(group: &[u32], lists: &[(RuleList, Vec<u32>)]) -> u32 {
     let of_group = || group.iter().map(|&list| &lists[list as usize]);
     let with_wildcards = of_group().flat_map(|(list, lines)| {
@@ -169,9 +173,9 @@ mod tests {
     use crate::dialect::GOOGLE_LIB;
     use crate::set::prepare;
 
-    /// What [`Cost::most_of_list`] lets pass is not asked again before it is written into a set.
+    /// Lists accepted by [`Cost::most_of_list`] are not checked again before they are written into a set.
     #[test]
-    fn no_automaton_costs_more_than_its_wildcards_say() {
+    fn automata_stay_within_the_bound_from_their_wildcards() {
         let mut state = 1_u64;
         let mut below = |n: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

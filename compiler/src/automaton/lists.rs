@@ -1,15 +1,13 @@
-//! The linked lists of the wildcard automata that begin in the trie, kept so short that a walk begins few automata.
+//! The linked lists of wildcard automata that begin in the trie, shortened so that a walk starts few automata.
 //!
-//! A trie state in which a wildcard begins refers to a list: its own automaton, and those that have begun on the way to
-//! it. A walk begins all of them, so the lists are shortened in two ways. Site owners like to repeat patterns for each
-//! country (`/*?sort=`, `/de/*?sort=`, `/fr/*?sort=`), and to write both `*/sold` and `/*?sort=`:
+//! A trie state where a wildcard begins refers to a list: its own automaton, and those that began earlier on the path
+//! to the state. A walk starts all of them, so the lists are shortened in two ways. Site owners like to repeat patterns
+//! for each country (`/*?sort=`, `/de/*?sort=`, `/fr/*?sort=`), and to write both `*/sold` and `/*?sort=`:
 //!
 //! - An automaton is *left out* of verdicts if it leads only to rules that cannot change a verdict. Whatever matches
-//!   `/de/*?sort=` also matches `/*?sort=`; only a rule of the other kind, between the two in the order of precedence,
-//!   makes a difference.
-//! - An automaton is *joined* with the one before it in the list, if the text between the two wildcards cannot be the
-//!   beginning of a segment of the second. The joined automaton begins where the first one would, and looks for the
-//!   segments of both.
+//!   `/de/*?sort=` also matches `/*?sort=`; only a rule of the other kind, ranked between the two, makes a difference.
+//! - An automaton is *joined* with its predecessor in the list if the text between the two wildcards cannot begin a
+//!   segment of the second. The joined automaton begins where the first would, and searches for the segments of both.
 //!
 //! Wildcard automata are built in `wildcard`, the trie in `trie`.
 
@@ -22,21 +20,23 @@ use super::wildcard::Segment;
 use super::{Builder, merge};
 use crate::limits::{MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
 
-/// A wildcard of the trie that verdicts need. Wildcards that begin after it are compared with it.
+/// A trie wildcard that verdicts need. Later wildcards are compared with it.
 pub(super) struct Source<'l> {
     /// The wildcard's automaton.
     wildcard: u32,
-    /// The rules that have the wildcard, and the offset in their matchers of the text after it.
+    /// The rules with the wildcard, and the offset in their matchers of the text after it.
     rules: Range<usize>,
     offset: usize,
-    /// The segments that the automaton looks for, which may be more than those of `rules`; empty if there are too many
-    /// to be joined with others.
+    /// The segments that the automaton searches for, possibly more than those in `rules`. Empty if there are too many
+    /// to join with others.
     segments: &'l [Segment<'l>],
 }
 
 impl<'l> Builder<'l> {
-    /// Adds the automaton of a range of rules, whose wildcard comes after `depth` bytes, at the front of the list of
-    /// those that have begun on the way and may still matter. Returns whether the lists changed.
+    /// Adds the automaton for a range of rules, whose wildcard comes after `depth` bytes, at the front of the list of
+    /// automata that began earlier and may still matter.
+    ///
+    /// Returns whether the lists changed.
     pub(super) fn begin_on_way(&mut self, way: &mut Way, rules: Range<usize>, depth: usize) -> bool {
         if way.wildcards_best[0] >= way.accepted[0] && way.wildcards_best[1] >= way.accepted[1] {
             *way = Way { accepted: way.accepted, ..Way::START };
@@ -66,7 +66,7 @@ impl<'l> Builder<'l> {
             }
             Some(automata)
         });
-        // Rules that had to become fallback patterns, all or those with further wildcards, are tried on any path.
+        // If rules became fallback patterns (all, or those with further wildcards), they are tried on any path.
         let brings_back = self.fallbacks.len() > fallbacks && !way.needs_all;
         way.needs_all |= brings_back;
         if automata.is_empty() {
@@ -97,10 +97,11 @@ impl<'l> Builder<'l> {
         true
     }
 
-    /// Whether no verdict would change without the automaton of a range of rules: whenever one of the rules matches,
-    /// another rule of its kind matches too, either accepted on the way or after a wildcard that verdicts need, and no
-    /// rule of the other kind on the way comes between the two. If so, returns the first and the last rank between
-    /// which no such rule may come.
+    /// Decides whether verdicts need the automaton for a range of rules.
+    ///
+    /// They do not if, whenever one of the rules matches, another rule of its kind also matches, either accepted
+    /// earlier or after a wildcard that verdicts need, and no rule of the other kind on the path ranks between the two.
+    /// Returns the first and last rank between which no such rule may occur, or `None` if verdicts need the automaton.
     fn left_out(&self, way: &Way, rules: Range<usize>, offset: usize) -> Option<(u32, u32)> {
         // A fallback pattern is tried on any path.
         if !self.fallbacks.is_empty() || way.needs_all {
@@ -129,8 +130,10 @@ impl<'l> Builder<'l> {
         Some((first, last)).filter(|&between| !makes_difference(way, other, way.accepted[other], between))
     }
 
-    /// Notes whether verdicts need every automaton from a state on. The state accepts what is on the way, and `at_end`
-    /// if the path ends in it. Returns whether that changed at this state.
+    /// Records whether verdicts need every automaton from a state on.
+    ///
+    /// The state accepts the ranks on the path so far, and `at_end` if the path ends there. Returns whether this
+    /// changed at this state.
     pub(super) fn need_all(&self, way: &mut Way, at_end: Ranks) -> bool {
         let difference = |other: usize| {
             let between = way.between[1 - other];
@@ -141,13 +144,13 @@ impl<'l> Builder<'l> {
         is_new
     }
 
-    /// Joins two automata, if they can be *joined*: the automaton for the segments after some text of the trie, and the
-    /// automaton before it in the list. The result begins where the earlier one does.
+    /// Tries to join the automaton for the segments after some trie text with its predecessor in the list. The result
+    /// begins where the earlier one does. Returns `None` unless they can be *joined*.
     fn join(&mut self, way: &Way, segments: &[Segment<'l>], text: &[u8]) -> Option<(u32, &'l [Segment<'l>])> {
         let before = self.sources.last().filter(|source| way.wildcard == Some(source.wildcard))?;
         let between = text.get(self.draft.wildcards[before.wildcard as usize].from as usize..)?;
-        // Joining copies no more than exists already, and few transitions are copied from suffixes, so that building
-        // stays linear.
+        // Joining copies no more than already exists, and copies few transitions from suffixes, so construction stays
+        // linear.
         let size = |segments: &[Segment<'_>]| segments.iter().map(|segment| 1 + segment.text.len()).sum::<usize>();
         let wildcard_count =
             |segments: &[Segment<'_>]| segments.iter().map(|segment| segment.wildcards.len()).sum::<usize>();
@@ -168,14 +171,14 @@ impl<'l> Builder<'l> {
         Some((wildcard, self.kept(&joined)))
     }
 
-    /// The segments of an automaton if they are few enough to be joined with others; otherwise empty.
+    /// Returns the segments if they are few enough to be joined with others, or an empty slice.
     fn kept(&self, segments: &[Segment<'l>]) -> &'l [Segment<'l>] {
         if segments.len() <= MAX_SEGMENTS_JOINED { self.arena.alloc_slice_clone(segments) } else { &[] }
     }
 }
 
-/// Whether a rule of a kind that may match comes between two ranks: the best accepted rule, which is the only accepted
-/// one that matters, or any of the rules after wildcards.
+/// Returns whether a rule that may match has a rank in the given range. Considers the best accepted rule (no other
+/// accepted rule matters), and all rules after wildcards.
 fn makes_difference(way: &Way, kind: usize, accepted: u32, (first, last): (u32, u32)) -> bool {
     first < last && ((first..last).contains(&accepted) || way.wildcards_best[kind] < last)
 }

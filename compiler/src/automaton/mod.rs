@@ -1,38 +1,38 @@
-//! Compiles a list of rules to the automaton of a ruleset, and proves that a ruleset's bytes come from its rules.
+//! Compiles a rule list to a ruleset's automaton, and proves that a ruleset's bytes come from its rules.
 //!
-//! [`compile`] makes the bytes; [`recompile`] proves that a ruleset's bytes are what its rules compile to.
-//! [`reptile_engine::format::automaton`] defines the parts of an automaton, and the invariants that comments name in
+//! [`compile`] produces the bytes; [`recompile`] proves that a ruleset's bytes are what its rules compile to.
+//! [`reptile_engine::format::automaton`] defines the parts of an automaton, and the invariants that comments mention in
 //! *italics*.
 //!
-//! | where | what |
+//! | module | contents |
 //! |---|---|
 //! | `trie` | the prefix trie |
 //! | `wildcard` | the wildcard automata |
-//! | `bounds` | whether a file's automata stay within the limits of one decision |
-//! | `lists` | the lists of wildcard automata that a walk begins |
+//! | `bounds` | a check that a file's automata stay within the limits of one decision |
+//! | `lists` | the lists of wildcard automata that a walk starts |
 //! | `whole` | one DFA over whole patterns, for comparison |
 //!
 //! # Why the automaton is factored at the wildcards
 //!
-//! One DFA over whole patterns has to remember every pattern whose first segment has been read, so its states multiply.
-//! Over 4,231 real files it takes 42 s to build and 400 MB to keep, and for some files building does not end
-//! (regex-automata, every match reported, 2 MiB cap each). Factored, each wildcard has an automaton of its own, whose
-//! states are just the prefixes of its segments, so that size and time are linear in the text. At run time only those
-//! automata begin whose text before the wildcard matches, which is one or two on most paths.
+//! A single DFA over whole patterns must remember every pattern whose first segment has been read, so its states
+//! multiply. For 4,231 real files it takes 42 s to build and 400 MB to store, and for some files construction does not
+//! end (regex-automata, every match reported, 2 MiB cap each). In the factored form, each wildcard has its own
+//! automaton, whose states are only the prefixes of its segments, so size and time are linear in the text. At run time,
+//! an automaton begins only if the text before its wildcard matches; on most paths that is one or two automata.
 //!
-//! `AUTOMATON.md`, in the folder of this crate, walks through one ruleset. It says which form is chosen for which
-//! rules, by which measured constants, and what was tried and dropped.
+//! `AUTOMATON.md`, in this crate's folder, walks through one ruleset. It explains which form is chosen for which rules,
+//! the measured constants behind that choice, and the rejected alternatives.
 //!
 //! # Strategies
 //!
-//! [`Strategy::Factored`] is the default for sets. [`Strategy::Fallback`] tries the patterns one by one; `Factored`
-//! does the same for a pattern that is over a limit. `Strategy::Whole`, which the feature `whole` adds, is one DFA over
-//! whole patterns, within a bound. All strategies give the same answers on every path, and the tests force each.
+//! [`Strategy::Factored`] is the default for sets. [`Strategy::Fallback`] tries each pattern separately; `Factored`
+//! does the same with patterns over a limit. `Strategy::Whole`, added by the feature `whole`, is one DFA over whole
+//! patterns, up to a size limit. All strategies give the same answers on every path, and the tests force each of them.
 //!
-//! # What is refused
+//! # Rejected rules
 //!
-//! Rules with which one decision would take too long are not compiled. [`TooManySteps`] is the error of a file that has
-//! such rules: it is refused before it becomes part of a set.
+//! Rules that make one decision too slow are not compiled. [`TooManySteps`] is the error for a file with such rules,
+//! which is refused before it becomes part of a set.
 
 mod bounds;
 mod lists;
@@ -56,19 +56,19 @@ use reptile_engine::format::automaton::{
 use crate::limits::{MAX_NESTED_WILDCARDS, MAX_TRIE_WILDCARDS};
 use crate::rules::order::{OrderedRule, RuleList, slash_before_index};
 
-// Each wildcard after another adds at most one automaton, and one more for every 64.
+// Each nested wildcard adds at most one automaton, and one more for every 64.
 const _: () = assert!(MAX_TRIE_WILDCARDS + 2 * MAX_NESTED_WILDCARDS <= MAX_WILDCARDS);
 
-/// The method by which a ruleset is compiled.
+/// A method for compiling a ruleset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// A trie and a wildcard automaton for each wildcard, within limits; fallback patterns beyond the limits.
+    /// A trie and one automaton per wildcard, within limits; fallback patterns beyond the limits.
     #[default]
     Factored,
-    /// Makes every pattern with a wildcard a fallback pattern if that is within the limits of one decision, otherwise as
+    /// A fallback pattern for every pattern with a wildcard if one decision stays within its limits, otherwise like
     /// `Factored`. For comparison.
     Fallback,
-    /// One DFA over whole patterns if it stays within bounds, otherwise as `Factored`. For comparison; needs the
+    /// One DFA over whole patterns if it stays within bounds, otherwise like `Factored`. For comparison; requires the
     /// feature `whole`.
     #[cfg(feature = "whole")]
     Whole,
@@ -84,8 +84,7 @@ impl Strategy {
     #[cfg(not(feature = "whole"))]
     pub const ALL: [(&'static str, Strategy); 2] = [("factored", Strategy::Factored), ("fallback", Strategy::Fallback)];
 
-    /// The number of the construction: the lowest byte is the strategy, the next byte is the revision, which rises
-    /// whenever the same rules compile to different bytes.
+    /// Returns the construction number: the lowest byte is the strategy, the next is [`FORM_REVISION`].
     #[must_use]
     pub const fn form(self) -> u32 {
         let strategy = match self {
@@ -97,30 +96,32 @@ impl Strategy {
         FORM_REVISION << 8 | strategy
     }
 
-    /// The strategy of a construction, or `None` if this version of the compiler does not have that construction.
+    /// Returns the strategy for a construction number, or `None` if this compiler version does not have that
+    /// construction.
     #[must_use]
     pub fn from_form(form: u32) -> Option<Strategy> {
         Strategy::ALL.into_iter().map(|(_, strategy)| strategy).find(|strategy| strategy.form() == form)
     }
 }
 
-/// The revision of the construction: it rises whenever the same rules compile to different bytes.
+/// The revision of the construction. It increases whenever the same rules compile to different bytes.
 pub const FORM_REVISION: u32 = 3;
 
-/// Compiles a list of rules to the bytes of an automaton.
+/// Compiles a rule list to automaton bytes.
 ///
-/// Time and memory are linear in the bytes of the list, whatever its patterns, as [`compile_counted`] says.
+/// Takes time and memory linear in the list's bytes for any patterns; see [`compile_counted`].
 ///
 /// # Errors
-/// When the automaton takes 4 GiB or more, or one decision may take too long: see
+/// Returns an error if the automaton takes 4 GiB or more, or one decision may take too long: see
 /// [`MAX_PASSES`](reptile_engine::format::automaton::MAX_PASSES) and
 /// [`MAX_FALLBACK_BYTES`](reptile_engine::format::automaton::MAX_FALLBACK_BYTES).
 pub fn compile<'l>(list: &'l RuleList, strategy: Strategy, arena: &'l Bump) -> Result<Vec<u8>, TooLarge> {
     compile_counted(list, strategy, arena).0
 }
 
-/// Memory that is used again from one ruleset to the next. With memory of its own for each, millions of small rulesets would
-/// spend a tenth of their time in the allocator.
+/// Memory reused from one ruleset to the next.
+///
+/// Without it, millions of small rulesets would spend a tenth of their time in the allocator.
 #[derive(Default)]
 pub struct Workspace {
     arena: Bump,
@@ -128,26 +129,26 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Does the work of [`compile`].
+    /// Compiles a list like [`compile`].
     ///
     /// # Errors
-    /// The errors of [`compile`].
+    /// Returns the same errors as [`compile`].
     pub fn compile(&mut self, list: &RuleList, strategy: Strategy) -> Result<Vec<u8>, TooLarge> {
         self.arena.reset();
         compile_in(list, strategy, &self.arena, &mut self.lists).0
     }
 }
 
-/// Does the work of [`compile`], and counts the steps: states, rules looked at for each wildcard before them, nodes of
-/// wildcard automata, and transitions of nodes that share those of another node.
+/// Compiles like [`compile`], and also counts the steps: states, rules visited for each wildcard before them, wildcard
+/// automaton nodes, and transitions of nodes that copy another node's.
 ///
-/// A byte of a pattern is in one segment, and so makes at most one state or node; a rule is looked at once for each of
-/// its wildcards; and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds the transitions of
-/// an automaton. So [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. Sorting, and finding the
-/// ends of runs, add a factor of the logarithm of the number of rules.
+/// Each pattern byte is in one segment, and so makes at most one state or node. A rule is visited once per wildcard,
+/// and [`MAX_TRANSITIONS_PER_BYTE`](crate::limits::MAX_TRANSITIONS_PER_BYTE) bounds an automaton's transitions.
+/// Therefore [`Strategy::Factored`] takes at most `12 * list.byte_len() + 1024` steps. Sorting and finding the ends of
+/// runs add a factor logarithmic in the rule count.
 ///
 /// # Errors
-/// The errors of [`compile`].
+/// Returns the same errors as [`compile`].
 pub fn compile_counted<'l>(
     list: &'l RuleList,
     strategy: Strategy,
@@ -172,7 +173,7 @@ fn compile_in<'l>(
     }
 }
 
-/// Builds the automaton of a list, and counts the steps.
+/// Builds a list's automaton, and counts the steps.
 fn draft<'l>(
     list: &'l RuleList,
     strategy: Strategy,
@@ -192,20 +193,20 @@ fn draft<'l>(
     builder.finish()
 }
 
-/// A rule with a pattern, in the form in which it is matched.
+/// A rule with a pattern, in matching form.
 #[derive(Clone, Copy)]
 struct BuiltRule<'l> {
     matcher: &'l [u8],
     rank: u32,
     anchored: bool,
-    /// Whether the table of texts has the rule's pattern, because it cannot be read from the trie.
+    /// Whether the text table contains the rule's pattern, because it cannot be read from the trie.
     has_text: bool,
 }
 
-/// The flags of a rule's shown pattern.
+/// Returns the flags for a rule's displayed pattern.
 fn flags_of(rule: &OrderedRule<'_>) -> TextFlags {
     let Some(pattern) = rule.pattern else { return TextFlags::default() };
-    // The only rule whose matcher ends in a slash although its pattern goes on with a page is the rule for a directory.
+    // Only the rule for a directory has a matcher that ends in a slash and a pattern that continues with a page.
     let opens_directory = rule.matcher.ends_with(b"/") && slash_before_index(pattern).is_some();
     let shown = if opens_directory { pattern.get(..rule.matcher.len()).unwrap_or(pattern) } else { pattern };
     let is_same = |(&shown, &matched): (&u8, &u8)| {
@@ -220,23 +221,23 @@ fn flags_of(rule: &OrderedRule<'_>) -> TextFlags {
 const LITERAL_ASTERISK: u8 = 0;
 const LITERAL_DOLLAR: u8 = b'\n';
 
-/// Counts the distinct wildcards of matchers, which must come in the order of their bytes.
+/// Counts the distinct wildcards in matchers, which must be sorted by their bytes.
 #[derive(Default)]
 struct WildcardCount<'l> {
-    /// The number of wildcards that come first in a pattern.
+    /// Wildcards that come first in a pattern.
     in_trie: usize,
-    /// The number of wildcards after other wildcards.
+    /// Wildcards after other wildcards.
     nested: usize,
-    /// The last matcher that stayed within the limits. No earlier one shares a longer prefix with the next.
+    /// The last matcher within the limits. No earlier one shares a longer prefix with the next.
     last: &'l [u8],
 }
 
 impl<'l> WildcardCount<'l> {
-    /// Whether the wildcards of a matcher, the first of which is given, stay within [`MAX_TRIE_WILDCARDS`] and
-    /// [`MAX_NESTED_WILDCARDS`]. If so, counts them.
+    /// Returns whether the wildcards in a matcher, whose first one is at `first`, stay within [`MAX_TRIE_WILDCARDS`]
+    /// and [`MAX_NESTED_WILDCARDS`]. Counts them if so.
     fn make_room_for(&mut self, matcher: &'l [u8], first: usize) -> bool {
         let common = matcher.iter().zip(self.last).take_while(|(a, b)| a == b).count();
-        // The wildcards that both matchers share, and the first wildcard of this one, are not new.
+        // Only wildcards after the shared prefix and this matcher's first wildcard are new.
         let new_from = common.max(first + 1);
         let in_trie = self.in_trie + usize::from(common <= first);
         let nested = self.nested + memchr::memchr_iter(b'*', &matcher[new_from..]).count();
@@ -248,28 +249,28 @@ impl<'l> WildcardCount<'l> {
     }
 }
 
-/// The most states that there is room for at first; most rulesets have fewer than two for each rule.
+/// Maximum initial capacity for states. Most rulesets have fewer than two states per rule.
 const FIRST_STATES: usize = 1 << 10;
 
-/// An automaton while it is built. The rules are in the order of their matchers.
+/// An automaton under construction. The rules are sorted by matcher.
 struct Builder<'l> {
     arena: &'l Bump,
     draft: Draft<'l>,
     rules: Vec<BuiltRule<'l>>,
     fallbacks: Vec<BuiltRule<'l>>,
-    /// The wildcards on the way to the current place in the trie that verdicts need.
+    /// The wildcards on the path to the current trie position that verdicts need.
     sources: Vec<lists::Source<'l>>,
     scratch: wildcard::Scratch<'l>,
-    /// The number of the draft's states that belong to wildcard automata.
+    /// How many draft states belong to wildcard automata.
     wildcard_states: usize,
-    /// Whether the limit of states has been met, so that no further wildcard automata are built.
+    /// Whether the state limit was reached, so that no further wildcard automata are built.
     is_full: bool,
-    /// The number of steps so far, as counted by [`compile_counted`].
+    /// The steps so far, as counted by [`compile_counted`].
     work: usize,
 }
 
 impl<'l> Builder<'l> {
-    /// Reads the rules of a list: their matchers, the texts that cannot be read from the trie, and joint ranks.
+    /// Reads a list's rules: their matchers, the texts that cannot be read from the trie, and joint ranks.
     fn new(list: &'l RuleList, arena: &'l Bump) -> Builder<'l> {
         let has_text = |rule: &OrderedRule<'_>| rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some();
         let (rule_count, text_count) = list
@@ -309,7 +310,7 @@ impl<'l> Builder<'l> {
         builder
     }
 
-    /// Adds a rule's matcher to the texts, with `$` if it is anchored.
+    /// Adds a rule's matcher to the texts, with `$` if anchored.
     fn add_text(&mut self, rule: &BuiltRule<'l>) {
         let mut pattern = rule.matcher;
         if rule.anchored {
@@ -321,7 +322,7 @@ impl<'l> Builder<'l> {
         self.draft.texts.push(Text { rank: rule.rank, flags: TextFlags::default(), pattern });
     }
 
-    /// Takes out the rules that are to be fallback patterns: those over a limit, or all that have a wildcard.
+    /// Removes the rules that become fallback patterns: those over a limit, or all with a wildcard.
     fn take_out_fallbacks(&mut self, strategy: Strategy) {
         let mut wildcards = WildcardCount::default();
         let fallbacks = &mut self.fallbacks;
@@ -337,8 +338,8 @@ impl<'l> Builder<'l> {
         });
     }
 
-    /// Adds the fallback patterns, best first, and returns the draft and the number of steps. Frees what only building
-    /// needs, so that there is memory to write the draft.
+    /// Adds the fallback patterns, best first, and returns the draft and the step count. Frees construction memory
+    /// first, so that there is memory to write the draft.
     fn finish(self) -> (Draft<'l>, usize) {
         let Builder { mut draft, mut fallbacks, work, rules, scratch, .. } = self;
         drop((rules, scratch));
@@ -356,13 +357,13 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// Adds a rank to the accepted ranks: the better rank of its kind is kept.
+/// Adds a rank to the accepted ranks, keeping the better rank of its kind.
 fn accept(ranks: &mut Ranks, rank: u32) {
     let slot = &mut ranks[kind_of(rank) as usize];
     *slot = (*slot).min(rank);
 }
 
-/// The better rank of each kind.
+/// Keeps the better rank of each kind.
 fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
 }

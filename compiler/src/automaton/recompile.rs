@@ -1,5 +1,5 @@
-//! Compiles the rules that a ruleset lists once more and compares the bytes: the proof that the ruleset answers as its
-//! rules say.
+//! Recompiles the rules that a ruleset lists and compares the bytes, which proves that the ruleset implements its
+//! rules.
 
 use bumpalo::Bump;
 use reptile_engine::automaton::Ruleset;
@@ -8,40 +8,40 @@ use reptile_engine::format::automaton::Corrupt;
 use super::{Strategy, compile};
 use crate::rules::order::RuleList;
 
-/// The outcome of compiling the rules that a ruleset lists.
+/// The outcome of recompiling a ruleset's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recompiled {
-    /// The bytes are the same: the ruleset answers as its rules say.
+    /// The bytes are equal: the ruleset implements its rules.
     Same,
-    /// The bytes differ: the ruleset was not made from the rules that it lists by this construction.
+    /// The bytes differ: this construction did not produce the ruleset from the rules that it lists.
     Differs {
-        /// The first offset at which the bytes differ.
+        /// The first offset where the bytes differ.
         offset: usize,
-        /// The number of bytes in the ruleset.
+        /// The size of the ruleset in bytes.
         found: usize,
-        /// The number of bytes that its rules compile to.
+        /// The size of the recompiled rules in bytes.
         expected: usize,
     },
-    /// Nothing was compiled, because this version of the compiler does not have the construction.
+    /// Nothing was compiled, because this compiler version lacks the construction.
     OtherForm {
-        /// The number of the construction that was asked for.
+        /// The requested construction number.
         found: u32,
-        /// The number of the default construction of this version.
+        /// The default construction number in this version.
         known: u32,
     },
 }
 
-/// Compiles the rules that a ruleset lists once more, by the construction with the number `form` ([`Strategy::form`]),
-/// and compares every byte.
+/// Recompiles the rules that a ruleset lists, by the construction with the number `form` ([`Strategy::form`]), and
+/// compares every byte.
 ///
-/// A ruleset with the outcome [`Recompiled::Same`] decides every path by the first of its rules, in the order of their
-/// ranks, that matches. This depends only on the rules that [`Ruleset::rules`] lists and on the correctness of
-/// [`compile`], which the tests compare with the oracle.
+/// A ruleset with the outcome [`Recompiled::Same`] decides every path by the first matching rule in rank order. This
+/// depends only on the rules that [`Ruleset::rules`] lists and on the correctness of [`compile`], which the tests
+/// compare with the oracle.
 ///
-/// Time and memory: as for compiling, so linear in the patterns.
+/// Takes the time and memory of compiling, which are linear in the patterns.
 ///
 /// # Errors
-/// When the bytes are not an automaton, or do not list all of its rules.
+/// Returns an error if the bytes are not an automaton, or do not list all of its rules.
 ///
 /// ```
 /// use bumpalo::Bump;
@@ -63,12 +63,12 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
     let Some(strategy) = Strategy::from_form(form) else {
         return Ok(Recompiled::OtherForm { found: form, known: Strategy::default().form() });
     };
-    // What was read of the rules is freed before they are compiled.
+    // Frees the parsed rules before compiling.
     let rules = Ruleset::new(bytes)?.rules()?;
     let list = RuleList::from_compiled(&rules, &Bump::new());
     drop(rules);
     let arena = Bump::new();
-    // No ruleset has rules that are too large to be written.
+    // No ruleset has rules that are too large to write.
     let expected = compile(&list, strategy, &arena).unwrap_or_default();
     let offset = bytes.iter().zip(&expected).position(|(a, b)| a != b);
     Ok(match offset.or((bytes.len() != expected.len()).then(|| bytes.len().min(expected.len()))) {
@@ -77,8 +77,9 @@ pub fn recompile(bytes: &[u8], form: u32) -> Result<Recompiled, Corrupt> {
     })
 }
 
-/// Runs [`recompile`] for each of several rulesets, in their order. Each outcome depends on its ruleset alone, so a
-/// caller with several threads can give each thread a share of the rulesets.
+/// Runs [`recompile`] on several rulesets, in order.
+///
+/// Each outcome depends only on its ruleset, so callers can split the rulesets between threads.
 pub fn recompile_each<'b>(
     rulesets: impl IntoIterator<Item = &'b [u8]>,
     form: u32,

@@ -1,4 +1,4 @@
-//! Builds the prefix trie: the text before the first wildcard of each pattern.
+//! Builds the prefix trie from the text before the first wildcard of each pattern.
 
 use std::ops::Range;
 
@@ -6,30 +6,30 @@ use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCAR
 
 use super::{Builder, BuiltRule, accept, merge};
 
-/// A range of rules that share the first `depth` bytes, and the index of the state to build for them.
+/// Rules that share the first `depth` bytes, and the index of the state to build for them.
 struct Open {
     state: usize,
     start: usize,
     end: usize,
     depth: usize,
     way: Way,
-    /// The number of the builder's `sources` on the way to the state.
+    /// How many of the builder's `sources` are on the path to the state.
     sources: usize,
 }
 
-/// What has been accepted and begun on the way through the trie to a state.
+/// The ranks accepted and automata begun on the path through the trie to a state.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
-    /// The best ranks that are accepted.
+    /// The best accepted ranks.
     pub(super) accepted: Ranks,
     /// The wildcard automaton that began last; its list continues with the others.
     pub(super) wildcard: Option<u32>,
-    /// The best ranks of the wildcard automata in the list.
+    /// The best ranks for the wildcard automata in the list.
     pub(super) wildcards_best: Ranks,
-    /// The best ranks of those in the list that a verdict needs.
+    /// The best ranks for the listed automata that a verdict needs.
     pub(super) deciding_best: Ranks,
-    /// For each kind of rule, the ranks between which a rule of the other kind would make a difference to automata that
-    /// were *left out*; the first is greater than the last if no rule would.
+    /// For each kind of rule, the rank range in which a rule of the other kind would affect automata that were *left
+    /// out*. Empty (with the first greater than the last) if no rule would.
     pub(super) between: [(u32, u32); 2],
     /// Whether a verdict needs every automaton after all.
     pub(super) needs_all: bool,
@@ -47,10 +47,10 @@ impl Way {
 }
 
 impl<'l> Builder<'l> {
-    /// Builds the trie: a tree of the texts before wildcards, with a state for each place where they diverge.
+    /// Builds the trie: a tree of the texts before wildcards, with a state where texts diverge.
     ///
-    /// Each step takes a range of the sorted rules, so no search is needed. Every rule is looked at once for each state
-    /// on its way, which is at most once for each of its bytes.
+    /// No search is needed, because each step takes a range of the sorted rules. Every rule is visited once per state
+    /// on its path, so at most once per byte.
     pub(super) fn trie(&mut self) {
         if self.rules.is_empty() {
             return;
@@ -69,7 +69,7 @@ impl<'l> Builder<'l> {
             self.sources.truncate(sources);
             let mut label = self.common(start, end, depth);
             depth += label.len();
-            // A label holds up to 255 bytes; a longer text takes several states in a row.
+            // A label holds up to 255 bytes; a longer text needs several consecutive states.
             while label.len() > 255 {
                 let next = self.new_state();
                 self.pass(state, &way);
@@ -109,14 +109,14 @@ impl<'l> Builder<'l> {
                 self.draft.states[state].wildcards = self.arena.alloc_slice_copy(&[for_verdicts, (0, first)]);
             }
             self.pass(state, &way);
-            // In the order of bytes, `*` may come after the bytes of some children; these learn of the wildcard here.
+            // In byte order, `*` may come after some children's bytes, so all children get the wildcards here.
             let sources = self.sources.len();
             open[first_open..].iter_mut().for_each(|open| (open.way, open.sources) = (way, sources));
             self.draft.states[state].children = self.arena.alloc_slice_copy(&children);
         }
     }
 
-    /// Adds what a state accepts to what is accepted on the way to it. Returns the ranks accepted if the path ends
+    /// Adds the ranks that a state accepts to those on the path to it. Returns the ranks accepted if the path ends
     /// there.
     fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Ranks, at_end: Ranks) -> Ranks {
         let before = way.accepted;
@@ -134,8 +134,8 @@ impl<'l> Builder<'l> {
         ranks
     }
 
-    /// Adds to the texts the patterns of those rules of a state that the state does not accept, because a better rule
-    /// of their kind matches whenever they match (*listed*).
+    /// Adds to the texts the patterns of a state's rules that the state does not accept, because a better rule of their
+    /// kind matches whenever they do (*listed*).
     fn list_shadowed(&mut self, rules: Range<usize>, accepted: Ranks, at_end: Ranks) {
         for index in rules {
             let rule = self.rules[index];
@@ -146,7 +146,7 @@ impl<'l> Builder<'l> {
         }
     }
 
-    /// Sets the flags that give the verdict when a walk ends in a trie state (*settled*).
+    /// Sets the flags for the verdict when a walk ends in a trie state (*settled*).
     fn pass(&mut self, state: usize, way: &Way) {
         let state = &mut self.draft.states[state];
         let smaller = |ranks: Ranks| ranks[0].min(ranks[1]);
@@ -172,7 +172,7 @@ impl<'l> Builder<'l> {
         self.draft.states.len() - 1
     }
 
-    /// The bytes from `depth` on that the rules of a range share, up to the first wildcard.
+    /// Returns the bytes from `depth` that a range of rules shares, up to the first wildcard.
     fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
         let first = &self.rules[start].matcher[depth..];
         if start + 1 == end {
@@ -183,11 +183,11 @@ impl<'l> Builder<'l> {
         &first[..common]
     }
 
-    /// The end of the run of rules whose byte at `depth` is the same as that of the rule at `start`.
+    /// Returns the end of the run that shares its byte at `depth` with the rule at `start`.
     fn run_end(&self, start: usize, end: usize, depth: usize) -> usize {
         let byte = self.rules[start].matcher.get(depth);
         let is_in_run = |rule: &BuiltRule<'_>| rule.matcher.get(depth) <= byte;
-        // Most runs are short: steps of doubling length find the end without looking far past it.
+        // Most runs are short, so a search with doubling steps finds the end without looking far past it.
         let (mut inside, mut step) = (start, 1);
         while inside + step < end && is_in_run(&self.rules[inside + step]) {
             inside += step;

@@ -1,9 +1,9 @@
-//! One DFA over whole patterns, determinised by `regex-automata`: the textbook construction, for comparison.
+//! One DFA over whole patterns, determinized by `regex-automata`: the textbook construction, for comparison.
 //!
-//! Shares nothing with the factored construction except the rules and the written bytes, so that the tests can compare
-//! the two. It is not the default because its states multiply: a ruleset of sixteen rules of the form `/*word` takes
-//! thousands, and over the real files it takes a hundred times as long to build. [`MAX_WHOLE_DFA_BYTES`] bounds it; a
-//! ruleset over the bound is factored instead.
+//! Shares only the rules and the output format with the factored construction, so that the tests can compare the two.
+//! It is not the default because its states multiply: a ruleset with sixteen rules of the form `/*word` takes
+//! thousands, and for the real files it takes a hundred times as long to build. [`MAX_WHOLE_DFA_BYTES`] bounds its
+//! size; a larger ruleset is factored instead.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use super::{Builder, BuiltRule, accept};
 use crate::limits::{MAX_WHOLE_DFA_BYTES, MAX_WHOLE_DFA_PATTERN_BYTES};
 
 impl<'l> Builder<'l> {
-    /// Builds a DFA over all rules in place of the trie, or the factored automaton if the DFA would be too large.
+    /// Builds a DFA over all rules instead of the trie, or the factored automaton if the DFA would be too large.
     pub(super) fn whole_or_trie(&mut self) {
         if !self.whole() {
             self.trie();
@@ -35,10 +35,11 @@ impl<'l> Builder<'l> {
         }
     }
 
-    /// Builds a DFA over all rules in place of the trie. Returns `false`, and builds nothing, if it would be too large.
+    /// Builds a DFA over all rules instead of the trie. Returns `false`, and builds nothing, if it would be too large.
     fn whole(&mut self) -> bool {
         let text: usize = self.rules.iter().map(|rule| rule.matcher.len()).sum();
-        // Bytes of tables do not bound the time: one long pattern of many wildcards takes minutes within them.
+        // The table size does not bound the time: one long pattern with many wildcards takes minutes within the size
+        // limit.
         if text > MAX_WHOLE_DFA_PATTERN_BYTES {
             return false;
         }
@@ -50,7 +51,7 @@ impl<'l> Builder<'l> {
         while let Some(from) = open.pop() {
             let state = state_of[&from];
             // The DFA reports a match one byte late: after any byte if the match does not depend on the end, otherwise
-            // after the end.
+            // at the end.
             let at_end = ranks(&self.rules, &dfa, dfa.next_eoi_state(from));
             let here = ranks(&self.rules, &dfa, dfa.next_state(from, b'/'));
             let state_draft = &mut self.draft.states[state];
@@ -91,7 +92,7 @@ fn determinise(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
             }
             parts.push(Hir::literal(segment));
         }
-        // A pattern with any run of bytes after it stays accepted to the end of the path, as in the states of a trie.
+        // A pattern followed by any bytes stays accepted to the end of the path, as in trie states.
         parts.push(if rule.anchored { Hir::look(Look::End) } else { any_run() });
         Hir::concat(parts)
     };
@@ -106,7 +107,7 @@ fn determinise(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
     dense::Builder::new().configure(config).build_from_nfa(&nfa).ok()
 }
 
-/// The best ranks of the rules that match at a state.
+/// Returns the best ranks of the rules that match in a state.
 fn ranks(rules: &[BuiltRule<'_>], dfa: &dense::DFA<Vec<u32>>, state: StateID) -> Ranks {
     let mut ranks = NO_RANKS;
     if dfa.is_match_state(state) {

@@ -1,9 +1,9 @@
-//! Builds the wildcard automata, each of which looks for all segments that can follow a wildcard at once.
+//! Builds the wildcard automata. Each searches for all segments that can follow a wildcard at once.
 //!
-//! Each is the deterministic automaton of Aho and Corasick (1975), without the transitions that lead back to the root,
-//! and with runs of states merged into one state if their failure link is the root and they are no other node's failure
-//! link. Built here from the sorted segments and not with the `aho-corasick` crate, whose automata cannot be taken
-//! apart into states with default transitions, and whose dense tables take 4 bytes for each state and byte class.
+//! Each is the deterministic automaton of Aho and Corasick (1975), but without transitions back to the root, and with
+//! runs of nodes merged into one state if their failure link is the root and no failure link points to them. It is
+//! built here from the sorted segments because the automata in the `aho-corasick` crate cannot be taken apart into
+//! states with default transitions, and its dense tables take 4 bytes per state and byte class.
 
 use std::ops::Range;
 
@@ -23,34 +23,34 @@ pub(super) struct Segment<'l> {
     pub(super) text: &'l [u8],
     accept: Ranks,
     accept_at_end: Ranks,
-    /// The rules that go on with a wildcard after the segment, by index.
+    /// Indices of rules that continue with a wildcard after the segment.
     after_wildcard: Range<u32>,
-    /// The wildcard automata that these rules were compiled to.
+    /// The wildcard automata for these rules.
     pub(super) wildcards: &'l [u32],
 }
 
-/// A prefix of one or more segments. Nodes are numbered by depth and, at the same depth, by their bytes, so that the
-/// children of a node are neighbours and a node's suffix has a smaller number than the node.
+/// A prefix of one or more segments. Nodes are numbered by depth and then by their bytes, so a node's children are
+/// adjacent, and a node's suffix has a smaller number than the node.
 struct Node {
     /// The segments that begin with this prefix, which is the first `depth` bytes of each.
     segments: Range<u32>,
     depth: u32,
-    /// The nodes one byte longer.
+    /// The nodes that are one byte longer.
     children: Range<u32>,
-    /// The failure link: the longest proper suffix that is itself a prefix of a segment.
+    /// The failure link: the longest proper suffix that is also a prefix of a segment.
     fail: u32,
-    /// The index of what is found at this node, or [`NOTHING`].
+    /// The index of this node's [`Found`], or [`NOTHING`].
     found: u32,
-    /// The range of its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its
-    /// transitions are those to its children.
+    /// Its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its transitions lead only
+    /// to its children.
     transitions: Range<u32>,
-    /// The byte that leads to this node from its parent.
+    /// The byte that leads from the parent to this node.
     byte: u8,
-    /// Whether it is some other node's failure link, so that other nodes have its transitions too.
+    /// Whether it is another node's failure link, so that other nodes copy its transitions.
     is_fail: bool,
 }
 
-/// What an automaton finds at a node: the segments that end there.
+/// The ranks and automata for the segments that end at a node.
 #[derive(Clone, Copy)]
 struct Found<'l> {
     accept: Ranks,
@@ -60,10 +60,10 @@ struct Found<'l> {
 
 const ROOT: u32 = 0;
 
-/// Means "no [`Found`]" in place of an index.
+/// The index of a node without a [`Found`].
 const NOTHING: u32 = u32::MAX;
 
-/// Lists that are filled anew for each automaton, kept so that many small automata need no memory of their own.
+/// Lists that are refilled for each automaton, and reused so that many small automata need no allocations.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
     segments: Vec<Segment<'l>>,
@@ -71,23 +71,23 @@ pub(super) struct Scratch<'l> {
     pub(super) lists: Lists,
 }
 
-/// Those of the lists that refer to no ruleset, and are kept from one to the next.
+/// The lists that do not refer to a ruleset, and are reused from one to the next.
 #[derive(Default)]
 pub(super) struct Lists {
     nodes: Vec<Node>,
-    /// The transitions of nodes whose failure link is not the root: their own, and for all other bytes those of the
-    /// failure link. Each is a byte and a node, in the order of the bytes.
+    /// Transitions of nodes whose failure link is not the root: to their own children, and for all other bytes the
+    /// failure link's transitions. Each is a byte and a node, in byte order.
     merged: Vec<(u8, u32)>,
     state_of: Vec<u32>,
     open: Vec<u32>,
     runs: Vec<(u32, u32)>,
 }
 
-/// The elements for which a list keeps its memory from one ruleset to the next.
+/// Maximum capacity, in elements, that a list keeps from one ruleset to the next.
 const KEPT_ELEMENTS: usize = 1 << 14;
 
 impl Lists {
-    /// Gives back what only large rulesets need.
+    /// Releases memory that only large rulesets need.
     pub(super) fn give_back(&mut self) {
         let Lists { nodes, merged, state_of, open, runs } = self;
         let capacities = [nodes.capacity(), merged.capacity(), state_of.capacity(), open.capacity(), runs.capacity()];
@@ -97,14 +97,14 @@ impl Lists {
     }
 }
 
-/// The most wildcard automata that begin at one place: a state counts them in a byte.
+/// Maximum wildcard automata that begin at one place, because a state counts them in a byte.
 const MAX_AUTOMATA: usize = 255;
 
 impl<'l> Builder<'l> {
     /// Builds the wildcard automata for a range of rules that have a wildcard before `offset`.
     ///
-    /// Builds several if one would lead to more automata than it can keep track of, and none if the rules had to become
-    /// fallback patterns.
+    /// Builds several if one would lead to more automata than it can track, and none if the rules became fallback
+    /// patterns.
     fn wildcard(&mut self, rules: Range<usize>, offset: usize) -> &'l [u32] {
         self.automata_or_fallbacks(rules.clone(), |builder| {
             let (mut automata, segments) = builder.segments_and_automata(rules, offset)?;
@@ -117,8 +117,9 @@ impl<'l> Builder<'l> {
         })
     }
 
-    /// Runs `build` for a range of rules and returns its automata. If they are too large, the rules become fallback
-    /// patterns and the result is empty.
+    /// Runs `build` for a range of rules and returns its automata.
+    ///
+    /// If they are too large, the rules become fallback patterns and the result is empty.
     pub(super) fn automata_or_fallbacks(
         &mut self,
         rules: Range<usize>,
@@ -135,9 +136,10 @@ impl<'l> Builder<'l> {
         &[]
     }
 
-    /// The segments that follow a wildcard, in the order of their bytes, with the automata that they lead to. If one
-    /// automaton cannot keep track of that many, some of the segments get automata of their own, which come first in
-    /// the result. `None` if one of them would be too large.
+    /// Returns the segments that follow a wildcard, in byte order, with the automata that they lead to.
+    ///
+    /// If one automaton cannot track that many, some segments get separate automata, which come first in the result.
+    /// Returns `None` if one of them would be too large.
     pub(super) fn segments_and_automata(
         &mut self,
         rules: Range<usize>,
@@ -149,7 +151,7 @@ impl<'l> Builder<'l> {
             return Some((automata, segments));
         }
         let mut plain = Vec::new();
-        // The automata after segments are built first, since an automaton refers to those that it leads to (*nesting*).
+        // Automata after segments are built first, because an automaton refers to those that it leads to (*nesting*).
         let mut branches: Vec<Segment<'l>> = Vec::new();
         let mut branch_count = 0;
         for mut segment in segments {
@@ -183,7 +185,7 @@ impl<'l> Builder<'l> {
         Some((automata, branches))
     }
 
-    /// The segments that follow the wildcard, in the order of their bytes.
+    /// Returns the segments that follow the wildcard, in byte order.
     fn segments(&mut self, rules: Range<usize>, offset: usize) -> Vec<Segment<'l>> {
         let mut segments = std::mem::take(&mut self.scratch.segments);
         segments.clear();
@@ -208,7 +210,7 @@ impl<'l> Builder<'l> {
                 index += run;
             }
             if segments.len() == segments.capacity() {
-                // Doubles the capacity, but not beyond what the remaining rules can need.
+                // Doubles the capacity, but not beyond the maximum that the remaining rules need.
                 segments.reserve_exact(segments.len().clamp(4, rules.end - index + 4));
             }
             segments.push(Segment { text, accept: ranks, accept_at_end: ranks_at_end, after_wildcard, wildcards: &[] });
@@ -217,7 +219,7 @@ impl<'l> Builder<'l> {
         segments
     }
 
-    /// Keeps the memory of segments that are no longer needed for later segments.
+    /// Keeps the memory of unused segments for later ones.
     pub(super) fn give_back(&mut self, segments: Vec<Segment<'l>>) {
         self.scratch.segments = segments;
     }
@@ -242,13 +244,14 @@ impl<'l> Builder<'l> {
         });
     }
 
-    /// Builds one automaton for distinct segments in the order of their bytes. `None` if it would be too large.
+    /// Builds one automaton for distinct segments in byte order. Returns `None` if it would be too large.
     pub(super) fn automaton(&mut self, segments: &[Segment<'l>]) -> Option<u32> {
         self.automaton_within(segments, |nodes| MAX_TRANSITIONS_PER_BYTE * nodes + 256)
     }
 
-    /// Does the work of [`Self::automaton`]; `limit` gives the most transitions for a number of nodes. Each byte of a
-    /// segment makes at most one node.
+    /// Builds an automaton like [`Self::automaton`]; `limit` maps a node count to the maximum transition count.
+    ///
+    /// Each byte of a segment makes at most one node.
     pub(super) fn automaton_within(&mut self, segments: &[Segment<'l>], limit: impl Fn(usize) -> usize) -> Option<u32> {
         if self.is_full {
             return None;
@@ -277,12 +280,12 @@ impl<'l> Builder<'l> {
         Some((self.draft.wildcards.len() - 1) as u32)
     }
 
-    /// Turns nodes into states, merging runs of nodes into one state. Returns the root's transitions, or `None` if the
+    /// Turns nodes into states, merging each run into one state. Returns the root's transitions, or `None` if the
     /// ruleset would have too many states.
     fn states(&mut self, segments: &[Segment<'l>]) -> Option<&'l [(u8, u32)]> {
         let Scratch { found, lists: Lists { nodes, merged, state_of, open, runs }, .. } = &mut self.scratch;
-        // The last node of the run that begins at each node. A run continues while nothing is found in it, the failure
-        // link is the root, and no other node's failure link leads into its middle.
+        // Returns the last node of a run. A run continues while its nodes find nothing, have the root as failure link,
+        // and are not failure links themselves.
         let run_end = |mut index: u32| {
             let start = nodes[index as usize].depth;
             loop {
@@ -347,16 +350,16 @@ impl<'l> Builder<'l> {
     }
 }
 
-/// Sorts segments by their bytes. They are usually sorted already.
+/// Sorts segments by their bytes. They are usually already sorted.
 fn sort(segments: &mut [Segment<'_>]) {
     if !segments.is_sorted_by_key(|segment| segment.text) {
         segments.sort_unstable_by_key(|segment| segment.text);
     }
 }
 
-/// The fingerprints of the first bytes of the segments.
+/// Returns fingerprints for the segments' first bytes.
 fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
-    // The segments are sorted, and so are their starts.
+    // The segments are sorted, and therefore their starts are too.
     let starts = || segments.iter().map(|segment| start_of(segment.text));
     let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
     let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
@@ -372,7 +375,7 @@ fn as_usize(range: &Range<u32>) -> Range<usize> {
 }
 
 impl<'l> Scratch<'l> {
-    /// Builds the tree of all prefixes of the segments, which are sorted.
+    /// Builds the tree of all prefixes, from sorted segments.
     fn tree(&mut self, segments: &[Segment<'l>], arena: &'l Bump) {
         let node = |segments: Range<u32>, depth: u32, byte: u8| Node {
             segments,
@@ -420,9 +423,8 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Sets the failure links. Merges each node's transitions, and what is found at it, with those of its failure link,
-    /// so that a walk follows one transition for each byte. Returns `false` if that takes more transitions than the
-    /// limit.
+    /// Sets the failure links. Merges each node's transitions and [`Found`] with its failure link's, so that a walk
+    /// follows one transition per byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;
         let mut transition_count = nodes.len() - 1;
@@ -431,7 +433,7 @@ impl<'l> Scratch<'l> {
         for child in nodes[ROOT as usize].children.clone() {
             from_root[usize::from(nodes[child as usize].byte)] = child;
         }
-        // In the order of their numbers: a failure link is shorter, and so already has all of its transitions.
+        // In number order: a failure link is shorter, so its transitions are already complete.
         for index in 1..nodes.len() {
             let Node { fail, children, found: own, .. } = &nodes[index];
             let (fail, children, own) = (*fail, children.clone(), *own);
@@ -504,7 +506,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_memory_of_large_rulesets_is_given_back() {
+    fn memory_of_large_rulesets_is_released() {
         for (elements, is_kept) in [(KEPT_ELEMENTS - 1, true), (KEPT_ELEMENTS, true), (KEPT_ELEMENTS + 1, false)] {
             let mut lists = Lists { open: Vec::with_capacity(elements), ..Lists::default() };
             lists.give_back();

@@ -2,8 +2,8 @@
 //!
 //! Such a page says nothing about the site's rules. It may have any status, including 200 and 202, and crawlers that
 //! parse it as a robots.txt find no rules (TecharoHQ/anubis issue 1865). [`challenger_of_header`] recognizes the
-//! response header that marks a challenge page, and [`challenger_of`] the page itself. The fingerprints are data with a
-//! source for each.
+//! response header that marks a challenge page, and [`challenger_of`] the page itself. Each fingerprint names its
+//! source.
 
 use memchr::memmem;
 use reptile_engine::verdict::Challenger;
@@ -33,7 +33,7 @@ const HEADERS: [Header; 4] = [
     Header { name: "x-vercel-mitigated", values: &["challenge"], challenger: Challenger::VERCEL },
 ];
 
-/// Texts that occur together in a product's challenge page, but not in other pages of sites that use the product.
+/// Texts that occur together in a product's challenge page, but not in other pages on sites that use the product.
 struct Fingerprint {
     texts: &'static [&'static str],
     challenger: Challenger,
@@ -77,8 +77,9 @@ pub fn challenge_header(name: &str) -> Option<&'static str> {
     HEADERS.iter().map(|header| header.name).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Returns the product that marks its challenge pages with this response header, if any. The value may be a list, as
-/// from repeated headers.
+/// Returns the product that marks its challenge pages with this response header, if any.
+///
+/// The value may be a list, as from repeated headers.
 ///
 /// Letter case is ignored in both name and value.
 ///
@@ -95,15 +96,16 @@ pub fn challenger_of_header(name: &str, value: &str) -> Option<Challenger> {
     value.split(',').any(is_challenge).then_some(header.challenger)
 }
 
-/// Returns the product whose challenge page this is, if any. The body must begin like a web page, and contain all texts
-/// of a fingerprint in its first [`MAX_CHALLENGE_BYTES`] bytes. Time: linear; for other bodies only the beginning is
-/// read.
+/// Returns the product whose challenge page this is, if any.
+///
+/// The body must begin like a web page, and contain all texts of a fingerprint in its first [`MAX_CHALLENGE_BYTES`]
+/// bytes. Takes linear time, but reads only the beginning of other bodies.
 pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
     if !begins_like_page(body) {
         return None;
     }
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
-    // One search for each text: the automaton of all texts takes ten times as long on a page that has none.
+    // One search per text. The automaton for all texts takes ten times as long on a page without any.
     let is_there = |text: &&str| memmem::find(start, text.as_bytes()).is_some();
     let found = FINGERPRINTS.iter().find(|fingerprint| fingerprint.texts.iter().all(is_there));
     found.map(|fingerprint| fingerprint.challenger)
@@ -119,7 +121,9 @@ fn begins_like_page(body: &[u8]) -> bool {
 }
 
 /// Returns whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line follows a user-agent
-/// line, as recognized by the most lenient dialect. Time: linear.
+/// line, as recognized by the most lenient dialect.
+///
+/// Time: linear.
 pub(crate) fn has_rule(body: &[u8]) -> bool {
     let mut has_agent = false;
     Lines::new(body, LENIENT.byte_order_mark).any(|line| match line_of(line, LENIENT, &mut |_| ()) {
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fingerprint_is_recognized_and_no_part_of_it() {
+    fn fingerprints_are_recognized_only_as_a_whole() {
         let mut compared = 0;
         for fingerprint in &FINGERPRINTS {
             let name = fingerprint.challenger.name().unwrap();
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_as_they_are_served() {
+    fn real_pages_are_recognized() {
         for (body, name) in [
             (
                 "<!doctype html><html lang=\"en\"><head><title>Making sure you&#39;re not a bot!</title><script \
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_ends_at_its_limit() {
+    fn the_search_stops_at_the_limit() {
         let text = FINGERPRINTS[0].texts[0];
         for (end, is_found) in
             [(MAX_CHALLENGE_BYTES - 1, true), (MAX_CHALLENGE_BYTES, true), (MAX_CHALLENGE_BYTES + 1, false)]
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_recognized_as_the_most_lenient_dialect_does() {
+    fn rules_are_recognized_as_leniently_as_in_any_dialect() {
         for (body, expected) in [
             ("<html>\nuser-agent: *\ndisallow: /\n", true),
             ("<html>\nUseragent *\nDissalow /\n", true),

@@ -1,16 +1,16 @@
-//! Diagnostics: what there is to know about lines that do not count, or are read in part.
+//! Diagnostics about lines that do not count, or are only partly read.
 //!
-//! [`Diagnostics`] counts all of a file and keeps the first ones, so that a file of millions of such lines takes no
-//! more memory than its rules would. The linter, which has more to say, is [`crate::advice::lint`].
+//! [`Diagnostics`] counts all diagnostics but keeps only the first ones, so that a file with millions of such lines
+//! takes no more memory than its rules would. The linter ([`crate::advice::lint`]) reports more.
 
 use crate::limits::MAX_DIAGNOSTICS;
 
-/// Something to know about a line that does not count, or is read in part.
+/// A diagnostic about a line that does not count, or is only partly read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The line, from 1.
     pub line: u32,
-    /// What there is to know.
+    /// The kind of diagnostic.
     pub kind: DiagnosticKind,
 }
 
@@ -18,38 +18,38 @@ pub struct Diagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
-    /// Longer than the dialect keeps; the rest was dropped.
+    /// A line longer than the dialect keeps. The rest is dropped.
     LineTooLong,
     /// A NUL byte, which ends the line in some dialects.
     Nul,
-    /// A rule before the first user-agent line, or after the end of a group; it counts for nobody.
+    /// A rule before the first user-agent line or after the end of a group. It applies to no crawler.
     RuleOutsideGroup,
-    /// A key other than those that decide URLs; other directives, or a mistake.
+    /// A key that decides no URL: another directive, or a mistake.
     UnknownKey,
     /// Text without a separator between key and value.
     NoSeparator,
-    /// A file longer than the dialect reads; the lines after that were dropped.
+    /// A file longer than the dialect reads. The remaining lines are dropped.
     BodyCut,
     /// A file so long that the dialect treats it as empty.
     BodyIgnored,
-    /// A rule that begins with neither `/` nor `*`, in a dialect where it must; it was left out.
+    /// A rule that begins with neither `/` nor `*` in a dialect that requires it. It is left out.
     RuleStart,
-    /// A rule with bytes that the dialect does not accept in one; it was left out.
+    /// A rule with bytes that the dialect does not accept. It is left out.
     RuleBytes,
-    /// A rule longer than the dialect takes; it was left out.
+    /// A rule longer than the dialect accepts. It is left out.
     RuleTooLong,
-    /// A rule after as many as the dialect takes; it was left out.
+    /// A rule beyond the number that the dialect accepts. It is left out.
     TooManyRules,
-    /// Another directive with more bytes than are kept; it was left out.
+    /// Another directive that is too long to keep. It is left out.
     DirectiveTooLong,
-    /// Another directive after as many as are kept; it was left out.
+    /// Another directive beyond the number that is kept. It is left out.
     TooManyDirectives,
-    /// The file is a web page and not a robots.txt; what looks like a rule in it counts nevertheless.
+    /// A web page instead of a robots.txt. Lines that look like rules count nevertheless.
     Html,
 }
 
 impl DiagnosticKind {
-    /// All kinds, in their order.
+    /// All kinds, in declaration order.
     pub const ALL: [DiagnosticKind; 14] = [
         DiagnosticKind::LineTooLong,
         DiagnosticKind::Nul,
@@ -67,7 +67,7 @@ impl DiagnosticKind {
         DiagnosticKind::Html,
     ];
 
-    /// The words for it in reports.
+    /// Returns the text for reports.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl DiagnosticKind {
     }
 }
 
-/// The diagnostics of a file: the first [`MAX_DIAGNOSTICS`], and the number of each kind.
+/// A file's diagnostics: the first [`MAX_DIAGNOSTICS`], and a count for each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -97,7 +97,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Counts a diagnostic, and keeps it if there are not too many already.
+    /// Counts a diagnostic, and keeps it unless the limit is reached.
     pub fn add(&mut self, diagnostic: Diagnostic) {
         self.counts[diagnostic.kind as usize] += 1;
         if self.kept.len() < MAX_DIAGNOSTICS {
@@ -105,19 +105,19 @@ impl Diagnostics {
         }
     }
 
-    /// The first diagnostics of the file, in the order of their lines.
+    /// Returns the file's first diagnostics, in line order.
     #[must_use]
     pub fn first(&self) -> &[Diagnostic] {
         &self.kept
     }
 
-    /// The number of diagnostics of one kind, whether they are kept or not.
+    /// Returns the number of diagnostics of one kind, kept or not.
     #[must_use]
     pub fn count(&self, kind: DiagnosticKind) -> u64 {
         self.counts[kind as usize]
     }
 
-    /// The kinds that the file has, each with its number of diagnostics.
+    /// Returns the kinds that occur in the file, each with its count.
     pub fn counts(&self) -> impl Iterator<Item = (DiagnosticKind, u64)> + '_ {
         DiagnosticKind::ALL.into_iter().zip(*self.counts).filter(|&(_, count)| count > 0)
     }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_are_counted_and_the_first_are_kept() {
+    fn all_diagnostics_are_counted_but_only_the_first_are_kept() {
         for count in [MAX_DIAGNOSTICS - 1, MAX_DIAGNOSTICS, MAX_DIAGNOSTICS + 1, 3 * MAX_DIAGNOSTICS] {
             let mut diagnostics = Diagnostics::default();
             for line in 1..=count as u32 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_kind_is_its_place() {
+    fn kinds_are_listed_in_declaration_order() {
         for (place, kind) in DiagnosticKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

@@ -1,7 +1,7 @@
-//! Other directives, the lines that decide no URL: their kinds, their values, and which of them count under a dialect.
+//! Other directives: lines that decide no URL. Defines their kinds and values, and which ones count under a dialect.
 //!
-//! [`DirectiveReader`] turns the other lines of a file into the directives that a set keeps. Values that have a form are
-//! read by a function each, for callers who want more than the text. How a set stores them is the engine's matter.
+//! [`DirectiveReader`] selects the directives that a set stores. Each structured value also has its own parser, for
+//! callers who need more than the text. The engine defines how a set stores them.
 
 use core::time::Duration;
 
@@ -14,8 +14,9 @@ use crate::body::{DiagnosticKind, RawDirective};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
-/// The kind of directive that a key names. Keys are compared in any letter case and as a whole. Comments are not keys: no
-/// key names a managed block.
+/// Returns the kind of directive that a key names.
+///
+/// The whole key is compared, in any letter case. No key names a managed block, because its markers are comments.
 #[must_use]
 pub fn kind_of(key: &[u8]) -> DirectiveKind {
     let has_key = |kind: &DirectiveKind| {
@@ -25,31 +26,33 @@ pub fn kind_of(key: &[u8]) -> DirectiveKind {
     DirectiveKind::ALL.into_iter().find(named).unwrap_or(DirectiveKind::Other)
 }
 
-/// Whether the text before a colon can be an unknown key: up to [`MAX_OTHER_KEY_BYTES`] letters, digits, `-` and `_`.
+/// Returns whether the text before a colon can be an unknown key: up to [`MAX_OTHER_KEY_BYTES`] letters, digits, `-`
+/// and `_`.
 fn is_key(text: &[u8]) -> bool {
     let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-' || *byte == b'_';
     text.len() <= MAX_OTHER_KEY_BYTES && text.iter().all(in_key)
 }
 
-/// Picks the other directives out of the lines that are not rules. A directive over a limit is left out as a whole, with a
-/// diagnostic.
+/// Selects the other directives among the lines that are not rules.
 ///
-/// A line with an unknown key is a directive if the key looks like one and the file is not a web page. Takes the lines one
-/// by one, in their order, so that of a file full of such lines no more is kept than the limits allow.
+/// A directive over a limit is left out entirely, with a diagnostic.
+///
+/// A line with an unknown key is a directive if the key looks like one and the file is not a web page. Lines are passed
+/// one at a time, in order, so memory stays within the limits even for a file full of such lines.
 pub struct DirectiveReader<'d, 'b> {
     dialect: &'d Dialect,
     is_html: bool,
     directives: Vec<Directive<'b>>,
-    /// Bytes of the values and unknown keys so far.
+    /// Total bytes of values and unknown keys so far.
     bytes: usize,
     is_full: bool,
     has_host: bool,
-    /// The last group that has a valid `Crawl-delay`.
+    /// The last group with a valid `Crawl-delay`.
     group_with_delay: Option<u32>,
 }
 
 impl<'d, 'b> DirectiveReader<'d, 'b> {
-    /// A reader before the first line of a file; `is_html` says whether the file is a web page.
+    /// Creates a reader for a file; `is_html` says whether the file is a web page.
     #[must_use]
     pub fn new(dialect: &'d Dialect, is_html: bool) -> DirectiveReader<'d, 'b> {
         DirectiveReader {
@@ -63,7 +66,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
     }
 
-    /// Takes the next line. Returns why, if a limit leaves it out.
+    /// Adds the next line. Returns the reason if a limit excludes it.
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<DiagnosticKind> {
         let RawDirective { group: part, key, value, line, kind } = line;
         let kind = kind.unwrap_or_else(|| kind_of(key));
@@ -86,7 +89,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             None => DirectiveState::NotRead,
             Some(false) => DirectiveState::Malformed,
             Some(true) if kind == DirectiveKind::CrawlDelay && part.is_none() => DirectiveState::Outside,
-            // Lines come group by group, so that the last group with a delay is enough to know.
+            // Lines arrive group by group, so it is enough to remember the last group with a delay.
             Some(true) if kind == DirectiveKind::CrawlDelay && self.group_with_delay == part => {
                 DirectiveState::Superseded
             }
@@ -101,7 +104,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         None
     }
 
-    /// Whether a value is valid under the dialect; `None` if the dialect does not read the directive.
+    /// Returns whether a value is valid under the dialect, or `None` if the dialect does not read the directive.
     fn is_valid(&self, kind: DirectiveKind, value: &[u8]) -> Option<bool> {
         let read = self.dialect.other_directives;
         match kind {
@@ -123,20 +126,20 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
     }
 
-    /// The directives of the lines so far.
+    /// Returns the directives collected so far.
     #[must_use]
     pub fn finish(self) -> Vec<Directive<'b>> {
         self.directives
     }
 }
 
-/// Reads seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits after the ninth are cut.
+/// Parses seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits after the ninth are dropped.
 #[must_use]
 pub fn crawl_delay(value: &[u8]) -> Option<Duration> {
     decimal_seconds(value)
 }
 
-/// Reads a number of 32 bits that has digits only.
+/// Parses a 32-bit number that consists only of digits.
 fn number(text: &[u8]) -> Option<u32> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -144,18 +147,18 @@ fn number(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Hours of the day in UTC, as minutes from midnight; the end may be before the beginning, for a night.
+/// Hours of the day in UTC, in minutes since midnight. The end may come before the start, for a night.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hours {
-    /// When they begin.
+    /// The start.
     pub start: u32,
-    /// When they end.
+    /// The end.
     pub end: u32,
 }
 
-/// Reads two times of day, `HHMM-HHMM`, also with white space around the hyphen or instead of it.
+/// Parses two times of day, `HHMM-HHMM`, optionally with white space around or instead of the hyphen.
 ///
-/// Source: the extensions of 1996 as they are used; the list message that proposes them leaves the format open.
+/// Source: actual use of the 1996 extensions; the mailing-list proposal leaves the format open.
 #[must_use]
 pub fn visit_time(value: &[u8]) -> Option<Hours> {
     let mut times = value.split(|byte| *byte == b'-' || byte.is_ascii_whitespace()).filter(|text| !text.is_empty());
@@ -167,18 +170,18 @@ pub fn visit_time(value: &[u8]) -> Option<Hours> {
     times.next().is_none().then_some(hours)
 }
 
-/// A number of documents in a number of seconds, perhaps at some hours only.
+/// A document count per period, optionally limited to certain hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRate {
-    /// How many documents.
+    /// The number of documents.
     pub documents: u32,
-    /// In how many seconds.
+    /// The period in seconds.
     pub seconds: u32,
-    /// When; at any hour without.
+    /// The hours during which the rate applies, or `None` for any hour.
     pub hours: Option<Hours>,
 }
 
-/// Reads `documents/time`, in seconds or with one of the units `s`, `m` and `h`, and perhaps a [`visit_time`] after it.
+/// Parses `documents/time`, in seconds or with a unit `s`, `m` or `h`, optionally followed by a [`visit_time`].
 ///
 /// Source: the extensions proposed on the robots mailing list in October 1996.
 #[must_use]
@@ -197,9 +200,10 @@ pub fn request_rate(value: &[u8]) -> Option<RequestRate> {
     (documents > 0 && seconds > 0).then_some(RequestRate { documents, seconds, hours })
 }
 
-/// Reads the name and port of a host; the port is 80 unless the value names one.
+/// Parses a host's name and port. The default port is 80.
 ///
-/// The name has two labels or more, of letters, digits and inner hyphens, and is not an IPv4 address. Source: Yseed.
+/// The name has at least two labels, each with letters, digits and inner hyphens, and is not an IPv4 address. Source:
+/// Yseed.
 #[must_use]
 pub fn host(value: &[u8]) -> Option<(&[u8], u16)> {
     let (name, port) = match value.iter().position(|&byte| byte == b':') {
@@ -220,15 +224,17 @@ pub fn host(value: &[u8]) -> Option<(&[u8], u16)> {
 /// A `Clean-param` value, `name[&name...] [prefix]`; [`crate::advice::clean_param`] applies it to URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CleanParam<'v> {
-    /// The names of parameters. Letter case matters.
+    /// The parameter names. Letter case matters.
     pub names: Vec<&'v [u8]>,
-    /// What the path must begin with, where each `*` is a wildcard. Empty for all paths.
+    /// The path prefix, where each `*` is a wildcard. Empty for all paths.
     pub prefix: &'v [u8],
 }
 
 impl<'v> CleanParam<'v> {
-    /// Reads a value. `None` if it is longer than [`MAX_CLEAN_PARAM_BYTES`], names no parameter, has a third word, or
-    /// a prefix with other bytes than letters, digits and `.-/*_`.
+    /// Parses a value.
+    ///
+    /// Returns `None` if it is longer than [`MAX_CLEAN_PARAM_BYTES`], names no parameter, has a third word, or has a
+    /// prefix with bytes other than letters, digits and `.-/*_`.
     #[must_use]
     pub fn parse(value: &'v [u8]) -> Option<CleanParam<'v>> {
         if value.len() > MAX_CLEAN_PARAM_BYTES {
@@ -243,9 +249,9 @@ impl<'v> CleanParam<'v> {
     }
 }
 
-/// Reads the signals of a `Content-Signal` value, each with whether it is `yes`: `search=yes, ai-train=no`.
+/// Parses the signals in a `Content-Signal` value, each with whether it is `yes`: `search=yes, ai-train=no`.
 ///
-/// `None` if any of them is neither `yes` nor `no`. Names that are not in the policy are signals too.
+/// Returns `None` if any signal is neither `yes` nor `no`. Names that the policy does not define count as signals.
 ///
 /// Source: contentsignals.org.
 #[must_use]
@@ -265,9 +271,9 @@ pub fn content_signal(value: &[u8]) -> Option<Vec<(&[u8], bool)>> {
     signals.collect()
 }
 
-/// Reads the path, if any, and the statement of preference of a `Content-Usage` value: `/ai-ok/ train-ai=y`.
+/// Parses the optional path and the preference statement of a `Content-Usage` value: `/ai-ok/ train-ai=y`.
 ///
-/// `None` without a statement. The statement is a dictionary of RFC 9651, and stays as it is.
+/// Returns `None` without a statement. The statement is a dictionary as in RFC 9651, and is returned unparsed.
 ///
 /// Source: draft-ietf-aipref-attach, "Processing Content-Usage Rules".
 #[must_use]
@@ -284,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_a_value_holds_at_its_edges() {
+    fn clean_param_values_over_the_limit_are_malformed() {
         for (len, fits) in
             [(MAX_CLEAN_PARAM_BYTES - 1, true), (MAX_CLEAN_PARAM_BYTES, true), (MAX_CLEAN_PARAM_BYTES + 1, false)]
         {

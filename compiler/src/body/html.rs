@@ -1,22 +1,23 @@
-//! Web pages that are served as a robots.txt: three questions about a body, from one table of marks.
+//! Detects web pages served as a robots.txt: three tests for a body, based on one table of marks.
 //!
-//! One in thirty popular sites serves a web page where its robots.txt should be. Readers differ in what they take for
-//! one, and so do the questions: [`is_html`] for a diagnostic, which may guess; [`begins_like_html`] for profiles by which
-//! a page is not a robots.txt; [`has_document_tag`] and [`without_tags`] for profiles that read the text of a page.
+//! One in thirty popular sites serves a web page instead of its robots.txt. Crawlers recognize pages by different
+//! criteria, and so do the tests: [`is_html`] is for a diagnostic and may guess; [`begins_like_html`] is for profiles
+//! that do not accept a page as a robots.txt; [`has_document_tag`] and [`without_tags`] are for profiles that read a
+//! page's text.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use memchr::{memchr, memrchr};
 
-/// A text after `<` by which web pages are recognised, in any letter case.
+/// A text after `<` that identifies web pages, in any letter case.
 struct Mark {
     text: &'static [u8],
-    /// Whether it makes a page for [`is_html`].
+    /// Whether it identifies a page for [`is_html`].
     is_common: bool,
-    /// Whether it makes a page for [`begins_like_html`].
+    /// Whether it identifies a page for [`begins_like_html`].
     begins_page: bool,
-    /// Whether it makes a page for [`has_document_tag`].
+    /// Whether it identifies a page for [`has_document_tag`].
     is_document_tag: bool,
 }
 
@@ -24,8 +25,8 @@ const fn mark(text: &'static [u8], is_common: bool, begins_page: bool, is_docume
     Mark { text, is_common, begins_page, is_document_tag }
 }
 
-/// Sources: `begins_page` is our choice for what Yandex takes for a page; `is_document_tag` is the pattern that
-/// crawler-commons looks for.
+/// Sources: `begins_page` is our choice for pages as Yandex sees them; `is_document_tag` is the pattern in
+/// crawler-commons.
 const MARKS: [Mark; 8] = [
     mark(b"!doctype", true, true, false),
     mark(b"html", true, true, true),
@@ -43,29 +44,30 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).build(marks).ok()
 });
 
-/// The marks in a text, each with the place after it. One pass, in which all but `<` is skipped by vector instructions.
+/// Returns the marks in a text, each with the offset after it. Takes one pass, with vector instructions to skip to `<`.
 fn marks_in(text: &[u8]) -> impl Iterator<Item = (&'static Mark, usize)> {
-    // Most files have no `<`, and then the automaton need not even be there.
+    // Most files contain no `<`, so the automaton need not even be built.
     let finder = memchr(b'<', text).and_then(|_| FINDER.as_ref());
     let found = finder.into_iter().flat_map(move |finder| finder.find_iter(text));
     found.filter_map(|found| Some((MARKS.get(found.pattern().as_usize())?, found.end())))
 }
 
-/// Bytes of the longest mark, its `<` included.
+/// Length of the longest mark in bytes, including its `<`.
 const MAX_MARK_BYTES: usize = 9;
 
-/// Bytes at the start of a body that [`is_html`] looks at.
+/// Maximum number of bytes at the start of a body that [`is_html`] searches.
 const MAX_SEARCHED_BYTES: usize = 1024;
 
-/// Whether a body most likely is a web page: whether any common tag is in its first bytes. A body without `<` costs one
-/// search for it.
+/// Returns whether a body is probably a web page: whether its first bytes contain a common tag.
+///
+/// A body without `<` costs only the search for it.
 #[must_use]
 pub fn is_html(body: &[u8]) -> bool {
     let start = &body[..body.len().min(MAX_SEARCHED_BYTES)];
     marks_in(start).any(|(mark, _)| mark.is_common)
 }
 
-/// Whether the first text of a body, after a byte order mark and white space, begins a document in HTML or XML.
+/// Returns whether a body, after a byte order mark and white space, begins an HTML or XML document.
 pub(crate) fn begins_like_html(body: &[u8]) -> bool {
     let start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     let start = &start[..start.len().min(MAX_MARK_BYTES)];
@@ -73,11 +75,11 @@ pub(crate) fn begins_like_html(body: &[u8]) -> bool {
         && marks_in(start).next().is_some_and(|(mark, end)| mark.begins_page && end == mark.text.len() + 1)
 }
 
-/// Bytes of white space that may stand before the `>` of a tag. Bounds the work for each `<`, so that the search stays
+/// Maximum number of white space bytes before the `>` of a tag. Bounds the work per `<`, so that the search stays
 /// linear.
 const MAX_SPACE_IN_TAG: usize = 64;
 
-/// Whether `<html>`, `<head>` or `<body>` is anywhere in a body, with or without white space before the `>`.
+/// Returns whether a body contains `<html>`, `<head>` or `<body>`, with or without white space before the `>`.
 pub(crate) fn has_document_tag(body: &[u8]) -> bool {
     marks_in(body).filter(|(mark, _)| mark.is_document_tag).any(|(_, end)| {
         let mut rest = body[end..].iter().take(MAX_SPACE_IN_TAG);
@@ -85,11 +87,13 @@ pub(crate) fn has_document_tag(body: &[u8]) -> bool {
     })
 }
 
-/// A body without its tags: all from a `<` to the next `>` in the same line. Lines keep their numbers. Linear.
+/// Returns a body without its tags, which extend from a `<` to the next `>` on the same line.
+///
+/// Keeps line numbers. Linear.
 pub(crate) fn without_tags(body: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(body.len());
     for line in body.split_inclusive(|&byte| byte == b'\n' || byte == b'\r') {
-        // After the last `>` of the line nothing can be a tag.
+        // No tag can follow the last `>` on the line.
         let tags_end = memrchr(b'>', line).unwrap_or(0);
         let mut rest = line;
         while let Some(start) = memchr(b'<', rest).filter(|start| start + line.len() - rest.len() < tags_end) {
@@ -110,8 +114,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn web_pages_are_told_apart() {
-        // A body, and the answers to the three questions.
+    fn web_pages_are_recognized() {
+        // A body, and the results of the three tests.
         let long = "#".repeat(MAX_SEARCHED_BYTES);
         let spaces = " ".repeat(MAX_SPACE_IN_TAG);
         for (body, common, begins, document) in [
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_taken_out_within_their_lines() {
+    fn tags_are_removed_within_a_line() {
         for (body, text) in [
             ("<p>User-agent: *<br>\n", "User-agent: *\n"),
             ("a<b\nc>d", "a<b\nc>d"),

@@ -1,4 +1,4 @@
-//! Lines: where they end, and which key and value each has under a dialect.
+//! Splits a body into lines, and finds each line's key and value under a dialect.
 
 use memchr::{memchr, memchr2, memchr3};
 use reptile_engine::verdict::RuleKind;
@@ -6,12 +6,12 @@ use reptile_engine::verdict::RuleKind;
 use super::DiagnosticKind;
 use crate::dialect::{ByteOrderMark, Dialect, KeyMatching};
 
-/// A line that has a meaning, with its value, trimmed.
+/// A recognized line, with its value trimmed.
 pub(crate) enum Line<'b> {
     /// A user-agent line.
     Agent(&'b [u8]),
     Rule(RuleKind, &'b [u8]),
-    /// A key that the dialect takes for `Sitemap`, as written, and its value.
+    /// A key that the dialect reads as `Sitemap`, as written, and its value.
     Sitemap(&'b [u8], &'b [u8]),
     /// Any other key, as written, and its value.
     Other(&'b [u8], &'b [u8]),
@@ -19,7 +19,7 @@ pub(crate) enum Line<'b> {
     Blank,
 }
 
-/// Recognises one line. `None` for a line that has no meaning, such as a comment.
+/// Recognizes one line. Returns `None` for a line without meaning, such as a comment.
 pub(crate) fn line_of<'b>(
     line: &'b [u8],
     dialect: &Dialect,
@@ -28,8 +28,9 @@ pub(crate) fn line_of<'b>(
     recognise::<true>(line, memchr(b'#', line), dialect.nul_ends_line, dialect, note)
 }
 
-/// As [`line_of`], for a line whose comment begins at `comment`. `nul_ends_line` may be false where there is no NUL.
-/// Without `NOTES` some diagnostics are left out, which is faster.
+/// Recognizes a line like [`line_of`], but its comment begins at `comment`.
+///
+/// `nul_ends_line` may be false if there is no NUL. Without `NOTES` some diagnostics are left out, which is faster.
 #[inline]
 pub(super) fn recognise<'b, const NOTES: bool>(
     line: &'b [u8],
@@ -61,7 +62,7 @@ pub(super) fn recognise<'b, const NOTES: bool>(
     }
     let may_be_delay = || dialect.crawl_delay_ends_agents && matches!(text[0], b'C' | b'c');
     if !NOTES && !matches!(text[0], b'U' | b'u' | b'A' | b'a' | b'D' | b'd' | b'S' | b's') && !may_be_delay() {
-        // No key that decides a URL begins like this.
+        // No key that decides URLs begins with this letter.
         return None;
     }
     let Some(separator) = memchr(b':', text).or_else(|| blank_separator(text, dialect)) else {
@@ -83,8 +84,8 @@ pub(super) fn recognise<'b, const NOTES: bool>(
     Some(recognised.map_or(Line::Other(key, value), |known| known.with(key, value)))
 }
 
-/// The key of a line as nearly all are written, in the spelling that every dialect takes and with the colon right after
-/// it, and the place of that colon. Saves the search for it.
+/// Returns the key of a line and the offset of its colon, if the line is in the usual form: a spelling that every
+/// dialect accepts, directly followed by the colon. Saves searching for the colon.
 #[inline]
 fn plain_key(text: &[u8]) -> Option<(Key, usize)> {
     let begins = |with: &[u8]| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
@@ -96,7 +97,7 @@ fn plain_key(text: &[u8]) -> Option<(Key, usize)> {
     }
 }
 
-/// The place of the white space that stands for a missing colon: the first, if the line has exactly two words.
+/// Returns the offset of the white space that replaces a missing colon: the first, if the line has exactly two words.
 fn blank_separator(text: &[u8], dialect: &Dialect) -> Option<usize> {
     if !dialect.colon_optional {
         return None;
@@ -114,7 +115,7 @@ enum Key {
 }
 
 impl Key {
-    /// The line with this key, as written, and a value.
+    /// Returns the line with this key, as written, and a value.
     fn with<'b>(self, written: &'b [u8], value: &'b [u8]) -> Line<'b> {
         match self {
             Key::Agent => Line::Agent(value),
@@ -124,9 +125,9 @@ impl Key {
     }
 }
 
-/// Recognises a key by its beginning, frequent misspellings included.
+/// Recognizes a key by its beginning, including frequent misspellings.
 ///
-/// Source: google/robotstxt, `ParsedRobotsKey`. The order does not matter, since no text begins with two spellings of
+/// Source: google/robotstxt, `ParsedRobotsKey`. The order is irrelevant, because no text begins with spellings of two
 /// different keys.
 fn key_by_prefix(key: &[u8]) -> Option<Key> {
     const DISALLOW: [&[u8]; 6] = [b"disallow", b"dissallow", b"dissalow", b"disalow", b"diasllow", b"disallaw"];
@@ -140,7 +141,7 @@ fn key_by_prefix(key: &[u8]) -> Option<Key> {
     }
 }
 
-/// Recognises a key by its name.
+/// Recognizes a key by its exact name.
 fn key_by_name(key: &[u8]) -> Option<Key> {
     let names: [(&[u8], Key); 4] = [
         (b"user-agent", Key::Agent),
@@ -151,15 +152,16 @@ fn key_by_name(key: &[u8]) -> Option<Key> {
     names.into_iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, key)| key)
 }
 
-/// The lines of a file, in their order. A line ends at CR, LF or CRLF; the text after the last of them is a line even if
-/// it is empty.
+/// The lines of a file, in order.
+///
+/// A line ends at CR, LF or CRLF; the text after the last line end is a line even if it is empty.
 #[derive(Clone)]
 pub struct Lines<'b> {
     rest: Option<&'b [u8]>,
 }
 
 impl<'b> Lines<'b> {
-    /// The lines of `body` after its byte order mark.
+    /// Iterates over the lines of `body` after its byte order mark.
     #[must_use]
     pub fn new(body: &'b [u8], mark: ByteOrderMark) -> Lines<'b> {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -171,7 +173,7 @@ impl<'b> Lines<'b> {
         Lines { rest: Some(&body[skipped..]) }
     }
 
-    /// The next line, and the place of the first `#` in it. One search for both.
+    /// Returns the next line, and the offset of its first `#`. One search finds both.
     #[inline]
     pub(super) fn next_with_comment(&mut self) -> Option<(&'b [u8], Option<usize>)> {
         let text = self.rest?;
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends() {
+    fn lines_end_at_cr_lf_or_crlf() {
         assert_eq!(lines(b""), [b""]);
         assert_eq!(lines(b"a\nb"), [b"a", b"b"]);
         assert_eq!(lines(b"a\r\nb\r\n"), [&b"a"[..], b"b", b""]);
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_mark_is_skipped_as_far_as_it_goes() {
+    fn partial_byte_order_marks_are_skipped() {
         assert_eq!(lines(b"\xEF\xBB\xBFa"), [b"a"]);
         assert_eq!(lines(b"\xEF\xBBa"), [b"a"]);
         assert_eq!(lines(b"\xEF\x11\xBFa"), [b"\x11\xBFa"]);

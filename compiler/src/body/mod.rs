@@ -1,9 +1,9 @@
-//! Reads the bytes of a robots.txt to its groups.
+//! Parses the bytes of a robots.txt into groups.
 //!
-//! Total: any bytes give a [`Robots`], with [`Diagnostic`]s about the lines that do not count or are read in part.
-//! `lines` decodes lines and recognizes keys, `html` recognizes web pages, `challenge` firewall pages, and `not_found`
-//! pages that say "not found". [`directives`] reads the lines that decide no URL. Which crawlers a group is for is in
-//! [`crate::rules::groups`], and the meaning of patterns in [`crate::rules::order`].
+//! Parsing never fails: any bytes give a [`Robots`], with a [`Diagnostic`] for each line that does not count or is only
+//! partly read. `lines` decodes lines and recognizes keys, `html` recognizes web pages, `challenge` firewall pages, and
+//! `not_found` pages that say "not found". [`directives`] reads the lines that decide no URL. [`crate::rules::groups`]
+//! assigns groups to crawlers, and [`crate::rules::order`] interprets patterns.
 
 pub(crate) mod challenge;
 mod diagnostics;
@@ -28,11 +28,11 @@ use crate::dialect::{BlankLine, BodyLimit, Dialect, RuleBytes, RuleStart};
 /// A parsed robots.txt. Borrows its text from the body and its lists from an arena.
 #[derive(Debug)]
 pub struct Robots<'b> {
-    /// The groups, in the order of the file.
+    /// The groups, in file order.
     pub groups: BumpVec<'b, Group<'b>>,
     /// The diagnostics.
     pub diagnostics: Diagnostics,
-    /// How many lines the part of the file has that is read.
+    /// The number of lines that are read.
     pub line_count: u32,
 }
 
@@ -48,38 +48,38 @@ pub struct Group<'b> {
 /// An `Allow` or `Disallow` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawRule<'b> {
-    /// Which of the two.
+    /// Whether it allows or disallows.
     pub kind: RuleKind,
-    /// The value, trimmed, otherwise as written.
+    /// The value, trimmed but otherwise as written.
     pub value: &'b [u8],
     /// The line, from 1.
     pub line: u32,
 }
 
-/// A line with another key than those that make groups and rules: other directives, or a mistake.
+/// A line whose key forms neither groups nor rules: another directive, or a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawDirective<'b> {
-    /// The index of the group that the line is in.
+    /// The index of the group that contains the line.
     pub group: Option<u32>,
     /// The key as written.
     pub key: &'b [u8],
-    /// The value, trimmed, otherwise as written.
+    /// The value, trimmed but otherwise as written.
     pub value: &'b [u8],
     /// The line, from 1.
     pub line: u32,
-    /// What the line is about, where that does not follow from the whole key: a key that the dialect takes as `Sitemap`, or
-    /// a comment around a block that a vendor manages.
+    /// The kind, if the whole key does not determine it: for a key that the dialect reads as `Sitemap`, or a comment
+    /// around a vendor's managed block.
     pub kind: Option<DirectiveKind>,
 }
 
-/// Reads a robots.txt. Time linear in the body; the arena grows by a constant for each user-agent line
-/// and rule.
+/// Parses a robots.txt. Takes time linear in the body; the arena grows by a constant per user-agent line and rule.
 pub fn parse<'b>(body: &'b [u8], dialect: &Dialect, arena: &'b Bump) -> Robots<'b> {
     parse_with(body, dialect, arena, |_| None, |_| ())
 }
 
-/// As [`parse`], and also hands over, in their order, the lines with other keys and all diagnostics. If `on_directive`
-/// leaves a line out, it says why.
+/// Parses a robots.txt like [`parse`], and also reports lines with other keys and all diagnostics, in order.
+///
+/// `on_directive` returns the reason if it leaves a line out.
 pub fn parse_with<'b>(
     body: &'b [u8],
     dialect: &Dialect,
@@ -87,7 +87,7 @@ pub fn parse_with<'b>(
     on_directive: impl FnMut(RawDirective<'b>) -> Option<DiagnosticKind>,
     on_diagnostic: impl FnMut(Diagnostic),
 ) -> Robots<'b> {
-    // Room for as many rules as there can be: a list that grows leaves its old places unused in the arena.
+    // Reserves space for the maximum number of rules, because a growing list wastes arena memory on each move.
     let most_rules = (memchr_iter(b'\n', body).count() + 1).min(body.len() / SHORTEST_RULE_BYTES + 1);
     let mut collector = Collector {
         starts: BumpVec::new_in(arena),
@@ -113,12 +113,13 @@ pub fn parse_with<'b>(
     Robots { groups: all, diagnostics, line_count }
 }
 
-/// `allow:` and the end of the line.
+/// The length of `allow:` and a line end.
 const SHORTEST_RULE_BYTES: usize = 7;
 
-/// Collects the meaning of the lines for a [`Robots`].
+/// Collects parsed lines into a [`Robots`].
 struct Collector<'b, F, G> {
-    /// For each group the indices of its first user-agent line and of its first rule. Both end where those of the next group begin.
+    /// For each group, the indices of its first user-agent line and first rule. They are also the previous group's
+    /// ends.
     starts: BumpVec<'b, (usize, usize)>,
     agents: BumpVec<'b, &'b [u8]>,
     rules: BumpVec<'b, RawRule<'b>>,
@@ -156,29 +157,29 @@ where
     }
 }
 
-/// Receives the meaning of a robots.txt, line by line.
+/// Receives the parsed lines of a robots.txt.
 pub(crate) trait Visitor<'b> {
-    /// Whether [`Visitor::directive`] and [`Visitor::diagnostic`] do anything; if not, lines without another meaning are
-    /// passed over faster.
+    /// Whether [`Visitor::directive`] and [`Visitor::diagnostic`] do anything. If not, irrelevant lines are skipped
+    /// faster.
     const WANTS_ALL: bool = true;
-    /// A user-agent line, and whether it begins a group or goes on with one.
+    /// Receives a user-agent line. `begins_group` is false if it extends a group.
     fn agent(&mut self, value: &'b [u8], begins_group: bool);
-    /// A rule that counts, of the group that began last.
+    /// Receives a rule that counts and belongs to the current group.
     fn rule(&mut self, rule: RawRule<'b>);
-    /// A line with another key.
+    /// Receives a line with another key.
     fn directive(&mut self, directive: RawDirective<'b>);
-    /// Something to know about a line.
+    /// Receives a diagnostic about a line.
     fn diagnostic(&mut self, line: u32, kind: DiagnosticKind);
 }
 
-/// Reads a robots.txt to a visitor and returns the number of its lines. Time linear in the body.
+/// Reads a robots.txt into a visitor and returns the number of lines. Takes time linear in the body.
 pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visitor: &mut V) -> u32 {
     let (body, limit_met) = within_limit(body, dialect.body_limit);
-    // Whether the last group takes rules, and whether it still takes user-agent lines.
+    // Whether the last group accepts rules, and whether it still accepts user-agent lines.
     let (mut takes_rules, mut takes_agents) = (false, false);
     let (mut line_count, mut group_count, mut rule_count) = (0, 0_u32, 0);
     let mut lines = Lines::new(body, dialect.byte_order_mark);
-    // One search for the file instead of one for each line: hardly any file has a NUL.
+    // One search per file instead of one per line: hardly any file contains a NUL.
     let nul_ends_line = dialect.nul_ends_line && memchr(0, body).is_some();
     while let Some((line, comment)) = lines.next_with_comment() {
         line_count += 1;
@@ -196,7 +197,7 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 (takes_rules, takes_agents) = (true, true);
             }
             Some(Line::Rule(kind, value)) if takes_rules => {
-                // A rule ends the list of user-agent lines, whether it counts or not.
+                // Even a rule that does not count ends the list of user-agent lines.
                 takes_agents = false;
                 rule_count += 1;
                 match fault_of(kind, value, rule_count, dialect) {
@@ -217,7 +218,7 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 }
                 visitor.directive(RawDirective { group, key, value, line: number, kind });
             }
-            // Comments that begin a line, and no others.
+            // Only comments at the start of a line.
             Some(Line::Blank) | None if V::WANTS_ALL && comment == Some(0) => {
                 if let Some(kind) = managed_block(&line[1..]) {
                     let value = line[1..].trim_ascii();
@@ -233,10 +234,10 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
     line_count
 }
 
-/// Whether a comment begins or ends a block that a vendor manages, such as `BEGIN Cloudflare Managed content`. Letter case
-/// does not matter; vendors are not consistent in it themselves.
+/// Returns whether a comment begins or ends a vendor's managed block, such as `BEGIN Cloudflare Managed content`.
+/// Ignores letter case, because vendors are inconsistent.
 fn managed_block(comment: &[u8]) -> Option<DirectiveKind> {
-    // Nearly all comments end here.
+    // Most comments are rejected here.
     let comment = comment.trim_ascii_start();
     if !matches!(comment.first(), Some(b'B' | b'b' | b'E' | b'e')) {
         return None;
@@ -250,11 +251,11 @@ fn managed_block(comment: &[u8]) -> Option<DirectiveKind> {
     words.skip(1).any(|word| word.eq_ignore_ascii_case(b"managed")).then_some(kind)
 }
 
-/// The part of a file that is read.
+/// Returns the part of a file that is read.
 fn within_limit(body: &[u8], limit: BodyLimit) -> (&[u8], Option<DiagnosticKind>) {
     match limit {
         BodyLimit::Truncate(limit) if body.len() > limit => {
-            // A line that ends just at the limit is whole.
+            // A line that ends exactly at the limit is complete.
             let end = memrchr2(b'\n', b'\r', &body[..=limit]).unwrap_or(0);
             (&body[..end], Some(DiagnosticKind::BodyCut))
         }
@@ -263,7 +264,7 @@ fn within_limit(body: &[u8], limit: BodyLimit) -> (&[u8], Option<DiagnosticKind>
     }
 }
 
-/// Why a rule does not count, if it does not. `number` is its place among the rules of the file, from 1.
+/// Returns why a rule does not count, or `None` if it counts. `number` is its position among the file's rules, from 1.
 fn fault_of(kind: RuleKind, value: &[u8], number: usize, dialect: &Dialect) -> Option<DiagnosticKind> {
     let starts_well = match dialect.rule_start {
         RuleStart::Any => true,
@@ -297,7 +298,7 @@ mod tests {
     };
 
     #[test]
-    fn line_limit_holds_at_its_edges() {
+    fn long_lines_are_cut_at_the_limit() {
         let arena = Bump::new();
         let max = MAX_LINE_BYTES_GOOGLE;
         for (extra, kept, reported) in [(0, max - 1, false), (1, max, false), (2, max, true)] {
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn separators_and_keys() {
+    fn keys_are_recognized_with_various_separators() {
         let arena = Bump::new();
         let rule = |line: &str| {
             let body = arena.alloc_str(&format!("user-agent: a\n{line}\n"));
@@ -337,7 +338,7 @@ mod tests {
         assert_eq!(rule("disallow"), None);
     }
 
-    /// The values of the rules, and the diagnostics.
+    /// Returns the values of the rules, and the diagnostics.
     fn rules_and_diagnostics(body: &[u8], dialect: &Dialect) -> (Vec<String>, Vec<DiagnosticKind>) {
         let arena = Bump::new();
         let robots = parse(body, dialect, &arena);
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn body_limits_hold_at_their_edges() {
+    fn body_limits_apply_only_to_longer_files() {
         let body = b"user-agent: a\nallow: /a\nallow: /b\n";
         for (limit, rules) in [(0, 0), (13, 0), (22, 0), (23, 1), (24, 1), (32, 1), (33, 2), (34, 2), (35, 2)] {
             let dialect = Dialect { body_limit: BodyLimit::Truncate(limit), ..GOOGLE_LIB };
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn body_limits_of_the_dialects_hold_at_their_edges() {
+    fn each_dialect_has_its_own_body_limit() {
         for (dialect, limit, kind) in [
             (&GOOGLE, MAX_BODY_BYTES_500_KIB, DiagnosticKind::BodyCut),
             (&YANDEX, MAX_BODY_BYTES_500_KIB, DiagnosticKind::BodyIgnored),
@@ -376,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_limits_hold_at_their_edges() {
+    fn long_rules_and_too_many_rules_are_left_out() {
         for extra in [0, 1] {
             let long = format!("/{}", "x".repeat(MAX_PATTERN_BYTES_YANDEX - 1 + extra));
             let (rules, diagnostics) =
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_do_not_count_are_named() {
+    fn rules_that_do_not_count_are_reported() {
         let body =
             "user-agent: a\nallow: x\nallow: /\u{1}\nallow: /\u{e9}\nallow: /a b\nallow: *\nallow:\n\nallow: /\n";
         let of = |dialect| rules_and_diagnostics(body.as_bytes(), dialect);
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_end_groups_where_they_do() {
+    fn blank_lines_end_groups_in_some_dialects() {
         let body = b"user-agent: a\n \t\nuser-agent: b\n#\nallow: /\n\nallow: /x\n";
         let arena = Bump::new();
         let groups = |dialect| -> Vec<(usize, usize)> {

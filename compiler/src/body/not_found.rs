@@ -27,15 +27,15 @@ const PHRASES: [Phrase; 15] = [
     phrase("Page not found", true), // WordPress, wp_get_document_title; Django, 404.html; Drupal
     phrase("This page could not be found", true), // Next.js, the default page
     phrase("Sayfa bulunamadı", true), // tr: Laravel-Lang/http-statuses, 404
-    phrase("Bulunamadı", false),    // tr: I, without the noun
+    phrase("Bulunamadı", false),    // tr: our translation, without the noun
     phrase("پیدا نشد", false),      // fa: Laravel-Lang/http-statuses, 404
-    phrase("یافت نشد", false),      // fa: I, without the noun
-    phrase("صفحه پیدا نشد", true),  // fa: the same with the noun, I
-    phrase("صفحه یافت نشد", true),  // fa: the pages of WordPress themes
-    phrase("الصفحة غير موجودة", true), // ar: Laravel-Lang/http-statuses, 404; the pages of WordPress themes
-    phrase("لم يتم العثور على الصفحة", true), // ar: I, as "the page was not found"
-    phrase("पृष्ठ नहीं मिला", true),   // hi: the pages of public sites, such as that of the RTI portal
-    phrase("पेज नहीं मिला", true),    // hi: the same with the English noun, I
+    phrase("یافت نشد", false),      // fa: our translation, without the noun
+    phrase("صفحه پیدا نشد", true),  // fa: the same with the noun, our translation
+    phrase("صفحه یافت نشد", true),  // fa: WordPress themes
+    phrase("الصفحة غير موجودة", true), // ar: Laravel-Lang/http-statuses, 404; WordPress themes
+    phrase("لم يتم العثور على الصفحة", true), // ar: our translation of "the page was not found"
+    phrase("पृष्ठ नहीं मिला", true),   // hi: public sites, such as the RTI portal
+    phrase("पेज नहीं मिला", true),    // hi: the same with the English noun, our translation
     phrase("पृष्ठ लापता", true),      // hi: Django's translation, 404.html
     phrase("पता नहीं चला", false),   // hi: Laravel-Lang/http-statuses, 404
 ];
@@ -47,8 +47,10 @@ static FOLDED: LazyLock<Vec<(String, bool)>> =
 /// Words that may surround a phrase if they include the status 404.
 const AROUND_STATUS: [&str; 7] = ["404", "error", "http", "hata", "خطا", "خطای", "त्रुटि"];
 
-/// Returns whether a page says "not found". Reads the first [`MAX_NOT_FOUND_BYTES`] bytes. In a longer page only the
-/// title and headings count. Time: linear.
+/// Returns whether a page says "not found".
+///
+/// Reads the first [`MAX_NOT_FOUND_BYTES`] bytes. In a longer page only the title and headings count. Takes linear
+/// time.
 pub(crate) fn says_not_found(body: &[u8]) -> bool {
     let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
     let is_whole = start.len() == body.len();
@@ -96,8 +98,8 @@ fn parts(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(SEPARATORS).flat_map(|part| part.split(" - "))
 }
 
-/// Removes the status 404 with its surrounding words, and punctuation, from a part. Without a status only punctuation
-/// is removed.
+/// Removes the status 404 with its surrounding words, and punctuation, from a part. Without a status, removes only
+/// punctuation.
 fn without_status(part: &str) -> &str {
     let trim = |text| str::trim_matches(text, |char: char| char.is_whitespace() || PUNCTUATION.contains(char));
     let whole = trim(part);
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_as_they_are_served() {
+    fn real_pages_are_recognized() {
         for (body, expected) in [
             (
                 "<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>",
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_ends_at_its_limit() {
+    fn the_search_stops_at_the_limit() {
         for (len, is_found) in
             [(MAX_NOT_FOUND_BYTES - 1, true), (MAX_NOT_FOUND_BYTES, true), (MAX_NOT_FOUND_BYTES + 1, false)]
         {

@@ -1,4 +1,4 @@
-//! Which of several captures of an origin counts: decided by their times, never by the order in which they come.
+//! Chooses between an origin's captures by their times, regardless of the order in which they arrive.
 
 use reptile_engine::format::TooLarge;
 use reptile_engine::verdict::{Cause, PolicySource};
@@ -9,29 +9,30 @@ use super::timeline::AllCaptures;
 use super::{Capture, DAY, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
 
-/// What a builder keeps of a capture to compare it with others of its origin.
+/// The data that a builder keeps about a capture, for comparison with others for its origin.
 ///
-/// Of two captures the greater one counts: the one fetched later, a time that is known before one that is not; at the
-/// same time the one with rules, and then whichever their content says, so that the order of input never does.
+/// The greater of two captures counts. A later fetch is greater, and a known time is greater than an unknown one. At
+/// the same time a capture with rules is greater, and then the content decides, so that input order never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeptCapture {
-    /// When it was fetched.
+    /// The fetch time.
     pub time: Option<Time>,
-    /// What it means by itself.
+    /// The outcome of the capture by itself.
     pub outcome: Outcome,
-    /// A number that depends on its body only.
+    /// A number that depends only on the body.
     pub body_hash: u64,
-    /// For how many seconds it may be kept, by its `max-age`.
+    /// The `max-age` in seconds.
     pub max_age: Option<u32>,
-    /// The status that it came with, for reports.
+    /// The response status, for reports.
     pub status: Option<u16>,
-    /// A number that the caller gives its rules; the same for equal bodies.
+    /// The caller's number for the rules; the same for equal bodies.
     pub rules: u32,
 }
 
 impl KeptCapture {
-    /// Returns the stored form of a capture with this outcome. `body_hash` depends only on its body, and `rules` is the
-    /// number of its rules.
+    /// Creates the record for a capture with this outcome.
+    ///
+    /// `body_hash` depends only on its body, and `rules` is the caller's number for its rules.
     #[must_use]
     pub fn new(capture: &Capture, outcome: Outcome, body_hash: u64, rules: u32) -> KeptCapture {
         let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
@@ -67,38 +68,38 @@ impl Default for Captures {
     }
 }
 
-/// The captures of one origin, as far as they can still count.
+/// The captures of one origin that can still count.
 ///
-/// Memory does not grow with their number, except for the times of failures.
+/// Memory does not grow with the captures, except for failure times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatestCaptures {
-    /// The greatest.
+    /// The greatest capture.
     pub(super) newest: Option<KeptCapture>,
-    /// Only where any has failed, which is rare, and there may be very many origins.
+    /// Present only after a failure, which is rare. Boxed because there may be very many origins.
     pub(super) failures: Option<Box<Failures>>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failures {
-    /// The greatest that is an answer, if the greatest of all is a failure.
+    /// The greatest capture with an answer, if the greatest of all is a failure.
     pub(super) answered: Option<KeptCapture>,
     pub(super) times: Vec<Time>,
 }
 
-/// Why a capture does not count.
+/// The reason that a capture does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Discarded {
-    /// A later one does, or another of the same time.
+    /// A later capture counts, or another one with the same time.
     Superseded,
-    /// It failed, and the answer before it is kept.
+    /// The fetch failed, and the previous answer is kept.
     Failed,
-    /// It was fetched after the time that the set is for.
+    /// It was fetched after the set's time.
     TooLate,
 }
 
 impl Discarded {
-    /// The reason, as reports give it.
+    /// Returns the text for reports.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -109,31 +110,31 @@ impl Discarded {
     }
 }
 
-/// What the captures of an origin mean together.
+/// The combined meaning of an origin's captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What holds for the origin.
+    /// The origin's policy source.
     pub source: PolicySource,
-    /// The capture whose rules decide, where rules do.
+    /// The number of the capture whose rules decide, if rules decide.
     pub rules: Option<u32>,
     /// The deciding capture.
     pub decider: KeptCapture,
-    /// Whether what decides is no longer fresh.
+    /// Whether the deciding capture is no longer fresh.
     pub is_stale: bool,
-    /// A capture that does not count though it was kept up to now, and why.
+    /// A previously kept capture that does not count, and the reason.
     pub discarded: Option<(KeptCapture, Discarded)>,
 }
 
 impl Captures {
-    /// No captures yet, of which all are kept if the set is `by_time`.
+    /// Creates an empty list. Keeps all captures if the set is `by_time`.
     #[must_use]
     pub fn new(by_time: bool) -> Captures {
         if by_time { Captures(Kept::All(AllCaptures::default())) } else { Captures::default() }
     }
 
-    /// Takes another capture. Returns those that can no longer count, up to two.
+    /// Adds a capture. Returns up to two captures that can no longer count.
     ///
-    /// Time: constant; logarithmic in the captures of a set by time, if they come in the order of their times, and linear
+    /// Takes constant time. In a set by time, takes logarithmic time if captures arrive in time order, and linear time
     /// otherwise.
     pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
         match &mut self.0 {
@@ -142,7 +143,7 @@ impl Captures {
         }
     }
 
-    /// Returns whether a capture ties with one of these, so that only a hash decides between the two.
+    /// Returns whether a capture ties with one of these, so that only a body hash decides between the two.
     pub(crate) fn is_tied_with(&self, kept: &KeptCapture) -> bool {
         match &self.0 {
             Kept::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
@@ -153,7 +154,7 @@ impl Captures {
         }
     }
 
-    /// Returns the times of captures that tie with some of these.
+    /// Returns the times at which captures in `others` tie with some of these.
     pub(crate) fn ties<'k>(&'k self, others: &'k Captures) -> impl Iterator<Item = Option<Time>> + 'k {
         others.all().filter(|kept| self.is_tied_with(kept)).map(|kept| kept.time)
     }
@@ -163,20 +164,20 @@ impl Captures {
         self.all().any(|kept| kept.time == time && kept.outcome == Outcome::Use)
     }
 
-    /// What the captures mean at a time. None of them was fetched after it; the caller leaves those out.
+    /// Decides the origin's policy at a time. The caller excludes captures fetched later.
     #[must_use]
     pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
         match &self.0 {
             Kept::Latest(latest) => latest.decide(profile, at),
-            // Whatever does not count now counts at another time.
+            // Captures that do not count at this time count at another.
             Kept::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
         }
     }
 
-    /// Checks that there are no more captures than a set by time may have of an origin.
+    /// Checks that an origin has no more captures than a set by time may hold.
     ///
     /// # Errors
-    /// When there are more than [`MAX_CAPTURES_BY_TIME`].
+    /// Returns an error if there are more than [`MAX_CAPTURES_BY_TIME`].
     pub fn check_count(&self) -> Result<(), TooLarge> {
         let found = match &self.0 {
             Kept::Latest(_) => 0,
@@ -244,7 +245,7 @@ impl LatestCaptures {
                 let kept = decision(answered.outcome, answered, Some((newest, Discarded::Failed)));
                 let source =
                     if answered.outcome == Outcome::Use { PolicySource::LastGoodCopy(cause) } else { kept.source };
-                // A copy may be kept for longer than it is fresh, while there is no other.
+                // A copy may be kept past its freshness while there is no other.
                 Decision { source, is_stale: false, ..kept }
             }
             None => decision(Outcome::Disallow(cause), newest, None),

@@ -1,8 +1,8 @@
-//! Captures, each one fetch of a robots.txt with its status and time, and the headers that matter to them.
+//! Captures: robots.txt fetches, each with its status, time and relevant headers.
 //!
-//! `profile` says what a capture means by its status, redirects, errors and body ([`Profile`], [`Outcome`]); `choice`
-//! which of several captures of an origin counts ([`Captures`]), `timeline` at which times each of them does, for a set
-//! by time. Nothing here reads a clock: the time that a set is for is given.
+//! `profile` interprets a capture by its status, redirects, errors and body ([`Profile`], [`Outcome`]). `choice`
+//! decides which of an origin's captures counts ([`Captures`]), and `timeline` when each counts, for a set by time. No
+//! code here reads a clock: the caller provides the set's time.
 
 mod choice;
 mod profile;
@@ -27,38 +27,38 @@ pub type Time = i64;
 
 const DAY: Time = 24 * 3600;
 
-/// What is known of one fetch of a robots.txt, wherever that was recorded.
+/// The known facts about one fetch of a robots.txt.
 ///
-/// The default stands for a file in a folder: a good answer, at a time that is not known. The origin is that of the first
-/// URL, however often the fetch was redirected.
+/// The default represents a file in a folder: a good answer at an unknown time. The first URL determines the origin,
+/// regardless of redirects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
     /// The status of the last answer, after all redirects that were followed; `None` counts as 200.
     pub status: Option<u16>,
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     pub redirects: u32,
-    /// When it was fetched.
+    /// The fetch time.
     pub time: Option<Time>,
-    /// For how many seconds the answer may be kept, by its `Cache-Control`; see [`max_age`].
+    /// The maximum age in seconds from its `Cache-Control`; see [`max_age`].
     pub max_age: Option<u64>,
-    /// The media type that its `Content-Type` names; see [`media_type`].
+    /// The media type from its `Content-Type`; see [`media_type`].
     pub media_type: Option<Box<str>>,
     /// The product that marked the response as a challenge page with a response header; see [`challenger_of_header`].
     /// Not needed if the body shows the product.
     pub challenger: Option<Challenger>,
-    /// Why the body is not whole, if it is not.
+    /// Why the body is truncated, if it is.
     pub truncated: Option<Truncation>,
-    /// Whether there was no answer, or not a valid one: no such name, no connection, broken off.
+    /// Whether there was no valid answer: an unknown host, no connection, or a connection that broke off.
     pub has_failed: bool,
 }
 
-/// Why a body is not whole. The words are those of the field WARC-Truncated (ISO 28500).
+/// Why a body is truncated, in the terms of the field WARC-Truncated (ISO 28500).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Truncation {
-    /// The client stopped at a length.
+    /// The client stopped at a length limit.
     Length,
-    /// It took too long.
+    /// The transfer took too long.
     Time,
     /// The connection broke.
     Disconnect,
@@ -71,7 +71,7 @@ impl Truncation {
     pub const ALL: [Truncation; 4] =
         [Truncation::Length, Truncation::Time, Truncation::Disconnect, Truncation::Unspecified];
 
-    /// The word for it.
+    /// Returns the reason's name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Truncation {
         }
     }
 
-    /// The reason with this name.
+    /// Returns the reason with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Truncation> {
         Truncation::ALL.into_iter().find(|reason| reason.as_str() == name)
@@ -104,10 +104,12 @@ impl FromStr for Truncation {
     }
 }
 
-/// The seconds that a `Cache-Control` allows an answer to be kept: those of `max-age`, 0 for `no-store` and `no-cache`.
-/// `None` where it has none of these, or not a number.
+/// Returns how many seconds a `Cache-Control` allows an answer to be kept: its `max-age`, or 0 for `no-store` and
+/// `no-cache`.
 ///
-/// Source: RFC 9111 sections 5.2.2 and 1.2.2: a number that is too large is the largest.
+/// Returns `None` if all are missing, or if the age is not a number.
+///
+/// Source: RFC 9111 sections 5.2.2 and 1.2.2, where a number that is too large counts as the maximum.
 #[must_use]
 pub fn max_age(cache_control: &str) -> Option<u64> {
     let mut found = None;
@@ -126,7 +128,7 @@ pub fn max_age(cache_control: &str) -> Option<u64> {
     found
 }
 
-/// The media type of a `Content-Type`, in lower case and without parameters.
+/// Returns the media type in a `Content-Type`, in lower case and without parameters.
 #[must_use]
 pub fn media_type(content_type: &str) -> Box<str> {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().into()

@@ -1,6 +1,6 @@
-//! Fetch profiles: what a crawler does about each outcome of fetching a robots.txt.
+//! Fetch profiles: a crawler's response to each outcome of fetching a robots.txt.
 //!
-//! The profiles are data, as the dialects are in [`crate::dialect`]. The letter after a value names its source; letters
+//! The profiles are data, like the dialects in [`crate::dialect`]. The letter after a value names its source; letters
 //! and tests are in `DIALECTS.md`. *I* marks our choice.
 
 use std::borrow::Cow;
@@ -15,82 +15,81 @@ use crate::dialect::{self, Dialect};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_TIME};
 use crate::names::UnknownName;
 
-/// What a crawler does about a fetch that brought no rules.
+/// A crawler's response to a fetch without rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
     /// Everything is allowed.
     Allow,
-    /// Everything is disallowed, until a later fetch.
+    /// Everything is disallowed until a later fetch.
     Disallow,
-    /// The file is out of reach for the time being: see [`Profile::patience`].
+    /// The file is temporarily unreachable: see [`Profile::patience`].
     Unreachable,
 }
 
-/// What a crawler does about a body that is a web page, or not text at all.
+/// A crawler's response to a body that is a web page, or not text at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotText {
-    /// It reads the body as any other; a line that looks like a rule is one.
+    /// Reads the body like any other; a line that looks like a rule is one.
     Read,
-    /// It takes the tags out and reads the rest.
+    /// Removes the tags and reads the text.
     WithoutTags,
     /// Everything is allowed.
     Allow,
 }
 
-/// How long a good answer is fresh.
+/// The period during which a good answer is fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freshness {
-    /// Seconds, where the answer has no `max-age`.
+    /// Seconds for an answer without `max-age`.
     pub default: Time,
-    /// The most seconds that a `max-age` of the answer counts for; `None` if it is ignored.
+    /// Maximum `max-age` that counts, in seconds, or `None` if `max-age` is ignored.
     pub max_age_up_to: Option<Time>,
 }
 
-/// What a crawler does about each outcome of a fetch.
+/// A crawler's response to each outcome of a fetch.
 ///
-/// The profiles that have a name are constants ([`ALL`]). A profile of your own begins as a copy of one of them
-/// ([`Profile::custom`]).
+/// The named profiles are constants ([`ALL`]). A custom profile starts as a copy of one of them ([`Profile::custom`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The name by which users choose it.
+    /// The name by which users choose the profile.
     pub name: Cow<'static, str>,
-    /// Whether 2xx other than 200 brings a file, as 200 does.
+    /// Whether a 2xx other than 200 provides a file, like 200.
     pub any_2xx: bool,
-    /// How many redirects are followed, whatever hosts they lead to.
+    /// Maximum number of redirects followed, to any hosts.
     pub max_redirects: u32,
-    /// More redirects than that, and a status of 3xx at the end.
+    /// The response to more redirects than that, and to a final status of 3xx.
     pub redirected: Effect,
-    /// 401 and 403.
+    /// The response to 401 and 403.
     pub forbidden: Effect,
-    /// 429.
+    /// The response to 429.
     pub too_many_requests: Effect,
-    /// The rest of 4xx.
+    /// The response to any other 4xx.
     pub client_error: Effect,
-    /// 5xx.
+    /// The response to 5xx.
     pub server_error: Effect,
-    /// Every other status: 1xx, 600 and above, and 2xx that brings no file.
+    /// The response to any other status: 1xx, 600 and above, and a 2xx that provides no file.
     pub other_status: Effect,
-    /// No answer, or one that broke off.
+    /// The response to a missing or incomplete answer.
     pub network_error: Effect,
-    /// A challenge page, which a firewall serves instead of the file with any status. Pages that contain a rule do not
-    /// count.
+    /// The response to a challenge page, which a firewall serves instead of the file with any status. A page that
+    /// contains a rule does not count as one.
     pub challenge: Effect,
-    /// A body that is not text.
+    /// The response to a body that is not text.
     pub not_text: NotText,
     /// The size in bytes above which a file is ignored and everything is allowed. A dialect may also truncate it.
     pub max_bytes: Option<usize>,
-    /// How long a file may be out of reach, in seconds, with the last answer kept or everything disallowed; after
-    /// that everything is allowed. Only where an effect is [`Effect::Unreachable`].
+    /// How long a file may be unreachable, in seconds, before everything is allowed. Until then the last answer is
+    /// kept, or everything is disallowed. Applies only to [`Effect::Unreachable`].
     pub patience: Time,
-    /// Whether the last answer is kept after that time as well, so that only without one everything is allowed.
+    /// Whether the last answer is kept even after that, so that everything is allowed only without one.
     pub keeps_last_answer: bool,
     /// Whether a 5xx status counts as 404 if the body says "not found": as its title, a heading or its whole text,
     /// within its first [`MAX_NOT_FOUND_BYTES`](crate::limits::MAX_NOT_FOUND_BYTES) bytes.
     pub reads_not_found: bool,
-    /// How long an answer is fresh; `None` if the crawler keeps none.
+    /// How long an answer is fresh, or `None` if the crawler keeps no answers.
     pub freshness: Option<Freshness>,
 }
 
@@ -106,7 +105,7 @@ pub const GOOGLE: Profile = Profile {
     server_error: Effect::Unreachable,                                          // D
     other_status: Effect::Unreachable,                                          // I: no valid answer
     network_error: Effect::Unreachable,                                         // D
-    challenge: Effect::Unreachable,                                             // I: nobody has seen the file
+    challenge: Effect::Unreachable,                                             // I: the file itself has not been seen
     not_text: NotText::Read,                                                    // D
     max_bytes: None,                                                            // D: the rest is ignored
     patience: 30 * DAY,                                                         // D, Dnew
@@ -130,13 +129,13 @@ pub const RFC9309: Profile = Profile {
     challenge: Effect::Unreachable,                                        // I
     not_text: NotText::Read,                                               // R2315
     max_bytes: None,                                                       // R25
-    patience: 30 * DAY,                                                    // R231, as its example
+    patience: 30 * DAY,                                                    // R231, its example
     keeps_last_answer: false,                                              // R231: MAY
     reads_not_found: false,                                                // R231
     freshness: Some(Freshness { default: DAY, max_age_up_to: Some(DAY) }), // R24
 };
 
-/// Yandex: whatever is not answered with 200 leaves the site open.
+/// Yandex. Any answer other than 200 leaves the site open.
 pub const YANDEX: Profile = Profile {
     name: Cow::Borrowed("yandex"),
     any_2xx: false,                          // Ysize
@@ -151,28 +150,28 @@ pub const YANDEX: Profile = Profile {
     challenge: Effect::Allow,                // Ysize: no answer with 200, or not text
     not_text: NotText::Allow,                // Ysize
     max_bytes: Some(MAX_BODY_BYTES_500_KIB), // Ysize
-    patience: 0,                             // nothing is out of reach
+    patience: 0,                             // unused: nothing is unreachable
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: Some(Freshness { default: DAY, max_age_up_to: None }), // I
 };
 
-/// Apache Nutch as it is configured by default.
+/// Apache Nutch with its default configuration.
 pub const NUTCH: Profile = Profile {
     name: Cow::Borrowed("nutch"),
     any_2xx: false,                      // N
     max_redirects: 5,                    // N
     redirected: Effect::Allow,           // N
     forbidden: Effect::Allow,            // N: http.robots.403.allow
-    too_many_requests: Effect::Disallow, // N: visits are put off
+    too_many_requests: Effect::Disallow, // N: visits are postponed
     client_error: Effect::Allow,         // N
-    server_error: Effect::Disallow,      // N: visits are put off
+    server_error: Effect::Disallow,      // N: visits are postponed
     other_status: Effect::Allow,         // N; 600 and above I
     network_error: Effect::Allow,        // N
-    challenge: Effect::Disallow,         // I: visits are put off, as after 429
+    challenge: Effect::Disallow,         // I: visits are postponed, as after 429
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // N
-    patience: 0,                         // it keeps no copy
+    patience: 0,                         // no copy is kept
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: None, // N: for one run
@@ -185,54 +184,54 @@ pub const COMMONCRAWL: Profile = Profile {
     max_redirects: 5,                    // CC, CCfaq
     redirected: Effect::Allow,           // CC
     forbidden: Effect::Disallow,         // I: see DIALECTS.md
-    too_many_requests: Effect::Disallow, // CC: visits are put off
+    too_many_requests: Effect::Disallow, // CC: visits are postponed
     client_error: Effect::Allow,         // CC
-    server_error: Effect::Disallow,      // CC: visits are put off
+    server_error: Effect::Disallow,      // CC: visits are postponed
     other_status: Effect::Allow,         // CC
     network_error: Effect::Allow,        // CC
     challenge: Effect::Disallow,         // CCanubis: an error, no permission to crawl
     not_text: NotText::WithoutTags,      // C, which reads its files
     max_bytes: None,                     // CC: the fetcher cuts the rest off
-    patience: 0,                         // it keeps no copy
+    patience: 0,                         // no copy is kept
     keeps_last_answer: false,
     reads_not_found: false,
     freshness: None, // CC: for one segment
 };
 
-/// The library crawler-commons, for whose caller it is to fetch.
+/// The library crawler-commons, which leaves fetching to its caller.
 pub const CRAWLER_COMMONS: Profile = Profile {
     name: Cow::Borrowed("crawler-commons"),
     any_2xx: true,                    // C
-    max_redirects: 5,                 // I: the caller's
-    redirected: Effect::Disallow,     // C: visits are put off
+    max_redirects: 5,                 // I: up to the caller
+    redirected: Effect::Disallow,     // C: visits are postponed
     forbidden: Effect::Allow,         // C
     too_many_requests: Effect::Allow, // C
     client_error: Effect::Allow,      // C
-    server_error: Effect::Disallow,   // C: visits are put off
-    other_status: Effect::Disallow,   // C: visits are put off
-    network_error: Effect::Disallow,  // I: the caller's; as every failure that is no status of 4xx
-    challenge: Effect::Disallow,      // I: visits are put off
+    server_error: Effect::Disallow,   // C: visits are postponed
+    other_status: Effect::Disallow,   // C: visits are postponed
+    network_error: Effect::Disallow,  // I: up to the caller; like every failure other than 4xx
+    challenge: Effect::Disallow,      // I: visits are postponed
     not_text: NotText::WithoutTags,   // C
     max_bytes: None,                  // C
-    patience: 0,                      // it keeps no copy
+    patience: 0,                      // no copy is kept
     keeps_last_answer: false,
     reads_not_found: false,
-    freshness: None, // the caller's
+    freshness: None, // up to the caller
 };
 
-/// The draft of 1996.
+/// The 1996 draft.
 pub const KOSTER_1996: Profile = Profile {
     name: Cow::Borrowed("koster-1996"),
     any_2xx: true,                       // K96
     max_redirects: 5,                    // I
-    redirected: Effect::Disallow,        // I: puts off, as a failure
+    redirected: Effect::Disallow,        // I: postponed, like a failure
     forbidden: Effect::Disallow,         // K96
-    too_many_requests: Effect::Disallow, // I: puts off
+    too_many_requests: Effect::Disallow, // I: postponed
     client_error: Effect::Allow,         // K96 for 404; the rest I
-    server_error: Effect::Disallow,      // K96: puts off
+    server_error: Effect::Disallow,      // K96: postponed
     other_status: Effect::Disallow,      // I
-    network_error: Effect::Disallow,     // K96: puts off
-    challenge: Effect::Disallow,         // I: as 401 and 403
+    network_error: Effect::Disallow,     // K96: postponed
+    challenge: Effect::Disallow,         // I: like 401 and 403
     not_text: NotText::Read,             // I
     max_bytes: None,                     // K96
     patience: 0,                         // K96 keeps no copy
@@ -241,42 +240,42 @@ pub const KOSTER_1996: Profile = Profile {
     freshness: Some(Freshness { default: 7 * DAY, max_age_up_to: None }), // K96, without Expires
 };
 
-/// Every profile, in the order in which they are listed to users.
+/// Every profile, in the order shown to users.
 pub const ALL: [&Profile; 7] = [&GOOGLE, &RFC9309, &YANDEX, &NUTCH, &COMMONCRAWL, &CRAWLER_COMMONS, &KOSTER_1996];
 
-/// What one capture means by itself.
+/// The meaning of one capture by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// There is no file for now; what that means depends on time and on other captures.
+    /// The file is unavailable for now. The meaning depends on time and on other captures.
     Unreachable(Cause),
     /// Everything is disallowed.
     Disallow(Cause),
     /// Everything is allowed.
     Allow(Cause),
-    /// Its rules decide.
+    /// The capture's rules decide.
     Use,
 }
 
 impl Profile {
-    /// A copy of another profile under a new name, whose fields the caller then sets.
+    /// Copies another profile under a new name. The caller then sets its fields.
     #[must_use]
     pub fn custom(name: impl Into<Cow<'static, str>>, base: &Profile) -> Profile {
         Profile { name: name.into(), ..base.clone() }
     }
 
-    /// The named profile with this name, one of [`ALL`].
+    /// Returns the profile in [`ALL`] with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<&'static Profile> {
         ALL.into_iter().find(|profile| profile.name == name)
     }
 
-    /// The name by which users choose the profile.
+    /// Returns the name by which users choose the profile.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.name
     }
 
-    /// The profile that goes with a dialect, where none is chosen; for a custom dialect that of Google.
+    /// Returns the default profile for a dialect. Custom dialects use Google's.
     #[must_use]
     pub fn of_dialect(dialect: &Dialect) -> &'static Profile {
         let table: [(&Dialect, &'static Profile); 9] = [
@@ -293,7 +292,7 @@ impl Profile {
         table.into_iter().find(|(known, _)| known.name == dialect.name).map_or(&GOOGLE, |(_, profile)| profile)
     }
 
-    /// What a capture means. `body` is as it was fetched; only its length and its beginning matter.
+    /// Returns the outcome of a capture. `body` is the body as fetched; only its length and beginning matter.
     #[must_use]
     pub fn outcome(&self, capture: &Capture, body: &[u8]) -> Outcome {
         let of = |effect, cause| match effect {
@@ -343,8 +342,10 @@ impl Profile {
         Outcome::Use
     }
 
-    /// The part of a body that is read: its whole lines if it was cut, without tags where the profile takes them out.
-    /// Lines keep their numbers. Linear; copies only a web page whose tags are taken out.
+    /// Returns the part of a body that is read: only complete lines if it was cut, and no tags if the profile removes
+    /// them.
+    ///
+    /// Keeps line numbers. Takes linear time; copies only a web page whose tags are removed.
     #[must_use]
     pub fn readable<'b>(&self, capture: &Capture, body: &'b [u8]) -> Cow<'b, [u8]> {
         let body = match capture.truncated {
@@ -359,7 +360,7 @@ impl Profile {
         if tags { html::without_tags(body).into() } else { body.into() }
     }
 
-    /// Whether an answer that was fetched at `time` is no longer fresh at `at`.
+    /// Returns whether an answer fetched at `time` is no longer fresh at `at`.
     pub(super) fn is_stale(&self, time: Option<Time>, max_age: Option<u32>, at: Option<Time>) -> bool {
         let (Some(freshness), Some(time), Some(at)) = (&self.freshness, time, at) else { return false };
         let allowed = freshness.max_age_up_to.zip(max_age).map(|(most, age)| most.min(Time::from(age)));
@@ -382,7 +383,7 @@ impl FromStr for Profile {
     }
 }
 
-/// Whether a body is text and not a web page: by the media type that the server gave, and by how it begins.
+/// Returns whether a body is text and not a web page, judging by the server's media type and the start of the body.
 fn is_text(media_type: Option<&str>, body: &[u8]) -> bool {
     let by_type = media_type.is_none_or(|media_type| media_type.starts_with("text/") && media_type != "text/html");
     by_type && !html::begins_like_html(body)

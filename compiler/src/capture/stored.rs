@@ -1,4 +1,4 @@
-//! Captures as a set holds them, so that further ones can be added later.
+//! The stored form of captures. More captures can be added to it later.
 
 use reptile_engine::format::captures::{CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
 use reptile_engine::format::reading::Reading;
@@ -31,7 +31,7 @@ impl Outcome {
 }
 
 impl KeptCapture {
-    /// The capture as a set holds it, with the policy that `name` has for its rules.
+    /// Returns the capture's stored form. `name` numbers a policy.
     fn stored(self, name: &mut impl FnMut(PolicySource, Option<u32>) -> u32) -> CaptureRecord {
         let KeptCapture { time, outcome, body_hash, max_age, status, rules } = self;
         let policy = (outcome == Outcome::Use).then(|| name(PolicySource::Rules, Some(rules)));
@@ -45,24 +45,24 @@ impl KeptCapture {
     }
 }
 
-/// The hash of a body that is not known.
+/// The hash for an unknown body.
 pub(super) const UNKNOWN_BODY: u64 = 0;
 
 impl KeptCapture {
-    /// A file that was fetched successfully and of which nothing else is known but its rules, by the caller's number.
+    /// Creates a successful capture for which only the rules are known, by the caller's number.
     #[must_use]
     pub fn plain(rules: u32) -> KeptCapture {
         KeptCapture { time: None, outcome: Outcome::Use, body_hash: UNKNOWN_BODY, max_age: None, status: None, rules }
     }
 
-    /// Whether it is a file that was fetched successfully and of which nothing else is known but its rules and body.
+    /// Returns whether this is a successful capture for which only the rules and the body are known.
     fn is_plain(&self) -> bool {
         let KeptCapture { time, outcome, max_age, status, .. } = *self;
         (time, outcome, max_age, status) == (None, Outcome::Use, None, None)
     }
 
-    /// Whether a set cannot tell which of two captures counts: neither has a time, both have rules, and the body of one
-    /// is not known any more. Two plain files with the same rules are the same.
+    /// Returns whether a set cannot determine which of two captures counts: neither has a time, both have rules, and
+    /// one body is no longer known. Two plain files with the same rules are equal.
     fn is_undecided(&self, other: &KeptCapture) -> bool {
         let is_unknown = |kept: &KeptCapture| kept.is_plain() && kept.body_hash == UNKNOWN_BODY;
         let both = [self, other];
@@ -73,15 +73,16 @@ impl KeptCapture {
 }
 
 impl Captures {
-    /// Adds what a set has kept of captures of the same origin; both have their rules in the same terms. Returns those
-    /// that can no longer count, or `None`, and changes nothing, if the captures that were kept do not say which of them
-    /// counts: of files without a time, a set does not keep what would settle it.
+    /// Adds stored captures for the same origin; both must number rules in the same way.
+    ///
+    /// Returns the captures that can no longer count. Returns `None` and changes nothing if the stored captures do not
+    /// determine which one counts, because a set omits body hashes for files without a time.
     pub fn add_stored(&mut self, stored: &Captures) -> Option<Vec<KeptCapture>> {
         let mut timeless = stored.all().filter(|kept| kept.time.is_none());
         if timeless.any(|kept| self.all().any(|own| own.is_undecided(kept))) {
             return None;
         }
-        // The body of the greater of two equal files is unknown if that of one is.
+        // If the body of one equal file is unknown, so is the greater one's.
         if stored.all().any(|kept| kept.is_plain() && kept.body_hash == UNKNOWN_BODY) {
             self.forget_bodies();
         }
@@ -94,7 +95,7 @@ impl Captures {
         Some(dropped)
     }
 
-    /// Forgets the bodies of plain files.
+    /// Forgets plain files' bodies.
     fn forget_bodies(&mut self) {
         let forget = |own: &mut KeptCapture| {
             if own.is_plain() {
@@ -110,7 +111,7 @@ impl Captures {
         }
     }
 
-    /// The captures that are kept.
+    /// Returns the kept captures.
     pub(super) fn all(&self) -> impl Iterator<Item = &KeptCapture> {
         let (all, newest, answered): (&[KeptCapture], _, _) = match &self.0 {
             Kept::All(AllCaptures(all)) => (all, None, None),
@@ -121,13 +122,14 @@ impl Captures {
         all.iter().chain(newest).chain(answered)
     }
 
-    /// What a set keeps of these captures for an origin of this decision, `name` being asked for the number of a policy
-    /// by its source and the rules of a capture. `None` for a file that was fetched well at a time that is not known, which
-    /// says nothing beyond its policy.
+    /// Returns the captures to store for an origin with this decision, or `None` for a successful capture at an unknown
+    /// time, which adds nothing to its policy.
     ///
-    /// In a set that is not by time, of the last answer only the time is kept when its time is over and the profile no
-    /// longer keeps it: everything is allowed from then on, whatever it said, and a set for a later time never goes back to
-    /// it. Failures before the last answer are left out, as no decision counts them.
+    /// `name` numbers a policy, given its source and a capture's rules.
+    ///
+    /// In a set that is not by time, only the time of the last answer is kept once patience has run out and the profile
+    /// no longer keeps the answer: everything is allowed from then on, regardless of that answer, and a set for a later
+    /// time never returns to it. Failures before the last answer are left out, because no decision counts them.
     #[must_use]
     pub fn stored(
         &self,
@@ -145,8 +147,9 @@ impl Captures {
         Some(stored)
     }
 
-    /// All that may still count of these captures, whatever is added later: what a part of a set keeps. In a set by time it
-    /// is all captures, without the spans that they make. `None` if there is no capture.
+    /// Returns all captures that may still count after further additions, for a part of a set.
+    ///
+    /// In a set by time these are all captures, without their spans. Returns `None` without captures.
     #[must_use]
     pub fn whole(&self, mut name: impl FnMut(PolicySource, Option<u32>) -> u32) -> Option<StoredCaptures> {
         Some(match &self.0 {
@@ -159,8 +162,9 @@ impl Captures {
         })
     }
 
-    /// The rules of these captures, by the caller's number: those of the newest answer, if it has any. Those of an older one
-    /// never decide at the time of a set, nor at a later one.
+    /// Returns the rules of the newest answer, if it has any, by the caller's number.
+    ///
+    /// An older answer's rules never decide at the set's time or later.
     #[must_use]
     pub fn rules(&self) -> Option<u32> {
         let newest_answer = match &self.0 {
@@ -170,17 +174,17 @@ impl Captures {
         newest_answer.filter(|kept| kept.outcome == Outcome::Use).map(|kept| kept.rules)
     }
 
-    /// The captures that a set has kept. Their `rules` are its policies, by whatever names the history has for them.
+    /// Reads the captures stored in a set. Their `rules` are the history's policy numbers.
     ///
-    /// `None` if the history has an outcome that this version does not know.
+    /// Returns `None` if the history has an outcome that this version does not know.
     #[must_use]
     pub fn from_stored(history: &CaptureHistory) -> Option<Captures> {
         Some(Captures(Kept::Latest(LatestCaptures::from_stored(history)?)))
     }
 
-    /// The captures that a set by time has kept, as [`Captures::from_stored`] returns those of another.
+    /// Reads the captures stored in a set by time, like [`Captures::from_stored`] for other sets.
     ///
-    /// `None` if the timeline has an outcome that this version does not know.
+    /// Returns `None` if the timeline has an outcome that this version does not know.
     #[must_use]
     pub fn from_timeline(timeline: &Timeline) -> Option<Captures> {
         let captures = timeline.captures.iter().map(|&record| KeptCapture::from_stored(record));
@@ -214,7 +218,7 @@ impl LatestCaptures {
         self.history(matches!(decision.discarded, Some((_, Discarded::Failed))), name)
     }
 
-    /// The history of these captures. `keeps_answer` says whether the last answer is kept after a failure, or only its time.
+    /// Returns these captures' history. After a failure, `keeps_answer` keeps the last answer instead of only its time.
     fn history(
         &self,
         keeps_answer: bool,
@@ -240,7 +244,7 @@ impl LatestCaptures {
         if newest.is_failure() {
             let mut times = history.earlier_failures.clone();
             times.extend(newest.time);
-            // An answer that no longer holds decides nothing any more; only its time matters.
+            // An answer that has ended decides nothing; only its time matters.
             let ended = |time| KeptCapture {
                 time: Some(time),
                 outcome: Outcome::Allow(Cause::Network),
@@ -260,7 +264,7 @@ impl LatestCaptures {
 }
 
 impl Profile {
-    /// What a set says of its reading: this profile, a dialect's name and the time that the set is for.
+    /// Describes how a set was read: this profile, a dialect's name and the set's time.
     #[must_use]
     pub fn reading<'a>(&'a self, dialect: &'a str, at: Option<Time>) -> Reading<'a> {
         Reading {

@@ -1,7 +1,7 @@
-//! All captures of an origin, and the spans of time in which what they mean stays the same.
+//! All captures of an origin, and the time spans in which its policy is constant.
 //!
-//! The policy in force at a time is, by definition, what [`Captures::decide`](super::Captures::decide) says at that time
-//! of the captures fetched up to then: the policy that a set for that time has.
+//! The policy at a time is, by definition, the result of [`Captures::decide`](super::Captures::decide) for the captures
+//! fetched up to then: the policy in a set for that time.
 
 use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::verdict::PolicySource;
@@ -10,25 +10,26 @@ use super::choice::{Failures, LatestCaptures};
 use super::{KeptCapture, Profile, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
 
-/// The captures of one origin in the order of their times, and of those of one time the greatest. A smaller one of the
-/// same time counts at no time.
+/// One origin's captures in time order, with only the greatest for each time. The smaller ones never count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllCaptures(pub(super) Vec<KeptCapture>);
 
-/// A span of time in which what the captures mean stays the same. It lasts until the next one.
+/// A time span with a constant policy. It lasts until the next span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// The first second; [`BEFORE_ALL_TIMES`] if a capture without a time decides.
+    /// The first second, or [`BEFORE_ALL_TIMES`] if a capture without a time decides.
     pub begin: Time,
-    /// What holds for the origin.
+    /// The origin's policy source.
     pub source: PolicySource,
-    /// The capture whose rules decide, where rules do.
+    /// The number of the capture whose rules decide, if rules decide.
     pub rules: Option<u32>,
 }
 
 impl AllCaptures {
-    /// Takes another capture. Returns the smaller of two of the same time. What is more than the limit is not taken, as
-    /// the set cannot be made.
+    /// Adds a capture.
+    ///
+    /// Returns the smaller of two captures with the same time. Keeps at most one capture over the limit, because the
+    /// set cannot be built then.
     pub fn add(&mut self, kept: KeptCapture) -> Option<KeptCapture> {
         match self.0.binary_search_by_key(&kept.time, |kept| kept.time) {
             Ok(place) if kept > self.0[place] => Some(std::mem::replace(&mut self.0[place], kept)),
@@ -42,7 +43,7 @@ impl AllCaptures {
         }
     }
 
-    /// What a set that is not by time keeps of the captures.
+    /// Returns the captures that a set keeps if it is not by time.
     pub fn latest(&self) -> LatestCaptures {
         let mut latest = LatestCaptures::default();
         for &kept in &self.0 {
@@ -51,10 +52,10 @@ impl AllCaptures {
         latest
     }
 
-    /// The spans, in order; none without captures. Time: linear.
+    /// Returns the spans in order. Takes linear time.
     ///
-    /// What the captures mean changes when one is fetched, and when the profile's patience with an origin out of reach is
-    /// over, if nothing was fetched before that.
+    /// The policy changes when a capture is fetched, and when the profile's patience with an unreachable origin runs
+    /// out, if nothing was fetched before that.
     pub fn spans(&self, profile: &Profile) -> Vec<Span> {
         let mut spans = Vec::with_capacity(self.0.len());
         let (mut answered, mut first_failure) = (None, None);
@@ -67,7 +68,7 @@ impl AllCaptures {
                 continue;
             }
             first_failure = first_failure.or(kept.time);
-            // Of the failures after an answer only the first matters.
+            // Only the first failure after an answer matters.
             let failures = Some(Box::new(Failures { answered, times: first_failure.into_iter().collect() }));
             let latest = LatestCaptures { newest: Some(kept), failures };
             push(&mut spans, &latest, profile, begin);
@@ -81,7 +82,7 @@ impl AllCaptures {
     }
 }
 
-/// Adds the span that begins at a time, unless it says what the one before says.
+/// Adds the span that begins at a time, unless it equals the previous one.
 fn push(spans: &mut Vec<Span>, captures: &LatestCaptures, profile: &Profile, begin: Time) {
     let Some(decision) = captures.decide(profile, Some(begin)) else { return };
     let (source, rules) = (decision.source, decision.rules);

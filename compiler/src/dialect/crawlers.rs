@@ -1,8 +1,8 @@
-//! Known crawlers as data: which product tokens each goes by, and whether it obeys the rules for `*`.
+//! Known crawlers as data: their product tokens, and whether they obey the rules for `*`.
 //!
-//! A robots.txt cannot say this; each operator's documentation does. A dialect lists the families that it knows; a
-//! crawler of another family has one product token, its name. [`resolve`] reads what users write; [`of_name`] takes
-//! names as they are.
+//! A robots.txt cannot say this; only each operator's documentation does. A dialect lists the families that it knows. A
+//! crawler from another family has one product token, its name. [`resolve`] parses user input; [`of_name`] uses names
+//! verbatim.
 
 use std::fmt;
 
@@ -18,17 +18,17 @@ use crate::names::letters_in;
 /// A known crawler.
 #[derive(Debug)]
 pub struct Crawler {
-    /// The name by which users choose it.
+    /// The name by which users choose the crawler.
     pub name: &'static str,
-    /// Its product tokens, the most specific first. Without any it obeys no robots.txt.
+    /// The product tokens, the most specific first. A crawler without any obeys no robots.txt.
     pub tokens: &'static [&'static str],
-    /// Whether it obeys the rules for `*` where none of its tokens is named.
+    /// Whether the crawler obeys the rules for `*` if none of its tokens is named.
     pub honours_default_group: bool,
-    /// Whose it is.
+    /// The operator.
     pub family: Family,
-    /// What it is for, as far as it can be asked for as a member of a group.
+    /// The purposes for which it can be selected as a member of a group.
     pub purposes: Purposes,
-    /// Where this is said: a letter of `DIALECTS.md`, or the operator's own documentation.
+    /// The source: a letter in `DIALECTS.md`, or the operator's own documentation.
     pub source: &'static str,
 }
 
@@ -42,13 +42,13 @@ const fn crawler(
     Crawler { name: tokens[0], tokens, honours_default_group, family, purposes, source }
 }
 
-/// A crawler of Google that obeys no robots.txt.
+/// Creates a Google crawler that obeys no robots.txt.
 const fn free(name: &'static str, source: &'static str) -> Crawler {
     let (family, purposes) = (Family::Google, Purposes::NONE);
     Crawler { name, tokens: &[], honours_default_group: false, family, purposes, source }
 }
 
-/// The crawlers, by family.
+/// All known crawlers, by family.
 pub const ALL: [Crawler; 70] = {
     use Family::{Bing, Google, Other, Yandex};
     const TRAINING: Purposes = Purposes::AI_TRAINING;
@@ -128,21 +128,23 @@ pub const ALL: [Crawler; 70] = {
     ]
 };
 
-/// An agent as a dialect understands it: the names to look for, in order.
+/// An agent as resolved under a dialect: the names to look for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// What it is called in output.
+    /// The name in output.
     pub name: String,
     /// The product tokens, the most specific first.
     pub tokens: Vec<Vec<u8>>,
-    /// Whether it obeys the rules for `*` where none of its tokens is named.
+    /// Whether the agent obeys the rules for `*` if none of its tokens is named.
     pub honours_default_group: bool,
 }
 
 impl Resolved {
-    /// The agent of one product token, whichever bytes it has; it obeys the default group where no group names it.
+    /// Creates an agent with one product token, which may contain any bytes.
     ///
-    /// For conformance tests, where a reference takes names as they are. Read what users write with [`resolve`].
+    /// It obeys the default group if no group names it.
+    ///
+    /// For conformance tests, because the reference uses names verbatim. Parse user input with [`resolve`].
     #[must_use]
     pub fn verbatim(token: &[u8]) -> Resolved {
         let name = String::from_utf8_lossy(token).into_owned();
@@ -152,18 +154,18 @@ impl Resolved {
     /// Looks the agent up in a set.
     ///
     /// # Errors
-    /// When the set's table of agents is damaged.
+    /// Returns an error if the set's agent table is damaged.
     pub fn look_up<D: AsRef<[u8]>>(&self, set: &Set<D>) -> Result<Agent, FormatError> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         set.agent_chain(&tokens, self.honours_default_group)
     }
 }
 
-/// Why a string names no agent.
+/// The reason that a string names no agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// It is not written as crawlers are.
+    /// The syntax is invalid.
     Spec(SpecError),
     /// A name is not a product token.
     Token(TokenError),
@@ -193,7 +195,7 @@ impl From<TokenError> for ResolveError {
 }
 
 /// Returns the product token that a dialect reads from a user-agent line with a known crawler's name, if it does not
-/// read the whole name: `MJ` for MJ12bot in dialects whose product tokens have no digits.
+/// read the whole name: `MJ` for MJ12bot in dialects whose product tokens contain no digits.
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, YANDEX, crawlers::read_as};
@@ -207,8 +209,8 @@ pub fn read_as<'n>(name: &'n str, dialect: &Dialect) -> Option<&'n str> {
     name.get(..read.len()).filter(|_| is_known && read.len() < name.len())
 }
 
-/// Resolves a known crawler's name that a user gives, like [`of_name`], but with product tokens as the dialect reads
-/// them from a user-agent line.
+/// Resolves a known crawler's name like [`of_name`], but with product tokens as the dialect reads them from a
+/// user-agent line.
 fn of_known(name: &str, dialect: &Dialect) -> Resolved {
     let mut agent = of_name(name.as_bytes(), dialect);
     for token in &mut agent.tokens {
@@ -220,8 +222,10 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
 
 /// Resolves a user's agent specification: a product token, a known crawler's name, a chain such as
 /// `Googlebot-News>Googlebot>*` (which falls back to the default group only if it ends in `*`), `*` for the default
-/// group alone, or a group of crawlers such as `@ai-training`. A known crawler whose whole name cannot be read from a
-/// user-agent line obeys the groups for the token that is read instead ([`read_as`]).
+/// group alone, or a group of crawlers such as `@ai-training`.
+///
+/// A known crawler whose whole name cannot be read from a user-agent line obeys the groups for the token that is read
+/// instead ([`read_as`]).
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
@@ -234,7 +238,7 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
 /// ```
 ///
 /// # Errors
-/// When a group of crawlers is unknown, a chain has an empty name, or a name is not a product token
+/// Returns an error if a group of crawlers is unknown, a chain has an empty name, or a name is not a product token
 /// ([`product_token`]).
 pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
     Ok(match Spec::read(spec)? {
@@ -256,8 +260,10 @@ pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveEr
     })
 }
 
-/// The agent of one name: a known crawler with its chain of product tokens, if the dialect knows its family, or else this
-/// name alone. Takes any bytes.
+/// Resolves a single name: to a known crawler's chain of product tokens if the dialect knows its family, otherwise to
+/// the name alone.
+///
+/// Accepts any bytes.
 #[must_use]
 pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     let token = dialect.caller_version.cut(name);
@@ -275,12 +281,14 @@ pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honours_default_group }
 }
 
-/// The known crawler, by its name or one of its product tokens, whose name this one almost is: one letter is missing, one
-/// too many, another one, or swapped with the next. `None` if it is the name of one.
+/// Returns the known crawler or product token that a name almost matches: one letter is missing, extra, replaced, or
+/// swapped with the next.
 ///
-/// For names that people write: `Googelbot` is a product token, but hardly the one that is meant. Names that differ by
-/// more are mostly of other crawlers, such as Jooblebot, and so are short ones that differ by another letter, such as
-/// msrbot and msnbot: those of fewer than seven bytes count only if two letters are swapped.
+/// Returns `None` if the name is known.
+///
+/// Intended for names typed by people: `Googelbot` is a product token, but probably not the intended one. Names that
+/// differ more are usually other crawlers, such as Jooblebot. So are short names that differ in one letter, such as
+/// msrbot and msnbot, so names with fewer than seven bytes match only if two letters are swapped.
 ///
 /// ```
 /// use reptile_compiler::dialect::crawlers::nearly;
@@ -292,8 +300,7 @@ pub fn nearly(name: &[u8]) -> Option<&'static str> {
     nearly_counted(name, &mut 0)
 }
 
-/// Does the work of [`nearly`], and adds to `steps` one for each known name and one for each pair of letters that is
-/// compared.
+/// Finds a name like [`nearly`], and adds to `steps` one for each known name and each pair of letters compared.
 pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static str> {
     if name.len() > MAX_MISSPELT_BYTES {
         return None;
@@ -305,7 +312,7 @@ pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static st
         if known.as_bytes().eq_ignore_ascii_case(name) {
             return None;
         }
-        // A change adds at most one letter that the other name lacks. Most names end here, and need no table.
+        // Each edit adds at most one letter that the other name lacks. Most names are rejected here, without a table.
         if near.is_some()
             || name.len().abs_diff(known.len()) > 1
             || (letters & !letters_in(known.as_bytes())).count_ones() > 1
@@ -320,8 +327,8 @@ pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static st
     near
 }
 
-/// Whether one name becomes the other if one letter is inserted, removed, replaced, or swapped with the next; of short
-/// names, swapped only.
+/// Returns whether one name becomes the other by inserting, removing, replacing or swapping one letter; for short
+/// names, only by swapping.
 fn is_one_letter_off(name: &[u8], known: &str) -> bool {
     let text: String = name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     let known = known.to_ascii_lowercase();
@@ -329,10 +336,10 @@ fn is_one_letter_off(name: &[u8], known: &str) -> bool {
     strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELT_BYTES || is_swapped())
 }
 
-/// The fewest bytes of a name in which another letter is a mistake, and not another crawler.
+/// Minimum length in bytes for which a replaced letter is a mistake rather than another crawler.
 const MIN_MISSPELT_BYTES: usize = 7;
 
-/// The most bytes of a name that is compared with those of known crawlers: some more than the longest of these has.
+/// Maximum length in bytes of names compared with known crawlers; slightly longer than the longest of those.
 const MAX_MISSPELT_BYTES: usize = 32;
 
 fn begins_with(text: &[u8], start: &[u8]) -> bool {
@@ -344,7 +351,7 @@ mod tests {
     use super::*;
     use crate::dialect::{BING, GOOGLE, GOOGLE_LIB, KOSTER_1996, RFC9309, YANDEX};
 
-    /// The chain as `resolve` takes it.
+    /// Returns the chain in the syntax that `resolve` accepts.
     fn chain(name: &str, dialect: &Dialect) -> String {
         let found = of_name(name.as_bytes(), dialect);
         let mut names: Vec<String> = found.tokens.iter().map(|token| String::from_utf8_lossy(token).into()).collect();
@@ -353,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn each_dialect_knows_its_own_crawlers() {
+    fn dialects_know_their_own_crawlers() {
         assert_eq!(chain("Googlebot-Image", &GOOGLE), "Googlebot-Image>Googlebot>*");
         assert_eq!(chain("Googlebot-Image", &RFC9309), "Googlebot-Image>*");
         assert_eq!(chain("Googlebot-Image", &YANDEX), "Googlebot-Image>*");
@@ -376,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_and_groups_are_read() {
+    fn chains_and_groups_are_parsed() {
         for (spec, tokens, honours_default_group) in [("A>B>*", 2, true), ("A>B", 2, false), ("A>*", 1, true)] {
             let found = &resolve(spec, &GOOGLE).unwrap()[0];
             assert_eq!((found.tokens.len(), found.honours_default_group), (tokens, honours_default_group), "{spec}");
@@ -394,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn known_crawlers_are_accepted_where_their_names_are_read_in_part() {
+    fn known_crawlers_are_accepted_even_if_read_partially() {
         let tokens = |spec: &str, dialect| {
             let found = resolve(spec, dialect).map_err(|error| error.to_string())?;
             let names = found.iter().flat_map(|agent| &agent.tokens).map(|token| String::from_utf8_lossy(token).into());
@@ -404,7 +411,7 @@ mod tests {
             ("MJ12bot", Some("MJ"), Some("MJ12bot")),
             ("mj12BOT", Some("MJ"), Some("mj12BOT")),
             ("AI2Bot", Some("AI"), Some("AI2Bot")),
-            // An unknown name, a version, a list, and a chain, whose names are product tokens.
+            // An unknown name, a version, a list, and a chain, which must consist of product tokens.
             ("MJ13bot", None, Some("MJ13bot")),
             ("MJ12bot/1", None, Some("MJ12bot")),
             ("MJ12bot,AI2Bot", None, None),
@@ -428,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_a_mistake_are_near_a_known_one() {
+    fn misspelled_names_match_known_crawlers() {
         for (name, near) in [
             ("Googelbot", Some("Googlebot")),
             ("google-bot", Some("Googlebot")),
@@ -462,8 +469,8 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_misspelt_names_hold_at_their_edges() {
-        // Six, seven and eight letters with another letter at the end.
+    fn very_short_and_very_long_names_match_no_known_crawler() {
+        // Names with six, seven and eight letters whose last letter is replaced.
         let ends = |name: &str| {
             let known = ALL.iter().find(|known| known.name == name).unwrap().name;
             format!("{}!", &known[..known.len() - 1])
@@ -481,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_there_twice() {
+    fn crawler_names_are_unique() {
         let mut names: Vec<String> = ALL.iter().map(|crawler| crawler.name.to_ascii_lowercase()).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));

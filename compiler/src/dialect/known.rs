@@ -1,8 +1,7 @@
-//! The nine dialects that have a name: Google's library and documentation, RFC 9309, Yandex, Bing, and the texts of 1994
-//! and 1996.
+//! The nine named dialects: Google's library and documentation, RFC 9309, Yandex, Bing, and the texts of 1994 and 1996.
 //!
-//! The letter after a value names its source; `DIALECTS.md` has the letters, and the test case of each value. *I* marks
-//! a value that no source settles: our choice.
+//! The letter after a value names its source; `DIALECTS.md` lists the letters, and the test case for each value. *I*
+//! marks our choice where no source settles a value.
 
 use std::borrow::Cow;
 
@@ -48,7 +47,7 @@ pub const GOOGLE_LIB: Dialect = Dialect {
     other_directives: OtherDirectives::SITEMAPS,
 };
 
-/// Google's crawlers as its documentation describes them, and as the library does where that is silent.
+/// Google's crawlers according to its documentation, and like the library where that is silent.
 pub const GOOGLE: Dialect = Dialect {
     name: Cow::Borrowed("google"),
     body_limit: BodyLimit::Truncate(MAX_BODY_BYTES_500_KIB), // D
@@ -60,11 +59,11 @@ pub const GOOGLE: Dialect = Dialect {
     ..GOOGLE_LIB                                             // I
 };
 
-/// RFC 9309 in the reading that implementations share: what is percent-encoded differently but means the same is
-/// the same, and what is outside the grammar but has a plain meaning is kept.
+/// RFC 9309 as commonly implemented: equivalent percent-encodings are equal, and input outside the grammar is kept if
+/// its meaning is plain.
 pub const RFC9309: Dialect = Dialect {
     name: Cow::Borrowed("rfc9309"),
-    body_limit: BodyLimit::Unlimited,                // R25 asks for 500 KiB at least
+    body_limit: BodyLimit::Unlimited,                // R25 requires at least 500 KiB
     byte_order_mark: ByteOrderMark::Whole,           // I
     max_line_bytes: usize::MAX,                      // R22
     nul_ends_line: false,                            // R22
@@ -92,7 +91,7 @@ pub const RFC9309: Dialect = Dialect {
     other_directives: OtherDirectives::SITEMAPS,     // R224; what a value is: I
 };
 
-/// RFC 9309 to the letter of its grammar and of its table of encodings.
+/// RFC 9309 according to the letter of its grammar and its encoding table.
 pub const RFC9309_STRICT: Dialect = Dialect {
     name: Cow::Borrowed("rfc9309-strict"),
     rule_bytes: RuleBytes::Utf8WithoutSpace, // R22
@@ -100,7 +99,7 @@ pub const RFC9309_STRICT: Dialect = Dialect {
     ..RFC9309
 };
 
-/// Yandex, as its documentation describes it now.
+/// Yandex according to its current documentation.
 pub const YANDEX: Dialect = Dialect {
     name: Cow::Borrowed("yandex"),
     body_limit: BodyLimit::TreatAsEmpty(MAX_BODY_BYTES_500_KIB), // Ysize
@@ -121,8 +120,8 @@ pub const YANDEX: Dialect = Dialect {
     crawlers: Cow::Borrowed(&[Family::Yandex, Family::Other]),   // Yua
     rule_start: RuleStart::SlashOrWildcard,                      // Yerr
     rule_bytes: RuleBytes::Ascii,                                // Ycyr
-    max_rules: MAX_RULES_YANDEX,                                 // Yerr; what becomes of more: I
-    max_pattern_bytes: MAX_PATTERN_BYTES_YANDEX,                 // Yerr; what becomes of longer ones: I
+    max_rules: MAX_RULES_YANDEX,                                 // Yerr; handling of further rules: I
+    max_pattern_bytes: MAX_PATTERN_BYTES_YANDEX,                 // Yerr; handling of longer patterns: I
     empty_disallow: EmptyDisallow::AllowRoot,                    // Yseed, Yempty
     normal_form: NormalForm::Escaped,                            // I
     order: Order::LongestWithoutTrailingWildcards,               // Ysort; trailing stars I
@@ -131,7 +130,7 @@ pub const YANDEX: Dialect = Dialect {
     other_directives: OtherDirectives { sitemap: Sitemaps::Absolute, clean_param: true, ..OtherDirectives::SITEMAPS }, // Yerr, Yclean, Ydelay
 };
 
-/// Yandex, as its documentation described it until 2017.
+/// Yandex according to its documentation until 2017.
 pub const YANDEX_2017: Dialect = Dialect {
     name: Cow::Borrowed("yandex-2017"),
     body_limit: BodyLimit::TreatAsEmpty(MAX_BODY_BYTES_2017), // 5.3, at second hand
@@ -142,10 +141,10 @@ pub const YANDEX_2017: Dialect = Dialect {
     order: Order::FileOrder,                                  // Yseed
     crawl_delay_ends_agents: true,                            // I
     other_directives: OtherDirectives { crawl_delay: CrawlDelays::Seconds, host: true, ..YANDEX.other_directives }, // Yseed
-    ..YANDEX // Yseed; what it does not say, as now: I
+    ..YANDEX // Yseed; unspecified values, as today: I
 };
 
-/// Bing: the little that it documents, and RFC 9309 for all else.
+/// Bing: the little that it documents, otherwise RFC 9309.
 pub const BING: Dialect = Dialect {
     name: Cow::Borrowed("bing"),
     crawlers: Cow::Borrowed(&[Family::Bing, Family::Other]), // B
@@ -155,7 +154,7 @@ pub const BING: Dialect = Dialect {
     ..RFC9309                                                // I
 };
 
-/// The note of 1994, "A Standard for Robot Exclusion".
+/// The 1994 note, "A Standard for Robot Exclusion".
 pub const KOSTER_1994: Dialect = Dialect {
     name: Cow::Borrowed("koster-1994"),
     body_limit: BodyLimit::Unlimited,       // K94
@@ -180,13 +179,13 @@ pub const KOSTER_1994: Dialect = Dialect {
     max_pattern_bytes: usize::MAX,          // K94
     empty_disallow: EmptyDisallow::NoRule,  // K94
     normal_form: NormalForm::Verbatim,      // K94
-    order: Order::FileOrder,                // K94: any match decides, so only the line depends on the order
+    order: Order::FileOrder,                // K94: any match decides, so the order affects only the line
     index_htm_opens_directory: false,       // K94
     robots_txt_always_allowed: false,       // I
     other_directives: OtherDirectives { sitemap: Sitemaps::NotRead, ..OtherDirectives::SITEMAPS }, // K94
 };
 
-/// The draft of 1996, draft-koster-robots-00.
+/// The 1996 draft, draft-koster-robots-00.
 pub const KOSTER_1996: Dialect = Dialect {
     name: Cow::Borrowed("koster-1996"),
     allow_is_rule: true,                   // K96
@@ -196,70 +195,70 @@ pub const KOSTER_1996: Dialect = Dialect {
     ..KOSTER_1994                          // K96 says the same, or nothing
 };
 
-/// The dialect that holds where none is chosen: what Google's documentation says that its crawlers do.
+/// The default dialect: the behavior of Google's crawlers according to its documentation.
 pub const DEFAULT: &Dialect = &GOOGLE;
 
 /// The dialect that recognizes the most lines as rules, with misspelled keys and without colons.
 pub(crate) const LENIENT: &Dialect = &GOOGLE_LIB;
 
-/// Every dialect that has a name, in the order in which they are listed to users.
+/// Every named dialect, in the order shown to users.
 pub const ALL: [&Dialect; 9] =
     [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];
 
-/// The operators of search engines, as people know them, each with the dialect that says what its crawlers read.
+/// Search engine operators by their common names, each with the dialect of its crawlers.
 pub const OPERATORS: [(&str, &Dialect); 4] =
     [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];
 
 impl Dialect {
-    /// [`GOOGLE_LIB`], to borrow.
+    /// Returns a reference to [`GOOGLE_LIB`].
     #[must_use]
     pub fn google_lib() -> &'static Dialect {
         &GOOGLE_LIB
     }
 
-    /// [`GOOGLE`], to borrow.
+    /// Returns a reference to [`GOOGLE`].
     #[must_use]
     pub fn google() -> &'static Dialect {
         &GOOGLE
     }
 
-    /// [`RFC9309`], to borrow.
+    /// Returns a reference to [`RFC9309`].
     #[must_use]
     pub fn rfc9309() -> &'static Dialect {
         &RFC9309
     }
 
-    /// [`RFC9309_STRICT`], to borrow.
+    /// Returns a reference to [`RFC9309_STRICT`].
     #[must_use]
     pub fn rfc9309_strict() -> &'static Dialect {
         &RFC9309_STRICT
     }
 
-    /// [`YANDEX`], to borrow.
+    /// Returns a reference to [`YANDEX`].
     #[must_use]
     pub fn yandex() -> &'static Dialect {
         &YANDEX
     }
 
-    /// [`YANDEX_2017`], to borrow.
+    /// Returns a reference to [`YANDEX_2017`].
     #[must_use]
     pub fn yandex_2017() -> &'static Dialect {
         &YANDEX_2017
     }
 
-    /// [`BING`], to borrow.
+    /// Returns a reference to [`BING`].
     #[must_use]
     pub fn bing() -> &'static Dialect {
         &BING
     }
 
-    /// [`KOSTER_1994`], to borrow.
+    /// Returns a reference to [`KOSTER_1994`].
     #[must_use]
     pub fn koster_1994() -> &'static Dialect {
         &KOSTER_1994
     }
 
-    /// [`KOSTER_1996`], to borrow.
+    /// Returns a reference to [`KOSTER_1996`].
     #[must_use]
     pub fn koster_1996() -> &'static Dialect {
         &KOSTER_1996

@@ -1,12 +1,12 @@
-//! The dialects: each reading of the protocol is one value of the struct [`Dialect`], a list of switches.
+//! Dialects. Each interpretation of the protocol is a value of the struct [`Dialect`], a list of switches.
 //!
-//! A switch is named after the behaviour that it switches; no other file asks for a dialect by its name. The stages
-//! that the switches steer are [`crate::body`] (bytes to groups), [`crate::rules::groups`] (who gets which group),
-//! [`crate::rules::order`] (the order of the rules) and [`crawlers`] (the product tokens of a crawler). [`NormalForm`] and
-//! [`NameMatching`] are the engine's.
+//! A switch is named after the behavior that it controls. Outside this module, only the fetch profiles and the linter's
+//! comparison name individual dialects. The switches affect [`crate::body`] (bytes to groups),
+//! [`crate::rules::groups`] (groups to crawlers), [`crate::rules::order`] (rule order) and [`crawlers`] (product tokens).
+//! [`NormalForm`] and [`NameMatching`] are defined in the engine.
 //!
-//! [`known`] holds the nine dialects that have a name, each value with its source, and [`token`] says which strings are
-//! product tokens under a dialect.
+//! [`known`] defines the nine named dialects, with a source for each value, and [`token`] checks product tokens under a
+//! dialect.
 
 pub mod crawlers;
 pub mod known;
@@ -29,9 +29,9 @@ pub use self::known::{
 };
 use crate::names::UnknownName;
 
-/// One reading of the Robots Exclusion Protocol.
+/// An interpretation of the Robots Exclusion Protocol.
 ///
-/// The dialects that have a name are constants ([`ALL`]). A dialect of your own begins as a copy of one of them:
+/// The named dialects are constants ([`ALL`]). A custom dialect starts as a copy of one of them:
 ///
 /// ```
 /// use reptile_compiler::dialect::{Dialect, GOOGLE, Order};
@@ -44,80 +44,80 @@ use crate::names::UnknownName;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// The name by which users choose the dialect; compiled sets keep it.
+    /// The name by which users choose the dialect. Compiled sets store it.
     pub name: Cow<'static, str>,
-    /// What happens to a long file.
+    /// The treatment of a long file.
     pub body_limit: BodyLimit,
-    /// Which bytes are skipped at the start of a file.
+    /// The bytes skipped at the start of a file.
     pub byte_order_mark: ByteOrderMark,
-    /// Bytes of a line that are kept; the rest of the line is dropped.
+    /// Maximum number of bytes kept per line; the rest is dropped.
     pub max_line_bytes: usize,
     /// Whether a NUL byte ends the usable part of a line.
     pub nul_ends_line: bool,
-    /// Which bytes are trimmed from lines, keys and values.
+    /// The bytes trimmed from lines, keys and values.
     pub white_space: WhiteSpace,
-    /// What a blank line means.
+    /// The meaning of a blank line.
     pub blank_line: BlankLine,
-    /// Whether a `Crawl-delay` line ends the list of user-agent lines before it, as a rule does: then groups that have
-    /// nothing but a delay keep their own.
+    /// Whether a `Crawl-delay` line ends the list of user-agent lines before it, like a rule. If so, a group that
+    /// contains only a delay is separate from the next group.
     pub crawl_delay_ends_agents: bool,
-    /// Which spellings of a key are recognised.
+    /// The spellings of a key that are recognized.
     pub key_matching: KeyMatching,
-    /// Whether an `Allow` line is a rule. If not, it still ends the list of user-agent lines before it.
+    /// Whether an `Allow` line is a rule. Even if not, it ends the list of user-agent lines before it.
     pub allow_is_rule: bool,
-    /// Whether white space may stand for a missing colon in a line of exactly two words.
+    /// Whether white space may replace a missing colon in a line with exactly two words.
     pub colon_optional: bool,
-    /// Which part of a user-agent line's value is the product token.
+    /// The rule for finding the product token in a user-agent value.
     pub token_syntax: TokenSyntax,
-    /// Which values of a user-agent line name the default group.
+    /// The user-agent values that name the default group.
     pub default_token: DefaultToken,
-    /// How a crawler's product token is compared with that of a user-agent line.
+    /// The comparison between a crawler's product token and a user-agent line's.
     pub name_matching: NameMatching,
-    /// Which of several groups for the same product token count.
+    /// The groups that count if several name the same product token.
     pub group_choice: GroupChoice,
-    /// What happens to a version in the name that the caller gives.
+    /// The treatment of a version in the name that the caller gives.
     pub caller_version: CallerVersion,
-    /// The families of crawlers whose chains of product tokens the dialect knows; to the others a crawler has one token.
+    /// The families whose crawlers have chains of product tokens in this dialect; any other crawler has one token.
     pub crawlers: Cow<'static, [Family]>,
-    /// How a rule's pattern must begin. Another rule is left out, but still ends the list of user-agent lines.
+    /// The permitted start of a rule's pattern. Other rules are left out, but still end the list of user-agent lines.
     pub rule_start: RuleStart,
-    /// Which bytes a rule's pattern may hold. Another rule is left out, but still ends the list of user-agent lines.
+    /// The bytes permitted in a rule's pattern. Other rules are left out, but still end the list of user-agent lines.
     pub rule_bytes: RuleBytes,
-    /// Rules of one file that count; later ones are left out.
+    /// Maximum number of rules per file; later ones are left out.
     pub max_rules: usize,
-    /// Bytes of a rule's pattern as written; longer rules are left out.
+    /// Maximum length of a rule's pattern as written, in bytes; longer rules are left out.
     pub max_pattern_bytes: usize,
-    /// What a `Disallow` without a value means.
+    /// The meaning of a `Disallow` without a value.
     pub empty_disallow: EmptyDisallow,
-    /// How paths and patterns are written so that equal things are equal, and whether there are wildcards.
+    /// The normal form in which paths and patterns are compared, and whether wildcards exist.
     pub normal_form: NormalForm,
-    /// Which of the rules that match decides.
+    /// The order of precedence among matching rules.
     pub order: Order,
     /// Whether an allow of `.../index.htm...` also allows the directory itself.
     pub index_htm_opens_directory: bool,
-    /// Whether `/robots.txt` is allowed whatever the rules say.
+    /// Whether `/robots.txt` is always allowed, regardless of the rules.
     pub robots_txt_always_allowed: bool,
-    /// Which other directives count.
+    /// The other directives that count.
     pub other_directives: OtherDirectives,
 }
 
 impl Dialect {
-    /// A copy of another dialect under a new name, whose fields the caller then sets.
+    /// Copies another dialect under a new name. The caller then sets its fields.
     ///
-    /// A set keeps the name only. [`Dialect::from_name`] does not find a custom dialect again, so keep the value to
-    /// resolve agents with it.
+    /// A set stores only the name, and [`Dialect::from_name`] does not find custom dialects. Keep the value to resolve
+    /// agents later.
     #[must_use]
     pub fn custom(name: impl Into<Cow<'static, str>>, base: &Dialect) -> Dialect {
         Dialect { name: name.into(), ..base.clone() }
     }
 
-    /// The named dialect with this name, one of [`ALL`].
+    /// Returns the dialect in [`ALL`] with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<&'static Dialect> {
         ALL.into_iter().find(|dialect| dialect.name == name)
     }
 
-    /// The name by which users choose the dialect.
+    /// Returns the name by which users choose the dialect.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.name
@@ -125,7 +125,7 @@ impl Dialect {
 }
 
 impl Default for Dialect {
-    /// The dialect of [`DEFAULT`].
+    /// Returns a copy of [`DEFAULT`].
     fn default() -> Dialect {
         DEFAULT.clone()
     }
@@ -146,98 +146,99 @@ impl FromStr for Dialect {
     }
 }
 
-/// The operator whose documentation says which groups a crawler obeys.
+/// The operator whose documentation determines which groups a crawler obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
     /// Google's crawlers.
     Google,
-    /// Yandex's: besides those of the table, every one whose name begins with "Yandex" falls back to `Yandex`.
+    /// Yandex's crawlers. In addition to the table, every crawler whose name begins with "Yandex" falls back to
+    /// `Yandex`.
     Yandex,
-    /// Bing's.
+    /// Bing's crawlers.
     Bing,
-    /// All others.
+    /// All other crawlers.
     Other,
 }
 
-/// Which other directives count under a dialect. All are kept, counting or not; see [`crate::body::directives`].
+/// The other directives that count under a dialect. All are kept anyway; see [`crate::body::directives`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherDirectives {
-    /// `Sitemap`, for everybody, wherever it stands and however many there are.
+    /// `Sitemap`, for all crawlers, anywhere in the file and any number of times.
     pub sitemap: Sitemaps,
-    /// `Crawl-delay`, for its group; of several in one group the first that is valid.
+    /// `Crawl-delay`, for its group; the first valid one per group.
     pub crawl_delay: CrawlDelays,
-    /// `Host`, wherever it stands; the first that is valid.
+    /// `Host`, anywhere in the file; the first valid one.
     pub host: bool,
-    /// `Clean-param`, for everybody, wherever it stands and however many there are.
+    /// `Clean-param`, for all crawlers, anywhere in the file and any number of times.
     pub clean_param: bool,
 }
 
 impl OtherDirectives {
-    /// `Sitemap` lines of any value count, and no other directive.
+    /// Only `Sitemap` lines count, with any value.
     pub const SITEMAPS: OtherDirectives =
         OtherDirectives { sitemap: Sitemaps::Any, crawl_delay: CrawlDelays::NotRead, host: false, clean_param: false };
 }
 
-/// Which values of a `Sitemap` line count.
+/// The `Sitemap` values that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sitemaps {
-    /// None: the dialect does not know such lines.
+    /// None: the dialect does not know these lines.
     NotRead,
-    /// Any value but an empty one.
+    /// Any non-empty value.
     Any,
-    /// A URL with scheme and host.
+    /// A URL with a scheme and a host.
     Absolute,
 }
 
-/// Which values of a `Crawl-delay` line count.
+/// The `Crawl-delay` values that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CrawlDelays {
-    /// None: the dialect does not know such lines, or ignores them.
+    /// None: the dialect does not know these lines, or ignores them.
     NotRead,
     /// Seconds, with or without a fraction.
     Seconds,
-    /// A whole number of seconds, from 1.
+    /// A whole number of seconds, at least 1.
     WholeSeconds,
 }
 
-/// What happens to a long file.
+/// The treatment of a long file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyLimit {
-    /// It is read to its end.
+    /// The whole file is read.
     Unlimited,
-    /// Only the lines that end within this many bytes are read.
+    /// Only lines that end within this number of bytes are read.
     Truncate(usize),
-    /// A file with more bytes than this counts as empty, so that everything is allowed.
+    /// A file with more than this number of bytes is treated as empty, so that everything is allowed.
     TreatAsEmpty(usize),
 }
 
-/// Which bytes are skipped at the very start of a file.
+/// The bytes skipped at the very start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ByteOrderMark {
-    /// As many bytes as agree with `EF BB BF`, from none to all three.
+    /// The longest common prefix with `EF BB BF`, which may be empty.
     CommonPrefix,
     /// `EF BB BF`, or nothing.
     Whole,
 }
 
-/// Which bytes are white space.
+/// The bytes that are white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhiteSpace {
-    /// Those for which C's `isspace` holds.
+    /// The bytes for which C's `isspace` is true.
     C,
     /// Space and tab.
     SpaceTab,
 }
 
 impl WhiteSpace {
-    /// A text without the white space around it.
+    /// Returns `text` without surrounding white space.
     #[inline]
     #[must_use]
     pub fn trim(self, text: &[u8]) -> &[u8] {
@@ -251,44 +252,44 @@ impl WhiteSpace {
     }
 }
 
-/// Whether C's `isspace` holds for a byte, which is what the reference trims. It does not for a no-break space.
+/// Returns whether C's `isspace` is true for a byte, as in the reference. A no-break space is not white space.
 #[inline]
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
 }
 
-/// What a blank line means. A line with only a comment is not blank.
+/// The meaning of a blank line. A line with only a comment is not blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlankLine {
     /// Nothing.
     Ignored,
-    /// It ends the group: rules after it are in no group until the next user-agent line, which begins a new one.
+    /// It ends the group: later rules are in no group until the next user-agent line begins a new one.
     EndsGroup,
 }
 
-/// Which spellings of a key are recognised. Letter case never matters.
+/// The recognized spellings of a key. Letter case never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyMatching {
-    /// Any text that begins with the key or with one of its frequent misspellings.
+    /// Any text that begins with the key or one of its frequent misspellings.
     PrefixesAndTypos,
-    /// The key alone.
+    /// Only the key itself.
     Exact,
 }
 
-/// Which values of a user-agent line name the default group.
+/// The user-agent values that name the default group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DefaultToken {
     /// `*`, alone or followed by white space.
     AloneOrBeforeSpace,
-    /// `*` and nothing else.
+    /// Exactly `*`.
     Alone,
 }
 
 impl DefaultToken {
-    /// Whether the value of a user-agent line names the default group.
+    /// Returns whether a user-agent value names the default group.
     ///
     /// Source for white space after the `*`: google/robotstxt, `HandleUserAgent`.
     #[must_use]
@@ -301,28 +302,28 @@ impl DefaultToken {
     }
 }
 
-/// Which of several groups for the same product token count.
+/// The groups that count if several name the same product token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroupChoice {
-    /// All of them, as if they were one.
+    /// All of them, merged.
     Merge,
     /// The first.
     First,
 }
 
-/// What happens to a version in the name that the caller gives, as in `FooBot/2.1`.
+/// The treatment of a version in the caller's name, such as `FooBot/2.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallerVersion {
-    /// It is part of the name, so that no group names it.
+    /// It is part of the name, so no group names it.
     Verbatim,
-    /// It is cut off, from the first `/` on.
+    /// It is cut off, starting at the first `/`.
     Cut,
 }
 
 impl CallerVersion {
-    /// The name that is compared with those of groups.
+    /// Returns the name to compare with groups' names.
     #[must_use]
     pub fn cut(self, name: &[u8]) -> &[u8] {
         match self {
@@ -332,23 +333,23 @@ impl CallerVersion {
     }
 }
 
-/// How a rule's pattern must begin. A rule without a value is never left out for this.
+/// The permitted start of a rule's pattern. A rule without a value always passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleStart {
-    /// In any way.
+    /// Any.
     Any,
-    /// With `/` or `*`.
+    /// `/` or `*`.
     SlashOrWildcard,
 }
 
-/// Which bytes a rule's pattern may hold.
+/// The bytes permitted in a rule's pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleBytes {
     /// Any.
     Any,
-    /// All but bytes below 0x20.
+    /// All except bytes below 0x20.
     NoControls,
     /// ASCII.
     Ascii,
@@ -356,7 +357,7 @@ pub enum RuleBytes {
     Utf8WithoutSpace,
 }
 
-/// What a `Disallow` without a value means. An `Allow` without one never restricts or opens anything.
+/// The meaning of a `Disallow` without a value. An `Allow` without a value never restricts or opens anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmptyDisallow {
@@ -366,13 +367,13 @@ pub enum EmptyDisallow {
     AllowRoot,
 }
 
-/// Which of the rules that match decides.
+/// The order of precedence among matching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
     /// The rule with the most octets in normal form; on a tie an allow, then the first in the file.
     Longest,
-    /// As [`Order::Longest`], but wildcards at the end, which change nothing, do not count.
+    /// Like [`Order::Longest`], but without counting trailing wildcards, which change nothing.
     LongestWithoutTrailingWildcards,
     /// The first in the file.
     FileOrder,
@@ -383,7 +384,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_dialects_are_read_and_written() {
+    fn dialect_names_round_trip() {
         for dialect in ALL {
             assert_eq!(Dialect::from_name(dialect.as_str()), Some(dialect));
             assert_eq!(dialect.to_string().parse::<Dialect>().as_ref(), Ok(dialect));
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_dialect_needs_no_static_data() {
+    fn custom_dialects_can_own_their_data() {
         let name = String::from("own");
         let custom = Dialect { crawlers: vec![Family::Bing].into(), ..Dialect::custom(name, &KOSTER_1996) };
         assert_eq!((custom.as_str(), &custom.clone()), ("own", &custom));

@@ -1,15 +1,14 @@
-//! Which strings that a user gives are product tokens under a dialect.
+//! Checks whether user input is a product token under a dialect.
 //!
-//! The rules are the engine's ([`reptile_engine::token`]), which a set states as data; here they are put together from a
-//! dialect's switches.
+//! The rules are the engine's ([`reptile_engine::token`]), and a set stores them as data. This module derives them from
+//! a dialect's switches.
 
 pub use reptile_engine::token::TokenError;
 
 use super::crawlers;
 use super::{CallerVersion, Dialect};
 
-/// The product token that a string is under a dialect: the string itself, without its version where the dialect cuts
-/// that off.
+/// Returns the product token for a string: the string itself, without its version if the dialect cuts versions off.
 ///
 /// ```
 /// use reptile_compiler::dialect::{GOOGLE_LIB, YANDEX, token::product_token};
@@ -20,7 +19,7 @@ use super::{CallerVersion, Dialect};
 /// ```
 ///
 /// # Errors
-/// As [`reptile_engine::token::product_token`].
+/// Returns the errors of [`reptile_engine::token::product_token`].
 pub fn product_token<'n>(name: &'n (impl AsRef<[u8]> + ?Sized), dialect: &Dialect) -> Result<&'n [u8], TokenError> {
     let known = crawlers::ALL.iter().map(|crawler| crawler.name.as_bytes());
     let cuts_version = dialect.caller_version == CallerVersion::Cut;
@@ -32,7 +31,7 @@ mod tests {
     use super::*;
     use crate::dialect::{ALL, GOOGLE, GOOGLE_LIB, KOSTER_1994, RFC9309, YANDEX};
 
-    /// The token, or what to write instead, in short.
+    /// Returns the token, or a short form of the error.
     fn short(name: &str, dialect: &Dialect) -> String {
         match product_token(name, dialect) {
             Ok(token) => String::from_utf8_lossy(token).into_owned(),
@@ -46,8 +45,8 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_users_give() {
-        // The string, and what it is to Google's library, to Yandex and to the note of 1994.
+    fn user_input_is_read_by_each_dialect() {
+        // The string, and the result for Google's library, Yandex and the 1994 note.
         for (name, library, yandex, note) in [
             ("GPTBot", "GPTBot", "GPTBot", "GPTBot"),
             ("a_b-C", "a_b-C", "a_b-C", "a_b-C"),
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_what_to_write() {
+    fn error_messages_suggest_a_token() {
         for (name, message) in [
             ("", "empty product token: write a crawler's name, or \"*\" for the default group"),
             ("A,B", "a list is not a product token: give each name by itself: \"A\", \"B\""),
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_crawler_can_be_named_in_every_dialect() {
+    fn known_crawlers_are_product_tokens_or_read_partially() {
         let mut in_part = 0;
         for dialect in ALL {
             for crawler in &crawlers::ALL {

@@ -1,14 +1,14 @@
-//! Statements about a ruleset as a whole: not what it says of one URL, but of all of them.
+//! Proves statements about all URLs under a ruleset, rather than deciding a single one.
 //!
-//! [`Reasoner::extent`] proves that everything is allowed, that everything is disallowed, or that some of both is, with a
-//! path of each. A few probes cannot do that: `Disallow: /` beside `Allow: /$` disallows every page but the first. The
-//! rules are walked all at once over all paths of any length, each state of that walk once (`search`). Only paths that a
-//! URL can have count (`paths`), and every path that is returned was decided by the ruleset itself.
+//! [`Reasoner::extent`] proves that everything is allowed, that everything is disallowed, or that each occurs, with an
+//! example path. A few probes cannot do that: `Disallow: /` with `Allow: /$` disallows every page except the first. The
+//! search runs all rules at once over all paths of any length, and visits each state once (`search`). Only paths that a
+//! URL can have count (`paths`), and the ruleset itself decided every returned path.
 //!
-//! `/robots.txt` itself does not count: no page is there, and some dialects allow it whatever the rules say.
+//! `/robots.txt` itself does not count: it is not a page, and some dialects allow it regardless of the rules.
 //!
-//! The states can be many, as for a hundred patterns of several wildcards. [`MAX_PROOF_STEPS`] bounds the work, and beyond
-//! it the answer is [`Extent::Unproved`], never a guess.
+//! There can be many states, for example with a hundred patterns that each have several wildcards. [`MAX_PROOF_STEPS`]
+//! bounds the work; beyond it the answer is [`Extent::Unproved`], never a guess.
 
 mod paths;
 mod patterns;
@@ -27,48 +27,48 @@ use paths::Paths;
 use patterns::Patterns;
 use search::{Found, search};
 
-/// Bytes of the shortest text before the path of a URL, such as `ftp://a`.
+/// Length of the shortest text before a URL's path, such as `ftp://a`.
 const MIN_ORIGIN_BYTES: usize = 7;
 
-/// The most rules that are tried one by one for an example where a proof has stopped.
+/// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
 
-/// What a ruleset says of all paths together. Paths are as a URL has them, from the slash after the host on.
+/// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Every path is allowed.
     Allowed,
-    /// Every path is disallowed, but for `/robots.txt`.
+    /// Every path except `/robots.txt` is disallowed.
     Disallowed,
     /// Some paths are allowed and some are disallowed.
     Partial {
-        /// A path that is allowed.
+        /// An allowed path.
         allowed: Vec<u8>,
-        /// A path that is disallowed.
+        /// A disallowed path.
         disallowed: Vec<u8>,
     },
-    /// The proof stopped at [`MAX_PROOF_STEPS`], or at a path that is too long for a URL, and only one verdict was seen.
+    /// The proof stopped at [`MAX_PROOF_STEPS`] or at a path that is too long for a URL, with at most one verdict seen.
     Unproved {
         /// A path with that verdict, if any was found.
         example: Option<(Verdict, Vec<u8>)>,
     },
 }
 
-/// An [`Extent`] with what it was proved from.
+/// An [`Extent`] with statistics about its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// What the rules say of all paths.
+    /// The verdicts for all paths.
     pub extent: Extent,
-    /// How many distinct rules allow. A rule without a pattern restricts nothing and is not counted; nor is the rule that
+    /// The number of distinct allow rules. Excludes rules without a pattern, which restrict nothing, and the rule that
     /// allows `/robots.txt`, which some dialects add.
     pub allow_rules: u32,
-    /// How many rules disallow, counted alike.
+    /// The number of distinct disallow rules, counted in the same way.
     pub disallow_rules: u32,
-    /// How many steps the longer of the two searches took: rules that were moved over a byte.
+    /// The steps in the longer of the two searches; a step moves one rule over one byte.
     pub steps: usize,
 }
 
-/// Makes statements about the rulesets of one set.
+/// Proves statements about a set's rulesets.
 pub struct Reasoner {
     form: NormalForm,
     paths: Paths,
@@ -76,26 +76,28 @@ pub struct Reasoner {
 }
 
 impl Reasoner {
-    /// For rulesets whose paths are compared in this normal form.
+    /// Creates a reasoner for rulesets whose paths are compared in this normal form.
     #[must_use]
     pub fn new(form: NormalForm) -> Reasoner {
         Reasoner::with_max_steps(form, MAX_PROOF_STEPS)
     }
 
-    /// As [`Reasoner::new`], with another limit than [`MAX_PROOF_STEPS`].
+    /// Creates a reasoner like [`Reasoner::new`], with a limit other than [`MAX_PROOF_STEPS`].
     #[must_use]
     pub fn with_max_steps(form: NormalForm, max_steps: usize) -> Reasoner {
         Reasoner { form, paths: Paths::of(form), max_steps }
     }
 
-    /// What some rulesets that decide together, mostly one, say of all paths. Of the allowed paths, and of the disallowed
-    /// ones, the example is a shortest one, unless the proof stopped; of those of one length one of letters is preferred.
+    /// Proves the verdicts for all paths under rulesets that decide together (usually a single one).
     ///
-    /// Cost: lists the rules, and for each verdict at most [`MAX_PROOF_STEPS`] steps of some nanoseconds, each of which may
-    /// take some 16 bytes for a while. Most rulesets take a few hundred.
+    /// Unless the proof stopped, each example is one of the shortest paths with its verdict, and among those one with
+    /// letters is preferred.
+    ///
+    /// Lists the rules, and takes at most [`MAX_PROOF_STEPS`] steps for each verdict. A step takes a few nanoseconds,
+    /// and may temporarily take about 16 bytes. Most rulesets take a few hundred steps.
     ///
     /// # Errors
-    /// If a ruleset is damaged.
+    /// Returns an error if a ruleset is damaged.
     ///
     /// ```
     /// use bumpalo::Bump;
@@ -128,7 +130,7 @@ impl Reasoner {
         Ok(Statement { extent, allow_rules: counts[0], disallow_rules: counts[1], steps })
     }
 
-    /// The statement that follows from a search for each verdict.
+    /// Combines the results of the searches for each verdict.
     fn judge(&self, found: [Found; 2], patterns: &Patterns<'_>, rulesets: &[Ruleset<'_>]) -> Result<Extent, Corrupt> {
         let is_ruled_out = found.each_ref().map(|found| found.is_complete && found.path.is_none());
         let [allowed, disallowed] = found.map(|found| found.path);
@@ -158,8 +160,8 @@ impl Reasoner {
         })
     }
 
-    /// Notes a path in normal form as an example of the verdict that the rulesets give it, unless there is one already or
-    /// no URL has the path.
+    /// Records a normalized path as an example of its verdict, unless there already is one or the path cannot occur in
+    /// a URL.
     fn note_example(
         &self,
         path: &[u8],
@@ -176,13 +178,13 @@ impl Reasoner {
     }
 }
 
-/// Whether a rule is counted as a rule of the file.
+/// Returns whether a rule counts as one of the file's rules.
 fn is_counted(rule: &RulesetRule) -> bool {
     let is_of_dialect = rule.kind == RuleKind::Allow && rule.pattern == b"/robots.txt$";
     !rule.pattern.is_empty() && !rule.opens_directory && !is_of_dialect
 }
 
-/// The verdict of some rulesets that decide together for a path in normal form.
+/// Decides a normalized path under rulesets that decide together.
 fn verdict(rulesets: &[Ruleset<'_>], path: &[u8]) -> Result<Verdict, Corrupt> {
     if let [ruleset] = rulesets {
         return ruleset.verdict(path);
@@ -191,7 +193,7 @@ fn verdict(rulesets: &[Ruleset<'_>], path: &[u8]) -> Result<Verdict, Corrupt> {
     for ruleset in rulesets {
         let matches = ruleset.matches(path)?;
         for (kind, rank) in [(RuleKind::Allow, matches.allow), (RuleKind::Disallow, matches.disallow)] {
-            // The rule without a pattern has no place among the rules of all groups, and decides nothing.
+            // The rule without a pattern has no joint rank, and decides nothing.
             if let Some(place) = rank.and_then(|rank| ruleset.joint_rank(rank).ok()) {
                 best[kind as usize] = best[kind as usize].min(place);
             }

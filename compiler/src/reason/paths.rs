@@ -1,10 +1,10 @@
-//! The paths that URLs can have, in a normal form, as a small automaton over bytes.
+//! The paths that URLs can have in a normal form, as a small automaton over bytes.
 //!
-//! Everything here is read off the normal form itself, one octet at a time, so that it cannot differ from it.
+//! All data is derived from the normal form itself, one octet at a time, so that the two cannot differ.
 
 use reptile_engine::norm::NormalForm;
 
-/// The bytes in the order in which examples prefer them: what people write in paths first.
+/// The bytes in the order preferred in examples: common path characters first.
 pub(super) const BY_PREFERENCE: [u8; 256] = {
     const FIRST: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789-_./ABCDEFGHIJKLMNOPQRSTUVWXYZ~=&?+,;:@!()'";
     let mut order = [0; 256];
@@ -15,7 +15,7 @@ pub(super) const BY_PREFERENCE: [u8; 256] = {
         is_placed[FIRST[at] as usize] = true;
         at += 1;
     }
-    // The rest of ASCII that can be printed, then everything else.
+    // The other printable ASCII characters, then all remaining bytes.
     let mut round = 0;
     while round < 2 {
         let mut byte = 0;
@@ -32,7 +32,7 @@ pub(super) const BY_PREFERENCE: [u8; 256] = {
     order
 };
 
-/// The place of each byte in [`BY_PREFERENCE`].
+/// The position of each byte in [`BY_PREFERENCE`].
 pub(super) const PREFERENCE: [u8; 256] = {
     let mut preference = [0; 256];
     let mut at = 0;
@@ -43,7 +43,7 @@ pub(super) const PREFERENCE: [u8; 256] = {
     preference
 };
 
-/// How far a path has been read: what may follow depends on it.
+/// The state after reading part of a path, which determines what may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     /// Whether a `?` was read, if that matters in the normal form.
@@ -65,44 +65,44 @@ impl Place {
     /// The start of a path.
     pub(super) const START: Place = Place { in_query: false, escape: Escape::Outside };
 
-    /// Whether the place is not within an escape.
+    /// Returns whether the place is outside escapes.
     pub(super) fn is_plain(self) -> bool {
         self.escape == Escape::Outside
     }
 }
 
-/// The paths that URLs can have, in a normal form. That they begin with a slash is not said here.
+/// The paths that URLs can have in a normal form. Does not check that they begin with a slash.
 pub(super) struct Paths {
-    /// Whether a byte occurs by itself, before and after a `?`.
+    /// Whether a byte occurs unescaped, before and after a `?`.
     plain: [[bool; 256]; 2],
     /// Whether `%` followed by these two hex digits occurs.
     pairs: Vec<bool>,
-    /// Whether a `%` occurs that begins no escape.
+    /// Whether a `%` occurs that does not begin an escape.
     lone_percent: bool,
-    /// Whether it matters what follows a `%`.
+    /// Whether the bytes after a `%` matter.
     has_escapes: bool,
     /// Whether it matters that a `?` was read.
     has_query: bool,
-    /// How each byte by itself is written in a URL.
+    /// The spelling of each unescaped byte in a URL.
     written: Vec<Vec<u8>>,
 }
 
-/// Whether a byte can be in the path of a URL as it is.
+/// Returns whether a byte can occur unescaped in a URL's path.
 fn is_written(byte: u8) -> bool {
     !matches!(byte, 0 | b'\t' | b'\n' | b'\r' | b'#')
 }
 
-/// The index of two hex digits.
+/// Returns the index of two hex digits.
 fn pair(high: u8, low: u8) -> usize {
     usize::from(high) << 8 | usize::from(low)
 }
 
 impl Paths {
-    /// The paths of a normal form. Costs some thousand short normalisations.
+    /// Derives the paths from a normal form. Costs a few thousand short normalizations.
     pub(super) fn of(form: NormalForm) -> Paths {
         let mut plain = [[false; 256]; 2];
         let mut written: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
-        // How good the way to write a byte is; less is better.
+        // The cost of each byte's best spelling; less is better.
         let mut effort = [u8::MAX; 256];
         let escapes = (0..=255_u8).map(|byte| format!("%{byte:02X}").into_bytes());
         let spellings = (0..=255).filter(|&byte| is_written(byte)).map(|byte| vec![byte]).chain(escapes);
@@ -136,7 +136,7 @@ impl Paths {
         Paths { plain, pairs, lone_percent, has_escapes: !(all_pairs && lone_percent), has_query, written }
     }
 
-    /// Reads one byte of a path; `None` if no path goes on so.
+    /// Reads one byte. Returns `None` if no path continues with it.
     pub(super) fn next(&self, place: Place, byte: u8) -> Option<Place> {
         let Place { in_query, escape } = place;
         let go_on = |escape| Some(Place { in_query, escape });
@@ -156,18 +156,18 @@ impl Paths {
         is_plain.then_some(Place { in_query, escape: Escape::Outside })
     }
 
-    /// Whether a path may end at a place.
+    /// Returns whether a path may end at a place.
     pub(super) fn may_end(&self, place: Place) -> bool {
         place.is_plain() || self.lone_percent
     }
 
-    /// Whether a URL can have this path, which begins with a slash.
+    /// Returns whether a URL can have this path, which must begin with a slash.
     pub(super) fn accepts(&self, path: &[u8]) -> bool {
         let end = path.iter().try_fold(Place::START, |place, &byte| self.next(place, byte));
         path.first() == Some(&b'/') && end.is_some_and(|place| self.may_end(place))
     }
 
-    /// A path as it is written in a URL. Its normal form is the given one.
+    /// Returns a spelling of the path in a URL, whose normal form is `path`.
     pub(super) fn as_written(&self, path: &[u8]) -> Vec<u8> {
         path.iter().flat_map(|&byte| &self.written[usize::from(byte)]).copied().collect()
     }
@@ -177,7 +177,7 @@ impl Paths {
 mod tests {
     use super::*;
 
-    /// All texts over some bytes, up to a length, after a slash.
+    /// Returns all texts over an alphabet up to a length, after a slash.
     fn texts(alphabet: &[u8], max_len: u32) -> Vec<Vec<u8>> {
         let mut texts = vec![b"/".to_vec()];
         let mut start = 0;
@@ -192,9 +192,9 @@ mod tests {
         texts
     }
 
-    /// What a URL can have is in the automaton, and what is in the automaton can be written in a URL.
+    /// The automaton accepts the path of every URL, and every path that it accepts can be written in a URL.
     #[test]
-    fn paths_are_those_of_urls() {
+    fn accepted_paths_are_the_paths_of_urls() {
         for form in NormalForm::ALL {
             let paths = Paths::of(form);
             for url in texts(b"%2aAFf?*$/: \xC3", 4) {
@@ -210,7 +210,7 @@ mod tests {
                     assert_eq!(*form.path(&written), path, "{form:?} {shown}");
                     accepted += 1;
                 } else {
-                    // A path that is written as it is in normal form would have to be accepted.
+                    // A path that is its own normal form must be accepted.
                     let is_own = path.iter().all(|&byte| is_written(byte)) && *form.path(&path) == path;
                     assert!(!is_own, "{form:?} {}", path.escape_ascii());
                     refused += 1;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_has_one_place_in_the_order_of_preference() {
+    fn the_preference_order_contains_every_byte_once() {
         let mut order = BY_PREFERENCE;
         order.sort_unstable();
         assert!(order.into_iter().eq(0..=255));

@@ -1,63 +1,63 @@
-//! The rules of some rulesets that decide together, in order of precedence, and how each reads a path byte by byte.
+//! The rules that decide together, in order of precedence, and their progress through a path byte by byte.
 //!
-//! A pattern has one position at a time. Once a wildcard was reached, what was reached before it no longer matters: any
-//! text may come before what is left. After a wildcard the position is the longest start of the next segment that the
-//! text ends with, as in the algorithm of Knuth, Morris and Pratt.
+//! A pattern has one position at a time. After a wildcard, earlier positions no longer matter, because any text may
+//! precede the rest of the pattern. The position is then the longest prefix of the next segment that the text read so
+//! far ends with, as in the algorithm by Knuth, Morris and Pratt.
 
 use reptile_engine::format::automaton::kind_of;
 use reptile_engine::verdict::RuleKind;
 
 use crate::rules::order::{OrderedRule, RuleList};
 
-/// A rule. Small: a ruleset may have a million.
+/// A rule. Small, because a ruleset may have a million.
 struct Pattern<'l> {
-    /// Without end anchor and trailing wildcards; every `*` in it is a wildcard.
+    /// The pattern without the end anchor and trailing wildcards; every `*` in it is a wildcard.
     text: &'l [u8],
-    /// What there is to know of its wildcards, if it has any.
+    /// Tables for its wildcards, if it has any.
     wildcards: Option<Box<Wildcards>>,
-    /// By which it is compared with other rules; the smaller decides.
+    /// The precedence among all rules; the smaller decides.
     place: u32,
     kind: RuleKind,
-    /// Whether the match must end where the path ends.
+    /// Whether the match must end at the end of the path.
     anchored: bool,
 }
 
-/// For each position of a pattern with wildcards:
+/// Tables with an entry for each position in a pattern with wildcards.
 struct Wildcards {
-    /// Where it goes on after a mismatch: at the longest proper suffix of what was read of the segment that is a prefix of
-    /// it, or at its own position at the start of a segment. [`NONE`] before the first wildcard.
+    /// The position after a mismatch: the longest proper suffix of the segment text read so far that is also a prefix
+    /// of the segment, or the same position at the start of a segment. [`NONE`] before the first wildcard.
     failure: Box<[u32]>,
-    /// How many wildcards come after it.
+    /// The number of wildcards after the position.
     left: Box<[u32]>,
 }
 
-/// In place of a position: the rule is dead after a mismatch.
+/// A missing failure position: after a mismatch the rule is dead.
 const NONE: u32 = u32::MAX;
 
-/// The rules of some rulesets, the one that decides first.
+/// All rules, the deciding rule first.
 pub(super) struct Patterns<'l>(Vec<Pattern<'l>>);
 
-/// How far a rule has read a path.
+/// The progress of a rule through a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Position {
-    /// The place of the rule in the order of precedence.
+    /// The rule's index in order of precedence.
     pub(super) rule: u32,
-    /// The bytes of its text that are read, with the wildcards in front of the next byte.
+    /// The offset in the rule's text: the bytes read so far, including wildcards before the next byte.
     at: u32,
 }
 
-/// What a rule has become after a byte.
+/// The state of a rule after a byte.
 pub(super) enum Moved {
-    /// It cannot match any more.
+    /// The rule can no longer match.
     Dead,
-    /// It matches if the rest of the path is right.
+    /// The rule matches if the rest of the path fits.
     Live(Position),
-    /// It matches whatever follows.
+    /// The rule matches regardless of the rest.
     Done,
 }
 
 impl<'l> Patterns<'l> {
-    /// The rules of some lists, without those that restrict nothing.
+    /// Collects all rules in `lists` that restrict something.
     pub(super) fn of(lists: &'l [RuleList]) -> Patterns<'l> {
         let pattern = |rule: OrderedRule<'l>| Pattern {
             text: rule.matcher,
@@ -69,12 +69,12 @@ impl<'l> Patterns<'l> {
         let rules = || lists.iter().flat_map(RuleList::iter).filter(|rule| !rule.is_empty);
         let mut patterns = Vec::with_capacity(rules().count());
         patterns.extend(rules().map(pattern));
-        // Of an allow and a disallow in the same place the allow decides.
+        // An allow wins against a disallow with the same precedence.
         patterns.sort_unstable_by_key(|pattern: &Pattern<'_>| (pattern.place, pattern.kind));
         Patterns(patterns)
     }
 
-    /// Each rule, with its number, after it has read the slash that every path begins with.
+    /// Returns each rule's number and its state after the slash that begins every path.
     pub(super) fn after_slash(&self) -> impl Iterator<Item = (u32, Moved)> + '_ {
         (0..).zip(&self.0).map(|(rule, pattern)| match pattern.arrive(rule, 0) {
             Moved::Live(start) => (rule, self.read(start, b'/')),
@@ -82,31 +82,33 @@ impl<'l> Patterns<'l> {
         })
     }
 
-    /// The least number of bytes that a rule has to read until it matches.
+    /// Returns the minimum number of bytes that a rule must still read to match.
     pub(super) fn bytes_left(&self, Position { rule, at }: Position) -> u32 {
         let Some(pattern) = self.0.get(rule as usize) else { return 0 };
         let wildcards = pattern.wildcards.as_ref().and_then(|wildcards| wildcards.left.get(at as usize)).copied();
         (pattern.text.len() as u32).saturating_sub(at).saturating_sub(wildcards.unwrap_or_default())
     }
 
-    /// What the rule at a position does to the URLs that it matches.
+    /// Returns the rule's kind.
     pub(super) fn kind(&self, rule: u32) -> RuleKind {
         self.0.get(rule as usize).map_or(RuleKind::Allow, |pattern| pattern.kind)
     }
 
-    /// Whether the rule matches a path that ends here.
+    /// Returns whether the rule matches a path that ends here.
     pub(super) fn matches_at_end(&self, Position { rule, at }: Position) -> bool {
-        // Without an end anchor it would be done.
+        // Without an end anchor the rule would already be done.
         self.0.get(rule as usize).is_some_and(|pattern| at as usize == pattern.text.len())
     }
 
-    /// The only byte that a rule can go on with; `None` for one that has passed a wildcard, which goes on with any.
+    /// Returns the only byte that a rule can continue with, or `None` for a rule after a wildcard, which continues with
+    /// any.
     pub(super) fn only_byte(&self, Position { rule, at }: Position) -> Option<Option<u8>> {
         let pattern = self.0.get(rule as usize)?;
         pattern.failure(at).is_none().then(|| pattern.text.get(at as usize).copied())
     }
 
-    /// Calls `visit` with each byte that takes a rule that has passed a wildcard somewhere else than all other bytes do.
+    /// Calls `visit` with each byte that is special to a rule after a wildcard: all other bytes lead to the same
+    /// position.
     pub(super) fn each_byte(&self, Position { rule, mut at }: Position, mut visit: impl FnMut(u8)) {
         let Some(pattern) = self.0.get(rule as usize) else { return };
         loop {
@@ -127,14 +129,14 @@ impl<'l> Patterns<'l> {
             }
             match pattern.failure(at) {
                 None => return Moved::Dead,
-                // The segment begins anew with the next byte.
+                // The segment starts over with the next byte.
                 Some(failure) if failure == at => return Moved::Live(Position { rule, at }),
                 Some(failure) => at = failure,
             }
         }
     }
 
-    /// For each rule, the shortest path that it matches.
+    /// Returns, for each rule, the shortest path that it matches.
     pub(super) fn shortest_paths(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
         self.0.iter().map(|pattern| {
             let text = pattern.text.iter().copied().filter(|&byte| byte != b'*');
@@ -149,7 +151,7 @@ impl Pattern<'_> {
         self.wildcards.as_ref()?.failure(at)
     }
 
-    /// The rule after it has read `at` bytes of its text.
+    /// Returns the rule's state after reading `at` bytes of its text.
     fn arrive(&self, rule: u32, at: u32) -> Moved {
         let is_wildcard = self.text.get(at as usize) == Some(&b'*');
         let at = at + u32::from(is_wildcard);
@@ -161,7 +163,7 @@ impl Pattern<'_> {
 }
 
 impl Wildcards {
-    /// What there is to know of the wildcards of a pattern, if it has any.
+    /// Builds the tables for a pattern, or returns `None` if it has no wildcards.
     fn of(text: &[u8]) -> Option<Wildcards> {
         let first = memchr::memchr(b'*', text)?;
         let mut failure = vec![NONE; text.len() + 1];
@@ -185,7 +187,7 @@ impl Wildcards {
     }
 }
 
-/// Where each position of a segment, which begins at `start`, goes on after a mismatch.
+/// Fills in the positions after a mismatch for a segment that begins at `start`.
 fn failures(segment: &[u8], start: usize, failure: &mut [u32]) {
     failure[0] = start as u32;
     let mut matched = 0;

@@ -1,11 +1,11 @@
 //! The search for a shortest path with a verdict, over all paths at once.
 //!
-//! A state is what the rest of a path depends on: the position of each rule that can still change the verdict, and the
-//! verdict if none of them matches. Paths that lead to the same state are continued once. A search that ends without the
-//! verdict has proved that no path has it.
+//! A state contains everything that affects the rest of a path: the position of each rule that can still change the
+//! verdict, and the verdict if none of them matches. Paths that lead to the same state are continued only once. A
+//! search that ends without finding the verdict proves that no path has it.
 //!
-//! States are continued in the order of the shortest path that they may lead to (A*): the bytes that were read, and those
-//! that a rule with the verdict still has to read. States from which no such rule can match are left out.
+//! States are expanded in order of the shortest path that they may lead to (A*): the bytes read so far, plus the bytes
+//! that a rule with the verdict must still read. States from which no such rule can match are dropped.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,75 +19,76 @@ use super::patterns::{Moved, Patterns, Position};
 /// The path that does not count.
 pub(super) const ROBOTS_TXT: &[u8] = b"/robots.txt";
 
-/// No length of a start of [`ROBOTS_TXT`]: the path has gone another way.
+/// The value of `State::robots_txt` if the path is not a prefix of [`ROBOTS_TXT`].
 const ANOTHER_WAY: u8 = u8::MAX;
 
-/// What was found.
+/// The result of a search.
 pub(super) struct Found {
     /// A shortest path with the verdict, in normal form, if there is one.
     pub(super) path: Option<Vec<u8>>,
-    /// Whether the search came to its end.
+    /// Whether the search was completed.
     pub(super) is_complete: bool,
     pub(super) steps: usize,
 }
 
-/// What the rest of a path depends on.
+/// Everything that affects the rest of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    /// The rules that can still change the verdict, the one that decides first.
+    /// The rules that can still change the verdict, the deciding rule first.
     live: Box<[Position]>,
-    /// What the path is if none of these rules matches.
+    /// The verdict if none of these rules matches.
     otherwise: RuleKind,
     place: Place,
-    /// How many bytes of [`ROBOTS_TXT`] were read, and nothing else.
+    /// The number of bytes read, if they are a prefix of [`ROBOTS_TXT`].
     robots_txt: u8,
 }
 
-/// How a state was reached by the shortest path so far.
+/// The shortest known way to reach a state.
 struct Reached {
-    /// The state before it, or [`NO_STATE`].
+    /// The previous state, or [`NO_STATE`].
     from: u32,
-    /// The byte in between.
+    /// The byte between the two states.
     byte: u8,
-    /// Whether all states after it were reached.
+    /// Whether all successor states have been reached.
     is_expanded: bool,
-    /// How many bytes the path has.
+    /// The length of the path in bytes.
     len: u32,
 }
 
-/// In place of a state: the path begins.
+/// The predecessor of the first state.
 const NO_STATE: u32 = u32::MAX;
 
-/// One byte further on a path.
+/// One more byte of a path.
 #[derive(Clone, Copy)]
 struct Step {
     from: u32,
     byte: u8,
-    /// Where the path is after the byte.
+    /// The place after the byte.
     place: Place,
     robots_txt: u8,
-    /// How many bytes the path has after the byte.
+    /// The length of the path after the byte.
     len: u32,
 }
 
-/// A search that is under way.
+/// A search in progress.
 struct Search<'s, 'l> {
     patterns: &'s Patterns<'l>,
     paths: &'s Paths,
     wanted: RuleKind,
     max_steps: usize,
     steps: usize,
-    /// The states in the order in which they were reached first.
+    /// The states, in the order in which they were first reached.
     states: IndexSet<State, foldhash::fast::FixedState>,
-    /// How each was reached.
+    /// For each state, how it was reached.
     reached: Vec<Reached>,
-    /// The states to go on with: the length of the path to the verdict at least, what is left of it, and the state.
+    /// The states to expand: a lower bound for the length of a path with the verdict, the remaining part of it, and the
+    /// state.
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
-    /// The rules of a state that go on with one byte only, by that byte. Empty between two states.
+    /// The rules in a state that continue with only one byte, by that byte. Empty between two states.
     by_byte: Vec<Vec<Position>>,
 }
 
-/// Searches until a path of the wanted kind is found, all paths are looked at, or the steps are used up.
+/// Searches until a path with the wanted verdict is found, all paths have been covered, or the steps are used up.
 pub(super) fn search(patterns: &Patterns<'_>, paths: &Paths, wanted: RuleKind, max_steps: usize) -> Found {
     let mut search = Search {
         patterns,
@@ -113,13 +114,13 @@ pub(super) fn search(patterns: &Patterns<'_>, paths: &Paths, wanted: RuleKind, m
         }
         search.expand(index);
     }
-    // A search that went over the limit with its last state was cut short there.
+    // A search that exceeded the limit in its last state is incomplete.
     is_complete &= search.steps <= max_steps;
     Found { path, is_complete, steps: search.steps }
 }
 
 impl Search<'_, '_> {
-    /// Reaches the state after the slash that every path begins with.
+    /// Reaches the state after the slash that begins every path.
     fn begin(&mut self) {
         let moved = self.patterns.after_slash();
         if let Some(place) = self.paths.next(Place::START, b'/') {
@@ -128,7 +129,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether the path to a state may end there, and has the wanted verdict then.
+    /// Returns whether the path to a state may end there, with the wanted verdict.
     fn ends_as_wanted(&self, index: u32) -> bool {
         let Some(state) = self.states.get_index(index as usize) else { return false };
         let at_end = state.live.iter().find(|&&position| self.patterns.matches_at_end(position));
@@ -137,7 +138,7 @@ impl Search<'_, '_> {
             && usize::from(state.robots_txt) != ROBOTS_TXT.len()
     }
 
-    /// Reaches all states after a state.
+    /// Reaches all successors of a state.
     fn expand(&mut self, index: u32) {
         let Some(reached) = self.reached.get_mut(index as usize) else { return };
         let len = reached.len + 1;
@@ -146,7 +147,7 @@ impl Search<'_, '_> {
         }
         let Some(state) = self.states.get_index(index as usize).cloned() else { return };
         let mut bytes = Bytes::default();
-        // The rules that have passed a wildcard read every byte; others only one, and there may be many of them.
+        // Rules after a wildcard read every byte; other rules read only one, and there may be many of them.
         let mut reading_all: Vec<Position> = Vec::new();
         for &position in &state.live {
             match self.patterns.only_byte(position) {
@@ -154,7 +155,7 @@ impl Search<'_, '_> {
                     bytes.add(byte);
                     self.by_byte[usize::from(byte)].push(position);
                 }
-                // It matches at the end of the path only.
+                // It matches only at the end of the path.
                 Some(None) => {}
                 None => {
                     let steps = &mut self.steps;
@@ -183,8 +184,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The bytes to go on with, the preferred ones first: those that some rule tells apart from others, and one that stands
-    /// for all others. Where there is such a byte, an escape leads nowhere else than three of it.
+    /// Returns the bytes to continue with, in order of preference: those that affect some rule specially, and one that
+    /// represents all others. If there is such a byte, an escape leads nowhere that three such bytes do not.
     fn bytes_to_read(&self, bytes: &Bytes, place: Place) -> Vec<u8> {
         let is_like_others = |byte: u8| !bytes.is_in[usize::from(byte)] && self.paths.next(place, byte) == Some(place);
         match BY_PREFERENCE.into_iter().find(|&byte| place.is_plain() && is_like_others(byte)) {
@@ -198,7 +199,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Reads a byte with the rules that can go on with it.
+    /// Reads a byte with the rules that can continue with it.
     fn read(&mut self, step: Step, otherwise: RuleKind, reading_all: &[Position]) {
         let here = std::mem::take(&mut self.by_byte[usize::from(step.byte)]);
         self.steps += 1 + here.len() + reading_all.len();
@@ -208,14 +209,14 @@ impl Search<'_, '_> {
         self.by_byte[usize::from(step.byte)] = here;
     }
 
-    /// Reaches the state after a step. `moved` has the rules that were live, the one that decides first, and `otherwise` is
-    /// the verdict if none of them matches.
+    /// Reaches the state after a step. `moved` contains the live rules, the deciding rule first, and `otherwise` is the
+    /// verdict if none of them matches.
     fn reach(&mut self, step: Step, moved: impl Iterator<Item = (u32, Moved)>, mut otherwise: RuleKind) {
         let mut live: Vec<Position> = Vec::new();
         for (rule, moved) in moved {
             match moved {
                 Moved::Live(position) => live.push(position),
-                // The rules after it can no longer decide.
+                // Later rules can no longer decide.
                 Moved::Done => {
                     otherwise = self.patterns.kind(rule);
                     break;
@@ -223,7 +224,7 @@ impl Search<'_, '_> {
                 Moved::Dead => {}
             }
         }
-        // A rule that no rule of the other kind comes after cannot change the verdict.
+        // A rule that is not followed by a rule of the other kind cannot change the verdict.
         let changing = live.iter().rposition(|position| self.patterns.kind(position.rule) != otherwise);
         live.truncate(changing.map_or(0, |last| last + 1));
         let of_kind = live.iter().filter(|position| self.patterns.kind(position.rule) == self.wanted);
@@ -248,7 +249,7 @@ impl Search<'_, '_> {
         self.open.push(Reverse((len.saturating_add(left), left, index as u32)));
     }
 
-    /// The shortest path by which a state was reached.
+    /// Returns the shortest known path to a state.
     fn path_to(&self, mut state: u32) -> Vec<u8> {
         let mut path = Vec::new();
         while let Some(reached) = self.reached.get(state as usize) {
@@ -260,7 +261,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Some bytes, each once.
+/// A list of distinct bytes.
 struct Bytes {
     is_in: [bool; 256],
     list: Vec<u8>,
@@ -280,7 +281,7 @@ impl Bytes {
     }
 }
 
-/// The positions of two lists, the rule that decides first.
+/// Merges two lists of positions, the deciding rule first.
 fn in_order(a: &[Position], b: &[Position]) -> impl Iterator<Item = Position> {
     let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
     std::iter::from_fn(move || match (a.peek(), b.peek()) {

@@ -1,4 +1,4 @@
-//! Assigns each group to the product tokens that it names: one list of rules for each token, and one for the default group.
+//! Assigns each group to the product tokens that it names: one rule list per token, and one for the default group.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,7 +19,7 @@ pub enum Named<'b> {
     Token(&'b [u8]),
 }
 
-/// Reads the crawlers that the value of a user-agent line names.
+/// Returns the crawlers that a user-agent value names.
 #[must_use]
 pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
     if dialect.default_token.is_named_by(value) {
@@ -28,37 +28,38 @@ pub fn named<'b>(value: &'b [u8], dialect: &Dialect) -> Named<'b> {
     Named::Token(dialect.token_syntax.token_of(value))
 }
 
-/// The lists of rules of a file, and the product tokens that each list is for.
+/// A file's rule lists, and the product tokens assigned to each list.
 #[derive(Debug)]
 pub struct Assignment<'b> {
-    /// Each product token of the file, in lower case and sorted, with the index of its list; a token with several entries
-    /// has several lists, which decide together.
+    /// The file's product tokens, in lower case and sorted, each with the index of its list. A token with several
+    /// entries has several lists, which decide together.
     pub tokens: BumpVec<'b, (&'b [u8], u32)>,
-    /// The index of the list of the default group, if there is one.
+    /// The index of the default group's list, if there is one.
     pub default_group: Option<u32>,
-    /// The lists of rules, each in the order of the file.
+    /// The rule lists, each in file order.
     pub lists: Vec<List<'b>>,
 }
 
-/// The list of rules for one or more tokens.
+/// The rule list for one or more tokens.
 #[derive(Debug)]
 pub struct List<'b> {
-    /// The rules, in the order of the file.
+    /// The rules, in file order.
     pub rules: &'b [RawRule<'b>],
-    /// The groups of the file that the list merges.
+    /// The indices of the groups that the list merges.
     pub groups: &'b [u32],
     /// Whether the list decides together with other lists for some token, so that its rules need joint ranks.
     pub is_part: bool,
 }
 
-/// Assigns each group to the product tokens that it names. Merges the groups of each token and of `*`, or takes the
-/// first of them, as the dialect requires.
+/// Assigns each group to the product tokens that it names.
 ///
-/// A group that names both a token and `*` counts for both. Tokens that share all of their groups share a list. Merged
-/// lists could have many times the rules of the file, if each of thousands of tokens has a group of its own besides a
-/// large common one; over a limit the remaining tokens keep their groups apart.
+/// Merges the groups for each token and for `*`, or selects the first of them, as the dialect requires.
 ///
-/// Time linear in the number of user-agent lines (times the logarithm, to sort them) and of rules.
+/// A group that names both a token and `*` counts for both. Tokens that share all of their groups share a list. If each
+/// of thousands of tokens has its own group and a large common one, merged lists could have many times as many rules as
+/// the file. Over a limit, the remaining tokens keep their groups separate.
+///
+/// Takes time linear in the number of rules and of user-agent lines, plus the time to sort the latter.
 #[must_use]
 pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> Assignment<'b> {
     let agent_count = robots.groups.iter().map(|group| group.agents.len()).sum();
@@ -110,8 +111,8 @@ pub fn assign<'b>(robots: &Robots<'b>, dialect: &Dialect, arena: &'b Bump) -> As
     Assignment { tokens, default_group, lists: lists.lists }
 }
 
-/// Assigns to each token the first group that names it. The lists are in the order of the groups, so that the engine
-/// knows which list comes first if several of the file's tokens contain the crawler's.
+/// Assigns to each token the first group that names it. The lists are in group order, so that the engine knows which
+/// comes first if several of the file's tokens contain the crawler's.
 fn first_groups<'b>(
     robots: &Robots<'b>,
     mut named_in: BumpVec<'b, (&'b [u8], u32)>,
@@ -127,11 +128,11 @@ fn first_groups<'b>(
     Assignment { tokens: named_in, default_group, lists: (0..).zip(&robots.groups).map(list).collect() }
 }
 
-/// The lists of rules made so far, by the groups that each merges.
+/// The rule lists built so far, by the groups that each merges.
 struct Lists<'r, 'b> {
     robots: &'r Robots<'b>,
     arena: &'b Bump,
-    /// For each group, the list that has only this group.
+    /// For each group, the list that contains only this group.
     of_one: &'b mut [Option<u32>],
     of_several: HashMap<&'b [u32], u32>,
     lists: Vec<List<'b>>,
@@ -166,7 +167,7 @@ mod tests {
     use crate::dialect::{GOOGLE_LIB, KOSTER_1994, YANDEX};
 
     #[test]
-    fn reads_names() {
+    fn user_agent_values_are_read_by_each_dialect() {
         let token = |name: &'static str| Named::Token(name.as_bytes());
         for (value, letters, before_version, whole) in [
             ("*", Named::Everyone, Named::Everyone, Named::Everyone),

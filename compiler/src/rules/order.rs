@@ -1,8 +1,8 @@
-//! Brings the rules of a group into normal form and order of precedence, each rule once.
+//! Normalizes and deduplicates a group's rules, and brings them into order of precedence.
 //!
-//! The order lets one compiler serve all dialects: every rule gets a place, and of the rules that match a path the one
-//! with the smallest place decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie";
-//! the draft of 1996 says "the first in the file", which is an order like any other.
+//! The order lets one compiler serve all dialects: every rule gets a rank, and the matching rule with the smallest rank
+//! decides. Google's library, RFC 9309 and most others say "the longest, and allow on a tie"; the 1996 draft says "the
+//! first in the file", which is just another order.
 
 use std::borrow::Cow;
 
@@ -17,28 +17,28 @@ use crate::body::RawRule;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::rules::groups::List;
 
-/// A rule in normal form, before it has a place in the order.
+/// A rule in normal form, not yet ranked.
 #[derive(Clone, Copy, Debug)]
 struct NormalRule<'b> {
-    /// The pattern with runs of wildcards reduced to one, and without trailing wildcards and end anchor.
+    /// The pattern with each run of wildcards reduced to one, and without trailing wildcards and the end anchor.
     matcher: &'b [u8],
-    /// Whether the match must end where the path ends.
+    /// Whether the match must end at the end of the path.
     anchored: bool,
     kind: RuleKind,
-    /// The order of precedence as a number, without ties between rules of the same kind: the smaller wins.
+    /// Precedence as a number; the smaller wins. Rules of the same kind may tie.
     key: u32,
     line: u32,
-    /// The pattern in normal form, as it is shown.
+    /// The pattern in normal form, as displayed.
     pattern: &'b [u8],
 }
 
 impl<'b> NormalRule<'b> {
-    /// Whether no other plain rule of the same weight can match the same path.
+    /// Returns whether the rule is a plain prefix. No two plain rules with the same weight match the same path.
     fn is_plain(&self) -> bool {
         !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
     }
 
-    /// The pattern to show, unless it is the matcher, followed by `$` if that is anchored.
+    /// Returns the displayed pattern if it cannot be derived from the matcher and its anchor.
     fn pattern_apart(&self) -> Option<&'b [u8]> {
         let (body, end) = self.pattern.split_at(self.pattern.len().min(self.matcher.len()));
         let end_can_be_read_off = matches!((end, self.anchored), (b"", false) | (b"$", true));
@@ -46,57 +46,58 @@ impl<'b> NormalRule<'b> {
     }
 }
 
-/// The key by which a rule is sorted among the rules of its group.
+/// The sort key of a rule within its group.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The eight bytes of the matcher after the prefix that all matchers share.
+    /// The eight bytes of the matcher after the prefix shared by all matchers.
     start: u64,
-    /// For a matcher with no more bytes than those: their number, and the flags that sort after the matcher. For all
-    /// other matchers the greatest number. After sorting, the rule's place.
+    /// The number of bytes in `start` and the sorting flags, or `u32::MAX` if the matcher is longer. After sorting, the
+    /// rule's position.
     number: u32,
-    /// The index of the rule.
+    /// The rule's index.
     index: u32,
 }
 
-/// Buffers that [`order`] uses again for each group, so that many small groups need no memory of their own.
+/// Buffers that [`order`] reuses, so that many small groups need no separate allocations.
 #[derive(Debug, Default)]
 pub struct OrderScratch<'b> {
     normal_rules: Vec<NormalRule<'b>>,
-    /// The rules that are kept, in the order of their matchers.
+    /// The rules that are kept, in matcher order.
     places: Vec<Place>,
-    /// The rules in order of precedence: the key and the index in `places` as one number.
+    /// The rules in order of precedence: the key and the index into `places`, packed into one number.
     by_precedence: Vec<u64>,
 }
 
-/// The rules of one group, in a form that is equal for equal behaviour, whatever file they come from: bytes that can be
-/// hashed, compared, sorted and compiled.
+/// One group's rules in canonical form: lists with equal behavior are equal, regardless of the file.
 ///
-/// Holds no line numbers; [`order`] returns them in a separate list, by place.
+/// The bytes can be hashed, compared, sorted and compiled.
+///
+/// Holds no line numbers; [`order`] returns them in a separate list, by position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleList {
-    // For each rule, in the order of the matchers: rank, flags, length of the matcher, key if the list decides together
-    // with others, length of the pattern if it differs, and the texts.
+    // For each rule, in matcher order: rank, flags, matcher length, key if the list decides together with others,
+    // pattern length if the pattern differs, and the texts.
     bytes: Box<[u8]>,
 }
 
 /// A rule of a [`RuleList`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderedRule<'l> {
-    /// Twice the place, plus one for a disallow.
+    /// Twice the position, plus one for a disallow.
     pub rank: u32,
-    /// The pattern without trailing wildcards and end anchor; every `*` in it is a wildcard.
+    /// The pattern without trailing wildcards and the end anchor; every `*` in it is a wildcard.
     pub matcher: &'l [u8],
-    /// Whether the match must end where the path ends.
+    /// Whether the match must end at the end of the path.
     pub anchored: bool,
-    /// Whether this is the rule with an empty pattern, which restricts nothing but is named if no other rule matches.
+    /// Whether this is the rule with an empty pattern. It restricts nothing, but is reported if no other rule matches.
     pub is_empty: bool,
-    /// The pattern to show, if it is not the matcher, followed by `$` if that is anchored.
+    /// The pattern to display, if it cannot be derived from the matcher and its anchor.
     pub pattern: Option<&'l [u8]>,
-    /// The rule's place among the rules of all lists, if its list decides together with others.
+    /// The rule's precedence among the rules of all lists, if its list decides together with others.
     pub key: Option<u32>,
 }
 
-/// Bytes of rank, flags and length of the matcher.
+/// Combined length of rank, flags and matcher length.
 const HEADER_BYTES: usize = 9;
 
 const FLAG_ANCHORED: u8 = 1;
@@ -105,8 +106,9 @@ const FLAG_PATTERN: u8 = 4;
 const FLAG_KEY: u8 = 8;
 
 impl RuleList {
-    /// The rules, in the order of their matchers' bytes, unanchored before anchored, allow before disallow. The rule
-    /// with an empty pattern comes last.
+    /// Iterates over the rules in byte order of their matchers, unanchored before anchored, allow before disallow.
+    ///
+    /// The rule with an empty pattern comes last.
     pub fn iter(&self) -> impl Iterator<Item = OrderedRule<'_>> {
         let mut rest = &self.bytes[..];
         std::iter::from_fn(move || {
@@ -137,17 +139,19 @@ impl RuleList {
         })
     }
 
-    /// The number of bytes that the list takes.
+    /// Returns the list's length in bytes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The list that compiles to a ruleset with these rules: each with its given rank, whatever weight its dialect
-    /// would give it. Invalid rules give a list that compiles to something else.
+    /// Returns the list that compiles to a ruleset with these rules and ranks, regardless of the weights that a dialect
+    /// would give them.
+    ///
+    /// Invalid rules give a list that compiles to a different ruleset.
     #[must_use]
     pub fn from_compiled<'b>(rules: &'b [RulesetRule], arena: &'b Bump) -> RuleList {
-        // The index of the rule stands for its line, of which a ruleset has none.
+        // The rule index replaces the line number, which rulesets do not store.
         let normal_of = |(index, rule): (u32, &'b RulesetRule)| {
             let shown: &[u8] = &rule.pattern;
             let mut pattern = shown;
@@ -163,13 +167,13 @@ impl RuleList {
                 let directory = memchr::memrchr(b'/', pattern).map_or(pattern, |slash| &pattern[..=slash]);
                 pattern = BumpVec::from_iter_in(directory.iter().chain(b"$").copied(), arena).into_bump_slice();
             }
-            // The rank replaces the weight, which is all that the order would decide here.
+            // Only the order would use the weight, and here the rank replaces it.
             let raw = RawRule { kind: rule.kind, value: shown, line: index };
             normal_rule(pattern, shown, &raw, Order::FileOrder, arena)
         };
         let mut normal_rules = Vec::with_capacity(rules.len());
         normal_rules.extend((0..).zip(rules).filter(|(_, rule)| !rule.pattern.is_empty()).map(normal_of));
-        // Rules that are alike keep the order of their ranks.
+        // Equal rules keep their rank order.
         normal_rules.sort_unstable_by_key(|normal| (normal.matcher, normal.anchored, normal.kind, normal.line));
         let joint_rank = |normal: &NormalRule<'_>| rules[normal.line as usize].joint_rank;
         let size = normal_rules.iter().map(|normal| byte_len(normal, joint_rank(normal).is_some())).sum::<usize>();
@@ -185,9 +189,10 @@ impl RuleList {
     }
 }
 
-/// Brings the rules of a group into normal form and order.
-/// Returns the list, and the line of each rule by place. Of rules of one kind that match the same paths only the first
-/// in the order is kept. Time: sorting, so linear in the bytes times the logarithm of the number of rules.
+/// Normalizes and orders a group's rules.
+///
+/// Returns the list, and each rule's line by position. Among rules of the same kind that match the same paths, only the
+/// first in order is kept. Time: linear in the bytes, times the logarithm of the rule count, for sorting.
 #[must_use]
 pub fn order<'b>(
     list: &List<'b>,
@@ -221,8 +226,7 @@ pub fn order<'b>(
     (RuleList { bytes: bytes.into_boxed_slice() }, lines)
 }
 
-/// Fills a list with the rules in normal form. Returns kind and line of the rule with an empty pattern, if there is
-/// one.
+/// Fills a list with the normalized rules. Returns the kind and line of the empty-pattern rule, if any.
 fn normalise<'b>(
     list: &List<'b>,
     dialect: &Dialect,
@@ -239,8 +243,8 @@ fn normalise<'b>(
             Cow::Owned(pattern) => arena.alloc_slice_copy(&pattern),
         };
         if pattern.is_empty() {
-            // The rule has no octets and decides nothing, but is named if no other rule matches: an allow rather than a
-            // disallow, the first of its kind.
+            // The rule has no octets and decides nothing, but is reported if no other rule matches. An allow takes
+            // precedence over a disallow, then the first line.
             if empty.is_none_or(|(kind, _)| rule.kind < kind) {
                 empty = Some((rule.kind, rule.line));
             }
@@ -265,7 +269,7 @@ fn normalise<'b>(
     empty
 }
 
-/// The rule that allows `/robots.txt` in dialects in which no rule can disallow it. It has no line.
+/// The rule that allows `/robots.txt` in dialects where no rule can disallow it. It has no line.
 const ROBOTS_TXT: NormalRule<'static> = NormalRule {
     matcher: b"/robots.txt",
     anchored: true,
@@ -275,7 +279,7 @@ const ROBOTS_TXT: NormalRule<'static> = NormalRule {
     pattern: b"/robots.txt$",
 };
 
-/// The rule that a line means in a dialect.
+/// Returns a line's effective rule under a dialect.
 pub(crate) fn meaning_of<'b>(rule: &RawRule<'b>, dialect: &Dialect) -> RawRule<'b> {
     match (rule.kind, rule.value, dialect.empty_disallow) {
         (RuleKind::Disallow, b"", EmptyDisallow::AllowRoot) => {
@@ -295,7 +299,7 @@ fn normal_rule<'b>(
 ) -> NormalRule<'b> {
     let key = key_of(pattern, rule.kind, rule.line, order);
     let Pattern { text: mut matcher, anchored } = Pattern::new(pattern).without_trailing_wildcards();
-    // A run of wildcards is looked for only if there is a wildcard at all, which is rare.
+    // Wildcards are rare, so runs of them are searched for only if there is one.
     if memchr::memchr(b'*', matcher).is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {
         let mut last = 0;
         let once = matcher.iter().copied().filter(|&byte| {
@@ -308,21 +312,22 @@ fn normal_rule<'b>(
     NormalRule { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
-/// The offset of the last slash of an allow, if `/index.htm` begins there. The rule then also allows the directory: the
-/// pattern up to that slash, and nothing after it.
+/// Returns the offset of an allow's last slash if `/index.htm` begins there.
 ///
-/// Source: google/robotstxt, `HandleAllow`, which tries the directory when the rule itself does not match. The
-/// directory weighs less than the rule, so that trying both gives the same result.
+/// The rule then also allows the directory itself: the pattern up to that slash, with an end anchor.
+///
+/// Source: google/robotstxt, `HandleAllow`, which tries the directory if the rule itself does not match. The directory
+/// weighs less than the rule, so trying both gives the same result.
 pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
     memchr::memrchr(b'/', pattern).filter(|&slash| pattern[slash..].starts_with(b"/index.htm"))
 }
 
-/// Sorts rules by their matchers. Of those that match the same paths, keeps the first of each kind.
+/// Sorts rules by matcher. Among rules that match the same paths, keeps the first of each kind.
 fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
     const START_BYTES: usize = size_of::<u64>();
     places.clear();
-    // The prefix that all matchers share distinguishes nothing; the eight bytes after it distinguish most matchers, and
-    // are compared as a number.
+    // The prefix shared by all matchers distinguishes nothing. The next eight bytes distinguish most matchers, and are
+    // compared as a number.
     let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let Some((first, others)) = normal_rules.split_first() else { return };
     let shared =
@@ -353,7 +358,7 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
                 remainder(a).cmp(&remainder(b)).then_with(|| precedence(a).cmp(&precedence(b)))
             });
         } else if let Some(first) = alike.iter().min_by_key(|place| precedence(place)).copied() {
-            // Only the first in the order of precedence is kept.
+            // Only the first in order of precedence is kept.
             alike.fill(first);
         }
     }
@@ -362,11 +367,11 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
     });
 }
 
-/// Sorts the rules of `places` by precedence.
+/// Sorts the rules in `places` by precedence.
 ///
-/// Where two rules of the same kind and weight can match the same path, the first line decides. Plain rules of the same
-/// length never match the same path, so they keep the order of their bytes, and files that list them in another order
-/// share the ruleset.
+/// If two rules with the same kind and weight can match the same path, the earlier line decides. Plain rules with the
+/// same length never match the same path, so they keep byte order, and files that list them in a different order share
+/// the ruleset.
 fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[Place], by_precedence: &mut Vec<u64>) {
     let at = |keyed: u64| &normal_rules[places[keyed as u32 as usize].index as usize];
     by_precedence.clear();
@@ -382,7 +387,7 @@ fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[Place], by_preced
     }
 }
 
-/// The order of precedence as a number: the smaller wins. Ties are broken by line.
+/// Returns precedence as a number; the smaller wins. Ties are broken by line.
 pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) -> u32 {
     let by_weight = |weight: usize| (u32::MAX / 2 - weight as u32) * 2 + kind as u32;
     match order {
@@ -392,20 +397,20 @@ pub(crate) fn key_of(pattern: &[u8], kind: RuleKind, line: u32, order: Order) ->
     }
 }
 
-/// The octets of a pattern without its trailing wildcards, which change nothing, and without a `$` after them, which
-/// has no effect.
+/// Returns the length of a pattern without trailing wildcards, which change nothing, and without a `$` after them,
+/// which has no effect.
 pub(crate) fn len_without_trailing_wildcards(pattern: &[u8]) -> usize {
     let whole = Pattern::new(pattern);
     let trimmed = whole.without_trailing_wildcards();
     trimmed.text.len() + usize::from(trimmed.anchored)
 }
 
-/// Whether two texts are equal. Mostly they are the same slice, so that no bytes need be compared.
+/// Returns whether two texts are equal. They are usually the same slice, so no bytes need comparing.
 fn are_same(a: &[u8], b: &[u8]) -> bool {
     std::ptr::eq(a, b) || a == b
 }
 
-/// The bytes that [`push`] appends for a rule.
+/// Returns how many bytes [`push`] appends for a rule.
 fn byte_len(normal: &NormalRule<'_>, has_key: bool) -> usize {
     let apart = normal.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
     HEADER_BYTES + if has_key { 4 } else { 0 } + normal.matcher.len() + apart
@@ -439,7 +444,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_at_the_end_are_not_counted() {
+    fn trailing_wildcards_are_not_counted() {
         for (pattern, len) in
             [("/a", 2), ("/a*", 2), ("/a**", 2), ("/a*$", 2), ("/a$", 3), ("/*a", 3), ("*", 0), ("*$", 0)]
         {

@@ -1,4 +1,4 @@
-//! Collects prepared files and captures, and compiles them to a set.
+//! Collects prepared files and captures, and compiles them into a set.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -25,25 +25,27 @@ use crate::rules::order::RuleList;
 use crate::set::report::TieTimes;
 use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
 
-/// The memory that an origin takes beside the bytes of its host: its captures, and its places in lists and tables, which
-/// grow by doubling.
+/// Approximate memory per origin without its host name: its captures, and its entries in lists and tables, which grow
+/// by doubling.
 const ORIGIN_BYTES: usize = 2 * (size_of::<Captures>() + size_of::<OwnedOrigin>() + size_of::<u32>());
 
-/// The memory that the time of a failure takes in a list that grows by doubling.
+/// Memory for a failure's time in a list that grows by doubling.
 const FAILURE_BYTES: usize = 2 * size_of::<Time>();
 
-/// The memory that a capture takes in such a list, in a set by time.
+/// Memory for a capture in such a list, in a set by time.
 const CAPTURE_BYTES: usize = 2 * size_of::<KeptCapture>();
 
-/// Collects prepared files and captures, and compiles them to a set. The set depends on what was added, not on its order.
+/// Collects prepared files and captures, and compiles them into a set.
+///
+/// The set does not depend on the order in which they are added.
 ///
 /// Memory: the distinct rules, lines and names, about as much as the set itself.
 pub struct SetBuilder {
     pub(super) dialect: Dialect,
     pub(super) profile: Profile,
-    /// The time that the set is made for.
+    /// The set's time.
     pub(super) at: Option<Time>,
-    /// Whether the set is to have line numbers.
+    /// Whether the set stores line numbers.
     keeps_lines: bool,
     /// Whether the set is by time.
     pub(super) by_time: bool,
@@ -53,7 +55,7 @@ pub struct SetBuilder {
     /// Times at which captures tie, for the few origins with ties. Kept when a part is compiled.
     pub(super) ties: BTreeMap<OwnedOrigin, TieTimes>,
     contents: Contents,
-    /// The memory that origins and captures take, about.
+    /// Approximate memory for origins and captures.
     held_bytes: usize,
     /// The index of each origin in `captures`.
     origins: HashMap<OwnedOrigin, u32, RandomState>,
@@ -61,14 +63,15 @@ pub struct SetBuilder {
 }
 
 impl SetBuilder {
-    /// A builder of a set under one dialect, with the dialect's own fetch profile, for the time of the newest capture.
+    /// Creates a builder for a dialect and its own fetch profile. The newest capture determines the set's time.
     #[must_use]
     pub fn new(dialect: &Dialect) -> SetBuilder {
         SetBuilder::with_profile(dialect, Profile::of_dialect(dialect), None)
     }
 
-    /// A builder of a set under one dialect and one fetch profile, for a time: later captures do not count. If no time
-    /// is given, it is the time of the newest capture.
+    /// Creates a builder for a dialect, a fetch profile and a time; later captures do not count.
+    ///
+    /// Without a time, the newest capture determines it.
     #[must_use]
     pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<Time>) -> SetBuilder {
         SetBuilder {
@@ -87,32 +90,36 @@ impl SetBuilder {
         }
     }
 
-    /// Sets whether the set keeps the line of each rule, which verdicts do not need. The default is to keep them.
+    /// Sets whether the set stores rule line numbers, which verdicts do not need. The default is `true`.
     #[must_use]
     pub fn line_numbers(mut self, keep: bool) -> SetBuilder {
         self.keeps_lines = keep;
         self
     }
 
-    /// Sets whether the set is by time: whether it keeps every capture, with the spans of time in which each policy is in
-    /// force, so that URLs can be decided by the rules of their own time. To be called before anything is added. The
-    /// default is to keep what may still count.
+    /// Sets whether the set is by time.
+    ///
+    /// Such a set keeps every capture, and the time span of each policy, so that URLs can be decided by the rules at
+    /// their time. Call this before adding anything. By default a set keeps only captures that may still count.
     #[must_use]
     pub fn by_time(mut self, keep: bool) -> SetBuilder {
         self.by_time = keep;
         self
     }
 
-    /// Adds a file that was fetched successfully, at an unknown time, for some origins. Returns how many of them had
-    /// such a file already. Of two files without a time one counts, regardless of their order.
+    /// Adds a successfully fetched file with an unknown time for some origins.
     ///
-    /// A host that is longer than [`MAX_HOST_BYTES`] cannot occur in a URL and is left out.
+    /// Returns the number of captures discarded as a result. Only one of several files without a time counts,
+    /// regardless of their order.
+    ///
+    /// A host longer than [`MAX_HOST_BYTES`] cannot occur in a URL and is skipped.
     pub fn add(&mut self, origins: impl IntoIterator<Item = OwnedOrigin>, record: Prepared) -> usize {
         self.add_capture(origins, &Capture::default(), Outcome::Use, Some(record))
     }
 
-    /// Adds a capture for some origins, as [`prepare_capture`](crate::set::prepare_capture) returned it. Returns how
-    /// many captures are discarded because of it, itself included.
+    /// Adds a capture for some origins, as returned by [`prepare_capture`](crate::set::prepare_capture).
+    ///
+    /// Returns the number of captures discarded as a result, which may include this one.
     pub fn add_capture(
         &mut self,
         origins: impl IntoIterator<Item = OwnedOrigin>,
@@ -126,10 +133,12 @@ impl SetBuilder {
         self.add_file(origins, capture, outcome, body_hash, rules)
     }
 
-    /// Adds captures that share a body, with their outcomes. Equivalent to [`SetBuilder::add_capture`] with a copy of
-    /// `record` for each. Returns the number of captures discarded as a result, which may include these captures.
+    /// Adds captures that share a body, with their outcomes.
     ///
-    /// Cost: the rules are added once.
+    /// Equivalent to [`SetBuilder::add_capture`] with a copy of `record` for each. Returns the number of captures
+    /// discarded as a result, which may include these captures.
+    ///
+    /// The rules are added only once.
     pub fn add_captures(
         &mut self,
         captures: impl IntoIterator<Item = (Vec<OwnedOrigin>, Capture, Outcome)>,
@@ -153,7 +162,7 @@ impl SetBuilder {
         capture.time.is_some_and(|time| self.at.is_some_and(|at| time > at))
     }
 
-    /// Adds a capture whose file has this number in `contents`.
+    /// Adds a capture. `rules` is its file's number in `contents`.
     fn add_file(
         &mut self,
         origins: impl IntoIterator<Item = OwnedOrigin>,
@@ -202,36 +211,39 @@ impl SetBuilder {
         discarded
     }
 
-    /// Compiles every distinct ruleset, on this thread. Writes nothing yet.
+    /// Compiles every distinct ruleset on this thread. Writes nothing yet.
     ///
     /// # Errors
-    /// When something is too large for the format.
+    /// Returns an error if some part is too large for the format.
     pub fn finish(self, strategy: Strategy) -> Result<CompiledSet, TooLarge> {
         self.finish_with(strategy, &OneThread)
     }
 
-    /// Does the work of [`SetBuilder::finish`] on the caller's threads; this crate starts none.
+    /// Compiles the set like [`SetBuilder::finish`], on the caller's threads; this crate starts none.
     ///
     /// # Errors
-    /// When something is too large for the format.
+    /// Returns an error if some part is too large for the format.
     pub fn finish_with(mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
         self.compile(strategy, threads, false)
     }
 
-    /// The memory that what was added takes, about. Compiling it takes as much again, or twice as much if most of it is
-    /// rules.
+    /// Returns the approximate memory of the added data.
+    ///
+    /// Compiling it takes the same amount again, or twice as much if it is mostly rules.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.contents.held_bytes + self.held_bytes
     }
 
-    /// Whether there is nothing to compile.
+    /// Returns whether there is nothing to compile.
     pub(super) fn is_empty(&self) -> bool {
         self.origins.is_empty()
     }
 
-    /// What was added, in a builder of its own, from which [`SetBuilder::finish_part`] makes a part of the set, perhaps on
-    /// another thread. This one goes on without it. Costs nothing.
+    /// Moves the added data into a separate builder, which [`SetBuilder::finish_part`] can compile to a part of the
+    /// set, even on another thread.
+    ///
+    /// This builder continues without the data. Costs nothing.
     #[must_use]
     pub fn split_off(&mut self) -> SetBuilder {
         SetBuilder {
@@ -247,16 +259,17 @@ impl SetBuilder {
         }
     }
 
-    /// Compiles what was added, as a part of a set that [`SetBuilder::finish_merged`] merges with the others, and goes on
-    /// without it. The part keeps more of its captures than a set does, and is not to be decided with.
+    /// Compiles the added data as a part of a set, for [`SetBuilder::finish_merged`], and continues without it.
+    ///
+    /// A part keeps more captures than a set does, and must not be used for decisions.
     ///
     /// # Errors
-    /// When something is too large for the format. The builder is then of no use.
+    /// Returns an error if some part is too large for the format. The builder cannot be used afterwards.
     pub fn finish_part(&mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
         self.compile(strategy, threads, true)
     }
 
-    /// Compiles what was added. What happened to captures is counted when the set is whole.
+    /// Compiles the added data. For a part, captures are counted only when the set is complete.
     fn compile(&mut self, strategy: Strategy, threads: &impl Threads, is_part: bool) -> Result<CompiledSet, TooLarge> {
         let at = self.at.or(self.newest);
         self.held_bytes = 0;
@@ -267,7 +280,7 @@ impl SetBuilder {
         let mut content = Content::new(files);
         content.origins.reserve_exact(origins.len());
         for (origin, &place) in &origins {
-            // Freed at once, as the history takes its place.
+            // Freed immediately, because the history replaces it.
             let captures = std::mem::take(&mut captures[place as usize]);
             captures.check_count()?;
             let Some(decision) = captures.decide(&self.profile, at) else { continue };
@@ -315,8 +328,8 @@ impl SetBuilder {
     }
 }
 
-/// The distinct lists of rules of the set's files, and for each number of a list its index there. Their order is that in
-/// which they were first seen, which leaves no trace in the set.
+/// Returns the distinct rule lists used by the set's files, and the new index for each list number. The lists are in
+/// order of first occurrence, which does not affect the set.
 fn used_lists(lists: Distinct<RuleList>, content: &Content<'_>) -> (Vec<RuleList>, Vec<u32>) {
     let mut is_used = vec![false; lists.len()];
     for (file, _) in content.files.iter().zip(&content.is_file_used).filter(|(_, is_used)| **is_used) {
@@ -331,12 +344,12 @@ fn used_lists(lists: Distinct<RuleList>, content: &Content<'_>) -> (Vec<RuleList
     (used, place_of_list)
 }
 
-/// The content of a set while it is collected from the origins.
+/// A set's content while it is collected from the origins.
 struct Content<'a> {
     files: Distinct<File>,
-    /// Whether the set contains each file: not if only discarded captures have it.
+    /// Whether the set uses each file. Files that occur only in discarded captures are not used.
     is_file_used: Vec<bool>,
-    /// The distinct policies: the policy source of each, and the number of its file if rules decide.
+    /// The distinct policies: the policy source, and the file number if rules decide.
     policies: Distinct<(PolicySource, Option<u32>)>,
     histories: Distinct<StoredCaptures>,
     origins: Vec<OriginRecord<'a>>,
@@ -349,7 +362,7 @@ impl<'a> Content<'a> {
         Content { files, is_file_used, policies, histories, origins: Vec::new() }
     }
 
-    /// Adds an origin. `file` is the one whose other directives it has.
+    /// Adds an origin with the other directives in `file`.
     fn add(
         &mut self,
         origin: &'a OwnedOrigin,
@@ -377,7 +390,7 @@ impl<'a> Content<'a> {
         number(&mut self.policies, (source, file))
     }
 
-    /// The policies, whose rulesets are indices of the lists that are compiled.
+    /// Returns the policies, with indices of compiled lists as rulesets.
     fn policies(&mut self, place_of_list: &[u32]) -> Vec<PolicyDraft> {
         let policies = std::mem::take(&mut self.policies);
         let draft = |(source, file): (PolicySource, Option<u32>)| match file
@@ -390,7 +403,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// A compiled set that is ready to be written.
+/// A compiled set, ready to be written.
 pub struct CompiledSet {
     pub(super) header: Header,
     pub(super) sections: [SectionBytes; Section::COUNT],
@@ -398,7 +411,7 @@ pub struct CompiledSet {
 }
 
 impl CompiledSet {
-    /// What happened to the captures that the set was made from.
+    /// Returns statistics about the captures that the set was built from.
     #[must_use]
     pub fn report(&self) -> &CaptureReport {
         &self.report
@@ -407,12 +420,12 @@ impl CompiledSet {
     /// Writes the set from start to end.
     ///
     /// # Errors
-    /// The errors of `out`.
+    /// Returns the errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         container::write_spooled(out, &self.header, &self.sections)
     }
 
-    /// The set as bytes, which [`reptile_engine::set::Set::from_bytes`] opens.
+    /// Returns the set as bytes, which [`reptile_engine::set::Set::from_bytes`] opens.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let sizes = self.sections.iter().map(SectionBytes::len).sum::<u64>();

@@ -1,4 +1,4 @@
-//! The distinct contents of robots.txt files, each stored once and known by a number.
+//! The distinct contents of robots.txt files, each stored once and identified by a number.
 
 use std::hash::Hash;
 
@@ -11,20 +11,21 @@ use reptile_engine::verdict::PolicySource;
 use crate::rules::order::RuleList;
 use crate::set::Prepared;
 
-/// Distinct things in the order in which they are first seen; a thing's number is its index. The hash has a random seed
-/// in each process, since strangers choose what is stored; nothing depends on the hash but time.
+/// Distinct values in order of first occurrence; a value's number is its index.
+///
+/// The hash is seeded randomly in each process, because the input is untrusted; it affects only the running time.
 pub(super) type Distinct<T> = IndexSet<T, RandomState>;
 
-/// The number of a thing, which is stored if it is new.
+/// Returns a value's number, and stores the value if it is new.
 pub(super) fn number<T: Eq + Hash>(things: &mut Distinct<T>, thing: T) -> u32 {
     things.insert_full(thing).0 as u32
 }
 
-/// The memory that a distinct thing takes beside its own bytes: its place in the list and in the table of hashes, and what
-/// the allocator adds.
+/// Memory per distinct value besides its own bytes: its entries in the list and the hash table, and the allocator's
+/// overhead.
 const ENTRY_BYTES: usize = 64;
 
-/// The number of a thing, as [`number`] gives it. Its bytes are added to those that are held if it is new.
+/// Returns a value's number like [`number`], and adds its size to `held` if it is new.
 fn number_held<T: Eq + Hash>(things: &mut Distinct<T>, thing: T, bytes: usize, held: &mut usize) -> u32 {
     let (place, is_new) = things.insert_full(thing);
     *held += if is_new { ENTRY_BYTES + bytes } else { 0 };
@@ -34,7 +35,7 @@ fn number_held<T: Eq + Hash>(things: &mut Distinct<T>, thing: T, bytes: usize, h
 /// The distinct contents of files, and the distinct texts, rules and lines in them.
 #[derive(Default)]
 pub(super) struct Contents {
-    /// The memory that all of it takes, about.
+    /// Approximate total memory.
     pub held_bytes: usize,
     pub tokens: Distinct<Box<[u8]>>,
     pub lists: Distinct<RuleList>,
@@ -43,17 +44,17 @@ pub(super) struct Contents {
     pub files: Distinct<File>,
 }
 
-/// The content of one robots.txt, as numbers of [`Contents`] in one piece of memory: the index of the default group or
-/// [`NONE`], the other directives or [`NONE`], the number of product tokens, each token with the index of its group,
-/// and each group's list of rules and their lines.
+/// One robots.txt, as numbers in [`Contents`] in a single allocation: the default group's index or [`NONE`], the other
+/// directives or [`NONE`], the number of product tokens, each token with the index of its group, and each group's rule
+/// list and lines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct File(Box<[u32]>);
 
-/// The numbers of a [`File`] before its product tokens.
+/// The count of numbers in a [`File`] before its product tokens.
 const FIXED_NUMBERS: usize = 3;
 
 impl File {
-    /// A file. The tokens may be in any order.
+    /// Creates a file. The tokens may be in any order.
     pub fn new(
         mut tokens: Vec<(u32, u32)>,
         default_group: Option<u32>,
@@ -70,7 +71,7 @@ impl File {
         self.0.get(at).copied().filter(|&number| number != NONE)
     }
 
-    /// The number of its other directives, if it has any.
+    /// Returns the number for its other directives, if it has any.
     pub fn other(&self) -> Option<u32> {
         self.number(1)
     }
@@ -80,12 +81,12 @@ impl File {
         pairs.split_at(pairs.len().min(self.number(2).unwrap_or(0) as usize))
     }
 
-    /// The list of each group.
+    /// Returns the list number of each group.
     pub fn lists(&self) -> impl Iterator<Item = u32> {
         self.pairs().1.iter().map(|&[list, _]| list)
     }
 
-    /// The policy that the file makes, its rulesets being the places of its lists.
+    /// Returns the file's policy. Its rulesets are looked up in `place_of_list`.
     pub fn policy(&self, source: PolicySource, place_of_list: &[u32]) -> PolicyDraft {
         let (tokens, groups) = self.pairs();
         let group = |&[list, lines]: &[u32; 2]| Group { ruleset: place_of_list[list as usize], lines };
@@ -99,7 +100,7 @@ impl File {
 }
 
 impl Contents {
-    /// The number of a file's content, with the lines of its rules or without.
+    /// Stores a file's content, with or without line numbers, and returns its number.
     pub fn file(&mut self, record: Prepared, keeps_lines: bool) -> u32 {
         let held = &mut self.held_bytes;
         let mut token_of = |token: Box<[u8]>| {

@@ -1,16 +1,18 @@
-//! The table of known crawlers, as a set stores it under a dialect.
+//! The table of known crawlers, as stored in a set under a dialect.
 
 use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
 
 use crate::dialect::crawlers::ALL;
 use crate::dialect::{CallerVersion, Dialect, Family};
 
-/// The prefix of the names of Yandex's crawlers that have no entry of their own, and the product token that they fall
-/// back to. Source: [`Family::Yandex`].
+/// The prefix of Yandex crawler names without their own entry, and the product token that they fall back to. Source:
+/// [`Family::Yandex`].
 const SHARED_START: &str = "Yandex";
 
-/// The known crawlers as a dialect understands them: a crawler of a family that the dialect does not know obeys only
-/// the name that it is given. A set resolves each name as [`crate::dialect::crawlers::of_name`] does.
+/// Returns the known crawlers under a dialect.
+///
+/// A crawler from a family that the dialect does not know obeys only the name that it is given. A set resolves each
+/// name like [`crate::dialect::crawlers::of_name`].
 #[must_use]
 pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
     let known = ALL.iter().map(|crawler| {

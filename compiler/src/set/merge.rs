@@ -1,7 +1,8 @@
-//! Merges sets by what they keep of their captures: what comes out is what compiling all captures at once gives.
+//! Merges sets by their stored captures. The result equals the set compiled from all captures at once.
 //!
-//! The engine merges the records ([`reptile_engine::format::merge`]); here is what it asks for, namely which capture of an
-//! origin counts. A set that is too large to be compiled in memory is compiled in parts, which are merged in the same way.
+//! The engine merges the records ([`reptile_engine::format::merge`]), and this module decides which of an origin's
+//! captures counts. A set that is too large to compile in memory is compiled in parts, which are merged in the same
+//! way.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,25 +23,25 @@ use crate::capture::{Captures, Discarded, Profile, Time};
 use crate::set::report::TieTimes;
 use crate::set::{CaptureReport, CompiledSet, OwnedOrigin, SetBuilder, crawler_table};
 
-/// Why a set cannot be merged with others.
+/// The reason that a set cannot be merged with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
     /// The set is damaged.
     Damaged(FormatError),
-    /// The set is damaged, or was made by a later version: it has a record that this version cannot read.
+    /// The set is damaged, or comes from a later version: it has a record that this version cannot read.
     Unreadable,
-    /// The set was made with another setting than the rest.
+    /// A setting differs from the previous sets'.
     OtherSetting {
         /// The setting.
         setting: &'static str,
-        /// Its value for the rest.
+        /// The value in the previous sets.
         expected: String,
-        /// Its value for the set.
+        /// The value in this set.
         found: String,
     },
-    /// There are two different files for this origin whose times are not known, and a set does not keep what settles
-    /// which of them counts.
+    /// There are two different files with unknown times for this origin, and sets do not store the data that decides
+    /// between them.
     Undecided(OwnedOrigin),
     /// The merged set is too large for the format.
     TooLarge(TooLarge),
@@ -52,14 +53,13 @@ impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MergeError::Damaged(error) => error.fmt(f),
-            MergeError::Unreadable => f.write_str("a record of it cannot be read; compile the set again"),
+            MergeError::Unreadable => f.write_str("contains a record that cannot be read; compile the set again"),
             MergeError::OtherSetting { setting, expected, found } => {
                 write!(f, "has the {setting} {found}, and the sets before it have {expected}")
             }
-            MergeError::Undecided(origin) => write!(
-                f,
-                "has another robots.txt for {origin} than the sets before it, and no times say which of them counts"
-            ),
+            MergeError::Undecided(origin) => {
+                write!(f, "has another robots.txt for {origin}, and no times decide which one counts")
+            }
             MergeError::TooLarge(error) => write!(f, "the set cannot be built: {error}"),
             MergeError::Io(error) => f.write_str(error),
         }
@@ -68,7 +68,7 @@ impl fmt::Display for MergeError {
 
 impl std::error::Error for MergeError {}
 
-/// An error, and the number of the set that it concerns, unless it concerns all of them.
+/// An error, and the index of the affected set, or `None` if it concerns all sets.
 pub type PartError = (Option<usize>, MergeError);
 
 fn io_error(error: &io::Error) -> PartError {
@@ -76,18 +76,20 @@ fn io_error(error: &io::Error) -> PartError {
 }
 
 impl SetBuilder {
-    /// Compiles what was added, and merges it with some sets as if their captures were added too. A capture that a set
-    /// does not keep never counts, with those of other sets either. The sets must have been compiled with the dialect and
-    /// the fetch profile of this builder, and by `strategy`; some of them may be parts ([`SetBuilder::finish_part`]).
+    /// Compiles the added data, and merges it with sets as if their captures had been added too.
     ///
-    /// A set for a time leaves out what was fetched later; a merged set is for the latest of the times.
+    /// Captures that a set did not keep never count in the merged set either. The sets must have the same dialect and
+    /// fetch profile as this builder, and must have been compiled by `strategy`. Some of them may be parts
+    /// ([`SetBuilder::finish_part`]).
     ///
-    /// Time: linear in the sets, apart from sorting origins, policies and captures. Memory: what the builder holds, and
-    /// then about 100 bytes for each origin. What is larger goes to the store.
+    /// A set for a time leaves out later captures; a merged set has the latest of the times.
+    ///
+    /// Time: linear in the sets, except for sorting origins, policies and captures. Memory: the builder's data, and
+    /// then about 100 bytes per origin. Larger data goes to the store.
     ///
     /// # Errors
-    /// When a set is damaged or has other settings, when two files for one origin have no times, when something is too
-    /// large for the format, and when there is no room.
+    /// Returns an error if a set is damaged or has different settings, two files for one origin have no times, some
+    /// part is too large for the format, or there is not enough space.
     pub fn finish_merged(
         mut self,
         sets: &[Set<&[u8]>],
@@ -112,7 +114,7 @@ impl SetBuilder {
             Some(part.to_bytes())
         };
         let at = self.at.or(newest);
-        // What the builder has compiled itself, if anything, and then the sets.
+        // The builder's own compiled data, if any, followed by the sets.
         let own = own.as_deref().map(Set::from_bytes).transpose();
         let own = own.map_err(|error| (None, MergeError::Damaged(error)))?;
         let first = usize::from(own.is_some());
@@ -131,7 +133,7 @@ impl SetBuilder {
         Ok(CompiledSet { header, sections: merged.sections, report })
     }
 
-    /// Checks that a set was made with the settings of this builder.
+    /// Checks that a set was built with this builder's settings.
     fn check_settings<D: AsRef<[u8]>>(&self, set: &Set<D>, header: Header) -> Result<(), MergeError> {
         let same = |setting, expected: &str, found: &str| {
             if expected == found {

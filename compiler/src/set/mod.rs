@@ -1,8 +1,8 @@
 //! From prepared files and captures to a compiled set.
 //!
-//! [`prepare`] reads one file, on any thread; [`SetBuilder`] takes the prepared files, stores equal content once,
-//! decides which capture of each origin counts, and compiles. Whole sets can be added too. The engine sorts and encodes
-//! ([`reptile_engine::format::draft`]).
+//! [`prepare`] reads one file, on any thread. [`SetBuilder`] collects prepared files, stores equal content once,
+//! decides which capture of each origin counts, and compiles the set. Whole sets can be added too. The engine sorts and
+//! encodes the result ([`reptile_engine::format::draft`]).
 
 mod builder;
 mod contents;

@@ -1,5 +1,5 @@
-//! Origins: the engine's [`OwnedOrigin`], exported here for builders of sets.
+//! Origins: the engine's [`OwnedOrigin`], re-exported for building sets.
 //!
-//! A robots.txt governs the URLs of its own origin only. `DIALECTS.md`, section Scope, has the sources.
+//! A robots.txt governs only URLs on its own origin. `DIALECTS.md`, section Scope, gives the sources.
 
 pub use reptile_engine::url::{OwnedOrigin, RobotsUrlError};

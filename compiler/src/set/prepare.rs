@@ -1,4 +1,4 @@
-//! Prepares one robots.txt, or one capture of it, to be added to a set.
+//! Prepares a robots.txt, or a capture of one, for adding to a set.
 
 use std::collections::HashSet;
 
@@ -18,12 +18,12 @@ use crate::rules::order::{OrderScratch, RuleList, order};
 /// One prepared robots.txt, ready to be added to a set. Owns its memory.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The product tokens that the file names, in lower case and in order, with the index of their group. A token with
+    /// The product tokens that the file names, in lower case and sorted, with the index of their group. A token with
     /// several entries has several groups, which decide together.
     pub tokens: Vec<(Box<[u8]>, u32)>,
     /// The index of the default group, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
-    /// For each group its rules, and the line of each rule by rank.
+    /// The rules of each group, and each rule's line by position.
     pub groups: Vec<(RuleList, Vec<u32>)>,
     /// The file's other directives, encoded as in a set.
     pub other: Box<[u8]>,
@@ -31,14 +31,14 @@ pub struct Prepared {
     pub diagnostics: Diagnostics,
     /// The number of rules in the file, as written.
     pub rule_count: usize,
-    /// A number that depends on the body alone. It settles which of two files counts if nothing else does.
+    /// A number that depends only on the body. It decides between two files if nothing else does.
     pub body_hash: u64,
 }
 
-/// The error for a robots.txt that is over a limit.
+/// The error for a robots.txt that exceeds a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyOverLimit {
-    /// It has so many bytes, more than [`MAX_BODY_BYTES`].
+    /// The body has this number of bytes, more than [`MAX_BODY_BYTES`].
     Bytes(usize),
     /// One decision by its rules would take too long.
     Steps(TooManySteps),
@@ -57,11 +57,12 @@ impl std::fmt::Display for BodyOverLimit {
 
 impl std::error::Error for BodyOverLimit {}
 
-/// Reads one robots.txt. A pure function of its arguments; call it from any number of threads, with an arena
-/// for each, and [`Bump::reset`] between the calls.
+/// Reads one robots.txt.
+///
+/// Pure, so it can be called on any number of threads, each with its own arena. Call [`Bump::reset`] between calls.
 ///
 /// # Errors
-/// When the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too long.
+/// Returns an error if the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too long.
 pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
@@ -69,10 +70,10 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
     prepared_from(body, robots, &directives.finish(), dialect, arena)
 }
 
-/// Does the work of [`prepare`], but leaves out the other directives, which verdicts do not need.
+/// Prepares a file like [`prepare`], but leaves out the other directives, which verdicts do not need.
 ///
 /// # Errors
-/// The errors of [`prepare`].
+/// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     prepared_from(body, parse(body, dialect, arena), &[], dialect, arena)
@@ -92,7 +93,7 @@ fn prepared_from<'b>(
     let assignment = assign(&robots, dialect, arena);
     let mut scratch = OrderScratch::default();
     let groups: Vec<_> = assignment.lists.iter().map(|list| order(list, dialect, arena, &mut scratch)).collect();
-    // The check may need the memory.
+    // Freed because the check may need the memory.
     drop(scratch);
     check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
     Ok(Prepared {
@@ -106,8 +107,8 @@ fn prepared_from<'b>(
     })
 }
 
-/// The other directives of a file, encoded as in a set. Only for groups that have other directives does it record which
-/// of the file's groups each list of rules merges.
+/// Returns a file's other directives, encoded as in a set. Records the groups merged by each rule list only for groups
+/// with other directives.
 fn other_directives(directives: &[Directive<'_>], assignment: &Assignment<'_>) -> Box<[u8]> {
     if directives.is_empty() {
         return Box::default();
@@ -117,16 +118,16 @@ fn other_directives(directives: &[Directive<'_>], assignment: &Assignment<'_>) -
     for (list, index) in assignment.lists.iter().zip(0..) {
         parts.extend(list.groups.iter().filter(|group| with_directives.contains(group)).map(|&group| (index, group)));
     }
-    // Whatever passes the reader's limits fits the format.
+    // Everything within the reader's limits fits the format.
     encode(&parts, directives).map(Vec::into_boxed_slice).unwrap_or_default()
 }
 
-/// Why a capture cannot be used.
+/// The reason that a capture cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadCapture {
     /// The body is over a limit.
     OverLimit(BodyOverLimit),
-    /// The capture should have a body, and has none.
+    /// The capture should have a body, but does not.
     NoBody,
 }
 
@@ -141,11 +142,12 @@ impl std::fmt::Display for BadCapture {
 
 impl std::error::Error for BadCapture {}
 
-/// Returns the outcome of a capture by itself, and its rules if they are to be used, as `read` reads them: [`prepare`],
-/// or [`prepare_without_other`]. Pure, if `read` is pure.
+/// Returns the outcome of a capture by itself, and its rules if they are used.
+///
+/// `read` is [`prepare`] or [`prepare_without_other`]. Pure if `read` is pure.
 ///
 /// # Errors
-/// When the rules are to be used and there is no body, or one that is over a limit. The answers 204 and 205 need no body.
+/// Returns an error if the rules are used but the body is missing or exceeds a limit. Status 204 and 205 need no body.
 pub fn prepare_capture(
     capture: &Capture,
     body: Option<&[u8]>,

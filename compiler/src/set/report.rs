@@ -1,4 +1,4 @@
-//! What happened to the captures that a set was made from.
+//! Statistics about the captures that a set was built from.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -8,19 +8,19 @@ use crate::capture::{Captures, Decision, Discarded, KeptCapture, Time};
 use crate::limits::MAX_DISCARDED_LISTED;
 use crate::set::OwnedOrigin;
 
-/// What happened to the captures that a set was made from. Does not depend on their order.
+/// Statistics about the captures that a set was built from. They do not depend on the input order.
 #[derive(Clone, Debug, Default)]
 pub struct CaptureReport {
-    /// The time that the set is for, if one was given or any capture has one.
+    /// The set's time, if one was given or any capture has one.
     pub at: Option<Time>,
     /// The number of origins for each policy source.
     pub origins: BTreeMap<PolicySource, u64>,
-    /// The number of origins that depend on an answer that is no longer fresh at the time of the set.
+    /// The number of origins that depend on an answer that is no longer fresh at the set's time.
     pub stale: u64,
-    /// The number of discarded captures, by reason. A capture that was added for several origins is counted for each.
+    /// The number of discarded captures, by reason. A capture added for several origins is counted for each.
     pub discarded: BTreeMap<Discarded, u64>,
-    /// Number of times at which an origin has different captures with rules, so that only a body hash decides between
-    /// them. In a set that is not by time, only captures that can still count are included.
+    /// The number of times at which an origin has different captures with rules, so that only a body hash decides
+    /// between them. In a set that is not by time, only captures that can still count are included.
     pub ties: u64,
     /// The first origin with such captures, and their time.
     pub first_tie: Option<(OwnedOrigin, Option<Time>)>,
@@ -30,21 +30,21 @@ pub struct CaptureReport {
 /// The times at which an origin's captures tie.
 pub(super) type TieTimes = BTreeSet<Option<Time>>;
 
-/// A capture that was discarded.
+/// A discarded capture.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DiscardedCapture {
     /// The origin that the capture was fetched from.
     pub origin: OwnedOrigin,
-    /// When it was fetched.
+    /// The fetch time.
     pub time: Option<Time>,
-    /// The status of the answer.
+    /// The response status.
     pub status: Option<u16>,
-    /// Why the capture was discarded.
+    /// The reason that the capture was discarded.
     pub why: Discarded,
 }
 
 impl CaptureReport {
-    /// Counts what decides for an origin.
+    /// Counts an origin's decision.
     pub(super) fn count(&mut self, origin: &impl Fn() -> OwnedOrigin, decision: &Decision) {
         self.stale += u64::from(decision.is_stale);
         *self.origins.entry(decision.source).or_default() += 1;
@@ -89,13 +89,13 @@ impl CaptureReport {
 
     fn list(&mut self, entry: DiscardedCapture) {
         self.listed.push(entry);
-        // The last one in the order is dropped, so that the list does not depend on the order of input.
+        // The last in order is dropped, so that the list does not depend on the input order.
         if self.listed.len() > MAX_DISCARDED_LISTED {
             self.listed.pop();
         }
     }
 
-    /// The discarded captures, by origin and time; the first [`MAX_DISCARDED_LISTED`] of them.
+    /// Returns the first [`MAX_DISCARDED_LISTED`] discarded captures, by origin and time.
     #[must_use]
     pub fn listed(&self) -> Vec<DiscardedCapture> {
         self.listed.clone().into_sorted_vec()

@@ -1,26 +1,26 @@
-//! Files that were written to hurt, by family: what the tests count and the benchmark `hostile` measures.
-//!
-//! Holds the files and no more; what must hold for them is said where they are used.
+//! Hostile robots.txt files by family, for the tests and the benchmark `hostile`. The expectations are where the files
+//! are used.
 
 /// A hostile file.
 pub struct Family {
-    /// What is in it.
+    /// A description of the file.
     pub name: &'static str,
-    /// A crawler that it has rules for.
+    /// A crawler that the file has rules for.
     pub agent: &'static str,
     /// The robots.txt.
     pub body: String,
 }
 
-/// What Google reads of a file, in bytes: families that are not a published case fill it.
+/// Size in bytes of the files that are filled up: as much as Google reads.
 const FILE_BYTES: usize = 500 << 10;
 
-/// A path that no family of many rules is done with early: 2,000 times the letter a, as in the published cases.
+/// Returns a path that keeps the matcher busy in all families with many rules: `a` 2,000 times, as in the published
+/// cases.
 pub fn long_path() -> String {
     format!("/{}", "a".repeat(2000))
 }
 
-/// The five published cases, and families of our own.
+/// Returns the five published cases and our own families.
 pub fn families() -> Vec<Family> {
     let mut families = patterns();
     families.extend(full_files());
@@ -38,7 +38,7 @@ fn rule(pattern: impl std::fmt::Display) -> String {
     format!("disallow: {pattern}\n")
 }
 
-/// Families about the patterns of one group.
+/// Returns families that test one group's patterns.
 fn patterns() -> Vec<Family> {
     let wildcards = |segment: &str, count: usize| segment.repeat(count);
     vec![
@@ -99,7 +99,7 @@ fn patterns() -> Vec<Family> {
     ]
 }
 
-/// A body of so many lines as fit in [`FILE_BYTES`] after the first line of a group.
+/// Makes a group with as many lines as fit in [`FILE_BYTES`].
 fn full(name: &'static str, line: impl Fn(usize) -> String) -> Family {
     let mut family = of_rules(name, []);
     fill(&mut family.body, line);
@@ -116,7 +116,7 @@ fn fill(body: &mut String, line: impl Fn(usize) -> String) {
     }
 }
 
-/// Three characters, different for the first 300,000 numbers and without one that means something in a pattern.
+/// Returns three characters without special meaning in patterns, different for each number below 66^3.
 fn three(number: usize) -> String {
     const DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!";
     [number / DIGITS.len() / DIGITS.len(), number / DIGITS.len(), number]
@@ -125,7 +125,7 @@ fn three(number: usize) -> String {
         .collect()
 }
 
-/// Families of as many lines as a file can have.
+/// Returns families with as many lines as fit in a file.
 fn full_files() -> Vec<Family> {
     vec![
         full("full of empty patterns", |_| "allow:\n".into()),
@@ -152,7 +152,7 @@ fn full_files() -> Vec<Family> {
     ]
 }
 
-/// Families about who gets which group.
+/// Returns families that test how groups are assigned to tokens.
 fn full_groups() -> Vec<Family> {
     let full = |name, agent, line: &dyn Fn(usize) -> String| {
         let mut body = String::new();
@@ -186,7 +186,7 @@ fn full_groups() -> Vec<Family> {
         full("one token without rules", "a", &|_| "user-agent:a\n".into()),
         full("empty tokens", "a", &|n| format!("user-agent:\nallow:/{n}\n")),
         full("each token in two groups", "aaaa", &|n| {
-            // Group `n` has the tokens of row `n` and of column `n` of a square, so that each pair of groups has one.
+            // Group `n` has the tokens in row `n` and column `n` of a square, so each two groups share a token.
             let tokens = (0..100).map(|m| letters((n % 100).min(m) * 100 + (n % 100).max(m)));
             let tokens: String = tokens.map(|token| format!("user-agent:{token}\n")).collect();
             let rules: String = (0..200).map(|rule| format!("allow:/{}\n", rule * 100 + n)).collect();

@@ -1,5 +1,4 @@
-//! What the data-driven tests share: where data lies, how a question is put to every path, and how all answers
-//! that differ are reported at once.
+//! Helpers for the data-driven tests: they locate data, query a set in every way, and report all differences at once.
 #![allow(dead_code, reason = "each test crate uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
@@ -16,24 +15,24 @@ use reptile_engine::set::{Policy, Set};
 use reptile_engine::url::{Origin, Scheme, path_of};
 use reptile_engine::verdict::Verdict;
 
-/// The configuration of a property test with this many cases, which keeps failures in a file beside the test's and tries
-/// them first in every later run. Proptest's default place is beside a `lib.rs`, which integration tests lack.
+/// Configures a property test with this many cases. Failures are kept in a file next to the test's and tried first in
+/// later runs. Proptest's default location is relative to a `lib.rs`, which integration tests lack.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
     let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
     proptest::test_runner::Config { cases, failure_persistence: Some(Box::new(persistence)), ..Default::default() }
 }
 
-/// The root of the workspace.
+/// Returns the workspace root.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the workspace").to_owned()
 }
 
-/// The folder of shared data, or `None`, after saying so, where there is none: `REPTILE_SHARED` if it is set, else
-/// `../shared`, both seen from the workspace's root.
+/// Returns the shared data folder: `REPTILE_SHARED` if set, else `../shared`, both relative to the workspace root.
+/// Prints a message and returns `None` if there is none.
 pub fn shared() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("REPTILE_SHARED") {
         let folder = workspace().join(folder);
-        assert!(folder.is_dir(), "REPTILE_SHARED names no folder: {}", folder.display());
+        assert!(folder.is_dir(), "REPTILE_SHARED is not a folder: {}", folder.display());
         return Some(folder);
     }
     let folder = workspace().join("../shared");
@@ -45,7 +44,7 @@ pub fn shared() -> Option<PathBuf> {
     None
 }
 
-/// Reads a file of test data.
+/// Reads a test data file.
 pub fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -58,28 +57,28 @@ pub fn base64(text: &str) -> Vec<u8> {
     let (mut bits, mut held, mut out) = (0_u32, 0, Vec::new());
     for digit in digits.bytes() {
         let value = ALPHABET.iter().position(|&letter| letter == digit);
-        bits = bits << 6 | value.unwrap_or_else(|| panic!("no base64: {text}")) as u32;
+        bits = bits << 6 | value.unwrap_or_else(|| panic!("invalid base64: {text}")) as u32;
         held += 6;
         if held >= 8 {
             held -= 8;
             out.push((bits >> held) as u8);
         }
     }
-    assert!(text.len() - digits.len() <= 2 && bits & ((1 << held) - 1) == 0, "no base64: {text}");
+    assert!(text.len() - digits.len() <= 2 && bits & ((1 << held) - 1) == 0, "invalid base64: {text}");
     out
 }
 
-/// Joins pieces of base64, each repeated as often as said.
+/// Decodes and joins base64 pieces, each repeated a number of times.
 pub fn base64_parts(parts: &[(String, usize)]) -> Vec<u8> {
     parts.iter().flat_map(|(piece, times)| base64(piece).repeat(*times)).collect()
 }
 
-/// An origin that stands for a robots.txt in a set of many.
+/// Returns the origin under which a robots.txt is compiled.
 pub fn origin_of(host: &str) -> Origin<'_> {
     Origin { scheme: Scheme::Http, host: host.as_bytes(), port: 80 }
 }
 
-/// The bytes of a set of these robots.txt files, each for [`origin_of`] its host.
+/// Compiles a set of robots.txt files, each for the [`origin_of`] its host.
 pub fn compile<'b>(
     bodies: impl IntoIterator<Item = (&'b str, &'b [u8])>,
     dialect: &'static Dialect,
@@ -97,24 +96,24 @@ pub fn compile<'b>(
     builder.finish(strategy).unwrap().to_bytes()
 }
 
-/// The policy of the file that was compiled under `host`.
+/// Returns the policy for the file that was compiled under `host`.
 pub fn policy_of<'s, D: AsRef<[u8]>>(set: &'s Set<D>, host: &str) -> Policy<'s> {
     set.policy(&origin_of(host)).unwrap().unwrap_or_else(|| panic!("the set lost {host}"))
 }
 
-/// What a set answers to a text that is used as a URL: the verdict of `decide`, and the line of `explain`.
+/// Asks a set about a text used as a URL. Returns `decide`'s verdict and `explain`'s line.
 ///
 /// # Errors
-/// When `decide` and `explain` contradict each other, or name something that no file can answer.
+/// Returns an error if `decide` and `explain` disagree, or give a verdict that no file can produce.
 pub fn ask<D: AsRef<[u8]>>(set: &Set<D>, policy: &Policy<'_>, agent: &[u8], url: &[u8]) -> Result<Answer, String> {
     let dialect = Dialect::from_name(&set.dialect()).ok_or_else(|| format!("no dialect {}", set.dialect()))?;
     ask_for(set, policy, &of_name(agent, dialect), url)
 }
 
-/// As [`ask`], for an agent whose names are known.
+/// Like [`ask`], for an agent whose names are known.
 ///
 /// # Errors
-/// As [`ask`].
+/// The same as for [`ask`].
 pub fn ask_for<D: AsRef<[u8]>>(
     set: &Set<D>,
     policy: &Policy<'_>,
@@ -139,15 +138,15 @@ pub fn ask_for<D: AsRef<[u8]>>(
 
 /// Maps a file that no test changes.
 pub fn mapped(path: &Path) -> MappedFile {
-    // SAFETY: the tests write their files once, under names that nobody else uses.
+    // SAFETY: the tests write their files once, under names that no other process uses.
     unsafe { MappedFile::open(path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A file that is removed when this is dropped.
+/// A file that is removed on drop.
 pub struct TemporaryFile(PathBuf);
 
 impl TemporaryFile {
-    /// Writes a file of a name that no other process and no other call uses.
+    /// Writes a file with a unique name.
     pub fn new(bytes: &[u8]) -> TemporaryFile {
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -156,7 +155,7 @@ impl TemporaryFile {
         TemporaryFile(path)
     }
 
-    /// Where it is.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -164,17 +163,17 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system; a test must not fail over it.
+        // A test must not fail because cleanup does.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// What a check expects: a verdict, and a line where the source gives one.
+/// A check's expected result: a verdict, and a line if the source gives one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// Whether the URL may be fetched.
     pub allowed: bool,
-    /// The line of the rule that decides, 0 for none.
+    /// The deciding rule's line, or 0 if none decides.
     pub line: Option<u32>,
 }
 
@@ -185,7 +184,7 @@ impl std::fmt::Display for Expected {
     }
 }
 
-/// Compares answers, counts them, and keeps those that differ.
+/// Compares and counts answers, and collects the differences.
 #[derive(Default)]
 pub struct Report {
     compared: usize,
@@ -193,7 +192,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Compares one answer. `what` is only called when it differs; it says which question was put.
+    /// Compares one answer. `what` describes the question and is called only if the answer differs.
     pub fn compare(
         &mut self,
         what: impl FnOnce() -> String,
@@ -214,12 +213,12 @@ impl Report {
         self.differing.push(format!("{}: {path}: expected {expected}, found {found}", what()));
     }
 
-    /// How many answers were compared.
+    /// Returns the number of compared answers.
     pub fn compared(&self) -> usize {
         self.compared
     }
 
-    /// Fails with all answers that differ (the first 200 of them in full).
+    /// Fails if any answers differ, and lists the first 200.
     pub fn finish(self) {
         let shown = &self.differing[..self.differing.len().min(200)];
         let (differing, compared) = (self.differing.len(), self.compared);

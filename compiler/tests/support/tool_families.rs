@@ -1,21 +1,19 @@
-//! Files that were written to hurt the commands around the matcher: many groups, many names, many lines of one kind, one
-//! line that is the whole file.
-//!
-//! Holds the files and no more. The families about patterns and groups are those of the compiler's tests.
+//! Files that are hostile to the commands around the matcher: many groups, names, or similar lines, or a single line
+//! that fills the file. The families for patterns and groups are in the compiler's tests.
 
 use crate::families::Family;
 
-/// A family whose file is made when it is needed, so that no two are in memory: the memory of a command is counted from
-/// that of the program that starts it.
+/// A family whose file is created on demand, so that only one is in memory. A command's memory measurement includes the
+/// memory of the program that starts it.
 pub struct Recipe {
-    /// What is in the file.
+    /// A description of the file.
     pub name: &'static str,
     agent: &'static str,
     body: Box<dyn Fn() -> String>,
 }
 
 impl Recipe {
-    /// Makes the file.
+    /// Creates the file.
     pub fn family(&self) -> Family {
         Family { name: self.name, agent: self.agent, body: (self.body)() }
     }
@@ -25,7 +23,7 @@ fn recipe(name: &'static str, agent: &'static str, body: impl Fn() -> String + '
     Recipe { name, agent, body: Box::new(body) }
 }
 
-/// A family whose file has as many lines as fit in `bytes`.
+/// Makes a family whose file has as many lines as fit in `bytes`.
 fn full(name: &'static str, start: &'static str, bytes: usize, line: impl Fn(usize) -> String + 'static) -> Recipe {
     recipe(name, "any", move || {
         let mut body = String::with_capacity(bytes);
@@ -41,7 +39,7 @@ fn full(name: &'static str, start: &'static str, bytes: usize, line: impl Fn(usi
     })
 }
 
-/// Letters that differ for each number, as many as are asked for.
+/// Returns `count` letters that encode a number.
 fn letters(mut number: usize, count: u32) -> String {
     const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let mut text = vec![b'a'; count as usize];
@@ -52,7 +50,7 @@ fn letters(mut number: usize, count: u32) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The families. `bytes` is the size of those that fill a file; the others have the number of lines in their name.
+/// Returns all families. Some fill files of `bytes` bytes; the others have the number of lines in their name.
 pub fn tool_families(bytes: usize) -> Vec<Recipe> {
     let mut families = counted();
     families.extend(full_of_lines(bytes));
@@ -61,7 +59,7 @@ pub fn tool_families(bytes: usize) -> Vec<Recipe> {
     families
 }
 
-/// Families with a number of lines that was found to hurt.
+/// Returns families with line counts that have caused trouble.
 fn counted() -> Vec<Recipe> {
     fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
         (0..count).map(line).collect()
@@ -83,15 +81,15 @@ fn counted() -> Vec<Recipe> {
     ]
 }
 
-/// Families full of lines that are not rules.
+/// Returns families full of lines that are not rules.
 fn full_of_lines(bytes: usize) -> Vec<Recipe> {
     vec![
         full("full of empty lines", "", bytes, |_| "\n".into()),
         full("full of lines of one byte", "", bytes, |_| "a\n".into()),
         full("full of user-agent lines", "", bytes, |n| format!("user-agent:{}\n", letters(n, 4))),
-        full("full of user-agent lines with other lines between", "", bytes, |_| "user-agent:\na:\n".into()),
+        full("full of alternating user-agent lines and other lines", "", bytes, |_| "user-agent:\na:\n".into()),
         full("full of other keys", "", bytes, |_| "a:\n".into()),
-        full("full of keys that are nearly known", "", bytes, |n| format!("dis{}llow:\n", letters(n, 3))),
+        full("full of nearly known keys", "", bytes, |n| format!("dis{}llow:\n", letters(n, 3))),
         full("full of permuted keys", "", bytes, |n| {
             let mut key = *b"disallow";
             (0..4).for_each(|turn| key.swap((n >> turn) % 8, (n >> (turn * 2)) % 8));
@@ -102,7 +100,7 @@ fn full_of_lines(bytes: usize) -> Vec<Recipe> {
     ]
 }
 
-/// Families full of rules.
+/// Returns families full of rules.
 fn full_of_rules(bytes: usize) -> Vec<Recipe> {
     vec![
         full("full of equal rules", "user-agent: *\n", bytes, |_| "allow:/\n".into()),
@@ -124,7 +122,7 @@ fn full_of_rules(bytes: usize) -> Vec<Recipe> {
     ]
 }
 
-/// Families of one line, or of no line at all.
+/// Returns families with one long line.
 fn full_of_bytes(bytes: usize) -> Vec<Recipe> {
     let rule = |name, unit: &'static str| {
         let start = "user-agent: *\ndisallow: /";

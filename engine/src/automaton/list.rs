@@ -1,4 +1,4 @@
-//! The rules of a ruleset, listed: from the table of texts and off the trie.
+//! Lists a ruleset's rules, from the table of texts and from the trie.
 
 use crate::format::automaton::{
     Automaton, Corrupt, Draft, MAX_PATTERNS_BYTES, NO_RANK, NO_RANKS, Ranks, Text, TextFlags, corrupt, kind_of,
@@ -6,29 +6,30 @@ use crate::format::automaton::{
 use crate::norm::Pattern;
 use crate::verdict::RuleKind;
 
-/// A rule of a ruleset, as it was compiled.
+/// A rule in a ruleset, as it was compiled.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RulesetRule {
-    /// Twice its place in the order of precedence, plus one for a disallow.
+    /// Twice the rule's index in order of precedence, plus one for a disallow.
     pub rank: u32,
-    /// Whether it allows or disallows.
+    /// Allow or disallow.
     pub kind: RuleKind,
-    /// The pattern in normal form, as it is shown. Empty for the rule that restricts nothing.
+    /// The pattern in normal form, for display. Empty for a rule that restricts nothing.
     pub pattern: Vec<u8>,
-    /// Whether the rule matches, instead of the pattern, the directory of the index page that the pattern shows: the
-    /// pattern up to and including its last slash, and nothing after it.
+    /// Whether the pattern names an index page and the rule matches that page's directory instead: exactly the pattern
+    /// up to and including its last slash.
     pub opens_directory: bool,
-    /// Whether every `*` and `$` of the pattern is a literal byte, which is matched as byte 00 or 0A
-    /// ([`NormalForm`](crate::norm::NormalForm)s without operators). If not, `*` is a wildcard and a final `$` is the end
-    /// anchor.
+    /// Whether every `*` and `$` in the pattern is literal and matches a byte 00 or 0A
+    /// ([`NormalForm`](crate::norm::NormalForm)s without operators). Otherwise `*` is a wildcard and a final `$` is the
+    /// end anchor.
     pub is_literal: bool,
-    /// The number by which it is compared with the rules of other rulesets, if its ruleset decides together with others.
+    /// Rank among the rules of all rulesets that decide together with this one, if any do.
     pub joint_rank: Option<u32>,
 }
 
 impl RulesetRule {
-    /// Whether the rule matches a path in the normal form of its ruleset. By its definition, and linear in the pattern and
-    /// the path together; [`super::Ruleset::matches`] is the fast way to the best rules.
+    /// Returns whether the rule matches a path in the ruleset's normal form.
+    ///
+    /// Linear in pattern and path. [`super::Ruleset::matches`] finds the best rules faster.
     #[must_use]
     pub fn matches(&self, path: &[u8]) -> bool {
         if self.opens_directory {
@@ -49,14 +50,14 @@ impl RulesetRule {
     }
 }
 
-/// Every rule, by rank. Reads the trie where it is, since decoding the automaton would take several times the memory of its
-/// rules.
+/// Returns every rule by rank. Reads the trie in place, because decoding the automaton would take several times the
+/// memory of its rules.
 ///
-/// Time: linear in the bytes, whatever they refer to.
+/// Time: linear in the bytes, even if they are invalid.
 pub(super) fn rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<RulesetRule>, Corrupt> {
     let texts = automaton.texts()?;
     let rule_count = automaton.rule_count() as usize;
-    // Each rule has a rank in the bytes, so that no number in them asks for more memory than they take.
+    // Each rule has a rank in the bytes, so an invalid rule count cannot allocate more than the bytes take.
     let mut rules = Vec::with_capacity(rule_count.min(automaton.byte_len() / W));
     let mut bytes_left = MAX_PATTERNS_BYTES;
     let mut add = |rank: u32, flags: TextFlags, pattern: &[u8]| {
@@ -91,12 +92,12 @@ pub(super) fn rules<const W: usize>(automaton: Automaton<'_, W>) -> Result<Vec<R
     Ok(rules)
 }
 
-/// Calls `visit` with each rank that a trie accepts, at the first state that does, and with the pattern that leads there.
+/// Calls `visit` with each rank that a trie accepts and the pattern that leads there, at the first accepting state.
 fn each_in_trie<const W: usize>(
     automaton: Automaton<'_, W>,
     mut visit: impl FnMut(u32, &[u8]) -> Result<(), Corrupt>,
 ) -> Result<(), Corrupt> {
-    // Every state of a tree has bytes of its own.
+    // In a tree, no two states share bytes.
     let mut bytes_left = automaton.byte_len();
     let mut path = Vec::new();
     let mut open: Vec<(usize, usize, Option<u8>, Ranks)> = Vec::new();
@@ -123,51 +124,51 @@ fn each_in_trie<const W: usize>(
     Ok(())
 }
 
-/// The ranks that a state of the trie accepts: its own, or those before it if it has none.
+/// Returns the ranks that hold at a trie state: its own, or `other` if it has none.
 fn or_else(ranks: Ranks, other: Ranks) -> Ranks {
     if ranks == NO_RANKS { other } else { ranks }
 }
 
-/// The ranks that differ from those before.
+/// Returns the ranks that differ from `before`.
 fn new_ranks(ranks: Ranks, before: Ranks) -> impl Iterator<Item = u32> {
     ranks.into_iter().zip(before).filter(|&(rank, before)| rank != before && rank != NO_RANK).map(|(rank, _)| rank)
 }
 
-/// The error of a ruleset that does not list all of its rules.
+/// The error for a ruleset that does not list all its rules.
 pub(super) const NOT_ALL: Corrupt = corrupt!(0, "every rule listed once", "rules that are missing or listed twice");
 const TOO_LONG: Corrupt = corrupt!(0, "up to 64 MiB of patterns", "more");
 
-/// The text of a rank, if the table of texts has one. The table is in the order of the ranks.
+/// Returns a rank's text from the table, which is sorted by rank.
 pub(super) fn text_of<'d>(draft: &Draft<'d>, rank: u32) -> Option<Text<'d>> {
     let index = draft.texts.binary_search_by_key(&rank, |text| text.rank).ok()?;
     draft.texts.get(index).copied()
 }
 
-/// A rule that was read off the trie. Small: a ruleset may have millions.
+/// A rule read from the trie. Kept small, because a ruleset may have millions.
 pub(super) struct TrieRule {
     pub(super) rank: u32,
-    /// The state that accepts it.
+    /// The accepting state.
     state: u32,
-    /// How many bytes its pattern has. A pattern is in a robots.txt, which is far shorter than 4 GiB.
+    /// Length of the pattern in bytes. A robots.txt is far shorter than 4 GiB, so it fits.
     len: u32,
-    /// Whether it is accepted only at the end of the path.
+    /// Whether the rule is accepted only at the end of the path.
     anchored: bool,
 }
 
-/// The rules that a trie accepts, each at the first state that does.
+/// The rules that a trie accepts, each at its first accepting state.
 pub(super) struct TrieRules {
-    /// In the order in which the trie was walked. In valid bytes each rank is here once.
+    /// Rules in traversal order. In valid bytes each rank occurs once.
     pub(super) rules: Vec<TrieRule>,
-    /// The state before each state of the trie, or [`NO_STATE`], and the byte in between.
+    /// Each state's parent, or [`NO_STATE`], and the byte that leads from the parent to the state.
     parents: Vec<(u32, u8)>,
 }
 
-/// No state, in place of the number of one.
+/// Parent of the root and of states outside the trie.
 const NO_STATE: u32 = u32::MAX;
 
 impl TrieRules {
-    /// Reads off a trie: a rank belongs to the state at which it first is better than what was accepted before. `None`
-    /// if the trie is not a tree. Time linear in the states.
+    /// Reads the rules from a trie. A rank belongs to the first state at which it is better than the ranks accepted
+    /// before. Returns `None` if the trie is not a tree. Linear in the states.
     pub(super) fn read(draft: &Draft<'_>) -> Option<TrieRules> {
         let mut parents = vec![(NO_STATE, 0); draft.states.len()];
         let mut rules = Vec::new();
@@ -193,7 +194,7 @@ impl TrieRules {
         Some(TrieRules { rules, parents })
     }
 
-    /// Whether a rule's pattern is `text`. Reads no more than as many bytes as `text` has.
+    /// Returns whether a rule's pattern is `text`. Linear in `text`.
     pub(super) fn is_pattern(&self, draft: &Draft<'_>, rule: &TrieRule, text: &[u8]) -> bool {
         let (mut rest, mut is_equal) = (text, rule.len as usize == text.len());
         if is_equal {
@@ -205,7 +206,7 @@ impl TrieRules {
         is_equal
     }
 
-    /// Calls `visit` with the parts of a rule's pattern, the last first.
+    /// Calls `visit` with the parts of a rule's pattern, last part first.
     fn backwards(&self, draft: &Draft<'_>, rule: &TrieRule, mut visit: impl FnMut(&[u8])) {
         if rule.anchored {
             visit(b"$");
@@ -222,14 +223,15 @@ impl TrieRules {
     }
 }
 
-/// The ranks whose patterns can be read off a draft's trie; `None` if its trie is not a tree. All other rules need a text
-/// (*listed*). Time linear in the states.
+/// Returns the ranks whose patterns can be read from a draft's trie.
+///
+/// Returns `None` if the trie is not a tree. All other rules need a text (*listed*). Linear in the states.
 #[must_use]
 pub fn ranks_in_trie(draft: &Draft<'_>) -> Option<Vec<u32>> {
     Some(TrieRules::read(draft)?.rules.iter().map(|rule| rule.rank).collect())
 }
 
-/// The text of a rule without a text of its own: what the trie read when it accepted the rank.
+/// Returns the pattern of a rule without a text: the bytes that the trie has read when it accepts the rank.
 pub(super) fn pattern_in_trie<const W: usize>(
     automaton: Automaton<'_, W>,
     rank: u32,

@@ -1,5 +1,6 @@
-//! Checks that wildcard automata are the Aho-Corasick automata of their segments: every transition and rank that a
-//! state inherits from another state, and the fingerprints.
+//! Checks that wildcard automata are the Aho-Corasick automata for their segments.
+//!
+//! Covers every transition and rank that a state inherits from another state, and the fingerprints.
 //!
 //! A state represents the text on the path from the root to it. The state for that text's longest proper suffix is the
 //! state's *suffix*, or the root if there is no such state. A state inherits all transitions of its suffix, except

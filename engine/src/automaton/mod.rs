@@ -1,11 +1,12 @@
-//! One ruleset: its verdict for a path, its rules, and what it looks like inside.
+//! A ruleset: its verdicts, its rules, and its internal structure.
 //!
-//! [`Ruleset::verdict`] is the fast question, [`Ruleset::matches`] names the rules too, [`Ruleset::rules`] lists them
-//! all. The bytes are known to [`crate::format::automaton`] alone, which also names the invariants; how they are made is the
-//! compiler's.
+//! [`Ruleset::verdict`] is the fast path, [`Ruleset::matches`] also names the matching rules, and [`Ruleset::rules`]
+//! lists all rules. Only [`crate::format::automaton`] knows the byte layout; it also names the invariants. The compiler
+//! builds the automata.
 //!
-//! A walk takes no memory but its stack, which [`MAX_WILDCARD_DEPTH`](crate::format::automaton::MAX_WILDCARD_DEPTH)
-//! bounds. It reads the path once in the trie and once in each wildcard automaton that it begins.
+//! A walk uses no memory but its stack, bounded by
+//! [`MAX_WILDCARD_DEPTH`](crate::format::automaton::MAX_WILDCARD_DEPTH). It reads the path once in the trie and once in
+//! each wildcard automaton that it begins.
 
 use std::borrow::Cow;
 
@@ -26,38 +27,38 @@ pub use walk::STEPS_OF_PASS;
 
 use walk::{Count, Walk, walk_trie};
 
-/// The rules of one group, compiled: a view of bytes in a set. Free to copy.
+/// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
-/// A set stores a ruleset that differs from another one in few bytes as patches of it. A decision by such a ruleset
-/// copies the other one and patches the copy, at most [`MAX_PATCHED_BYTES`] on the stack.
+/// A set stores a ruleset that differs from another in few bytes as patches to it. A decision then copies the other
+/// ruleset to the stack, at most [`MAX_PATCHED_BYTES`], and patches the copy.
 ///
 /// [`Debug`](std::fmt::Debug) prints its states.
 #[derive(Clone, Copy)]
 pub struct Ruleset<'a> {
-    /// Begins with the header of an automaton, of which the width is read again: a byte more here would be copied with the
-    /// seven after it in pieces that overlap, which takes longer.
+    /// Starts with an automaton header, from which the width is read every time. Caching it in another byte here would
+    /// be slower: that byte and the seven after it would be copied in overlapping pieces.
     stored: StoredRuleset<'a>,
 }
 
-/// The best rule of each kind that matches a path, as ranks.
+/// The best rules of each kind that match a path, as ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matches {
-    /// The rank of the best `Allow`, if one matches.
+    /// Rank of the best matching `Allow`.
     pub allow: Option<u32>,
-    /// The rank of the best `Disallow`, if one matches.
+    /// Rank of the best matching `Disallow`.
     pub disallow: Option<u32>,
-    /// The verdict that follows.
+    /// The resulting verdict.
     pub verdict: Verdict,
-    /// The rank of the rule that decides.
+    /// Rank of the deciding rule.
     pub decided_by: Option<u32>,
 }
 
-/// Which parts an automaton has.
+/// The parts that an automaton has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Whether there is a trie.
     pub trie: bool,
-    /// How many wildcard automata there are.
+    /// Number of wildcard automata.
     pub wildcards: u32,
     /// Whether there are fallback patterns.
     pub fallbacks: bool,
@@ -79,20 +80,23 @@ macro_rules! by_width {
 }
 
 impl<'a> Ruleset<'a> {
-    /// Views the bytes of an automaton that stands for itself, as [`crate::format::automaton::write`] returns it. Looks
-    /// at the header only.
+    /// Views the bytes of a self-contained automaton, as returned by [`crate::format::automaton::write`].
+    ///
+    /// Checks only the header.
     ///
     /// # Errors
-    /// When the bytes do not begin with the header of an automaton.
+    /// Returns an error if the bytes do not begin with an automaton header.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Ruleset<'a>, Corrupt> {
         Ruleset::stored(StoredRuleset { bytes, patches: &[], fingerprints: &[] })
     }
 
-    /// Views a ruleset as a set stores it. Looks at the header only.
+    /// Views a ruleset as stored in a set.
+    ///
+    /// Checks only the header.
     ///
     /// # Errors
-    /// When the bytes do not begin with the header of an automaton.
+    /// Returns an error if the bytes do not begin with an automaton header.
     #[inline(always)]
     pub fn stored(stored: StoredRuleset<'a>) -> Result<Ruleset<'a>, Corrupt> {
         width(stored.bytes)?;
@@ -104,18 +108,18 @@ impl<'a> Ruleset<'a> {
         known_width(self.stored.bytes)
     }
 
-    /// The automaton by itself: patched, and with its own fingerprints.
+    /// Returns a self-contained automaton: patched, and with its own fingerprints.
     ///
     /// # Errors
-    /// When the bytes are damaged.
+    /// Returns an error if the bytes are damaged.
     pub fn to_bytes(&self) -> Result<Cow<'a, [u8]>, Corrupt> {
         self.stored.to_bytes()
     }
 
-    /// Runs `work` with the ruleset without patches: with a patched copy, if there are any.
+    /// Runs `work` with a patched copy.
     #[inline(never)]
     fn patched<R>(&self, work: impl FnOnce(&Ruleset<'_>) -> Result<R, Corrupt>) -> Result<R, Corrupt> {
-        // Most are short, and a large copy would have to be filled with zeros first.
+        // Most rulesets are short, and a large copy would have to be filled with zeros first.
         const SHORT: usize = MAX_PATCHED_BYTES / 4;
         match self.stored.bytes.len() {
             ..=SHORT => self.patched_in(&mut [0; SHORT], work),
@@ -133,19 +137,21 @@ impl<'a> Ruleset<'a> {
         work(&Ruleset { stored: StoredRuleset { bytes, patches: &[], ..self.stored } })
     }
 
-    /// How many rules it has.
+    /// Returns the number of rules.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
         by_width!(self, automaton => automaton.rule_count())
     }
 
-    /// How many bytes it takes in its set, without fingerprints that it shares and without what it patches.
+    /// Returns the ruleset's size in its set in bytes.
+    ///
+    /// Excludes shared fingerprints and the ruleset that it patches.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.stored.byte_len()
     }
 
-    /// Which parts it is made of, for people.
+    /// Returns the automaton's parts, for display.
     #[must_use]
     pub fn shape(&self) -> Shape {
         by_width!(self, automaton => Shape {
@@ -155,29 +161,29 @@ impl<'a> Ruleset<'a> {
         })
     }
 
-    /// `Allow` or `Disallow` for a path in the set's normal form.
+    /// Returns `Allow` or `Disallow` for a path in the set's normal form.
     ///
-    /// Stops as soon as no rule that could still match would change the answer. No allocation, no panic.
+    /// Stops once no remaining rule could change the answer. No allocation, no panic.
     ///
-    /// Cost: at most [`STEPS_OF_PASS`] steps for each byte of the path and its end in each of [`Self::passes`]: one pass
-    /// through the trie, one for each wildcard automaton that begins, one for each fallback pattern that is searched
-    /// for. In addition the bytes of the fallback patterns, of which there are no more than
-    /// [`MAX_FALLBACK_BYTES`](crate::format::automaton::MAX_FALLBACK_BYTES). There are no more passes than
-    /// [`MAX_PASSES`](crate::format::automaton::MAX_PASSES), also over unverified bytes.
-    /// [`Self::verdict_counted`] counts the steps.
+    /// Cost: at most [`Self::passes`] passes, and in each pass at most [`STEPS_OF_PASS`] steps for each byte of the
+    /// path and for its end. There is one pass for the trie, one for each wildcard automaton that begins, and one for
+    /// each fallback pattern that is searched for. Reading the fallback patterns takes one more step per byte, at most
+    /// [`MAX_FALLBACK_BYTES`](crate::format::automaton::MAX_FALLBACK_BYTES). Passes are limited to
+    /// [`MAX_PASSES`](crate::format::automaton::MAX_PASSES), even in unverified bytes. [`Self::verdict_counted`] counts
+    /// the steps.
     ///
     /// # Errors
-    /// When it meets invalid bytes. [`Self::verify`] finds all of them.
+    /// Returns an error if the walk reads invalid bytes. [`Self::verify`] finds all of them.
     #[inline(always)]
     pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
         self.verdict_with(path, &mut ())
     }
 
-    /// As [`Self::verdict`], for one ruleset after the other: patches them in the same room, which then need not be filled with
-    /// zeros for each. Over real URLs of real files that took a twentieth of the instructions of a decision.
+    /// Like [`Self::verdict`], for many rulesets in sequence: they are patched in the same buffer, which need not be
+    /// zeroed for each. For real URLs and files, zeroing took a twentieth of a decision's instructions.
     ///
     /// # Errors
-    /// As [`Self::verdict`].
+    /// See [`Self::verdict`].
     #[inline(always)]
     pub(crate) fn verdict_in(&self, room: &mut [u8; MAX_PATCHED_BYTES], path: &[u8]) -> Result<Verdict, Corrupt> {
         if self.stored.is_patched() {
@@ -186,12 +192,13 @@ impl<'a> Ruleset<'a> {
         self.verdict_of_whole(path, &mut ())
     }
 
-    /// As [`Self::verdict`], and counts the steps: states, bytes of labels, wildcard automata that are looked at, places at
-    /// which one looks for its segments, and bytes that fallback patterns are compared with. For tests; the walk is the
-    /// same.
+    /// Like [`Self::verdict`], but also counts the steps.
+    ///
+    /// Steps are states, label bytes, wildcard automata considered, places that these search for segments, and bytes
+    /// compared with fallback patterns. For tests; the walk is the same.
     ///
     /// # Errors
-    /// As [`Self::verdict`].
+    /// See [`Self::verdict`].
     pub fn verdict_counted(&self, path: &[u8]) -> Result<(Verdict, usize), Corrupt> {
         let mut steps = 0;
         let verdict = self.verdict_with(path, &mut steps)?;
@@ -220,10 +227,10 @@ impl<'a> Ruleset<'a> {
         })
     }
 
-    /// The best rule of each kind for a path in the set's normal form, and what follows from them.
+    /// Returns the best rule of each kind for a path in the set's normal form, and the resulting verdict.
     ///
     /// # Errors
-    /// When it meets invalid bytes.
+    /// Returns an error if the walk reads invalid bytes.
     pub fn matches(&self, path: &[u8]) -> Result<Matches, Corrupt> {
         if self.stored.is_patched() {
             return self.patched(|ruleset| ruleset.matches(path));
@@ -237,7 +244,7 @@ impl<'a> Ruleset<'a> {
             Some(otherwise) if best == NO_RANKS => Matches {
                 allow: Some(otherwise).filter(|&rank| kind_of(rank) == RuleKind::Allow),
                 disallow: Some(otherwise).filter(|&rank| kind_of(rank) == RuleKind::Disallow),
-                // An empty pattern restricts nothing, be it an allow or a disallow.
+                // An empty pattern restricts nothing, in an allow or a disallow.
                 verdict: Verdict::Allow,
                 decided_by: Some(otherwise),
             },
@@ -250,10 +257,10 @@ impl<'a> Ruleset<'a> {
         })
     }
 
-    /// The pattern of a rule that [`Self::matches`] named for this path.
+    /// Returns the pattern of a rule that [`Self::matches`] returned for this path.
     ///
     /// # Errors
-    /// When it meets invalid bytes, or the rule does not match the path.
+    /// Returns an error if the bytes are invalid or the rule does not match the path.
     pub fn pattern(&self, rank: u32, path: &[u8]) -> Result<Vec<u8>, Corrupt> {
         if self.stored.is_patched() {
             return self.patched(|ruleset| ruleset.pattern(rank, path));
@@ -269,11 +276,12 @@ impl<'a> Ruleset<'a> {
         })
     }
 
-    /// The number by which a rank's rule is compared with the rules of the other rulesets that decide together with this
-    /// one; the smaller wins.
+    /// Returns a rank that is comparable among all rulesets that decide together.
+    ///
+    /// The smaller one wins.
     ///
     /// # Errors
-    /// When this ruleset decides alone, or has no such rule.
+    /// Returns an error if this ruleset decides alone or has no such rule.
     pub fn joint_rank(&self, rank: u32) -> Result<u32, Corrupt> {
         if self.stored.is_patched() {
             return self.patched(|ruleset| ruleset.joint_rank(rank));
@@ -281,13 +289,15 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => automaton.joint_rank(rank / 2))
     }
 
-    /// Every rule, in the order of precedence: [`Self::rule_count`] of them, the rule at place `n` with the rank `2 * n` or
-    /// `2 * n + 1`. What the ruleset matches can be recomputed from them.
+    /// Returns every rule in order of precedence.
     ///
-    /// Cost: linear in the automaton, and a copy of every pattern.
+    /// There are [`Self::rule_count`] rules, and the rule at index `n` has the rank `2 * n` or `2 * n + 1`. The rules
+    /// determine all matches.
+    ///
+    /// Cost: linear in the automaton, plus a copy of every pattern.
     ///
     /// # Errors
-    /// When the bytes are not an automaton, some rule is missing, or the patterns take more than
+    /// Returns an error if the bytes are not an automaton, a rule is missing, or the patterns exceed
     /// [`MAX_PATTERNS_BYTES`](crate::format::automaton::MAX_PATTERNS_BYTES).
     pub fn rules(&self) -> Result<Vec<RulesetRule>, Corrupt> {
         if self.stored.is_patched() {
@@ -296,33 +306,36 @@ impl<'a> Ruleset<'a> {
         by_width!(self, automaton => list::rules(automaton))
     }
 
-    /// The most passes over one path that a decision takes, as [`passes`] counts them.
+    /// Returns the maximum number of passes that a decision takes over one path, as counted by [`passes`].
     ///
-    /// Cost: linear in the automaton, and sorting its fallback patterns.
+    /// Cost: linear in the automaton, plus sorting its fallback patterns.
     ///
     /// # Errors
-    /// When the bytes are not an automaton.
+    /// Returns an error if the bytes are not an automaton.
     pub fn passes(&self) -> Result<usize, Corrupt> {
         Ok(passes(&decode(&self.to_bytes()?)?.draft()))
     }
 
-    /// Checks that every byte is as a writer writes it: the invariants that [`crate::format::automaton`] marks as checked
-    /// by `verify`, among them the *written form*. It does not prove that transitions find what the rules say; for that
-    /// the compiler compiles [`Self::rules`] again.
+    /// Checks that every byte is as a writer writes it.
     ///
-    /// Cost: time and memory linear in the bytes, whatever they are.
+    /// These are the invariants that [`crate::format::automaton`] marks as checked by `verify`, including the *written
+    /// form*. Does not prove that the transitions implement the rules; for that, the compiler recompiles
+    /// [`Self::rules`].
+    ///
+    /// Cost: time and memory linear in the bytes, even if they are invalid.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// Returns the first violation.
     pub fn verify(&self) -> Result<(), Corrupt> {
         self.verify_counted().0
     }
 
-    /// As [`Self::verify`], and counts the steps: bytes that are read, references that are followed, states, rules. For
-    /// tests.
+    /// Like [`Self::verify`], but also counts the steps: bytes read, references followed, states, rules.
+    ///
+    /// For tests.
     ///
     /// # Errors
-    /// As [`Self::verify`].
+    /// See [`Self::verify`].
     pub fn verify_counted(&self) -> (Result<(), Corrupt>, usize) {
         match self.to_bytes() {
             Ok(bytes) => verify::verify(&bytes),

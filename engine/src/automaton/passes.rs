@@ -1,22 +1,24 @@
-//! How often a decision may go over one path: what [`MAX_PASSES`](crate::format::automaton::MAX_PASSES) limits.
+//! Computes the maximum number of passes over one path.
+//!
+//! [`MAX_PASSES`](crate::format::automaton::MAX_PASSES) limits it.
 
 use crate::format::automaton::{Draft, MAX_WILDCARD_BRANCHES, NO_WILDCARD};
 
-/// The most passes over one path that the ruleset of a draft needs: one through the trie, one for each wildcard
-/// automaton that may begin, and one for each fallback pattern whose text before the first wildcard the path may begin
-/// with.
+/// Returns the maximum number of passes that a draft's ruleset needs over one path.
 ///
-/// Cost: linear in the draft, and sorting the fallback patterns. References that a writer would not make count as
-/// nothing.
+/// There is one for the trie, one for each wildcard automaton that may begin, and one for each fallback pattern whose
+/// text before its first wildcard may begin the path.
+///
+/// Cost: linear in the draft, plus sorting the fallback patterns. Invalid references are not counted.
 #[must_use]
 pub fn passes(draft: &Draft<'_>) -> usize {
     1_usize.saturating_add(in_automata(draft)).saturating_add(in_fallbacks(draft))
 }
 
-/// The most wildcard automata that begin on one path: those of the longest list, each with those that begin after it.
+/// Returns the maximum number of wildcard automata that begin on one path: the automata in the longest list and all
+/// automata nested in them.
 ///
-/// Every list that a walk follows ends with the lists of the automata before, since `next` and the automata that
-/// another one leads to have smaller numbers (*lists end*, *nesting*).
+/// `next` and nested automata have smaller numbers (*lists end*, *nesting*), so their counts are already known.
 fn in_automata(draft: &Draft<'_>) -> usize {
     let mut is_seen = vec![false; draft.states.len()];
     let mut open: Vec<u32> = Vec::new();
@@ -47,7 +49,7 @@ fn in_automata(draft: &Draft<'_>) -> usize {
     listed.into_iter().max().unwrap_or(0)
 }
 
-/// The most fallback patterns of which one path can begin with the text before the first wildcard.
+/// Returns the maximum number of fallback patterns whose texts before the first wildcard can all begin the same path.
 fn in_fallbacks(draft: &Draft<'_>) -> usize {
     let mut first_texts: Vec<&[u8]> = Vec::with_capacity(draft.fallbacks.len());
     first_texts.extend(draft.fallbacks.iter().map(|pattern| {
@@ -55,7 +57,7 @@ fn in_fallbacks(draft: &Draft<'_>) -> usize {
         &pattern.text[..wildcard]
     }));
     first_texts.sort_unstable();
-    // Each text of the stack begins with the one below it.
+    // Each text on the stack begins with the text below it.
     let mut stack: Vec<&[u8]> = Vec::new();
     let mut most = 0;
     for text in first_texts {

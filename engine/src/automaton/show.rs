@@ -1,5 +1,6 @@
-//! A ruleset's automaton printed for people: as text, and as a graph for Graphviz. Bytes that are not printable ASCII are
-//! escaped.
+//! Prints a ruleset's automaton as text or as a Graphviz graph.
+//!
+//! Bytes other than printable ASCII are escaped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -10,14 +11,16 @@ use crate::format::automaton::{
 };
 
 impl Ruleset<'_> {
-    /// The automaton as text: each state of the trie and of the wildcard automata with its label, what it accepts and where
-    /// it leads, the fallback patterns, and the table of texts. A rank is written as its kind and the rule's place in the
-    /// order of precedence, such as `Disallow 3`.
+    /// Returns the automaton as text.
     ///
-    /// Cost: linear in the automaton, some 50 bytes of text for each state.
+    /// Lists each state in the trie and the wildcard automata with its label, accepted rules and transitions, then the
+    /// fallback patterns and the table of texts. A rank is shown as the rule's kind and its index in order of
+    /// precedence, such as `Disallow 3`.
+    ///
+    /// Cost: linear in the automaton, about 50 bytes of text per state.
     ///
     /// # Errors
-    /// When the bytes are not an automaton. They need not be verified.
+    /// Returns an error if the bytes are not an automaton. They need not be verified.
     pub fn to_text(&self) -> Result<String, Corrupt> {
         let bytes = self.to_bytes()?;
         let decoded = decode(&bytes)?;
@@ -27,14 +30,16 @@ impl Ruleset<'_> {
         Ok(text)
     }
 
-    /// The automaton as a graph in the language of Graphviz. States are boxes, those that accept have a thick frame; a solid
-    /// arrow is a transition, a dashed one begins a wildcard automaton, a dotted one leads to the next in a list. Every
-    /// transition of a wildcard automaton that is not drawn leads to what its root does with the byte.
+    /// Returns the automaton as a graph in Graphviz's DOT language.
     ///
-    /// Cost: as [`Ruleset::to_text`].
+    /// States are boxes, and accepting states have a thick frame. Solid arrows are transitions, dashed arrows begin
+    /// wildcard automata, and dotted arrows lead to the next automaton in a list. For bytes without an arrow, a
+    /// wildcard automaton's state behaves like the root.
+    ///
+    /// Cost: see [`Ruleset::to_text`].
     ///
     /// # Errors
-    /// As [`Ruleset::to_text`].
+    /// See [`Ruleset::to_text`].
     pub fn to_dot(&self) -> Result<String, Corrupt> {
         let bytes = self.to_bytes()?;
         let decoded = decode(&bytes)?;
@@ -54,12 +59,12 @@ impl fmt::Debug for Ruleset<'_> {
     }
 }
 
-/// A rank as kind and place.
+/// Formats a rank as its kind and index.
 fn rank_name(rank: u32) -> String {
     if rank == NO_RANK { "-".into() } else { format!("{} {}", kind_of(rank).name(), rank / 2) }
 }
 
-/// The ranks of two kinds, those that are there.
+/// Formats the ranks that are present.
 fn rank_names(ranks: Ranks) -> String {
     let names: Vec<String> = ranks.into_iter().filter(|&rank| rank != NO_RANK).map(rank_name).collect();
     if names.is_empty() { "nothing".into() } else { names.join(", ") }
@@ -69,7 +74,7 @@ fn quoted(bytes: &[u8]) -> String {
     format!("\"{}\"", bytes.escape_ascii())
 }
 
-/// The bytes that lead to each state, runs of them as `a-z`.
+/// Returns the bytes that lead to each state, with runs written as `a-z`.
 fn by_target(children: &[(u8, u32)]) -> BTreeMap<u32, String> {
     let mut runs: BTreeMap<u32, Vec<(u8, u8)>> = BTreeMap::new();
     for &(byte, child) in children {
@@ -88,10 +93,10 @@ fn by_target(children: &[(u8, u32)]) -> BTreeMap<u32, String> {
     runs.into_iter().map(|(child, runs)| (child, runs.into_iter().map(name).collect::<Vec<_>>().join(" "))).collect()
 }
 
-/// Bytes of the text of a state that are kept. Bounds the memory for a trie as deep as the automaton is long.
+/// Maximum number of text bytes kept for a state. Bounds the memory for a trie as deep as the automaton is long.
 const MAX_SHOWN_BYTES: usize = 120;
 
-/// The text that leads to a state: its length, and its last bytes.
+/// The length and last bytes of the text that leads to a state.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Read {
     len: usize,
@@ -111,8 +116,8 @@ impl Read {
     }
 }
 
-/// The states that some transitions lead to, by number, with the shortest text that leads to each. In a wildcard automaton
-/// that is the text that the state stands for: the longest end of what was read that begins a segment.
+/// Returns the states reachable by the given transitions, by number, each with the shortest text that leads to it. In a
+/// wildcard automaton, the state represents this text: the longest suffix of the input that begins a segment.
 fn reachable(draft: &Draft<'_>, children: &[(u8, u32)], start: &Read) -> Vec<(u32, Read)> {
     let mut open: BTreeSet<(Read, u32)> = BTreeSet::new();
     let add = |open: &mut BTreeSet<_>, read: &Read, children: &[(u8, u32)]| {
@@ -224,7 +229,7 @@ impl Text<'_> {
     }
 }
 
-/// The states of the trie, the root first.
+/// Returns the trie's states, root first.
 fn trie_states(draft: &Draft<'_>) -> Vec<(u32, Read)> {
     let Some(root) = draft.states.first().filter(|_| draft.has_trie) else { return Vec::new() };
     let read = Read::default().then(&[], root.label);
@@ -232,7 +237,7 @@ fn trie_states(draft: &Draft<'_>) -> Vec<(u32, Read)> {
     std::iter::once((0, read.clone())).chain(others).collect()
 }
 
-/// What a state says of the wildcard automata that begin in it.
+/// Describes the wildcard automata that begin at a state.
 fn begins(state: &State<'_>, in_trie: bool) -> Vec<String> {
     let (true, &[(number, deciding), (_, first)]) = (in_trie, state.wildcards) else {
         return state.wildcards.iter().map(|&(bit, index)| format!("* begins {index}, bit {bit}")).collect();
@@ -246,7 +251,7 @@ fn begins(state: &State<'_>, in_trie: bool) -> Vec<String> {
     vec![format!("* begins the list from {first} on{for_verdicts}")]
 }
 
-/// Text inside a quoted string of Graphviz.
+/// Escapes text for a quoted DOT string.
 fn dot(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -273,7 +278,7 @@ fn write_dot(draft: &Draft<'_>, out: &mut String) -> fmt::Result {
         }
         writeln!(out, "  }}")?;
     }
-    // Outside of the frames, because an arrow puts the nodes that it is the first to name into the frame that it is in.
+    // Written outside the clusters, because an edge adds any node that it mentions first to the enclosing cluster.
     for (index, state) in draft.states.iter().enumerate() {
         let begun: BTreeSet<u32> = state.wildcards.iter().map(|&(_, wildcard)| wildcard).collect();
         for wildcard in begun.into_iter().filter(|&wildcard| wildcard != NO_WILDCARD) {

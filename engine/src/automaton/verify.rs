@@ -1,9 +1,10 @@
-//! Checks the whole of an automaton that comes from a file: the invariants that [`crate::format::automaton`] marks as
-//! checked by `verify`. Holds no walk.
+//! Verifies a complete automaton from a file.
 //!
-//! The automaton is decoded, checked as a draft, written again, and compared. Each state, wildcard automaton, reference and
-//! rule is looked at a constant number of times, so that the time is linear whatever the bytes refer to. Only sorting the
-//! texts of fallback patterns adds the logarithm of their number.
+//! Checks the invariants that [`crate::format::automaton`] marks as checked by `verify`.
+//!
+//! The automaton is decoded, checked as a draft, written again, and compared. Each state, wildcard automaton, reference
+//! and rule is examined a constant number of times, so the time is linear even if the references are invalid. Sorting
+//! the fallback patterns' texts adds a logarithmic factor.
 
 use super::list::{NOT_ALL, TrieRules, text_of};
 use super::machine::Machines;
@@ -34,7 +35,7 @@ pub(super) fn verify(bytes: &[u8]) -> (Result<(), Corrupt>, usize) {
     (result, verify.steps + bytes.len())
 }
 
-/// Whether the bytes are those that a writer writes (*written form*).
+/// Checks that the bytes are exactly what a writer would write (*written form*).
 fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
     let written =
         write(draft).map_err(|_| corrupt!(HEADER, "an automaton within the limits of the format", "a larger one"))?;
@@ -45,10 +46,10 @@ fn written_form(bytes: &[u8], draft: &Draft<'_>) -> Result<(), Corrupt> {
     }
 }
 
-/// The offset of the header, which says where the texts and the fallback patterns are.
+/// Offset of the header, which locates the texts and the fallback patterns.
 const HEADER: usize = 0;
 
-/// In place of the index of a wildcard automaton: no state owner yet, and the trie.
+/// Special state owners, in place of a wildcard automaton's index: no owner yet, and the trie.
 const NOBODY: u32 = u32::MAX;
 const TRIE: u32 = u32::MAX - 1;
 
@@ -59,7 +60,7 @@ struct Verify<'d> {
     owner: Vec<u32>,
     /// For each wildcard automaton, the list that begins with it.
     lists: Vec<List>,
-    /// For each wildcard automaton, whether it is in a list of the trie.
+    /// For each wildcard automaton, whether it is in one of the trie's lists.
     is_listed: Vec<bool>,
     steps: usize,
 }
@@ -67,26 +68,26 @@ struct Verify<'d> {
 /// A wildcard automaton that begins in the trie, and those after it in its list.
 #[derive(Clone, Copy)]
 struct List {
-    /// The best ranks of them.
+    /// Best ranks in the list.
     best: Ranks,
-    /// The best ranks of those that a verdict needs.
+    /// Best ranks among the automata that a verdict needs.
     deciding_best: Ranks,
-    /// The furthest place where one of them begins.
+    /// Furthest place where an automaton in the list begins.
     from: usize,
-    /// The first that a verdict needs.
+    /// First automaton that a verdict needs.
     deciding: Option<u32>,
 }
 
 const NO_LIST: List = List { best: NO_RANKS, deciding_best: NO_RANKS, from: 0, deciding: None };
 
-/// What is known on the way through the trie to a state.
+/// State of a walk from the trie's root.
 #[derive(Clone, Copy)]
 struct Way {
-    /// What has been accepted.
+    /// The ranks accepted so far.
     ranks: Ranks,
-    /// The best ranks of the wildcard automata that have begun and that a verdict needs.
+    /// Best ranks of the wildcard automata that have begun and that a verdict needs.
     wildcards: Ranks,
-    /// How many bytes have been read.
+    /// Number of bytes read.
     depth: usize,
 }
 
@@ -94,7 +95,7 @@ const START: Way = Way { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
 
 impl Verify<'_> {
     fn run(&mut self) -> Result<(), Corrupt> {
-        // First, since texts are found by their ranks.
+        // Comes first, because texts are looked up by rank.
         if !self.draft.texts.is_sorted_by(|a, b| a.rank < b.rank) {
             return Err(corrupt!(HEADER, "texts in the order of their ranks", "another order"));
         }
@@ -106,7 +107,7 @@ impl Verify<'_> {
         self.check_rules()
     }
 
-    /// Whether a slot for a kind of rule holds a rank of that kind which a rule has, or none (*ranks*).
+    /// Checks that each slot has no rank, or the rank of an existing rule of the slot's kind (*ranks*).
     fn known(&self, ranks: Ranks, at: usize) -> Result<(), Corrupt> {
         let is_known = |(kind, rank): (RuleKind, u32)| {
             rank == NO_RANK || (rank / 2 < self.draft.rule_count && kind_of(rank) == kind)
@@ -122,7 +123,7 @@ impl Verify<'_> {
         self.known(state.accept_at_end, self.decoded.state_at(index))
     }
 
-    /// Whether ranks outside of the trie have texts, without which nobody could name their rules (*listed*).
+    /// Checks that ranks outside the trie have texts. Otherwise their rules could not be named (*listed*).
     fn named(&self, ranks: Ranks, at: usize) -> Result<(), Corrupt> {
         let is_named = |rank: u32| rank == NO_RANK || text_of(self.draft, rank).is_some();
         match ranks.into_iter().all(is_named) {
@@ -131,7 +132,7 @@ impl Verify<'_> {
         }
     }
 
-    /// Gives all states that a walk through the trie can reach to the trie.
+    /// Marks all states that a walk through the trie can reach as the trie's.
     fn check_trie_owner(&mut self) -> Result<(), Corrupt> {
         let mut open = Vec::from_iter(self.draft.has_trie.then_some(0));
         while let Some(state) = open.pop() {
@@ -140,7 +141,7 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// Gives a state to its owner (*nesting*), and adds those after it to `open` if it had none.
+    /// Assigns a state to its owner (*nesting*), and adds its children to `open` if it had no owner.
     fn own(&mut self, index: usize, owner: u32, open: &mut Vec<usize>) -> Result<bool, Corrupt> {
         self.steps += 1;
         let (Some(slot), Some(state)) = (self.owner.get_mut(index), self.draft.states.get(index)) else {
@@ -158,10 +159,10 @@ impl Verify<'_> {
         Ok(true)
     }
 
-    /// Checks each wildcard automaton: its states are its own, its best ranks those of its states, those that it leads to
-    /// come before it (*nesting*), and its place in the lists (*lists end*, *left out*).
+    /// Checks each wildcard automaton: it owns its states, its best ranks are its states' best ranks, the automata that
+    /// it leads to come before it (*nesting*), and its place in the lists is right (*lists end*, *left out*).
     fn check_wildcards(&mut self) -> Result<(), Corrupt> {
-        // How many automata nest from each on, itself included.
+        // Nesting height of each automaton, counting itself.
         let mut height: Vec<usize> = Vec::with_capacity(self.draft.wildcards.len());
         let mut is_nested = vec![false; self.draft.wildcards.len()];
         let mut machines = Machines::new(self.decoded, self.draft);
@@ -215,7 +216,7 @@ impl Verify<'_> {
         self.check_list_members(&is_nested)
     }
 
-    /// Notes the list that begins with a wildcard automaton, which those before it are known of.
+    /// Records the list that begins with a wildcard automaton. The automata before it have already been recorded.
     fn check_list(&mut self, index: usize) -> Result<(), Corrupt> {
         let wildcard = &self.draft.wildcards[index];
         let mut list = wildcard.next.and_then(|next| self.lists.get(next as usize)).copied().unwrap_or(NO_LIST);
@@ -233,7 +234,7 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// Whether every automaton either begins in the trie, and is in its lists, or is led to by others, and has no list.
+    /// Checks that every automaton either begins in the trie and is in a list, or is nested in others and has no list.
     fn check_list_members(&mut self, is_nested: &[bool]) -> Result<(), Corrupt> {
         let states = self.draft.states.iter().zip(&self.owner).filter(|&(_, &owner)| owner == TRIE);
         let first = states.flat_map(|(state, _)| state.wildcards.iter().map(|&(_, wildcard)| wildcard));
@@ -255,8 +256,8 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// Follows every way through the trie. A trie that is not a tree, which has no wildcard automata, may reach a state on
-    /// several ways; they must agree.
+    /// Follows every path through the trie. A trie that is not a tree must not have wildcard automata. It may reach a
+    /// state on several paths, which must agree.
     fn check_trie(&mut self) -> Result<(), Corrupt> {
         let mut seen: Vec<Option<Ranks>> = vec![None; self.draft.states.len()];
         let mut ways: Vec<(usize, Way)> = Vec::from_iter(self.draft.has_trie.then_some((0, START)));
@@ -294,8 +295,8 @@ impl Verify<'_> {
         Ok(())
     }
 
-    /// Checks the lists of a trie state in which a wildcard begins (*lists are complete*, *left out*). Returns the best
-    /// ranks of the automata that a verdict needs from there on.
+    /// Checks the lists of a trie state at which a wildcard begins (*lists are complete*, *left out*). Returns the best
+    /// ranks of the automata that a verdict needs from that state on.
     fn begun(&self, state: &State<'_>, ranks: Ranks, depth: usize, at: usize) -> Result<Ranks, Corrupt> {
         let &[(number, deciding), (0, first)] = state.wildcards else {
             return Err(corrupt!(at, "two lists of wildcard automata", "something else"));
@@ -310,7 +311,7 @@ impl Verify<'_> {
         if number > NEEDS_ALL || deciding != expected || list.from > depth {
             return Err(corrupt!(at, "the list that a verdict needs", "another list"));
         }
-        // A kind of rule that a verdict leaves out must have a rule in its place that is not left out.
+        // If a verdict leaves out rules of a kind, a rule of that kind must remain.
         let is_left_out = |kind: usize| best[kind].min(ranks[kind]) == NO_RANK && list.best[kind] != NO_RANK;
         if is_left_out(0) || is_left_out(1) {
             return Err(corrupt!(at, "a list for verdicts with both kinds of rule", "a kind that is left out"));
@@ -330,13 +331,13 @@ impl Verify<'_> {
         }
     }
 
-    /// Whether no path needs too many passes (*passes*).
+    /// Checks that no path needs too many passes (*passes*).
     fn check_passes(&mut self) -> Result<(), Corrupt> {
         self.steps += self.draft.wildcards.len() + self.draft.fallbacks.len();
         if passes(self.draft) <= MAX_PASSES { Ok(()) } else { Err(TOO_MANY_PASSES) }
     }
 
-    /// Checks that every rule can be listed, once (*ranks*, *listed*).
+    /// Checks that every rule can be listed exactly once (*ranks*, *listed*).
     fn check_rules(&mut self) -> Result<(), Corrupt> {
         let draft = self.draft;
         self.steps += draft.texts.len();
@@ -354,7 +355,7 @@ impl Verify<'_> {
         if !ranks.is_sorted_by(|a, b| a < b) {
             return Err(NOT_ALL);
         }
-        // Each text is compared once at most, since each rank is in the trie once at most.
+        // Each rank occurs in the trie at most once, so each text is compared at most once.
         for (rule, text) in found().filter_map(|rule| Some((rule, text_of(draft, rule.rank)?))) {
             self.steps += text.pattern.len();
             let is_pattern = || in_trie.as_ref().is_some_and(|trie| trie.is_pattern(draft, rule, text.pattern));
@@ -370,17 +371,17 @@ impl Verify<'_> {
     }
 }
 
-/// Whether ranks are worse than others of their kind.
+/// Returns whether either rank is worse than the other pair's rank for the same kind.
 fn is_worse([allow, disallow]: Ranks, than: Ranks) -> bool {
     allow > than[0] || disallow > than[1]
 }
 
-/// Keeps the better rank of each kind.
+/// Keeps the better rank for each kind.
 fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
 }
 
-/// The smaller of the two ranks.
+/// Returns the better rank.
 fn best_of([allow, disallow]: Ranks) -> u32 {
     allow.min(disallow)
 }

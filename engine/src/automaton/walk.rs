@@ -1,8 +1,8 @@
 //! The hot loops: a walk through the trie, and the wildcard automata that begin on it.
 //!
 //! [`crate::format::automaton`] names the invariants that make the walk correct. Nothing here allocates. Every function
-//! with `inline(always)` must be inlined into the function that was compiled for the processor's vector instructions
-//! ([`crate::platform::search`]); by itself it could not use them.
+//! marked `inline(always)` must be inlined into its caller, which is compiled for the processor's vector instructions
+//! ([`crate::platform::search`]). On its own it could not use them.
 
 use memchr::memmem;
 
@@ -12,25 +12,25 @@ use crate::format::automaton::{
 };
 use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
 
-/// The most steps of a pass (*passes*) for each byte of the path, and for its end.
+/// Maximum number of steps in a pass (*passes*) for each byte of the path, and for its end.
 ///
-/// In the trie and in a wildcard automaton, a byte leads to a state, or is compared with a byte of a label, or both; in a
-/// wildcard automaton, a search for the beginning of a segment also looks at it. The fourth step is a look at an
-/// automaton that a state leads to: there are several for one byte, but each of these automata is a pass of its own.
-/// A fallback pattern takes two.
+/// In the trie and in wildcard automata, a byte leads to a state, is compared with a label byte, or both. In a wildcard
+/// automaton, the search for a segment's start may also examine it. The fourth step considers an automaton that a state
+/// leads to. One byte can lead to several, but each of these automata is a pass of its own. A fallback pattern takes
+/// two steps.
 pub const STEPS_OF_PASS: usize = 4;
 
-/// The error of bytes with which a walk would go over the path more often than a compiler allows (*passes*).
+/// The error for bytes that need more passes over the path than a compiler allows (*passes*).
 pub(super) const TOO_MANY_PASSES: Corrupt = corrupt!(0, "up to 256 passes over one path", "more");
 
 const _: () = assert!(MAX_PASSES == 256);
 
-/// Counts the steps of a walk. `()` does not count, and costs nothing.
+/// A step counter. `()` counts nothing, at no cost.
 pub(super) trait Count: Default {
     /// Adds steps.
     fn add(&mut self, steps: usize);
 
-    /// Adds the steps of another count.
+    /// Adds another count's steps.
     fn merge(&mut self, other: Self);
 }
 
@@ -52,20 +52,20 @@ impl Count for usize {
     }
 }
 
-/// How a walk through the trie ended: offsets of states, 0 for none, and the flags of the last one.
+/// End of a walk through the trie. States are offsets, 0 for none.
 #[derive(Clone, Copy)]
 pub(super) struct Trie {
     pub(super) end: TrieEnd,
-    /// Whether the path ended after the label of the last state.
+    /// Whether the path ended after the last state's label.
     pub(super) at_end: bool,
     last: usize,
-    /// The last state on the walk that accepts something.
+    /// Last state on the walk that accepts anything.
     accepting: usize,
-    /// The last state on the walk in which a wildcard begins.
+    /// Last state on the walk at which a wildcard begins.
     with_wildcards: usize,
 }
 
-/// Walks the trie over a path. Remembers offsets and reads no ranks, because a verdict mostly needs none.
+/// Walks the trie over a path. Records offsets and reads no ranks, because most verdicts need none.
 #[inline(always)]
 pub(super) fn walk_trie<const W: usize, C: Count>(
     automaton: Automaton<'_, W>,
@@ -92,15 +92,15 @@ pub(super) fn walk_trie<const W: usize, C: Count>(
     Ok(trie)
 }
 
-/// A walk over one path. With `FIRST` only the verdict is wanted: then only the smallest rank of all matters, and the
-/// walk skips whatever cannot give a smaller one.
+/// A walk over one path. With `FIRST`, only the verdict is needed. Then only the smallest rank matters, and the walk
+/// skips everything that cannot yield a smaller one.
 pub(super) struct Walk<'p, A, C, const FIRST: bool> {
     automaton: A,
     path: &'p [u8],
     best: Ranks,
-    /// Whether the question needs every wildcard automaton that has begun in the trie, including the *left out* ones.
+    /// Whether the walk needs every wildcard automaton that begins in the trie, including those *left out*.
     needs_all: bool,
-    /// How many more passes over the path there may be (*passes*): the one through the trie is done.
+    /// Number of passes still allowed over the path (*passes*), after the pass through the trie.
     passes_left: u32,
     count: C,
 }
@@ -111,7 +111,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         self.best = [self.best[0].min(ranks[0]), self.best[1].min(ranks[1])];
     }
 
-    /// Whether ranks at least as great as these could still change the answer.
+    /// Returns whether ranks that are no better than these could still change the answer.
     #[inline(always)]
     fn wants(&self, [allow, disallow]: Ranks) -> bool {
         if FIRST {
@@ -121,8 +121,9 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         }
     }
 
-    /// The best ranks, after a walk through the trie. Kept apart so that the loop over the trie keeps its values in
-    /// registers. Takes references, because the processor would wait for a copy of what was just written.
+    /// Returns the best ranks after a walk through the trie. A separate function, so that the loop over the trie keeps
+    /// its values in registers. Arguments are references because copying a value just written would stall the
+    /// processor.
     #[inline(never)]
     pub(super) fn after_trie(
         automaton: &'w Automaton<'a, W>,
@@ -145,7 +146,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
             passes_left: MAX_PASSES as u32 - 1,
             count: C::default(),
         };
-        // Before the wildcards: which of them can be skipped depends on the best disallow of all other patterns.
+        // Before the wildcards, because the best disallow of all other patterns decides which wildcards can be skipped.
         walk.fallbacks(&mut automaton.fallbacks())?;
         if trie.with_wildcards != 0
             && let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?
@@ -158,7 +159,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         Ok(walk.best)
     }
 
-    /// The second round of [`TrieWildcards`]: runs the wildcard automata that the first round deferred.
+    /// Runs the wildcard automata deferred by [`TrieWildcards`], as its second round.
     #[cold]
     fn left_over(&mut self, first: usize, left: u64) -> Result<(), Corrupt> {
         let mut next = Some(first);
@@ -173,7 +174,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         Ok(())
     }
 
-    /// The first wildcard automaton of a list, from `from` on, that the question needs, and its offset.
+    /// Returns the first needed wildcard automaton in a list, from `from` on, and its offset.
     #[inline(always)]
     fn listed(&self, from: Option<usize>) -> Result<Option<(usize, WildcardView<'a, W>)>, Corrupt> {
         let Some(at) = from else { return Ok(None) };
@@ -184,7 +185,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         wildcard.deciding.map(|at| Ok((at, self.automaton.wildcard(at)?))).transpose()
     }
 
-    /// Begins a wildcard automaton after a segment that another one has found.
+    /// Begins a wildcard automaton after a segment found by another one.
     #[inline(never)]
     fn nested(&mut self, wildcard: usize, from: usize, depth: usize) -> Result<(), Corrupt> {
         let wildcard = self.automaton.wildcard(wildcard)?;
@@ -194,8 +195,8 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         search(self.path, NestedWildcard { walk: self, wildcard, from, depth })
     }
 
-    /// Runs a wildcard automaton from `from` to the end of the path, or until no rank that it could still find matters.
-    /// `found` has the candidates among the first places of the path.
+    /// Runs a wildcard automaton from `from` to the path's end, or until no rank that it could still find matters.
+    /// `found` holds the candidates among the path's first places.
     #[inline(always)]
     fn begin<S: Search>(
         &mut self,
@@ -205,8 +206,8 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         depth: usize,
         found: u64,
     ) -> Result<(), Corrupt> {
-        // Only invalid bytes reach these limits, because their wildcard automata may lead to each other in a circle
-        // (*nesting*).
+        // Valid bytes never exceed these limits. Invalid ones may have wildcard automata that lead to each other in a
+        // cycle (*nesting*).
         self.passes_left = self.passes_left.checked_sub(1).ok_or(TOO_MANY_PASSES)?;
         if depth >= MAX_WILDCARD_DEPTH {
             return Err(corrupt!(0, "wildcard automata that nest up to 16 deep", "deeper ones"));
@@ -259,7 +260,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         Ok(())
     }
 
-    /// Begins the wildcard automata that a state of another one leads to, unless they have begun already (*leftmost*).
+    /// Begins the wildcard automata that a state leads to, unless they have already begun (*leftmost*).
     #[inline(always)]
     fn branch(&mut self, state: StateView<'a, W>, mut begun: u64, from: usize, depth: usize) -> Result<u64, Corrupt> {
         for (number, wildcard) in state.wildcards()? {
@@ -295,21 +296,21 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
     }
 }
 
-/// The wildcard automata that have begun in the trie, starting with the last one.
+/// The wildcard automata that begin in the trie, last one first.
 struct TrieWildcards<'w, 'p, A, C, const FIRST: bool> {
     walk: &'w mut Walk<'p, A, C, FIRST>,
     first: usize,
 }
 
-/// The most wildcard automata from the trie that can be deferred to a second round. Real rulesets have up to five.
+/// Maximum number of wildcard automata from the trie that can be deferred. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
 impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, &Automaton<'_, W>, C, FIRST> {
     type Output = Result<(), Corrupt>;
 
-    /// Runs the wildcard automata for a verdict, in two rounds. An automaton that leads to no disallow better than the
-    /// best allow matters only if some disallow wins in the end; so it is deferred to the second round, which then
-    /// looks only for allows. Rules are mostly disallows and mostly do not match, so the second round is rare.
+    /// Runs the wildcard automata for a verdict, in two rounds. An automaton without a disallow better than the best
+    /// allow matters only if some disallow would win otherwise. It is deferred to the second round, which then only
+    /// looks for allows. Most rules are disallows and do not match, so the second round is rare.
     #[inline(always)]
     fn with<S: Search>(self, search: S) -> Result<(), Corrupt> {
         let TrieWildcards { walk, first } = self;
@@ -323,7 +324,7 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'
                 left |= 1 << number;
             } else if walk.wants(wildcard.best) {
                 let found = first_candidates.of(wildcard.fingerprints, search);
-                // Most automata have no candidate, and most paths end where the first search does.
+                // Most automata have no candidates, and most paths are no longer than the first search.
                 if walk.path.len() > PLACES || found >> wildcard.from.min(PLACES) != 0 {
                     walk.begin(search, wildcard, wildcard.from, 0, found)?;
                 }
@@ -338,8 +339,8 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'
     }
 }
 
-/// The candidates at the beginning of a path, for the last two fingerprints. Consecutive wildcard automata often look
-/// for the same segments, for example the automata of `/*x` and `/de/*x`.
+/// The candidates at the start of a path, for the last two fingerprints. Consecutive wildcard automata often search for
+/// the same segments, such as the automata of `/*x` and `/de/*x`.
 struct FirstCandidates<'f> {
     known: [Option<(&'f Fingerprints, u64)>; 2],
 }
@@ -347,7 +348,7 @@ struct FirstCandidates<'f> {
 impl<'f> FirstCandidates<'f> {
     #[inline(always)]
     fn of<S: Search>(&mut self, fingerprints: &'f Fingerprints, search: S) -> u64 {
-        // The fingerprints of a ruleset are stored once each, so comparing addresses suffices.
+        // A ruleset stores equal fingerprints only once, so comparing addresses suffices.
         let known = self.known.into_iter().flatten().find(|(known, _)| std::ptr::eq(*known, fingerprints));
         if let Some((_, found)) = known {
             return found;
@@ -358,7 +359,7 @@ impl<'f> FirstCandidates<'f> {
     }
 }
 
-/// A wildcard automaton that another one has begun.
+/// A wildcard automaton begun by another one.
 struct NestedWildcard<'m, 'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
     walk: &'m mut Walk<'p, &'w Automaton<'a, W>, C, FIRST>,
     wildcard: WildcardView<'a, W>,
@@ -376,13 +377,12 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<
     }
 }
 
-/// Candidates: the places where a segment may begin. Between them the automaton would stay at its root, or return to
-/// it.
+/// Places where a segment may begin. Between them the automaton would stay at its root or return to it.
 struct Candidates<'f, S> {
     search: S,
     fingerprints: &'f Fingerprints,
     len: usize,
-    /// A bit for each of the places after `base`, and for `base` itself.
+    /// A bit for each place from `base` on.
     found: u64,
     base: usize,
 }
@@ -393,7 +393,7 @@ impl<'f, S: Search> Candidates<'f, S> {
         Candidates { search, fingerprints, len, found, base: 0 }
     }
 
-    /// The first candidate at `at` or later. `at` never goes back.
+    /// Returns the first candidate at `at` or later. `at` must never decrease.
     #[inline(always)]
     fn next(&mut self, at: usize, count: &mut impl Count) -> Option<usize> {
         let mut from = at;
@@ -417,8 +417,8 @@ impl<'f, S: Search> Candidates<'f, S> {
     }
 }
 
-/// Whether a fallback pattern matches: each segment is taken at its leftmost place after the one before, which leaves
-/// the most room for those that follow (*leftmost*).
+/// Returns whether a fallback pattern matches. Each segment is matched at its leftmost place after the previous one,
+/// which leaves the most room for the rest (*leftmost*).
 fn segments_match(
     mut segments: Segments<'_>,
     anchored: bool,

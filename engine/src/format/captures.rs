@@ -1,11 +1,11 @@
-//! The section `captures`: the capture history of each origin, or in a set by time its [`Timeline`].
+//! The section `captures`: each origin's capture history, or its [`Timeline`] in a set by time.
 //!
-//! A history is for adding further captures of an origin later, for merging sets, and for telling when an answer is no
-//! longer fresh. The compiler decides which of several captures counts. Decisions without a time do not read this
-//! section; those by time read the spans of a timeline.
+//! A capture that is not a failure is an *answer*. Histories make it possible to add captures later, to merge sets, and
+//! to tell when an answer becomes stale. The compiler decides which capture counts. Decisions without a time do not
+//! read this section; decisions by time only read the timelines' spans.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. Origins with the same history share a
-//! record. The plainest history, a file that was fetched successfully at an unknown time, has no record.
+//! A pool (see `FORMAT.md`) with addresses in 4-byte units. Origins with the same history share a record. The plain
+//! history, a file that was fetched successfully at an unknown time, has no record.
 
 use super::container::Section;
 use super::policies::{cause_of_numbers, numbers_of_cause};
@@ -16,29 +16,29 @@ use super::{FormatError, NONE, put, put_long, u32_at, u64_at};
 use crate::platform::prefetch;
 use crate::verdict::Cause;
 
-/// The unit of addresses, in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// Bytes of one capture in a record.
+/// Capture size in bytes.
 pub(super) const CAPTURE_BYTES: usize = 32;
 
-/// Bytes of the count of earlier failures in a record.
+/// Failure count size in bytes.
 const COUNT_BYTES: usize = 4;
 
-/// The bit of the count of earlier failures that says that the time of an answer follows which no longer holds.
+/// Bit in the failure count: an answer no longer applies, and its time follows.
 const HAS_ENDED: u32 = 1 << 31;
 
 const HAS_TIME: u8 = 1;
 const HAS_MAX_AGE: u8 = 2;
 const HAS_STATUS: u8 = 4;
 
-/// The outcome of one capture, considered by itself.
+/// A capture's outcome, considered in isolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FetchOutcome {
-    /// The rules of the file decide.
+    /// The file's rules decide.
     Rules,
-    /// There is no file for now; time and earlier captures determine what that means.
+    /// No file is available; time and earlier captures determine the effect.
     Unreachable(Cause),
     /// Everything is allowed.
     AllowAll(Cause),
@@ -46,21 +46,21 @@ pub enum FetchOutcome {
     DisallowAll(Cause),
 }
 
-/// One capture of a robots.txt, reduced to what later captures of its origin may depend on.
+/// A robots.txt capture, reduced to the data that its origin's later captures may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureRecord {
-    /// When the robots.txt was fetched, in seconds since 1970.
+    /// The fetch time, in seconds since 1970.
     pub time: Option<i64>,
-    /// The outcome of the capture.
+    /// The outcome.
     pub outcome: FetchOutcome,
-    /// A number that depends on the body alone. It settles which of two captures of the same time counts. Zero for a
-    /// capture of which only the rules are known.
+    /// A number that depends on the body alone. It breaks ties between captures with the same time. Zero if only the
+    /// capture's rules are known.
     pub body_hash: u64,
-    /// The `max-age` of the answer: for how many seconds it may be kept.
+    /// The response's `max-age`: its permitted lifetime in seconds.
     pub max_age: Option<u32>,
-    /// The status of the answer.
+    /// The response's status.
     pub status: Option<u16>,
-    /// The address of the policy that holds exactly its rules; `None` unless its rules decide.
+    /// The address of the policy with exactly the capture's rules; `None` unless its rules decide.
     pub policy: Option<u32>,
 }
 
@@ -69,20 +69,21 @@ impl CaptureRecord {
         matches!(self.outcome, FetchOutcome::Unreachable(_))
     }
 
-    /// Whether this is a file that was fetched successfully and of which nothing else is known. Its body has no hash
-    /// here, as such a file mostly has no record either.
+    /// Returns whether nothing is known except a successfully fetched file's rules.
+    ///
+    /// Such a capture has no body hash, because it usually has no record either.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let CaptureRecord { time, outcome, max_age, status, .. } = *self;
         (time, outcome, max_age, status) == (None, FetchOutcome::Rules, None, None)
     }
 
-    /// Checks that a capture can look like this. If it cannot, returns what was expected instead.
+    /// Checks that the capture is consistent. Returns the expectation that it violates, or `None`.
     pub(super) fn flaw(&self) -> Option<&'static str> {
         if self.policy.is_some() != (self.outcome == FetchOutcome::Rules) {
-            Some("a policy if rules decide, and only then")
+            Some("a policy if and only if rules decide")
         } else if self.is_plain() && self.body_hash != 0 {
-            Some("no hash of the body of a file of which nothing else is known")
+            Some("no body hash if only the rules are known")
         } else {
             None
         }
@@ -131,37 +132,36 @@ impl CaptureRecord {
     }
 }
 
-/// A capture history: the captures of an origin that still matter.
+/// A capture history: an origin's captures that still matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureHistory {
     /// The last capture.
     pub newest: CaptureRecord,
-    /// The last capture that was an answer, if the last of all was a failure and the answer still holds.
+    /// The last answer, if the last capture is a failure and the answer still applies.
     pub answered: Option<CaptureRecord>,
-    /// The time of the last answer, if the last capture was a failure and the answer no longer holds. It bounds the
-    /// failures that count when further captures are added.
+    /// The last answer's time, if the last capture is a failure and the answer no longer applies. When captures are
+    /// added, only failures after it count.
     pub ended: Option<i64>,
-    /// The times of the failures after the last answer, or of all failures if there was no answer, in order and without the
-    /// time of the last capture. All of them are kept: how long an origin has been unreachable counts from the first
-    /// failure after the last answer, and an answer that is only added later may be later than some of them.
+    /// The times of all failures after the last answer, in order, without the last capture. All of them are kept,
+    /// because an answer that is added later may be more recent than some failures, and an origin's unreachable period
+    /// is counted from the first failure after the last answer.
     pub earlier_failures: Vec<i64>,
 }
 
 impl CaptureHistory {
-    /// Whether this is the plain history of a file that was fetched successfully at an unknown time, which has no
-    /// record.
+    /// Returns whether this is a plain history: a successfully fetched file without a time, which has no record.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.newest.is_plain()
     }
 
-    /// The capture that decides: the last answer while a copy of it is kept, otherwise the last capture.
+    /// Returns the deciding capture: the last answer while it applies, otherwise the last capture.
     #[must_use]
     pub fn deciding(&self) -> &CaptureRecord {
         self.answered.as_ref().unwrap_or(&self.newest)
     }
 
-    /// Checks that captures can have this history. If they cannot, returns what was expected instead.
+    /// Checks that the history is consistent. Returns the expectation that it violates, or `None`.
     fn flaw(&self) -> Option<&'static str> {
         let CaptureHistory { newest, answered, ended, earlier_failures } = self;
         let captures = || [Some(newest), answered.as_ref()].into_iter().flatten();
@@ -175,11 +175,11 @@ impl CaptureHistory {
         } else if !newest.is_failure() && (answered.is_some() || ended.is_some() || !earlier_failures.is_empty()) {
             Some("only one capture if the last one was an answer")
         } else if answered.is_some() && ended.is_some() {
-            Some("a last answer that either holds or has ended")
+            Some("a last answer that either applies or has expired")
         } else if answered.as_ref().is_some_and(CaptureRecord::is_failure) {
             Some("an answer before the failures")
         } else if newest.is_failure() && newest.time.is_some() && order.windows(2).any(|pair| pair[0] >= pair[1]) {
-            Some("failures in the order of their times and later than the answer")
+            Some("failures sorted by time and later than the answer")
         } else if newest.is_failure() && newest.time.is_none() && order.len() + captures().count() > 3 {
             Some("only one failure if its time is unknown")
         } else {
@@ -190,7 +190,7 @@ impl CaptureHistory {
     /// Appends the record.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         self.newest.encode(out);
-        // There are fewer than 2^30 failures, even with one for each second of thirty years.
+        // There are fewer than 2^30 failures, even with one per second for thirty years.
         let ended = if self.ended.is_some() { HAS_ENDED } else { 0 };
         put(out, ended | (self.earlier_failures.len() as u32) << 1 | u32::from(self.answered.is_some()));
         self.answered.iter().for_each(|answered| answered.encode(out));
@@ -216,8 +216,8 @@ impl CaptureHistory {
         Some(CaptureHistory { newest: CaptureRecord::read(newest)?, answered, ended, earlier_failures })
     }
 
-    /// The last second at which the deciding capture is still fresh. `None` if that is unknown: no time is known, the
-    /// profile keeps no answers, or a copy is kept for as long as there is no other.
+    /// Returns the last second at which the deciding capture is fresh, or `None` if that is unknown: it has no time,
+    /// the profile caches no responses, or an old answer is kept until the next one.
     #[must_use]
     pub fn stale_at(&self, reading: &Reading<'_>) -> Option<i64> {
         if self.answered.is_some() {
@@ -226,9 +226,10 @@ impl CaptureHistory {
         reading.fresh_until(self.newest.time?, self.newest.max_age)
     }
 
-    /// The last second at which the policy holds if the origin is not fetched again: while an origin is unreachable,
-    /// its last copy is kept, or everything is disallowed, for a limited time. `None` if the policy does not change
-    /// with time alone.
+    /// Returns the last second at which the policy applies unless the origin is fetched again, or `None` if time alone
+    /// does not change it.
+    ///
+    /// While an origin is unreachable, its last answer is kept, or everything is disallowed, for a limited time.
     #[must_use]
     pub fn expires_at(&self, reading: &Reading<'_>) -> Option<i64> {
         let first = self.earlier_failures.first().copied().or(self.newest.time);
@@ -237,17 +238,17 @@ impl CaptureHistory {
     }
 }
 
-/// What a set keeps of the captures of an origin: in a set by time all of them, in any other those that still matter.
+/// An origin's stored captures: every capture in a set by time, otherwise those that still matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StoredCaptures {
     /// The captures that still matter.
     History(CaptureHistory),
-    /// All captures, and the spans of time in which each policy is in force.
+    /// All captures, and the spans in which each policy is active.
     Timeline(Timeline),
 }
 
 impl StoredCaptures {
-    /// The captures of the record.
+    /// Returns the record's captures.
     pub fn captures(&self) -> impl Iterator<Item = &CaptureRecord> {
         let (all, newest, answered): (&[CaptureRecord], _, _) = match self {
             StoredCaptures::History(history) => (&[], Some(&history.newest), history.answered.as_ref()),
@@ -256,7 +257,7 @@ impl StoredCaptures {
         all.iter().chain(newest).chain(answered)
     }
 
-    /// The captures of the record, to be changed.
+    /// Returns the record's captures for modification.
     pub fn captures_mut(&mut self) -> impl Iterator<Item = &mut CaptureRecord> {
         let (all, newest, answered): (&mut [CaptureRecord], _, _) = match self {
             StoredCaptures::History(history) => (&mut [], Some(&mut history.newest), history.answered.as_mut()),
@@ -265,7 +266,7 @@ impl StoredCaptures {
         all.iter_mut().chain(newest).chain(answered)
     }
 
-    /// The addresses of the policies that the record refers to.
+    /// Returns the record's policy addresses.
     pub fn policies(&self) -> impl Iterator<Item = u32> {
         let spans = match self {
             StoredCaptures::History(_) => &[][..],
@@ -274,10 +275,10 @@ impl StoredCaptures {
         self.captures().filter_map(|capture| capture.policy).chain(spans.iter().map(|span| span.policy))
     }
 
-    /// The same record with other names for its policies. Successive spans of one policy become one span.
+    /// Returns the record with its policy addresses replaced. Adjacent spans with the same policy are joined.
     ///
     /// # Errors
-    /// Those of `rename`.
+    /// Returns an error if `rename` does.
     pub fn with_policies<E>(mut self, mut rename: impl FnMut(u32) -> Result<u32, E>) -> Result<StoredCaptures, E> {
         for capture in self.captures_mut() {
             capture.policy = capture.policy.map(&mut rename).transpose()?;
@@ -291,7 +292,7 @@ impl StoredCaptures {
         Ok(self)
     }
 
-    /// Checks that captures can have this record. If they cannot, returns what was expected instead.
+    /// Checks that the record is consistent. Returns the expectation that it violates, or `None`.
     fn flaw(&self) -> Option<&'static str> {
         match self {
             StoredCaptures::History(history) => history.flaw(),
@@ -308,36 +309,38 @@ impl StoredCaptures {
     }
 }
 
-/// The records of a set's captures.
+/// A set's capture records.
 #[derive(Clone, Copy)]
 pub struct Captures<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Whether the set is by time, so that the records are timelines.
+    /// Whether the set is by time, so that its records are timelines.
     pub(crate) by_time: bool,
 }
 
 impl<'a> Captures<'a> {
-    /// The record at an address.
+    /// Returns the record at an address.
     ///
     /// # Errors
-    /// When there is no record at that address.
+    /// Returns an error if there is no record at that address.
     pub fn get(self, address: u32) -> Result<StoredCaptures, FormatError> {
         let at = address as usize * UNIT;
         self.read(self.bytes.get(at..).unwrap_or_default()).map_err(|error| error.in_record_at(at))
     }
 
-    /// The address of the policy in force at a time, by the timeline at an address; `None` before its first capture.
-    /// Reads two numbers and as many of the spans as it takes to halve them.
+    /// Returns the address of the policy that is active at a time, according to the timeline at an address; `None`
+    /// before its first capture.
+    ///
+    /// Reads two counts and does a binary search over the spans.
     ///
     /// # Errors
-    /// When there is no timeline at that address.
+    /// Returns an error if there is no timeline at that address.
     pub(crate) fn policy_at(self, address: u32, time: i64) -> Result<Option<u32>, FormatError> {
         let at = address as usize * UNIT;
         let bytes = self.bytes.get(at..).filter(|_| self.by_time).unwrap_or_default();
         policy_at(bytes, time).ok_or_else(|| missing(bytes).in_record_at(at))
     }
 
-    /// Asks for the memory of the record at an address.
+    /// Prefetches the record at an address.
     #[inline]
     pub(crate) fn ask_for(self, address: u32) {
         prefetch(self.bytes, address as usize * UNIT);
@@ -352,7 +355,7 @@ impl<'a> Captures<'a> {
         stored.ok_or_else(|| missing(bytes))
     }
 
-    /// Proves that the section is what a writer makes of its content. Calls `check` for each record.
+    /// Proves that the section is canonical. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -370,7 +373,7 @@ impl<'a> Captures<'a> {
     }
 }
 
-/// The error for bytes that are no record.
+/// Returns the error for bytes that are not a record.
 #[cold]
 fn missing(bytes: &[u8]) -> FormatError {
     let found = format!("other bytes, {} to the end of the section", bytes.len());
@@ -417,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_comes_back() {
+    fn histories_round_trip_and_verify_rejects_inconsistent_ones() {
         let closed = FetchOutcome::DisallowAll(Cause::Status(503));
         for (history, fits) in [
             (history(ANSWERED, None, []), true),
@@ -429,7 +432,7 @@ mod tests {
             (history(CaptureRecord { time: None, ..FAILED }, None, []), true),
             (ended(10, history(FAILED, None, [11, 99])), true),
             (history(FAILED, Some(CaptureRecord { body_hash: 0, ..PLAIN }), []), true),
-            // No captures can have these histories.
+            // Inconsistent histories.
             (ended(11, history(FAILED, None, [11, 99])), false),
             (ended(100, history(FAILED, None, [])), false),
             (ended(5, history(FAILED, Some(ANSWERED), [])), false),
@@ -458,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_one_meaning() {
+    fn verified_histories_have_one_encoding() {
         for history in [history(FAILED, Some(ANSWERED), [50]), ended(10, history(FAILED, None, [50]))] {
             let mut bytes = Vec::new();
             history.encode(&mut bytes);

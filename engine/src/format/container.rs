@@ -1,6 +1,6 @@
-//! The container of a set: label, version, section table, checksums.
+//! A set's container: label, version, section table, checksums.
 //!
-//! Knows nothing of what the sections contain.
+//! Does not interpret section contents.
 
 use std::io::{self, Write};
 
@@ -9,64 +9,64 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{FORMAT_VERSION, FormatError, u32_at, u64_at};
 use crate::spool::SectionBytes;
 
-/// The first eight bytes of every set. Like PNG's, they show at once when a transfer treated the file as text.
+/// Every set's first eight bytes. Like PNG's, they reveal a transfer that treated the file as text.
 const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
 
-/// On a machine of the file's byte order, which is always little-endian, the mark is read as this number.
+/// The byte-order mark, as a machine with the file's byte order reads it. The file is always little-endian.
 const ENDIAN_MARK: u32 = 0x0102_0304;
 
-/// Maximum number that is read as the version of a newer format. Larger numbers are damage.
+/// Maximum version that is reported as newer. A larger number means that the header is damaged.
 const MAX_PLAUSIBLE_VERSION: u32 = 999;
 
-/// Bytes of the header: one cache line.
+/// Header size in bytes: one cache line.
 pub const HEADER_BYTES: usize = 64;
 
-/// Bytes of an entry of the section table.
+/// Section table entry size in bytes.
 pub const ENTRY_BYTES: usize = 32;
 
-/// The alignment of sections in bytes, so that what is laid out by cache lines stays aligned to them.
+/// Section alignment in bytes. Keeps data aligned that is laid out in cache lines.
 pub const SECTION_ALIGNMENT: usize = 64;
 
 const NAME_BYTES: usize = 8;
 
-/// The offset of the checksum in the header.
+/// The checksum's offset in the header.
 const CHECKSUM_AT: usize = 56;
 
-/// The offset of the unused bytes of the header, which are zero.
+/// The range of unused bytes in the header, which are zero.
 const RESERVED: std::ops::Range<usize> = 40..CHECKSUM_AT;
 
-/// The sections of a set, in the order in which they are written.
+/// A set's sections, in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Section {
-    /// The dialect, the fetch profile and the time that the set was made for.
+    /// The dialect, the fetch profile and the time for which the set was compiled.
     Reading,
-    /// Known crawlers and the product tokens that each obeys.
+    /// The known crawlers and their product tokens.
     Crawlers,
-    /// The product tokens that the files name.
+    /// The product tokens in the files.
     Tokens,
-    /// The hash table of origins.
+    /// The hash table for origins.
     Buckets,
     /// A record for each origin.
     Origins,
-    /// The capture history of each origin.
+    /// Each origin's capture history.
     Captures,
-    /// For each robots.txt, which product token has which group of rules.
+    /// For each robots.txt, the groups for each product token.
     Policies,
     /// Where each ruleset ends.
     Index,
     /// The automata.
     Rulesets,
-    /// The fingerprints that automata share.
+    /// The automata's shared fingerprints.
     Prints,
-    /// Line numbers of rules.
+    /// The rules' line numbers.
     Lines,
-    /// Other directives: the lines that decide no URL.
+    /// Other directives: lines that decide no URL.
     Other,
 }
 
 impl Section {
-    /// The number of sections.
+    /// The section count.
     pub const COUNT: usize = 12;
 
     /// Every section, in file order.
@@ -85,7 +85,7 @@ impl Section {
         Section::Other,
     ];
 
-    /// The section's name, as in the file and in messages.
+    /// Returns the section's name in files and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,19 +111,19 @@ impl Section {
     }
 }
 
-/// The settings of the whole set that the header stores, apart from the section table.
+/// The set-wide settings in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The number of the normal form, which patterns are in and paths must be brought into.
+    /// The normal form's number, for patterns and paths.
     pub normal_form: u32,
-    /// The number of the way in which product tokens are compared.
+    /// The number that says how product tokens are compared.
     pub name_matching: u32,
-    /// The number of the construction that made the automata, as the compiler counts its constructions and their
-    /// revisions. No reader needs it; it tells whether two sets of the same content have the same bytes.
+    /// The construction that made the automata, as numbered by the compiler, including its revision. Readers do not
+    /// need it; it tells whether two sets with the same content have the same bytes.
     pub automata_form: u32,
 }
 
-/// The place of a section in the file, and its checksum. All zero for a section that is absent.
+/// A section's location in the file and its checksum. All zero for an absent section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Entry {
     start: usize,
@@ -131,7 +131,7 @@ struct Entry {
     checksum: u64,
 }
 
-/// A set's header and section table, checked against the length of the file.
+/// A set's header and section table, checked against the file's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Container {
     header: Header,
@@ -140,14 +140,14 @@ pub struct Container {
 }
 
 impl Container {
-    /// Reads the header and the section table. Sections have exactly one valid header and table, so everything in them
-    /// is checked; the checksums of the sections are left to [`Container::verify`].
+    /// Reads the header and the section table.
     ///
-    /// Cost: fixed, whatever the size of the file.
+    /// Checks every byte in both, because given sections have exactly one valid header and table. [`Container::verify`]
+    /// checks the sections' checksums. The cost does not depend on the file's size.
     ///
     /// # Errors
-    /// When the file is not a set, is of another version, is shorter or longer than it says, or its header and section
-    /// table are not what [`write()`] writes.
+    /// Returns an error if the file is not a set, has another version, is shorter or longer than its header says, or if
+    /// its header and section table are not what [`write()`] writes.
     pub fn read(file: &[u8]) -> Result<Container, FormatError> {
         let header = read_header(file)?;
         let count = number(file, 20)? as usize;
@@ -178,26 +178,25 @@ impl Container {
         Ok(Container { header, table_end, entries })
     }
 
-    /// The settings of the whole set that the header stores.
+    /// Returns the set-wide settings in the header.
     #[must_use]
     pub fn header(&self) -> Header {
         self.header
     }
 
-    /// The bytes of a section. `file` must be the bytes that the container was read from.
+    /// Returns a section's bytes. `file` must be the bytes from which the container was read.
     #[inline]
     #[must_use]
     pub fn section<'a>(&self, file: &'a [u8], section: Section) -> &'a [u8] {
         let Entry { start, len, .. } = self.entries[section as usize];
-        // A section of a file that has shrunk since it was opened is empty here; whatever reads the section reports
-        // that.
+        // If the file has shrunk since it was opened, this section is empty here, and its reader reports an error.
         file.get(start..start + len).unwrap_or_default()
     }
 
     /// Checks that the bytes between the sections, which no checksum covers, are zero.
     ///
     /// # Errors
-    /// When one of them is not zero.
+    /// Returns an error if one of them is not zero.
     pub fn verify_gaps(&self, file: &[u8]) -> Result<(), FormatError> {
         let (mut end, mut last) = (self.table_end, "header");
         for (section, entry) in Section::ALL.into_iter().zip(&self.entries).filter(|(_, entry)| entry.len > 0) {
@@ -210,10 +209,10 @@ impl Container {
         Ok(())
     }
 
-    /// Reads the whole of a section, if it is present, and compares its checksum.
+    /// Reads an entire section, if it is present, and compares its checksum.
     ///
     /// # Errors
-    /// When the checksums differ.
+    /// Returns an error if the checksums differ.
     pub fn verify(&self, file: &[u8], section: Section) -> Result<(), FormatError> {
         let Entry { len, checksum: stored, .. } = self.entries[section as usize];
         if len == 0 {
@@ -228,19 +227,19 @@ impl Container {
     }
 }
 
-/// An error at a byte of the header or the section table.
+/// Returns an error at an offset in the header or the section table.
 #[cold]
 fn error(offset: usize, expected: impl Into<String>, found: impl Into<String>) -> FormatError {
     FormatError::new("header", expected, found).in_record_at(offset)
 }
 
-/// A number of four bytes of the header.
+/// Returns a four-byte number from the header.
 fn number(file: &[u8], at: usize) -> Result<u32, FormatError> {
     let short = || error(file.len(), format!("at least {HEADER_BYTES} bytes"), format!("{} bytes", file.len()));
     u32_at(file, at).ok_or_else(short)
 }
 
-/// Checks the fields at fixed places of the header.
+/// Checks the header's fixed fields.
 fn read_header(file: &[u8]) -> Result<Header, FormatError> {
     if file.len() < LABEL.len() && LABEL.starts_with(file) {
         number(file, 0)?;
@@ -270,7 +269,7 @@ fn read_header(file: &[u8]) -> Result<Header, FormatError> {
     Ok(Header { normal_form: number(file, 16)?, name_matching: number(file, 32)?, automata_form: number(file, 36)? })
 }
 
-/// Reads the entries of the section table, each of which must begin where the one before ends.
+/// Reads the section table. Each section must begin where the previous one ends, after alignment.
 fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
     let mut entries = [Entry::default(); Section::COUNT];
     let mut order = Section::ALL.into_iter();
@@ -287,7 +286,7 @@ fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
             let expected = format!("the section {} at the next multiple of {SECTION_ALIGNMENT}", section.name());
             return Err(error(at + 8, expected, format!("offset {start}")));
         }
-        // An offset beyond the memory of this machine is also beyond the end of the file.
+        // An offset that exceeds this machine's address space is also past the end of the file.
         let inside = start.checked_add(len).filter(|&end| len > 0 && usize::try_from(end).is_ok());
         end = inside
             .ok_or_else(|| error(at + 16, format!("a length of the section {}", section.name()), format!("{len}")))?;
@@ -296,32 +295,32 @@ fn read_table(table: &[u8]) -> Result<[Entry; Section::COUNT], FormatError> {
     Ok(entries)
 }
 
-/// The checksum of the header and the section table, except for the checksum field itself.
+/// Returns the checksum for the header and the section table, except for the checksum field itself.
 fn header_checksum(header: &[u8]) -> u64 {
     let mut covered = header.to_vec();
     covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
     xxh3_64(&covered)
 }
 
-/// The sections of a set as bytes, in the order of [`Section::ALL`].
+/// A set's sections as bytes, in the order of [`Section::ALL`].
 pub type Sections = [Vec<u8>; Section::COUNT];
 
-/// The most bytes of a set beside those of its sections.
+/// Maximum size in bytes of a set without its sections.
 pub const OVERHEAD_BYTES: usize = HEADER_BYTES + Section::COUNT * (ENTRY_BYTES + SECTION_ALIGNMENT - 1);
 
-/// Writes a whole set: header, table, then each section that has bytes at the next multiple of [`SECTION_ALIGNMENT`].
+/// Writes a whole set: header, table, then each nonempty section at the next multiple of [`SECTION_ALIGNMENT`].
 ///
 /// # Errors
-/// The errors of `out`.
+/// Returns an error if writing to `out` fails.
 pub fn write(out: &mut impl Write, header: &Header, sections: &Sections) -> io::Result<()> {
     let measured = sections.each_ref().map(|bytes| (bytes.len() as u64, xxh3_64(bytes)));
     write_measured(out, header, &measured, |section, out| out.write_all(&sections[section as usize]))
 }
 
-/// Writes a whole set as [`write()`] does, from sections that need not be in memory.
+/// Writes a whole set as [`write()`] does, from sections that may be on disk.
 ///
 /// # Errors
-/// The errors of reading the sections, and those of `out`.
+/// Returns an error if reading a section or writing to `out` fails.
 pub fn write_spooled(
     out: &mut impl Write,
     header: &Header,
@@ -331,7 +330,7 @@ pub fn write_spooled(
     write_measured(out, header, &measured, |section, out| sections[section as usize].copy_to(out))
 }
 
-/// Writes a whole set whose sections have these lengths and checksums; `copy` writes the bytes of one.
+/// Writes a whole set from section lengths and checksums; `copy` writes one section's bytes.
 fn write_measured<W: Write>(
     out: &mut W,
     header: &Header,

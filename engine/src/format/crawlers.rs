@@ -1,8 +1,8 @@
-//! The section `crawlers`: the product tokens that each known crawler obeys, as data, so that readers in any language
-//! resolve names alike.
+//! The section `crawlers`: each known crawler's product tokens, so that readers in any language resolve names in the
+//! same way.
 //!
-//! A robots.txt does not say that Googlebot-Image also obeys the group for Googlebot; each operator's documentation
-//! does. The compiler has the table and writes it as its dialect understands it.
+//! A robots.txt does not say that Googlebot-Image also obeys the group for Googlebot; its operator's documentation
+//! does. The compiler contains the table and writes it in its dialect's terms.
 
 use std::iter;
 
@@ -10,83 +10,82 @@ use super::container::Section;
 use super::{FormatError, TooLarge, fit, put, u32_at};
 use crate::token::{TokenSyntax, without_version};
 
-/// The most bytes of the name of a crawler, or of one of its product tokens.
+/// Maximum length in bytes of a crawler's name or product token.
 pub const MAX_CRAWLER_NAME_BYTES: usize = 255;
 
-/// The most product tokens of one crawler.
+/// Maximum number of product tokens for a crawler.
 pub const MAX_CRAWLER_TOKENS: usize = 255;
 
-/// Bytes of the section before its table of ends.
+/// Header size in bytes. The table of ends follows.
 const HEADER_BYTES: usize = 8;
 
 const HONOURS_DEFAULT_GROUP: u8 = 1;
 const IS_PREFIX: u8 = 2;
 const STARTS_WITH_ITSELF: u8 = 4;
 
-/// The purposes of a crawler, by which users can choose crawlers. A set of bits.
+/// A crawler's purposes, for selecting crawlers. A set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purposes(u8);
 
 impl Purposes {
-    /// None that can be asked for.
+    /// No known purpose.
     pub const NONE: Purposes = Purposes(0);
-    /// Fetches training data for models, or is a product token that gives leave to use pages for training.
+    /// Fetches training data for models, or is a product token that permits training on pages.
     pub const AI_TRAINING: Purposes = Purposes(1);
-    /// Fetches pages for a search engine or an answering machine.
+    /// Fetches pages for a search or answer engine.
     pub const SEARCH: Purposes = Purposes(2);
 
     const KNOWN: u8 = 3;
 
-    /// Whether the crawler has all of these purposes.
+    /// Returns whether the crawler has all these purposes.
     #[must_use]
     pub fn contains(self, purposes: Purposes) -> bool {
         self.0 & purposes.0 == purposes.0
     }
 
-    /// The union of two sets of purposes.
+    /// Returns the union of two sets of purposes.
     #[must_use]
     pub const fn union(self, other: Purposes) -> Purposes {
         Purposes(self.0 | other.0)
     }
 }
 
-/// A known crawler, before it is written.
+/// A known crawler before it is encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerDraft<'a> {
-    /// The crawler's name, by which users choose it.
+    /// The crawler's name, by which users select it.
     pub name: &'a [u8],
-    /// The crawler's chain of product tokens, the most specific first.
+    /// The crawler's product tokens, most specific first.
     pub chain: Vec<&'a [u8]>,
-    /// Whether the name that a caller gives is looked for before the chain.
+    /// Whether the caller's name precedes the chain.
     pub starts_with_itself: bool,
-    /// Whether the entry is a family: it is for every crawler whose name begins with this one and that has no entry of
-    /// its own.
+    /// Whether the entry is a family: it represents every crawler whose name has this prefix and no entry.
     pub is_prefix: bool,
-    /// Whether the crawler obeys the default group if a file names none of its product tokens.
+    /// Whether the crawler obeys the default group if a file does not name it.
     pub honours_default_group: bool,
-    /// What the crawler fetches pages for.
+    /// The crawler's purposes.
     pub purposes: Purposes,
 }
 
-/// The content of the section.
+/// The decoded section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlerTable<'a> {
-    /// Which part of a user-agent line is the product token.
+    /// The syntax of product tokens in user-agent lines.
     pub syntax: TokenSyntax,
-    /// Whether the version is cut off a name that a caller gives, from the first `/` on.
+    /// Whether a caller's name is cut at its first `/`, where the version begins.
     pub cuts_version: bool,
-    /// The crawlers, in any order. No two names are equal, even in different letter case.
+    /// The crawlers, in any order. Names must differ by more than letter case.
     pub crawlers: Vec<CrawlerDraft<'a>>,
 }
 
 impl CrawlerTable<'_> {
     /// Writes the section.
     pub(super) fn write(&self) -> Result<Vec<u8>, TooLarge> {
-        // Every set has this table, even that of a single small file, so that nothing is allocated for each crawler.
+        // Every set has this table, even a set for one small file, so avoid allocations per crawler.
         fn lower<'n>(crawler: &CrawlerDraft<'n>) -> impl Iterator<Item = u8> + 'n {
             crawler.name.iter().map(u8::to_ascii_lowercase)
         }
-        // The beginnings of most names differ, and compare as numbers.
+        // Most names have different prefixes, which compare as numbers.
         let beginning =
             |crawler| lower(crawler).chain(iter::repeat(0)).take(16).fold(0, |key, byte| key << 8 | u128::from(byte));
         let mut crawlers: Vec<(u128, &CrawlerDraft<'_>)> =
@@ -107,7 +106,7 @@ impl CrawlerTable<'_> {
     }
 }
 
-/// Appends the record of a crawler.
+/// Appends a crawler's record.
 fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge> {
     let limited = |what, found: usize, limit: usize| {
         u8::try_from(found).map_err(|_| TooLarge { what, limit: limit as u64, found: found as u64 })
@@ -128,38 +127,38 @@ fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge>
     Ok(())
 }
 
-/// The known crawlers of a set.
+/// The known crawlers in a set.
 #[derive(Clone, Copy)]
 pub struct Crawlers<'a>(pub(crate) &'a [u8]);
 
-/// A crawler that was looked up by name: the product tokens to look for, in order.
+/// A crawler resolved by name: the product tokens to look for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedCrawler<'a> {
-    /// The product tokens, the most specific first. A crawler without any obeys no robots.txt, unless it honours the
+    /// The product tokens, most specific first. A crawler without tokens obeys no robots.txt unless it honors the
     /// default group.
     pub tokens: Vec<&'a [u8]>,
-    /// Whether the crawler obeys the default group if a file names none of its product tokens.
+    /// Whether the crawler obeys the default group if a file does not name it.
     pub honours_default_group: bool,
     /// The crawler's entry in the table; `None` for an unknown name.
     pub known: Option<CrawlerDraft<'a>>,
 }
 
 impl<'a> Crawlers<'a> {
-    /// Which part of a user-agent line is the product token.
+    /// Returns the syntax of product tokens in user-agent lines.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn syntax(self) -> Result<TokenSyntax, FormatError> {
         let number = self.0.first().copied();
         number.and_then(|number| TokenSyntax::ALL.get(usize::from(number)).copied()).ok_or_else(|| {
-            self.error(0, "a syntax of product tokens that this version knows", format!("number {number:?}"))
+            self.error(0, "a product token syntax that this version knows", format!("number {number:?}"))
         })
     }
 
-    /// Whether the version is cut off a name that a caller gives.
+    /// Returns whether a caller's name is cut before its version.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn cuts_version(self) -> Result<bool, FormatError> {
         match self.0.get(1) {
             Some(0) => Ok(false),
@@ -173,16 +172,16 @@ impl<'a> Crawlers<'a> {
         FormatError::at(Section::Crawlers, at, expected, found)
     }
 
-    /// The number of crawlers.
+    /// Returns the number of crawlers.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn count(self) -> Result<u32, FormatError> {
         let count = u32_at(self.0, 4).filter(|&count| (self.0.len() - HEADER_BYTES) / 4 >= count as usize);
-        count.ok_or_else(|| self.error(4, "as many crawlers as fit", format!("{:?}", u32_at(self.0, 4))))
+        count.ok_or_else(|| self.error(4, "a crawler count that fits", format!("{:?}", u32_at(self.0, 4))))
     }
 
-    /// The crawler at an index of the table.
+    /// Returns the crawler at a table index.
     fn at(self, place: u32) -> Result<CrawlerDraft<'a>, FormatError> {
         let count = self.count()? as usize;
         let (records, place) = (HEADER_BYTES + count * 4, place as usize);
@@ -194,23 +193,25 @@ impl<'a> Crawlers<'a> {
         crawler().ok_or_else(|| self.error(HEADER_BYTES + place * 4, "a crawler", format!("entry {place} of {count}")))
     }
 
-    /// Every crawler, in the order of their names in lower case.
+    /// Returns every crawler, sorted by name in lower case.
     pub fn iter(self) -> impl Iterator<Item = Result<CrawlerDraft<'a>, FormatError>> {
         let count = self.count();
         let error = count.as_ref().err().cloned();
         (0..count.unwrap_or(0)).map(move |place| self.at(place)).chain(error.map(Err))
     }
 
-    /// The crawlers that have all of these purposes, in the order of their names in lower case.
+    /// Returns the crawlers with all these purposes, sorted by name in lower case.
     pub fn with_purpose(self, purposes: Purposes) -> impl Iterator<Item = Result<CrawlerDraft<'a>, FormatError>> {
         self.iter().filter(move |crawler| crawler.as_ref().map_or(true, |crawler| crawler.purposes.contains(purposes)))
     }
 
-    /// Looks up a crawler by name, in any letter case: a known crawler, else one of a family whose names begin alike,
-    /// else a crawler that obeys just this name. Looks at every entry.
+    /// Resolves a crawler by name, in any letter case.
+    ///
+    /// Returns the known crawler with that name, otherwise the longest family whose name is a prefix, otherwise a
+    /// crawler that obeys only this name. Reads every entry.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn find(self, name: &'a [u8]) -> Result<ResolvedCrawler<'a>, FormatError> {
         let name = if self.cuts_version()? { without_version(name) } else { name };
         let mut known: Option<CrawlerDraft<'a>> = None;
@@ -221,7 +222,7 @@ impl<'a> Crawlers<'a> {
                 break;
             }
             let start = name.get(..crawler.name.len()).filter(|_| crawler.is_prefix);
-            // In the order of names, a longer prefix comes after a shorter one.
+            // Longer prefixes are sorted after shorter ones.
             if start.is_some_and(|start| start.eq_ignore_ascii_case(crawler.name)) {
                 known = Some(crawler);
             }
@@ -235,16 +236,16 @@ impl<'a> Crawlers<'a> {
         Ok(ResolvedCrawler { tokens, honours_default_group, known: Some(crawler) })
     }
 
-    /// The content of the section.
+    /// Decodes the section.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn to_table(self) -> Result<CrawlerTable<'a>, FormatError> {
         let crawlers = self.iter().collect::<Result<_, _>>()?;
         Ok(CrawlerTable { syntax: self.syntax()?, cuts_version: self.cuts_version()?, crawlers })
     }
 
-    /// Proves that the section is what a writer makes of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<(), FormatError> {
         *steps += self.0.len() as u64;
         let mut last: Option<Vec<u8>> = None;
@@ -252,7 +253,7 @@ impl<'a> Crawlers<'a> {
             let name = crawler?.name.to_ascii_lowercase();
             if last.as_ref() >= Some(&name) {
                 let found = format!("\"{}\"", name.escape_ascii());
-                return Err(self.error(0, "names in order, each once", found));
+                return Err(self.error(0, "distinct names in order", found));
             }
             last = Some(name);
         }
@@ -263,7 +264,7 @@ impl<'a> Crawlers<'a> {
     }
 }
 
-/// Reads the record of a crawler, which must take all of the bytes.
+/// Reads a crawler's record, which must take up all bytes.
 fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
     let (&[flags, purposes, count], mut rest) = bytes.split_first_chunk::<3>()?;
     if flags & !(HONOURS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_encoding_passes() {
+    fn verify_rejects_any_other_encoding() {
         let bytes = table([crawler(b"b"), crawler(b"A")]).write().unwrap();
         Crawlers(&bytes).verify(&mut 0).unwrap();
         for at in 0..bytes.len() {
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_at_their_edges() {
+    fn longer_names_and_chains_than_the_limits_are_rejected() {
         for (len, fits) in
             [(MAX_CRAWLER_NAME_BYTES - 1, true), (MAX_CRAWLER_NAME_BYTES, true), (MAX_CRAWLER_NAME_BYTES + 1, false)]
         {

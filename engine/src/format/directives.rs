@@ -1,7 +1,7 @@
-//! The section `other`: other directives, the lines of a robots.txt that decide no URL, as kind, text and line number.
+//! The section `other`: other directives, the lines in a robots.txt that decide no URL, as kind, text and line number.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes, one for each distinct list of lines; the
-//! origins refer to them. No decision reads the section, and the engine does not interpret the values.
+//! A pool (see `FORMAT.md`) with addresses in 4-byte units. Each distinct list of lines has one record. Origins refer
+//! to the records. No decision reads the section, and the engine does not interpret the values.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,54 +10,54 @@ use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
 
-/// The unit of addresses, in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// The section's bytes, in errors.
+/// The section's content in error messages.
 pub(super) const WHAT: &str = "bytes of other directives";
 
-/// The most bytes of one value, or of one key. A longer one is neither written nor read, so a reader needs memory for
-/// this many bytes only.
+/// Maximum size of a value or key in bytes. Longer ones are neither written nor read, so a reader needs no more memory
+/// than this.
 pub const MAX_DIRECTIVE_BYTES: usize = 4096;
 
-/// The number of other directives of one robots.txt; later ones are left out with a diagnostic. Bounds what one record
-/// can hold: its values may share their beginnings, and so take a thousand times the bytes of the file. Among 4,231 real
-/// files the most is 1,992.
+/// Maximum number of other directives per robots.txt. Later ones are left out with a diagnostic. Bounds a record's
+/// decoded size, because values that share prefixes may take a thousand times their stored size. The maximum in 4,231
+/// real files is 1,992.
 pub const MAX_DIRECTIVES: usize = 4096;
 
-/// The kind of a line of other directives.
+/// A directive's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DirectiveKind {
-    /// `Sitemap`: the address of a sitemap.
+    /// `Sitemap`: a sitemap's URL.
     Sitemap = 0,
     /// `Crawl-delay`: seconds between two requests.
     CrawlDelay = 1,
-    /// `Request-rate`: requests in a time, perhaps at some hours only.
+    /// `Request-rate`: requests per period, possibly only at some hours.
     RequestRate = 2,
-    /// `Visit-time`: the hours for visits.
+    /// `Visit-time`: the permitted hours.
     VisitTime = 3,
-    /// `Host`: the main host of several.
+    /// `Host`: a site's main host.
     Host = 4,
-    /// `Clean-param`: parameters of URLs that change nothing.
+    /// `Clean-param`: URL parameters that do not change the page.
     CleanParam = 5,
-    /// `Content-Signal`: what may be done with what was fetched.
+    /// `Content-Signal`: permitted uses of fetched content.
     ContentSignal = 6,
-    /// `Content-Usage`: usage preferences of the IETF, for one path or for all.
+    /// `Content-Usage`: IETF usage preferences, for one path or all paths.
     ContentUsage = 7,
-    /// `Noindex`: paths to be left out of an index.
+    /// `Noindex`: paths to leave out of an index.
     Noindex = 8,
     /// An unknown key, which the record stores.
     Other = 9,
-    /// The comment that begins a block which a vendor manages; the value is the text of the comment.
+    /// The comment that begins a vendor-managed block; its text is the value.
     ManagedBegin = 10,
-    /// The comment that ends such a block.
+    /// The comment that ends a vendor-managed block.
     ManagedEnd = 11,
 }
 
 impl DirectiveKind {
-    /// Every kind, by its number.
+    /// Every kind, in number order.
     pub const ALL: [DirectiveKind; 12] = [
         DirectiveKind::Sitemap,
         DirectiveKind::CrawlDelay,
@@ -73,7 +73,7 @@ impl DirectiveKind {
         DirectiveKind::ManagedEnd,
     ];
 
-    /// The key of such a line, in lower case; `other` for an unknown key.
+    /// Returns the key of such a line in lower case, or `other` for an unknown key.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -93,20 +93,20 @@ impl DirectiveKind {
     }
 }
 
-/// Whether a line counts under the dialect that the set was compiled under, and if not, why.
+/// Whether a line counts under the set's dialect, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DirectiveState {
     /// The line counts.
     Counts = 0,
-    /// The dialect gives such lines no meaning. Other dialects may.
+    /// The dialect ignores such lines. Other dialects may read them.
     NotRead = 1,
     /// The dialect does not accept the value.
     Malformed = 2,
-    /// The line is only valid in a group, and is in none.
+    /// The line is only valid in a group, but is outside all groups.
     Outside = 3,
-    /// Only one such line counts, and an earlier line does.
+    /// An earlier line overrides this one.
     Superseded = 4,
 }
 
@@ -119,7 +119,7 @@ impl DirectiveState {
         DirectiveState::Superseded,
     ];
 
-    /// The word for the state in output.
+    /// Returns the state's name in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -144,26 +144,27 @@ impl fmt::Display for DirectiveState {
     }
 }
 
-/// A line of other directives.
+/// One of the other directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
-    /// The kind of the line.
+    /// The directive's kind.
     pub kind: DirectiveKind,
     /// Whether the line counts under the dialect.
     pub state: DirectiveState,
-    /// The part of the file that the line belongs to, for a line that is for some agents; `None` for a line that is for
-    /// everybody. [`DirectiveList::parts_of`] gives the parts of a group.
+    /// The part that contains the line, or `None` for a line that applies to every crawler. [`DirectiveList::parts_of`]
+    /// returns a group's parts.
     pub part: Option<u32>,
     /// The key as written, for [`DirectiveKind::Other`]; otherwise empty.
     pub key: &'a [u8],
-    /// The value as written, trimmed.
+    /// The trimmed value as written.
     pub value: &'a [u8],
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u32,
 }
 
-/// Parses a number of seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits beyond nanoseconds are cut off.
-/// `None` for anything else, and for more than 2^32 - 1 seconds.
+/// Parses seconds with an optional fraction: `2`, `4.5`, `.5`.
+///
+/// Truncates to nanoseconds. Returns `None` for anything else, and for more than 2^32 - 1 seconds.
 #[must_use]
 pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     let (whole, fraction) = match value.iter().position(|&byte| byte == b'.') {
@@ -180,21 +181,23 @@ pub fn decimal_seconds(value: &[u8]) -> Option<Duration> {
     Some(Duration::new(seconds.into(), digits.fold(0, |nanos, digit| nanos * 10 + digit)))
 }
 
-/// The number of bits of a line's first byte that are its kind; the others are its state.
+/// Bits for the kind in a line's first byte; the others contain the state.
 const KIND_BITS: u32 = 4;
 
-/// Writes the record of one file: pairs of a group of its policy and a part that the group has, in order, then the
-/// lines in their order. Writes nothing for a file without such lines.
+/// Encodes a file's record: sorted pairs of a policy group and its part, then the lines in file order.
+///
+/// Empty for a file without such lines.
 ///
 /// # Errors
-/// When a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or there are more than [`MAX_DIRECTIVES`] lines.
+/// Returns an error if a value or a key is longer than [`MAX_DIRECTIVE_BYTES`], or if there are more than
+/// [`MAX_DIRECTIVES`] lines.
 pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, TooLarge> {
     let mut out = Vec::new();
     if lines.is_empty() {
         return Ok(out);
     }
-    // The highest group comes first, so that a reader can check that the policy has all of the groups without looking
-    // at the pairs.
+    // The group count comes first, so that a reader can check that the policy has these groups without reading the
+    // pairs.
     put(&mut out, parts.last().map_or(0, |&(group, _)| group.saturating_add(1)));
     put(&mut out, fit("parts of a file", parts.len(), u32::MAX.into())?);
     for &(group, part) in parts {
@@ -221,7 +224,7 @@ pub fn encode(parts: &[(u32, u32)], lines: &[Directive<'_>]) -> Result<Vec<u8>, 
             put(&mut out, line.key.len() as u32);
             out.extend_from_slice(line.key);
         }
-        // Neighbouring values often begin alike, such as the addresses of one site's sitemaps.
+        // Neighboring values often share a prefix, such as a site's sitemap URLs.
         let shared = value.iter().zip(line.value).take_while(|(a, b)| a == b).count();
         put(&mut out, shared as u32);
         put(&mut out, (line.value.len() - shared) as u32);
@@ -245,25 +248,25 @@ fn damaged(expected: &str, found: impl Into<String>) -> FormatError {
     FormatError::at(Section::Other, 0, expected, found)
 }
 
-/// The other directives of a set.
+/// The other directives in a set.
 #[derive(Clone, Copy)]
 pub struct OtherDirectives<'a>(pub(crate) &'a [u8]);
 
 impl<'a> OtherDirectives<'a> {
-    /// The lines of an origin, by their address; empty without an address.
+    /// Returns the lines at an address. Empty without an address.
     #[must_use]
     pub fn get(self, address: Option<u32>) -> DirectiveList<'a> {
         let Some(address) = address else { return DirectiveList { bytes: &[], is_absent: true } };
         DirectiveList { bytes: self.0.get(address as usize * UNIT..).unwrap_or_default(), is_absent: false }
     }
 
-    /// Proves that the section is what a writer makes of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         verify_pool(Section::Other, self.0, UNIT, steps, |bytes, out| {
             let list = DirectiveList { bytes, is_absent: false };
             let parts = list.parts()?;
             if parts.windows(2).any(|pair| pair[0] >= pair[1]) {
-                return Err(damaged("groups and parts in order", "another order"));
+                return Err(damaged("sorted groups and parts", "another order"));
             }
             let groups = parts.last().map_or(0, |&(group, _)| group.saturating_add(1));
             if list.group_count()? != groups {
@@ -273,7 +276,7 @@ impl<'a> OtherDirectives<'a> {
             if reader.left == 0 {
                 return Err(damaged("at least one line", "none"));
             }
-            // Numbers and texts can only be read in their shortest form, so that verifying need not write them again.
+            // Reading accepts only the shortest numbers and texts, so they need not be encoded again.
             while reader.next()?.is_some() {}
             out.extend_from_slice(&bytes[..bytes.len() - reader.source.bytes.len()]);
             pad(out, UNIT);
@@ -282,36 +285,36 @@ impl<'a> OtherDirectives<'a> {
     }
 }
 
-/// The other directives of one origin.
+/// The other directives for an origin.
 #[derive(Clone, Copy)]
 pub struct DirectiveList<'a> {
-    /// The record, followed by the rest of the section.
+    /// The record, followed by the section's remaining bytes.
     bytes: &'a [u8],
     is_absent: bool,
 }
 
 impl<'a> DirectiveList<'a> {
-    /// Whether there are no lines.
+    /// Returns whether there are no lines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.is_absent
     }
 
-    /// The least number of groups that the policy must have.
+    /// Returns the minimum group count for the policy.
     ///
     /// # Errors
-    /// When the section is damaged.
+    /// Returns an error if the section is damaged.
     pub(crate) fn group_count(&self) -> Result<u32, FormatError> {
         if self.is_absent { Ok(0) } else { Source { bytes: self.bytes }.number() }
     }
 
-    /// The pairs of a group of the policy, by its index, and a part of the file that the group has.
+    /// Returns pairs: the index of a group in the policy, and a part of the file that it has.
     ///
     /// # Errors
-    /// When the section is damaged.
+    /// Returns an error if the section is damaged.
     pub fn parts(&self) -> Result<Vec<(u32, u32)>, FormatError> {
         let mut source = Source { bytes: self.bytes };
-        // No capacity is reserved, since the count is not to be trusted.
+        // Reserves no capacity, because the count is untrusted.
         let mut parts = Vec::new();
         for _ in 0..if self.is_absent { 0 } else { source.part_count()? } {
             parts.push((source.number()?, source.number()?));
@@ -319,20 +322,20 @@ impl<'a> DirectiveList<'a> {
         Ok(parts)
     }
 
-    /// The parts of the file that these groups of the policy have; groups are given by index.
+    /// Returns the parts that any of these groups has. Groups are indexes in the policy.
     ///
     /// # Errors
-    /// When the section is damaged.
+    /// Returns an error if the section is damaged.
     pub fn parts_of(&self, groups: &[u32]) -> Result<Vec<u32>, FormatError> {
         let mut parts = self.parts()?;
         parts.retain(|(group, _)| groups.contains(group));
         Ok(parts.into_iter().map(|(_, part)| part).collect())
     }
 
-    /// The lines, in the order of the file.
+    /// Returns a reader for the lines, in file order.
     ///
     /// # Errors
-    /// When the section is damaged.
+    /// Returns an error if the section is damaged.
     pub fn reader(&self) -> Result<DirectiveReader<'a>, FormatError> {
         let mut source = Source { bytes: self.bytes };
         let mut left = 0;
@@ -349,10 +352,10 @@ impl<'a> DirectiveList<'a> {
         Ok(DirectiveReader { source, left, line: 0, value: Vec::new() })
     }
 
-    /// The bytes of the record.
+    /// Returns the record's bytes.
     ///
     /// # Errors
-    /// When the section is damaged.
+    /// Returns an error if the section is damaged.
     pub(crate) fn record(&self) -> Result<&'a [u8], FormatError> {
         let mut reader = self.reader()?;
         while reader.next()?.is_some() {}
@@ -361,7 +364,7 @@ impl<'a> DirectiveList<'a> {
     }
 }
 
-/// Reads the lines of one origin one after the other, with memory for one value.
+/// Reads an origin's lines in order. Needs memory for one value.
 pub struct DirectiveReader<'a> {
     source: Source<'a>,
     left: u32,
@@ -370,11 +373,11 @@ pub struct DirectiveReader<'a> {
 }
 
 impl DirectiveReader<'_> {
-    /// The next line; `None` after the last.
+    /// Returns the next line, or `None` after the last.
     ///
     /// # Errors
-    /// When the section is damaged.
-    #[allow(clippy::should_implement_trait, reason = "what it gives borrows from the reader")]
+    /// Returns an error if the section is damaged.
+    #[allow(clippy::should_implement_trait, reason = "the result borrows from the reader")]
     pub fn next(&mut self) -> Result<Option<Directive<'_>>, FormatError> {
         if self.left == 0 {
             return Ok(None);
@@ -391,12 +394,12 @@ impl DirectiveReader<'_> {
         let key = if kind == DirectiveKind::Other { self.source.text(0)? } else { b"" };
         let shared = self.source.number()? as usize;
         if shared > self.value.len() {
-            let expected = format!("a beginning of the {} bytes of the value before", self.value.len());
-            return Err(damaged(&expected, format!("one of {shared} bytes")));
+            let expected = format!("a prefix of the previous value's {} bytes", self.value.len());
+            return Err(damaged(&expected, format!("a prefix of {shared} bytes")));
         }
         let text = self.source.text(shared)?;
         if !text.is_empty() && self.value.get(shared) == text.first() {
-            return Err(damaged("all bytes shared that agree with the value before", format!("{shared} bytes")));
+            return Err(damaged("the longest common prefix with the previous value", format!("{shared} bytes")));
         }
         self.value.truncate(shared);
         self.value.extend_from_slice(text);
@@ -404,7 +407,7 @@ impl DirectiveReader<'_> {
     }
 }
 
-/// Reads bytes from start to end.
+/// A byte reader that moves from start to end.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     bytes: &'a [u8],
@@ -437,13 +440,13 @@ impl<'a> Source<'a> {
         Err(damaged("a number of at most five bytes", "a longer one"))
     }
 
-    /// The number of pairs of a group and a part.
+    /// Reads the pair count.
     fn part_count(&mut self) -> Result<u32, FormatError> {
         self.number()?;
         self.number()
     }
 
-    /// Reads the rest of a text, preceded by its length. `before` is the number of bytes that the text has already.
+    /// Reads a text's length and remaining bytes. `before` is its length so far.
     fn text(&mut self, before: usize) -> Result<&'a [u8], FormatError> {
         let len = self.number()? as usize;
         if before + len > MAX_DIRECTIVE_BYTES {
@@ -462,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn records_round_trip() {
         let lines = [
             line(DirectiveKind::Sitemap, None, b"", b"https://a.example/1", 1),
             Directive {
@@ -489,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_one_meaning() {
+    fn records_have_one_encoding() {
         let record = encode(&[(0, 7)], &[line(DirectiveKind::Other, Some(7), b"k", b"vw", 3)]).unwrap();
         for at in 0..record.len() {
             for bit in 0..8 {
@@ -507,17 +510,17 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_text_holds_at_its_edges() {
+    fn longer_texts_than_the_limit_are_neither_written_nor_read() {
         for (len, fits) in
             [(MAX_DIRECTIVE_BYTES - 1, true), (MAX_DIRECTIVE_BYTES, true), (MAX_DIRECTIVE_BYTES + 1, false)]
         {
             let text = vec![b'a'; len];
             assert_eq!(encode(&[], &[line(DirectiveKind::Host, None, b"", &text, 1)]).is_ok(), fits);
             assert_eq!(encode(&[], &[line(DirectiveKind::Other, None, &text, b"", 1)]).is_ok(), fits);
-            // Two values that share all but the end of the second: the limit is on a whole value as it is read.
+            // Two values that differ only in the second one's end. The limit applies to the decoded value.
             let start = vec![b'a'; MAX_DIRECTIVE_BYTES - 1];
             let mut bytes = encode(&[], &[line(DirectiveKind::Host, None, b"", &start, 1)]).unwrap();
-            // Two lines instead of one, and no padding before the second.
+            // Changes the count to two lines, and removes the padding before the second.
             bytes[2] = 2;
             bytes.truncate(3 + 7 + start.len());
             bytes.extend_from_slice(&[DirectiveKind::Host as u8, 0, 1]);
@@ -532,11 +535,11 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_lines_holds_at_its_edges() {
+    fn more_lines_than_the_limit_are_neither_written_nor_read() {
         for (count, fits) in [(MAX_DIRECTIVES - 1, true), (MAX_DIRECTIVES, true), (MAX_DIRECTIVES + 1, false)] {
             let lines = vec![line(DirectiveKind::Host, None, b"", b"a", 1); count];
             assert_eq!(encode(&[], &lines).is_ok(), fits, "{count}");
-            // A record of that many lines, whoever wrote it: no groups, no parts, the count, and the lines.
+            // A record with this many lines, encoded without the limit: no groups, no parts, the count, and the lines.
             let mut bytes = vec![0, 0];
             put(&mut bytes, count as u32);
             (0..count).for_each(|_| bytes.extend_from_slice(&[DirectiveKind::Host as u8, 0, 0, 0, 0]));

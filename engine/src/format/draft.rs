@@ -1,7 +1,7 @@
-//! The content of a whole set, as a writer takes it and as a set can be read back.
+//! A set's decoded content, for writing and after reading.
 //!
-//! [`SetDraft::write`] is the only writer of sets. It writes the content in canonical form: everything sorted, equal
-//! records once, and nothing that nothing refers to. So the order of the content, and unused content, leave no trace.
+//! [`SetDraft::write`] is the only writer of sets. It writes the canonical form: everything sorted, no duplicates, and
+//! no unreferenced content. So neither input order nor unused content affects the bytes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,12 +21,12 @@ use super::tokens::{Tokens, write_tokens};
 use super::{FormatError, NONE, TooLarge};
 use crate::threads::Threads;
 
-/// The content of a set. Elements refer to each other by their index in the lists here.
+/// A set's content. Elements refer to each other by their indexes in these lists.
 #[derive(Clone, Debug)]
 pub struct SetDraft<'a> {
-    /// The settings of the whole set for the header.
+    /// The set-wide settings in the header.
     pub header: Header,
-    /// The reading of the protocol that the set is made under.
+    /// The protocol interpretation that the set is compiled with.
     pub reading: Reading<'a>,
     /// The known crawlers.
     pub crawlers: CrawlerTable<'a>,
@@ -34,20 +34,20 @@ pub struct SetDraft<'a> {
     pub tokens: Vec<&'a [u8]>,
     /// Automata, as [`super::automaton::write`] writes them.
     pub rulesets: Vec<Cow<'a, [u8]>>,
-    /// For each group, the lines of its rules by rank.
+    /// Each group's line numbers in rank order.
     pub lines: Vec<Cow<'a, [u32]>>,
     /// Other directives, as [`super::directives::encode`] writes them. No element is empty.
     pub other: Vec<&'a [u8]>,
-    /// Policies. Their tokens, rulesets and lines are indices of the lists above; tokens need not be in order.
+    /// Policies. Their tokens, rulesets and lines are indexes into the lists above; tokens may be unsorted.
     pub policies: Vec<PolicyDraft>,
-    /// What is kept of captures, none of which is plain; timelines in a set by time, else histories. Their policies are
-    /// indices of the list above.
+    /// Capture records without plain ones: timelines in a set by time, otherwise histories. Their policies are indexes
+    /// into the list above.
     pub captures: Vec<StoredCaptures>,
-    /// Origins, each once. Their policies, captures and other directives are indices of the lists above.
+    /// Distinct origins. Their policies, captures and other directives are indexes into the lists above.
     pub origins: Vec<OriginRecord<'a>>,
 }
 
-/// Which elements of each list something refers to.
+/// The referenced elements in each list.
 struct Used {
     tokens: Vec<bool>,
     rulesets: Vec<bool>,
@@ -63,7 +63,7 @@ fn mark(used: &mut [bool], place: Option<u32>) {
     }
 }
 
-/// The address at which an element of a list was written.
+/// Returns the address at which a list element was written.
 fn moved(to: &[u32], place: u32) -> u32 {
     to.get(place as usize).copied().unwrap_or(NONE)
 }
@@ -96,12 +96,14 @@ impl SetDraft<'_> {
         used
     }
 
-    /// Writes the sections, in canonical form. Sections that do not refer to each other are written at the same time,
-    /// if there are threads. Time: sorting everything. Memory: the sections, and once more the largest of them, automata
-    /// excepted.
+    /// Writes the sections in canonical form.
+    ///
+    /// Sections that do not refer to each other are written in parallel if there are threads.
+    ///
+    /// Time: sorts everything. Memory: the sections, and again the largest one except the automata.
     ///
     /// # Errors
-    /// When something is too large for the format.
+    /// Returns an error if any part exceeds a format limit.
     pub fn write(mut self, threads: &impl Threads) -> Result<Sections, TooLarge> {
         let used = self.used();
         let automata = std::mem::take(&mut self.rulesets);
@@ -177,25 +179,25 @@ impl SetDraft<'_> {
     }
 }
 
-/// The tokens that are used, in order and each once, and the number of each.
+/// Returns the used tokens, sorted and without duplicates, and each input token's number.
 fn sorted_tokens<'a>(tokens: &[&'a [u8]], is_used: &[bool]) -> (Vec<&'a [u8]>, Vec<u32>) {
     let mut sorted: Vec<&[u8]> =
         tokens.iter().zip(is_used).filter(|(_, used)| **used).map(|(token, _)| *token).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    // A number that is too large for the format is refused when the table is written.
+    // A number that is too large for the format causes an error when the table is written.
     let number = |token: &&[u8]| sorted.binary_search(token).map_or(NONE, |number| number as u32);
     let numbers = tokens.iter().map(number).collect();
     (sorted, numbers)
 }
 
-/// A written pool, and the address of each record that was put in; [`NONE`] for unused records.
+/// A written pool, and each input record's address; [`NONE`] for unused records.
 struct Pool {
     bytes: Vec<u8>,
     addresses: Vec<u32>,
 }
 
-/// The pool of the records that are used. What it is called in errors comes first, and its unit.
+/// Writes a pool with the used records. `what` names its content in error messages.
 fn pool_of<T>(
     (what, unit): (&'static str, usize),
     things: &[T],
@@ -216,7 +218,7 @@ fn pool_of<T>(
     Ok(Pool { bytes: pool.out, addresses })
 }
 
-/// The tables of a set whose content is being read.
+/// A set's tables for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables<'a> {
     pub tokens: Tokens<'a>,
@@ -228,11 +230,11 @@ pub(crate) struct Tables<'a> {
     pub other: OtherDirectives<'a>,
 }
 
-/// Reads content back, each record when something first refers to it.
+/// Reads content back, each record at its first reference.
 pub(crate) struct ReadBack<'a> {
     tables: Tables<'a>,
     draft: SetDraft<'a>,
-    /// For each section of records, the index in the draft of the record at an address.
+    /// For each pool, maps record addresses to draft indexes.
     lines: HashMap<u32, u32>,
     policies: HashMap<u32, u32>,
     captures: HashMap<u32, u32>,
@@ -240,10 +242,10 @@ pub(crate) struct ReadBack<'a> {
 }
 
 impl<'a> ReadBack<'a> {
-    /// Reads the content of a set. Time and memory: linear in the set.
+    /// Reads a set's content. Time and memory: linear in the set.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn read(
         header: Header,
         reading: Reading<'a>,

@@ -1,23 +1,23 @@
-//! The section `lines`: for each group, the line of each of its rules, by rank.
+//! The section `lines`: each group's line numbers, in rank order.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 4 bytes. The lower two bits of a record's first byte
-//! say how many bytes each number has (0: one, 1: two, 2: four). The upper six bits are the number of lines; 63 means
-//! that a count of four bytes follows.
+//! A pool (see `FORMAT.md`) with addresses in 4-byte units. The two low bits in a record's first byte give the width of
+//! its numbers (0: one byte, 1: two, 2: four). The six high bits give the line count; 63 means that a four-byte count
+//! follows.
 
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, pad, put, u32_at};
 
-/// The unit of addresses, in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// The section's bytes, in errors.
+/// The section's content in error messages.
 pub(super) const WHAT: &str = "bytes of line numbers";
 
-/// From this many lines on, the count has four bytes of its own.
+/// Minimum line count for a separate four-byte count.
 const LONG_COUNT: usize = 63;
 
-/// Appends the lines of a group, by rank, with as few bytes for each number as the largest needs.
+/// Appends a group's line numbers in rank order, in the width that the largest needs.
 pub(super) fn encode(lines: &[u32], out: &mut Vec<u8>) {
     let largest = lines.iter().max().copied().unwrap_or(0);
     let (width_code, width): (u8, usize) = match largest {
@@ -34,15 +34,15 @@ pub(super) fn encode(lines: &[u32], out: &mut Vec<u8>) {
     pad(out, UNIT);
 }
 
-/// The line numbers of a set.
+/// The line numbers in a set.
 #[derive(Clone, Copy)]
 pub struct Lines<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Lines<'a> {
-    /// The lines of a group, by their address; `None` if the set was written without line numbers.
+    /// Returns a group's line numbers by their address, or `None` if the set was written without line numbers.
     ///
     /// # Errors
-    /// When there are no lines at that address.
+    /// Returns an error if there are no lines at that address.
     pub fn get(self, address: u32) -> Result<Option<LineList<'a>>, FormatError> {
         if address == NONE {
             return Ok(None);
@@ -52,10 +52,10 @@ impl<'a> Lines<'a> {
         Ok(Some(list))
     }
 
-    /// The bytes of the record at an address.
+    /// Returns the bytes of the record at an address.
     ///
     /// # Errors
-    /// When there are no lines at that address.
+    /// Returns an error if there are no lines at that address.
     pub(super) fn record(self, address: u32) -> Result<&'a [u8], FormatError> {
         let at = address as usize * UNIT;
         let bytes = self.0.get(at..).unwrap_or_default();
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
             .ok_or_else(|| FormatError::at(Section::Lines, at, "whole units of 4 bytes", "the end of the section"))
     }
 
-    /// Proves that the section is what a writer makes of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         verify_pool(Section::Lines, self.0, UNIT, steps, |bytes, out| {
             let list = LineList::read(bytes)?;
@@ -77,7 +77,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The lines of the rules of one group.
+/// A group's line numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct LineList<'a> {
     width: usize,
@@ -103,24 +103,24 @@ impl<'a> LineList<'a> {
         };
         let numbers = count.and_then(|count| bytes.get(start..)?.get(..count * width));
         let numbers = numbers.ok_or_else(|| {
-            FormatError::at(Section::Lines, 0, "as many line numbers as are counted", "the end of the section")
+            FormatError::at(Section::Lines, 0, "as many line numbers as the count says", "the end of the section")
         })?;
         Ok(LineList { width, numbers })
     }
 
-    /// The number of lines, which is the number of rules.
+    /// Returns the number of lines, which equals the number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.numbers.len() / self.width
     }
 
-    /// Whether there are no lines.
+    /// Returns whether there are no lines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// The line of the rule at a place in the order of precedence.
+    /// Returns the line of the rule at a place in precedence order.
     #[must_use]
     pub fn get(&self, place: u32) -> Option<u32> {
         let number = self.numbers.get(place as usize * self.width..)?.get(..self.width)?;
@@ -132,7 +132,7 @@ impl<'a> LineList<'a> {
         }
     }
 
-    /// All lines, by rank.
+    /// Returns all lines in rank order.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u32> {
         (0..self.len() as u32).filter_map(|place| self.get(place)).collect()
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_back_in_their_shortest_form() {
+    fn lines_round_trip_in_their_shortest_form() {
         for (lines, bytes) in [
             (vec![], 4),
             (vec![0xFF; 3], 4),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn other_encodings_are_refused() {
+    fn verify_rejects_any_other_encoding() {
         let wide = [1 | 1 << 2, 7, 0, 0];
         let long = [63 << 2, 1, 0, 0, 0, 7, 0, 0];
         let padded = [1 << 2, 7, 1, 0];

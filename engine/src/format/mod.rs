@@ -1,26 +1,26 @@
-//! The bytes of a compiled set: a container of sections, a file of code for each section, and the automata.
+//! A compiled set's encoding: a container with sections, a source file for each section, and the automata.
 //!
 //! No code outside this folder uses offsets, except that [`crate::platform`] searches with fingerprints. Each file has
 //! a reader and a writer for the same bytes:
 //!
-//! | where | section | what |
+//! | where | section | content |
 //! |---|---|---|
 //! | [`container`] | - | label, version, section table, checksums |
-//! | [`reading`] | `reading` | dialect, fetch profile and time that the set was made for |
-//! | [`crawlers`] | `crawlers` | known crawlers and the product tokens that each obeys |
-//! | [`tokens`] | `tokens` | product tokens that the files name |
+//! | [`reading`] | `reading` | dialect, fetch profile and reference time |
+//! | [`crawlers`] | `crawlers` | known crawlers and their product tokens |
+//! | [`tokens`] | `tokens` | product tokens in the files |
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
-//! | [`captures`], [`timelines`] | `captures` | the capture history of each origin, or all captures with their spans |
-//! | [`policies`] | `policies` | which product token has which group of rules |
-//! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | the automata, where each ends, what they share |
-//! | [`lines`] | `lines` | line numbers of rules |
+//! | [`captures`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
+//! | [`policies`] | `policies` | the groups for each product token |
+//! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | automata, their ends, their shared fingerprints |
+//! | [`lines`] | `lines` | the rules' line numbers |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
-//! | [`automaton`] | - | the bytes of one automaton |
+//! | [`automaton`] | - | an automaton's bytes |
 //!
-//! [`draft`] is the content of a whole set, as it is written or read back; `FORMAT.md` draws the bytes.
+//! [`draft`] contains a whole decoded set, for writing or after reading. `FORMAT.md` specifies the bytes.
 //!
 //! The format is canonical: the same content has exactly one encoding, and verifying a set proves that it has this
-//! encoding. Every read is checked: invalid bytes give an error, never a panic, an endless loop or an answer.
+//! encoding. Every read is checked: invalid bytes produce an error, never a panic, an endless loop or an answer.
 
 pub mod automaton;
 pub mod captures;
@@ -43,15 +43,15 @@ use std::fmt;
 
 use self::container::Section;
 
-/// The version of the format that this engine writes, and the only one that it reads.
+/// The only format version that this engine writes and reads.
 pub const FORMAT_VERSION: u32 = 3;
 
-/// Means "none" wherever the tables hold a number or an address.
+/// Means "none" in place of a number or an address.
 pub const NONE: u32 = u32::MAX;
 
-/// The error for bytes that are not a compiled set, or are damaged.
+/// The error for bytes that are damaged or not a compiled set.
 ///
-/// Names the section, the offset in it if that is known, what was expected there and what was found.
+/// Contains the section, the offset in it if known, and the expected and found data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     section: &'static str,
@@ -61,13 +61,13 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    /// An error in `section`. `expected` and `found` must be noun phrases.
+    /// Creates an error in `section`. `expected` and `found` must be noun phrases.
     #[cold]
     pub(crate) fn new(section: &'static str, expected: impl Into<String>, found: impl Into<String>) -> FormatError {
         FormatError { section, offset: None, expected: expected.into(), found: found.into() }
     }
 
-    /// An error at a byte of a section.
+    /// Creates an error at an offset in a section.
     #[cold]
     pub(crate) fn at(
         section: Section,
@@ -78,31 +78,31 @@ impl FormatError {
         FormatError { offset: Some(offset as u64), ..FormatError::new(section.name(), expected, found) }
     }
 
-    /// The same error, for a record that begins at `start` of its section.
+    /// Returns the error for a record that begins at `start`, with its offset adjusted.
     pub(crate) fn in_record_at(mut self, start: usize) -> FormatError {
         self.offset = Some(self.offset.unwrap_or(0).saturating_add(start as u64));
         self
     }
 
-    /// The part of the file that is damaged: `header`, or a section's name.
+    /// Returns the damaged part: `header` or a section's name.
     #[must_use]
     pub fn section(&self) -> &'static str {
         self.section
     }
 
-    /// The offset at which the damage was noticed, from the section's start; `None` if it concerns the whole section.
+    /// Returns the damage's offset from the section's start, or `None` if the error concerns the whole section.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// What was expected there.
+    /// Returns the expected data.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// What was found there.
+    /// Returns the data found.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
@@ -121,14 +121,14 @@ impl fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
-/// The error for a set that cannot be written because something in it is too large for the format.
+/// The error for a set that cannot be written because some part exceeds a format limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// What is too large, with its unit.
+    /// The item that is too large, with its unit.
     pub what: &'static str,
-    /// The largest size that fits.
+    /// The largest permitted size.
     pub limit: u64,
-    /// The size that was found.
+    /// The actual size.
     pub found: u64,
 }
 
@@ -146,30 +146,30 @@ impl From<std::convert::Infallible> for TooLarge {
     }
 }
 
-/// The little-endian number of two bytes at `at`.
+/// Returns the little-endian two-byte number at `at`.
 #[inline(always)]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The little-endian number of four bytes at `at`.
+/// Returns the little-endian four-byte number at `at`.
 #[inline(always)]
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The little-endian number of eight bytes at `at`.
+/// Returns the little-endian eight-byte number at `at`.
 #[inline(always)]
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// Appends a number of four bytes.
+/// Appends a four-byte number.
 fn put(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// Appends a number of eight bytes.
+/// Appends an eight-byte number.
 fn put_long(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&number.to_le_bytes());
 }
@@ -179,7 +179,7 @@ fn pad(out: &mut Vec<u8>, unit: usize) {
     out.resize(out.len().next_multiple_of(unit), 0);
 }
 
-/// A size as the format stores it.
+/// Converts a size to a stored number.
 pub(crate) fn fit<T: TryFrom<usize>>(what: &'static str, size: usize, limit: u64) -> Result<T, TooLarge> {
     T::try_from(size).map_err(|_| TooLarge { what, limit, found: size as u64 })
 }

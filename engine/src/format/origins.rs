@@ -1,14 +1,13 @@
-//! The sections `buckets` and `origins`: a hash table from an origin to its policy.
+//! The sections `buckets` and `origins`: a hash table from origins to their policies.
 //!
-//! `origins` has a record for each origin that includes the name of its host, so that a look-up mostly needs one cache
-//! line of it. The records are in the order of their hashes. `buckets` has slots of eight bytes, eight to a cache line:
-//! 24 bits of hash and the address of a record, or zero. An origin's slot is the first free one from its bucket on;
-//! since the origins are placed in the order of their hashes, a writer and a verifier need one pass. FORMAT.md draws
-//! both.
+//! `origins` has a record for each origin that includes its host name, so a look-up usually reads one cache line there.
+//! The records are sorted by hash. `buckets` has eight-byte slots, eight to a cache line: 24 bits of hash and a
+//! record's address, or zero. An origin's slot is the first free one from its bucket on; because origins are placed in
+//! hash order, writing and verifying take one pass each. `FORMAT.md` describes both sections.
 //!
-//! Strangers choose the names of hosts. So the hash has a seed that depends on all origins of the set, which nobody
-//! knows who controls only some of them; and from there on the writer takes the first seed with which no look-up reads
-//! more than [`MAX_PROBE_SLOTS`] slots.
+//! Attackers can choose host names. The hash therefore has a seed that depends on all origins in the set, so that
+//! controlling some of them is not enough to predict it. Starting there, the writer takes the first seed for which no
+//! look-up reads more than [`MAX_PROBE_SLOTS`] slots.
 
 mod write;
 
@@ -20,45 +19,45 @@ use super::{FormatError, NONE, pad, put, put_long, u32_at, u64_at};
 use crate::platform::prefetch;
 use crate::url::{MAX_HOST_BYTES, Scheme};
 
-/// The slots of a bucket: one cache line.
+/// Slots per bucket: one cache line.
 pub const BUCKET_SLOTS: u64 = 8;
 
-/// The average number of origins for each bucket. With four, one look-up in twenty needs a second cache line, and the
-/// table has 16 bytes for each origin; with five, one look-up in six, and 13 bytes.
+/// Average number of origins per bucket. With four, one look-up in twenty needs a second cache line and the table has
+/// 16 bytes per origin; with five, one look-up in six and 13 bytes.
 pub const ORIGINS_PER_BUCKET: u64 = 4;
 
-/// The most slots that one look-up reads, including the empty slot at its end. With random names, one look-up in ten
-/// million needs more than 64, too many for a large set, and one in 10^12 more than 128.
+/// Maximum number of slots that a look-up reads, including the final empty slot. With random names, one look-up in ten
+/// million exceeds 64, which is too many for a large set, and one in 10^12 exceeds 128.
 pub const MAX_PROBE_SLOTS: usize = 128;
 
-/// The most seeds that are tried for the hash, one after the other.
+/// Maximum number of seeds to try.
 pub const MAX_SEEDS: u64 = 16;
 
-/// The number of bits of a slot that are the address of a record, plus 1.
+/// Bits per slot for a record's address plus 1.
 const ADDRESS_BITS: u32 = 40;
 
-/// The most bytes of all records of origins that addresses can reach.
+/// Maximum size of all origin records in bytes, limited by their addresses.
 pub const MAX_ORIGINS_BYTES: u64 = ((1 << ADDRESS_BITS) - 1) * UNIT as u64;
 
-/// The unit of addresses, in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 8;
 
-/// Bytes of the section `buckets` before its slots: one cache line.
+/// Size of the `buckets` header in bytes: one cache line.
 const HEADER_BYTES: usize = 64;
 
-/// Bytes of a slot.
+/// Slot size in bytes.
 const SLOT_BYTES: usize = 8;
 
-/// Bytes of a bucket.
+/// Bucket size in bytes.
 const BUCKET_BYTES: usize = BUCKET_SLOTS as usize * SLOT_BYTES;
 
-/// Bytes of a record before the name of the host.
+/// Record header size in bytes. The host name follows.
 const RECORD_BYTES: usize = 16;
 
-/// Bytes of a record whose host is of usual length.
+/// Record size in bytes for a typical host.
 const TYPICAL_RECORD_BYTES: usize = 40;
 
-/// An origin of a set, and the addresses of what the set has for it.
+/// An origin in a set, and the addresses of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginRecord<'a> {
     /// The host, in the canonical form of [`crate::host::canonical`].
@@ -67,51 +66,51 @@ pub struct OriginRecord<'a> {
     pub scheme: Scheme,
     /// The port.
     pub port: u16,
-    /// The address of the origin's policy.
+    /// The origin's policy address.
     pub policy: u32,
-    /// The address of the origin's capture history; `None` for a file that was fetched successfully at an unknown time.
+    /// The address of its capture history; `None` for a file that was fetched successfully at an unknown time.
     pub captures: Option<u32>,
-    /// The address of the origin's other directives, if it has any.
+    /// The address of its other directives, if it has any.
     pub other: Option<u32>,
 }
 
-/// The hash that spreads origins over the table. Origins with the same hash are told apart by scheme, host and port.
+/// Returns the hash that distributes origins over the table. Look-ups also compare scheme, host and port.
 #[inline]
 fn hash_of(seed: u64, scheme: Scheme, host: &[u8], port: u16) -> u64 {
     let salt = (u64::from(port) << 8 | scheme as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     xxh3_64_with_seed(host, seed).wrapping_add(salt).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
-/// The hash of a record, under a seed.
+/// Returns a record's hash under a seed.
 pub(super) fn hash_of_record(seed: u64, record: &OriginRecord<'_>) -> u64 {
     hash_of(seed, record.scheme, record.host, record.port)
 }
 
-/// The number of buckets in a table of this many origins.
+/// Returns the number of buckets for this many origins.
 fn bucket_count(origins: u64) -> u64 {
     origins.div_ceil(ORIGINS_PER_BUCKET)
 }
 
-/// The bucket of a hash. A greater hash never has a smaller bucket.
+/// Returns a hash's bucket. A greater hash never has a smaller bucket.
 #[inline]
 fn bucket_of(hash: u64, buckets: u64) -> u64 {
     ((u128::from(hash) * u128::from(buckets)) >> 64) as u64
 }
 
-/// The slot for a record at an address: the lowest bits of its hash, and the address plus 1.
+/// Returns a record's slot: the lowest bits of its hash, and its address plus 1.
 fn slot_of(hash: u64, address: u64) -> u64 {
     hash << ADDRESS_BITS | (address + 1)
 }
 
-/// The byte of the record whose address a slot has.
+/// Returns the byte offset of a slot's record.
 #[inline(always)]
 fn byte_of(slot: u64) -> usize {
     ((slot & ((1 << ADDRESS_BITS) - 1)).wrapping_sub(1) as usize).saturating_mul(UNIT)
 }
 
-/// Whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots, given how many origins each bucket has. Linear.
+/// Returns whether no look-up reads more than [`MAX_PROBE_SLOTS`] slots, given each bucket's origin count. Linear.
 fn is_bounded(origins_of_bucket: &[u8]) -> bool {
-    // The start of the run of full slots that a bucket's slots continue, and the slot after the run.
+    // The start and end of the current run of full slots.
     let (mut start, mut end) = (0, 0);
     for (bucket, &origins) in (0..).zip(origins_of_bucket) {
         let first = bucket * BUCKET_SLOTS as usize;
@@ -119,7 +118,7 @@ fn is_bounded(origins_of_bucket: &[u8]) -> bool {
             (start, end) = (first, first);
         }
         end += usize::from(origins);
-        // A look-up that begins at `start` reads all of these slots, and an empty one.
+        // A look-up that begins at `start` reads the whole run and an empty slot.
         if end - start >= MAX_PROBE_SLOTS {
             return false;
         }
@@ -127,7 +126,7 @@ fn is_bounded(origins_of_bucket: &[u8]) -> bool {
     true
 }
 
-/// The number of origins in each bucket under a seed. A number too large for a byte is too large for any bucket.
+/// Counts the origins in each bucket. Saturates at 255, which is already too many for a bucket.
 fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut origins = vec![0_u8; buckets as usize];
     for hash in hashes {
@@ -138,12 +137,12 @@ fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8
     origins
 }
 
-/// The first seed that is tried is the sum of the origins' hashes; this is the part of one origin.
+/// Returns an origin's contribution to the first seed, which is the sum of all origins' hashes.
 pub(super) fn seed_part(record: &OriginRecord<'_>) -> u64 {
     hash_of_record(0, record)
 }
 
-/// Appends the record of an origin.
+/// Appends an origin's record.
 fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     put(out, origin.policy);
     put(out, origin.captures.unwrap_or(NONE));
@@ -155,13 +154,13 @@ fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     pad(out, UNIT);
 }
 
-/// Port, scheme and length of the host, as encoded in a record.
+/// Returns port, scheme and host length as encoded in a record.
 #[inline(always)]
 fn head_of(scheme: Scheme, host_len: u8, port: u16) -> u32 {
     u32::from(port) | (scheme as u32) << 16 | u32::from(host_len) << 24
 }
 
-/// The key by which origins are sorted.
+/// Returns the key for sorting origins.
 fn key_of<'a>(hash: u64, origin: &OriginRecord<'a>) -> (u64, Scheme, u16, &'a [u8]) {
     (hash, origin.scheme, origin.port, origin.host)
 }
@@ -182,7 +181,7 @@ impl Count for usize {
     }
 }
 
-/// The table of origins.
+/// The hash table for origins.
 #[derive(Clone, Copy)]
 pub struct Origins<'a> {
     /// The section `buckets`.
@@ -192,27 +191,29 @@ pub struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    /// The number of origins, as the table says.
+    /// Returns the origin count stored in the header.
     #[must_use]
     pub fn count(&self) -> u64 {
         u64_at(self.buckets, 0).unwrap_or(0)
     }
 
-    /// The record of an origin, whose host must be in the canonical form of [`crate::host::canonical`]. In a large set
-    /// two memory accesses miss the cache. Reads at most [`MAX_PROBE_SLOTS`] slots.
+    /// Returns an origin's record, or `None` if the set does not contain the origin.
+    ///
+    /// `host` must be in the canonical form of [`crate::host::canonical`].
+    ///
+    /// Reads at most [`MAX_PROBE_SLOTS`] slots. In a large set two memory accesses miss the cache.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     #[inline]
     pub fn find(&self, scheme: Scheme, host: &[u8], port: u16) -> Result<Option<OriginRecord<'a>>, FormatError> {
         self.find_with(scheme, host, port, &mut ())
     }
 
-    /// Does the work of [`Origins::find`], and counts the slots and records that are read. For tests; the look-up is
-    /// the same.
+    /// Looks up an origin as [`Origins::find`] does, and counts the slots and records that it reads. For tests.
     ///
     /// # Errors
-    /// The errors of [`Origins::find`].
+    /// Returns an error if the table is damaged.
     pub fn find_counted(
         &self,
         scheme: Scheme,
@@ -232,38 +233,39 @@ impl<'a> Origins<'a> {
         port: u16,
         count: &mut impl Count,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
-        // In a table of one bucket every look-up begins at its start, and the few records are compared sooner than a hash
-        // is computed. Nothing that is read on the way to the rules then depends on the bytes of the URL, so that the
-        // processor reads it while the URL is split.
+        // In a table with one bucket every look-up begins at its start, and comparing the few records takes less time
+        // than computing a hash. The memory accesses up to the rules then do not depend on the URL's bytes, so the
+        // processor can read ahead while it splits the URL.
         if u64_at(self.buckets, 8) == Some(1) {
             return self.find_from(0, |_| true, scheme, host, port, count);
         }
         self.find_hashed_with(self.hash(scheme, host, port), scheme, host, port, count)
     }
 
-    /// The hash of an origin in this table. Any number for a table that is damaged or empty.
+    /// Returns an origin's hash in this table. The result is arbitrary if the table is damaged or empty.
     #[inline]
     pub(crate) fn hash(&self, scheme: Scheme, host: &[u8], port: u16) -> u64 {
         hash_of(u64_at(self.buckets, 16).unwrap_or_default(), scheme, host, port)
     }
 
-    /// Where the bucket of a hash begins, in bytes after the header.
+    /// Returns the offset of a hash's bucket, in bytes after the header.
     #[inline(always)]
     fn start_of(&self, hash: u64) -> usize {
         let buckets = u64_at(self.buckets, 8).unwrap_or_default();
         (bucket_of(hash, buckets) as usize).saturating_mul(BUCKET_SLOTS as usize * SLOT_BYTES)
     }
 
-    /// Asks for the memory of a hash's bucket.
+    /// Prefetches a hash's bucket.
     #[inline]
     pub(crate) fn ask_for_bucket(&self, hash: u64) {
         prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
     }
 
-    /// The byte of the first record in a hash's bucket whose slot has the bits of the hash; most likely that of the origin,
-    /// if the set has it. Waits for the bucket, and asks for the memory of the record.
+    /// Returns the offset of the first record in a hash's bucket whose slot matches the hash bits.
     ///
-    /// Looks at all slots of the bucket without a branch: which of them it is cannot be predicted.
+    /// If the set contains the origin, this is most likely its record. Waits for the bucket, and prefetches the record.
+    ///
+    /// Compares all slots in the bucket without branches, because the position of the match is unpredictable.
     #[inline]
     pub(crate) fn ask_for_record(&self, hash: u64) -> Option<usize> {
         let start = HEADER_BYTES.saturating_add(self.start_of(hash));
@@ -274,17 +276,18 @@ impl<'a> Origins<'a> {
         });
         let slot = u64::from_le_bytes(*slots.get(hits.trailing_zeros() as usize)?);
         let at = byte_of(slot);
-        // A record with a host of usual length reaches into the next cache line in half of all cases.
+        // Half of the records with a typical host extend into the next cache line.
         prefetch(self.records, at);
         prefetch(self.records, at.saturating_add(TYPICAL_RECORD_BYTES));
         Some(at)
     }
 
-    /// Does the work of [`Origins::find`] for an origin whose [`Origins::hash`] is known, and looks first at the record that
-    /// [`Origins::ask_for_record`] expects.
+    /// Looks up an origin whose [`Origins::hash`] is known.
+    ///
+    /// First tries the record at the offset from [`Origins::ask_for_record`].
     ///
     /// # Errors
-    /// The errors of [`Origins::find`].
+    /// Returns an error if the table is damaged.
     #[inline]
     pub(crate) fn find_expected(
         &self,
@@ -319,7 +322,7 @@ impl<'a> Origins<'a> {
         self.find_from(self.start_of(hash), has_bits, scheme, host, port, count)
     }
 
-    /// The record of an origin, in one of the slots from a byte after the header on that `may_be` of the origin.
+    /// Finds an origin's record. Searches the slots that `may_be` accepts, from `start` bytes after the header.
     #[inline(always)]
     fn find_from(
         &self,
@@ -330,7 +333,7 @@ impl<'a> Origins<'a> {
         port: u16,
         count: &mut impl Count,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
-        // A record has one byte for the length of the host.
+        // A record stores the host length in one byte.
         let Ok(host_len) = u8::try_from(host.len()) else { return Ok(None) };
         if self.buckets.len() < HEADER_BYTES {
             return if self.buckets.is_empty() { Ok(None) } else { Err(self.no_buckets()) };
@@ -392,7 +395,7 @@ impl<'a> Origins<'a> {
         FormatError::at(Section::Buckets, HEADER_BYTES.saturating_add(start), expected, "none")
     }
 
-    /// The record at a byte of the section, and where the next one begins.
+    /// Returns the record at a byte offset in the section, and the next record's offset.
     pub(super) fn at(&self, at: usize) -> Result<(OriginRecord<'a>, usize), FormatError> {
         let record = || {
             let record = self.records.get(at..)?;
@@ -408,14 +411,13 @@ impl<'a> Origins<'a> {
         })
     }
 
-    /// Every origin, in the order of the table, which has no meaning. Ends after an error.
+    /// Returns every origin in hash order. Ends after an error.
     #[must_use]
     pub fn iter(self) -> OriginIter<'a> {
         OriginIter { origins: self, at: 0 }
     }
 
-    /// Proves that the sections are what a writer makes of their content. Calls `check` for each record, with its
-    /// offset in the section.
+    /// Proves that the sections are canonical. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -432,7 +434,7 @@ impl<'a> Origins<'a> {
         }
         if count == 0 {
             let is_absent = self.buckets.is_empty() && self.records.is_empty();
-            return if is_absent { Ok(()) } else { Err(damaged(0, "no table without origins", "one".into())) };
+            return if is_absent { Ok(()) } else { Err(damaged(0, "no table for zero origins", "a table".into())) };
         }
         let long = |at: usize| u64_at(self.buckets, at).unwrap_or_default();
         let (buckets, seed) = (bucket_count(count), long(16));
@@ -442,7 +444,7 @@ impl<'a> Origins<'a> {
         }
         let number = seed.wrapping_sub(first);
         if number >= MAX_SEEDS {
-            let expected = format!("a seed from {first:016x} on, {MAX_SEEDS} at most");
+            let expected = format!("one of the {MAX_SEEDS} seeds from {first:016x} on");
             return Err(damaged(16, &expected, format!("{seed:016x}")));
         }
         if self.buckets.get(24..HEADER_BYTES).is_none_or(|rest| rest.iter().any(|&byte| byte != 0)) {
@@ -461,12 +463,12 @@ impl<'a> Origins<'a> {
         Ok(())
     }
 
-    /// Checks order and encoding of the records, and every slot.
+    /// Checks the records' order and encoding, and every slot.
     fn verify_slots(&self, seed: u64, buckets: u64, steps: &mut u64) -> Result<(), FormatError> {
         let slots = self.buckets.get(HEADER_BYTES..).unwrap_or_default();
         let (mut at, mut next, mut last) = (0, 0_u64, None);
         let mut written = Vec::new();
-        // Checks that the slots up to a given one are empty.
+        // Checks that the slots in a range are empty.
         let empty_up_to = |from: u64, to: u64| {
             let range = from as usize * SLOT_BYTES..to as usize * SLOT_BYTES;
             match slots.get(range.clone()) {
@@ -487,7 +489,7 @@ impl<'a> Origins<'a> {
             let hash = hash_of_record(seed, &origin);
             let key = key_of(hash, &origin);
             if last >= Some(key) {
-                let expected = "origins in the order of their hashes, each once";
+                let expected = "distinct origins sorted by hash";
                 return Err(FormatError::at(Section::Origins, at, expected, "another order"));
             }
             let slot = next.max(bucket_of(hash, buckets) * BUCKET_SLOTS);
@@ -519,7 +521,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Every origin of a set; see [`Origins::iter`].
+/// An iterator over every origin in a set; see [`Origins::iter`].
 #[derive(Clone)]
 pub struct OriginIter<'a> {
     origins: Origins<'a>,
@@ -576,7 +578,7 @@ mod tests {
         OriginRecord { host, scheme: Scheme::Https, port: 443, policy: 0, captures: None, other: None }
     }
 
-    /// Finds this many names that a seed places in this one of so many buckets.
+    /// Returns `count` names that a seed places in this bucket.
     fn names_in_bucket(seed: u64, bucket: u64, buckets: u64, count: usize, salt: &str) -> Vec<String> {
         let names = (0..).map(|number: u32| format!("{salt}{number}.example"));
         let is_in = |name: &String| bucket_of(hash_of(seed, Scheme::Https, name.as_bytes(), 443), buckets) == bucket;
@@ -591,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn every_origin_is_found_and_no_other() {
+    fn look_ups_find_exactly_the_origins_written() {
         let names: Vec<String> = (0..5000).map(|number| format!("h{number}.example")).collect();
         let mut origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
         origins.push(OriginRecord { scheme: Scheme::Http, port: 443, policy: 9, captures: Some(3), ..origins[0] });
@@ -611,14 +613,14 @@ mod tests {
         }
         assert_eq!(table.find(Scheme::Ftp, b"h1.example", 443), Ok(None));
         assert_eq!(table.find(Scheme::Https, b"h1.example", 1), Ok(None));
-        // Adds one more origin, in any order of input.
+        // The result does not depend on input order.
         origins.reverse();
         assert_eq!(written(&origins), (slots, records));
     }
 
-    /// Up to [`ORIGINS_PER_BUCKET`] origins have one bucket, and are found without a hash.
+    /// Up to [`ORIGINS_PER_BUCKET`] origins share one bucket, and are found without hashing.
     #[test]
-    fn few_origins_are_found_as_many_are() {
+    fn look_ups_in_a_table_with_one_bucket_match_larger_tables() {
         let kinds = [(Scheme::Http, 80), (Scheme::Https, 443), (Scheme::Https, 8443)];
         let origin = |at: usize| {
             let (scheme, port) = kinds[at % kinds.len()];
@@ -636,7 +638,7 @@ mod tests {
                 assert_eq!(found, (at < count).then_some(wanted), "{at} of {count}");
                 assert!(steps <= 2 * count + 1, "{steps} steps for {count}");
             }
-            // A damaged slot with an address after the end.
+            // A damaged slot whose address is past the end.
             let damaged = [&slots[..HEADER_BYTES], &[0xFF; SLOT_BYTES], &slots[HEADER_BYTES + SLOT_BYTES..]].concat();
             let is_error =
                 Origins { buckets: &damaged, records: &records }.find(Scheme::Http, b"a.example", 80).is_err();
@@ -645,7 +647,7 @@ mod tests {
     }
 
     #[test]
-    fn no_origins_take_no_bytes() {
+    fn an_empty_table_has_no_bytes() {
         let (slots, records) = written(&[]);
         assert!(slots.is_empty() && records.is_empty());
         Origins { buckets: &slots, records: &records }.verify(&mut 0, |_| Ok(())).unwrap();
@@ -653,14 +655,13 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_probe_holds_at_its_edges() {
-        // Puts all origins into one bucket of many, and so into one run of slots. A look-up reads them and the empty
-        // slot after.
+    fn look_ups_stop_at_the_slot_limit() {
+        // All origins are in one bucket, and so in one run. A look-up reads the run and the empty slot after it.
         for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
             let mut origins_of_bucket = [0_u8; 64];
             origins_of_bucket[3] = count as u8;
             assert_eq!(is_bounded(&origins_of_bucket), fits, "{count}");
-            // The same run from several buckets, and after an empty slot.
+            // The same run, after an empty slot and from several buckets.
             let mut spread = [0_u8; 64];
             spread[5] = 7;
             spread[6] = 8;
@@ -671,16 +672,15 @@ mod tests {
             let (slots, records) = written_with_seed(&origins, 77);
             let absent = names_in_bucket(77, 2, bucket_count(count as u64), 1, "x");
             assert!(names.iter().all(|name| found(&slots, &records, name.as_bytes()) == Ok(true)));
-            // A look-up also stops in a table that was never verified.
+            // A look-up also stops in an unverified table.
             let answer = found(&slots, &records, absent[0].as_bytes());
             assert_eq!(answer.ok(), fits.then_some(false), "{count}");
         }
     }
 
-    /// Names that were made for one seed do not slow look-ups down, and the writer takes the first seed that bounds
-    /// them.
+    /// Names that collide under one seed do not slow down look-ups: the writer takes the first seed that bounds them.
     #[test]
-    fn hostile_names_move_the_seed() {
+    fn colliding_names_change_the_seed() {
         let (first, buckets) = (41, 64);
         let mut names = names_in_bucket(first, 7, buckets, MAX_PROBE_SLOTS, "a");
         names.extend(names_in_bucket(first + 1, 9, buckets, 256 - MAX_PROBE_SLOTS, "b"));
@@ -690,7 +690,7 @@ mod tests {
             assert_eq!(OriginOrder::from_seed(tried, &origins, &OneThread).unwrap().seed, first + 2);
         }
 
-        // The seed of a real table depends on all its origins, and these names were not made for it.
+        // A real table's seed depends on all its origins, and these names do not collide under it.
         let (mut slots, mut records) = written(&origins);
         let verify = |slots: &[u8], records: &[u8]| Origins { buckets: slots, records }.verify(&mut 0, |_| Ok(()));
         verify(&slots, &records).unwrap();
@@ -704,7 +704,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_encoding_passes() {
+    fn verify_rejects_any_other_encoding() {
         let names: Vec<String> = (0..30).map(|number| format!("h{number}.example")).collect();
         let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
         let (slots, records) = written(&origins);
@@ -720,7 +720,7 @@ mod tests {
             for bit in 0..8 {
                 let mut other = records.clone();
                 other[at] ^= 1 << bit;
-                // This table does not check where references lead.
+                // `verify` on this table does not check references.
                 if table(&slots, &other).is_ok() {
                     let origins: Vec<OriginRecord<'_>> =
                         OriginIter { origins: Origins { buckets: &slots, records: &other }, at: 0 }.flatten().collect();

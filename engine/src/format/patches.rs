@@ -1,32 +1,32 @@
-//! Patches: how a ruleset is stored that differs from another one in few bytes.
+//! Patches: the stored form of a ruleset that differs from another one in few bytes.
 //!
-//! Systems that run many sites write the same rules for each, with a number of the site in some of them. The automata of
-//! such rules have the same form and differ in the bytes of that number. Of 216 MB of rulesets of a million sites, patches
-//! save 59.
+//! Systems that run many sites write the same rules for each site, with the site's number in some of them. The automata
+//! of such rules have the same form and differ only in the number's bytes. Patches save 59 MB of the 216 MB that a
+//! million sites' rulesets take.
 //!
-//! A ruleset that is stored as patches has the number of the other ruleset, four bytes, and then its patches: the offset of
-//! the bytes that differ, two bytes; how many there are, one byte; and these bytes.
+//! Such a ruleset's record contains the other ruleset's number (four bytes) and the patches. Each patch is an offset
+//! (two bytes), a length (one byte) and the new bytes.
 
 use super::automaton::{Corrupt, corrupt, header};
 use super::{put, u16_at, u32_at};
 
-/// The most bytes, without fingerprints, of a ruleset that is stored as patches. A decision copies so many bytes at most.
+/// Maximum size of a ruleset that is stored as patches in bytes, without fingerprints. Limits the bytes that a decision
+/// copies.
 pub const MAX_PATCHED_BYTES: usize = 2 << 10;
 
-/// Patches take at most this part of the bytes of the ruleset that they make: one in so many.
+/// Minimum ratio between a ruleset's size and its record's size.
 const MIN_GAIN: usize = 2;
 
-/// The bytes of a patch before the bytes that it brings.
+/// Patch header size in bytes. The new bytes follow.
 const PATCH_HEADER_BYTES: usize = 3;
 
-/// Bytes of the number of the ruleset that is patched.
+/// Size of the base's number in bytes.
 pub(super) const BASE_BYTES: usize = 4;
 
-/// The record of a ruleset that is stored as patches of another one: the base, which has the number `number`. Both are
-/// without fingerprints. `None` if the ruleset is not to be stored in this way: the two differ in length or header, are
-/// longer than [`MAX_PATCHED_BYTES`], or in too many bytes.
+/// Returns the record that stores a ruleset as patches for a base with this number, both without fingerprints.
 ///
-/// Time: linear in the bytes.
+/// Returns `None` if the two differ in length or header, are longer than [`MAX_PATCHED_BYTES`], or differ in too many
+/// bytes. Time: linear in the bytes.
 pub(super) fn patches_of(number: u32, base: &[u8], ruleset: &[u8]) -> Option<Vec<u8>> {
     let is_near = base.len() == ruleset.len() && ruleset.len() <= MAX_PATCHED_BYTES;
     if !is_near || header(base).ok()? != header(ruleset).ok()? {
@@ -37,7 +37,7 @@ pub(super) fn patches_of(number: u32, base: &[u8], ruleset: &[u8]) -> Option<Vec
     let differs = |at: usize| base.get(at) != ruleset.get(at);
     let mut at = 0;
     while let Some(start) = (at..ruleset.len()).find(|&at| differs(at)) {
-        // A patch goes on over equal bytes that are fewer than another patch would take.
+        // A patch includes a run of equal bytes that is shorter than another patch's header.
         let (mut end, mut next) = (start + 1, start + 1);
         while next < ruleset.len() && next - end < PATCH_HEADER_BYTES && next - start < usize::from(u8::MAX) {
             next += 1;
@@ -54,17 +54,17 @@ pub(super) fn patches_of(number: u32, base: &[u8], ruleset: &[u8]) -> Option<Vec
     Some(record)
 }
 
-/// The number of the ruleset that a record patches, and the patches.
+/// Returns a record's base number and its patches.
 pub(super) fn base_of(record: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32_at(record, 0)?, record.get(BASE_BYTES..)?))
 }
 
-/// Patches bytes.
+/// Applies patches to `bytes`.
 ///
 /// # Errors
-/// When a patch is cut off, or changes bytes after the end.
+/// Returns an error if a patch is truncated or extends past the end.
 pub(super) fn apply(mut patches: &[u8], bytes: &mut [u8]) -> Result<(), Corrupt> {
-    const CUT: Corrupt = corrupt!(0, "patches of the ruleset");
+    const CUT: Corrupt = corrupt!(0, "the ruleset's patches");
     while let Some((header, rest)) = patches.split_first_chunk::<PATCH_HEADER_BYTES>() {
         let at = u16_at(header, 0).map_or(0, usize::from);
         let (brought, rest) = rest.split_at_checked(header[2].into()).ok_or(CUT)?;
@@ -78,7 +78,7 @@ pub(super) fn apply(mut patches: &[u8], bytes: &mut [u8]) -> Result<(), Corrupt>
 mod tests {
     use super::*;
 
-    /// Bytes that begin with the header of an automaton.
+    /// Returns bytes that begin with an automaton's header.
     fn with_header(len: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..len).map(|at| at as u8).collect();
         bytes[0] = 2;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn patches_give_the_ruleset_again_in_few_bytes() {
+    fn patches_are_short_and_restore_the_ruleset() {
         let base = with_header(600);
         for (at, bytes) in [
             (vec![], 4),
@@ -125,14 +125,14 @@ mod tests {
         let base = with_header(100);
         assert!(patches_of(0, &base, &base[..99]).is_none());
         assert!(patches_of(0, &base, &changed(&base, &[3])).is_none(), "another header");
-        // Half of the bytes, and one more.
+        // A record with half the ruleset's size, and one byte more.
         let changed_by = |count: usize| changed(&base, &(30..30 + count).collect::<Vec<_>>());
         assert!(patches_of(0, &base, &changed_by(43)).is_some());
         assert!(patches_of(0, &base, &changed_by(44)).is_none());
     }
 
     #[test]
-    fn damaged_patches_are_refused() {
+    fn damaged_patches_are_rejected() {
         let mut bytes = [0; 10];
         for patches in [&[0, 0][..], &[0, 0, 2, 1], &[9, 0, 2, 1, 1], &[0, 1, 1, 1]] {
             assert!(apply(patches, &mut bytes).is_err(), "{patches:?}");

@@ -1,6 +1,6 @@
-//! The section `policies`: for each robots.txt, or for its absence, which product token has which group of rules.
+//! The section `policies`: which product token has which group of rules, for each robots.txt or its absence.
 //!
-//! A pool of records (see `FORMAT.md`) with addresses in units of 8 bytes.
+//! A pool (see `FORMAT.md`) with addresses in 8-byte units.
 
 use std::hint::select_unpredictable;
 
@@ -10,43 +10,43 @@ use super::{FormatError, NONE, put, u32_at};
 use crate::platform::prefetch;
 use crate::verdict::{Cause, Challenger, PolicySource};
 
-/// The unit of addresses, in bytes.
+/// Address unit in bytes.
 pub(super) const UNIT: usize = 8;
 
-/// The section's bytes, in errors.
+/// The section's content in error messages.
 pub(super) const WHAT: &str = "bytes of policies";
 
-/// Bytes of a record before its token numbers.
+/// Record header size in bytes. The token numbers follow.
 const HEADER_BYTES: usize = 16;
 
-/// Bytes of a token's entry, and of a group's.
+/// Size of a token's or a group's entry in bytes.
 const ENTRY_BYTES: usize = 8;
 
-/// A group of a policy: its ruleset, and the lines of the rules.
+/// A group in a policy: its ruleset and line numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Group {
-    /// The number of the ruleset.
+    /// The ruleset's number.
     pub ruleset: u32,
-    /// The address of the line numbers; [`NONE`] if the set was written without them.
+    /// The line numbers' address; [`NONE`] if the set was written without them.
     pub lines: u32,
 }
 
-/// The content of a policy: which crawlers get which rules of one robots.txt.
+/// A decoded policy: which crawlers get which rules from a robots.txt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PolicyDraft {
-    /// The policy source. Where no rules decide there are no tokens and no groups.
+    /// The policy source. A source without rules has no tokens and no groups.
     pub source: PolicySource,
-    /// For each product token that the file names: its number, and the index of its group. In the order of the numbers.
-    /// A token with several entries has several groups, which decide together.
+    /// A number and a group index for each product token in the file, sorted by number. A token with several entries
+    /// has several groups, which decide together.
     pub tokens: Vec<(u32, u32)>,
-    /// The index of the default group, for all crawlers that the file does not name.
+    /// The default group's index, for all crawlers that the file does not name.
     pub default_group: Option<u32>,
-    /// The groups. There may be a group that is for no crawler: the group of a user-agent line without a name.
+    /// The groups. A group may have no token if its user-agent line has no name.
     pub groups: Vec<Group>,
 }
 
 impl PolicyDraft {
-    /// Appends the record. Counts fit, since a robots.txt is shorter than 4 GiB.
+    /// Appends the record. Its counts fit because a robots.txt is smaller than 4 GiB.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let PolicyDraft { source, tokens, default_group, groups } = self;
         let kind = kind_of_source(*source);
@@ -77,7 +77,7 @@ fn encode(
 /// The first policy source whose verdict does not depend on rules.
 const FIRST_WITHOUT_RULES: u8 = 2;
 
-/// The stored numbers for a cause.
+/// Returns a cause's stored numbers.
 pub(super) fn numbers_of_cause(cause: Cause) -> (u8, u16) {
     match cause {
         Cause::Status(status) => (1, status),
@@ -91,7 +91,7 @@ pub(super) fn numbers_of_cause(cause: Cause) -> (u8, u16) {
     }
 }
 
-/// The cause with these stored numbers, if they are valid.
+/// Returns the cause with these stored numbers, or `None` if they are invalid.
 pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
     match (cause, number) {
         (1, status) => Some(Cause::Status(status)),
@@ -106,8 +106,8 @@ pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
     }
 }
 
-/// The kind of a policy as it is stored: a byte for policy source and cause, a zero, and two bytes for the number of
-/// the cause.
+/// Returns a policy's stored kind: one byte for policy source and cause, a zero byte, and two bytes for the cause's
+/// number.
 fn kind_of_source(source: PolicySource) -> u32 {
     let (source, cause) = match source {
         PolicySource::Rules => return 0,
@@ -119,7 +119,7 @@ fn kind_of_source(source: PolicySource) -> u32 {
     u32::from(number) << 16 | u32::from(cause) << 4 | u32::from(source)
 }
 
-/// The policy source of a stored kind, if the kind is valid.
+/// Returns a stored kind's policy source, or `None` if the kind is invalid.
 fn source_of_kind(kind: u32) -> Option<PolicySource> {
     let [first, zero, ..] = kind.to_le_bytes();
     let (source, cause, number) = (first & 0xF, first >> 4, (kind >> 16) as u16);
@@ -135,22 +135,22 @@ fn source_of_kind(kind: u32) -> Option<PolicySource> {
     }
 }
 
-/// The policies of a set.
+/// The policies in a set.
 #[derive(Clone, Copy)]
 pub struct Policies<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Policies<'a> {
-    /// The policy at an address.
+    /// Returns the policy at an address.
     ///
     /// # Errors
-    /// When there is no policy at that address.
+    /// Returns an error if there is no policy at that address.
     #[inline(always)]
     pub fn get(self, address: u32) -> Result<PolicyView<'a>, FormatError> {
         let at = address as usize * UNIT;
         self.0.get(at..).and_then(PolicyView::read).ok_or_else(|| self.missing(at))
     }
 
-    /// Asks for the memory of the policy at an address.
+    /// Prefetches the policy at an address.
     #[inline]
     pub(crate) fn ask_for(self, address: u32) {
         prefetch(self.0, address as usize * UNIT);
@@ -162,8 +162,7 @@ impl<'a> Policies<'a> {
         FormatError::at(Section::Policies, at, "a policy", found)
     }
 
-    /// Every policy with its address, in the order of the section. Only for verified sets, since it ends silently after
-    /// an error.
+    /// Returns every policy with its address, in section order. Ends after the first error.
     pub fn iter(self) -> impl Iterator<Item = Result<(u32, PolicyView<'a>), FormatError>> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -177,7 +176,7 @@ impl<'a> Policies<'a> {
         })
     }
 
-    /// Proves that the section is what a writer makes of its content. Calls `check` for each record.
+    /// Proves that the section is canonical. Calls `check` for each record.
     pub(crate) fn verify(
         self,
         steps: &mut u64,
@@ -197,16 +196,16 @@ impl<'a> Policies<'a> {
 #[derive(Clone, Copy)]
 pub struct PolicyView<'a> {
     kind: u32,
-    /// The index of the default group, for all crawlers that the file does not name, or [`NONE`].
+    /// The default group's index, for all crawlers that the file does not name, or [`NONE`].
     default_group: u32,
-    /// The numbers of the tokens, then the group of each, then the groups.
+    /// The token numbers, then each token's group, then the groups.
     body: &'a [u8],
     /// The number of tokens.
     tokens: usize,
 }
 
 impl<'a> PolicyView<'a> {
-    /// The policy at the start of these bytes.
+    /// Returns the policy at the start of these bytes.
     #[inline(always)]
     fn read(bytes: &'a [u8]) -> Option<PolicyView<'a>> {
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
@@ -216,22 +215,22 @@ impl<'a> PolicyView<'a> {
         Some(PolicyView { kind: number(0), default_group: number(4), body, tokens })
     }
 
-    /// The number of bytes that the record takes.
+    /// Returns the record's size in bytes.
     fn byte_len(&self) -> usize {
         HEADER_BYTES + self.body.len()
     }
 
-    /// Whether rules decide. Costs one comparison.
+    /// Returns whether rules decide. Costs one comparison.
     #[inline]
     #[must_use]
     pub fn has_rules(&self) -> bool {
         (self.kind as u8) & 0xF < FIRST_WITHOUT_RULES
     }
 
-    /// The policy source.
+    /// Returns the policy source.
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub fn source(&self) -> Result<PolicySource, FormatError> {
         let damaged = || self.error("a kind of policy that this version knows", format!("{:08x}", self.kind));
         source_of_kind(self.kind).ok_or_else(damaged)
@@ -249,10 +248,13 @@ impl<'a> PolicyView<'a> {
         group().ok_or_else(|| self.error("a group of the policy", format!("group {index} of {}", self.group_count())))
     }
 
-    /// The groups for a product token: its own, or else the default group. Mostly one; none if the file has neither;
-    /// several if the rules of a token's groups were too many to be merged for each token separately.
+    /// Returns the groups for a product token, or the default group if it has none.
+    ///
+    /// There is usually one group. There is none if the file has neither, and there are several if a token's groups had
+    /// too many rules to be merged for each token separately.
+    ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     #[inline(always)]
     pub fn for_token(&self, token: Option<u32>) -> Result<ChosenGroups<'_>, FormatError> {
         if let Some(token) = token
@@ -265,14 +267,14 @@ impl<'a> PolicyView<'a> {
         self.only(self.default_group, false)
     }
 
-    /// The groups for a crawler with several product tokens. A step is a list of token numbers; the first step of which
-    /// the file names a token gives the groups. If there is none, the default group decides, if the crawler honours it.
+    /// Returns the groups for a crawler with several product tokens.
     ///
-    /// In sets where tokens are compared by containment, a step has several numbers for one product token; of the
-    /// groups of such a step the first decides alone.
+    /// A step is a list of token numbers, and the first step with a token in the file selects the groups. If there is
+    /// none, the default group decides if the crawler honors it. In sets that compare tokens by containment, a step has
+    /// several numbers for one product token, and its first group decides alone.
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub fn for_steps(
         &self,
         steps: &[Box<[u32]>],
@@ -293,21 +295,21 @@ impl<'a> PolicyView<'a> {
         self.only(if honours_default_group { self.default_group } else { NONE }, false)
     }
 
-    /// One group, or no group if the index is [`NONE`].
+    /// Returns one group, or no group if the index is [`NONE`].
     #[inline(always)]
     fn only(&self, index: u32, is_named: bool) -> Result<ChosenGroups<'_>, FormatError> {
         let first = if index == NONE { None } else { Some(self.group(index)?) };
         Ok(ChosenGroups { policy: self, token: NONE, next: self.tokens, first, index, is_named })
     }
 
-    /// The first entry of a token.
+    /// Returns the position where a token's entries begin.
     #[inline]
     fn entry_of(&self, token: u32) -> Option<usize> {
         let tokens = self.body.get(..self.tokens * 4).unwrap_or_default();
         if tokens.is_empty() {
             return None;
         }
-        // Halves without a branch on the numbers, which differ in every file.
+        // Binary search without branches on the numbers, which are unpredictable because they differ between files.
         let (mut low, mut count) = (0, self.tokens);
         while count > 1 {
             let half = count / 2;
@@ -324,7 +326,7 @@ impl<'a> PolicyView<'a> {
         u32_at(self.body, (self.tokens + entry) * 4).unwrap_or(NONE)
     }
 
-    /// Checks that the kind is known, that tokens are in order, and that their groups exist.
+    /// Checks that the kind is known, the tokens are in order, and their groups exist.
     fn verify(&self) -> Result<(), FormatError> {
         let groups = self.group_count();
         if self.source()?.verdict().is_some() && !(self.body.is_empty() && self.default_group == NONE) {
@@ -333,7 +335,7 @@ impl<'a> PolicyView<'a> {
         let mut last = None;
         for entry in self.tokens() {
             if last >= Some(entry) {
-                return Err(self.error("tokens in order, each with a group once", format!("token {}", entry.0)));
+                return Err(self.error("distinct token and group pairs in order", format!("token {}", entry.0)));
             }
             last = Some(entry);
         }
@@ -344,48 +346,48 @@ impl<'a> PolicyView<'a> {
         }
     }
 
-    /// The number of every product token that the file names, with its group's index.
+    /// Returns each product token's number with its group index.
     pub fn tokens(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
         let number = |index: usize| u32_at(self.body, index * 4).unwrap_or(NONE);
         (0..self.tokens).map(move |index| (number(index), number(self.tokens + index)))
     }
 
-    /// The number of elements of [`PolicyView::tokens`].
+    /// Returns the length of [`PolicyView::tokens`].
     #[inline]
     #[must_use]
     pub fn token_count(&self) -> usize {
         self.tokens
     }
 
-    /// Whether the file names a product token. Time: logarithmic in the number of tokens.
+    /// Returns whether the file names a product token. Time: logarithmic in the number of tokens.
     #[inline]
     #[must_use]
     pub fn names(&self, token: u32) -> bool {
         self.entry_of(token).is_some()
     }
 
-    /// The index of the default group, for all crawlers that the file does not name.
+    /// Returns the default group's index, for all crawlers that the file does not name.
     #[must_use]
     pub fn default_group_index(&self) -> Option<u32> {
         Some(self.default_group).filter(|&index| index != NONE)
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     #[must_use]
     pub fn group_count(&self) -> u32 {
         (self.body.len() / ENTRY_BYTES - self.tokens) as u32
     }
 
-    /// Every group.
+    /// Returns every group.
     pub fn all_groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
         let groups = self.body.get(self.tokens * ENTRY_BYTES..).unwrap_or_default().chunks_exact(ENTRY_BYTES);
         groups.map(|group| Group { ruleset: u32_at(group, 0).unwrap_or(NONE), lines: u32_at(group, 4).unwrap_or(NONE) })
     }
 
-    /// The content of the record.
+    /// Decodes the record.
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub fn to_draft(&self) -> Result<PolicyDraft, FormatError> {
         Ok(PolicyDraft {
             source: self.source()?,
@@ -396,35 +398,35 @@ impl<'a> PolicyView<'a> {
     }
 }
 
-/// The groups of one crawler.
+/// The groups for one crawler.
 #[derive(Clone, Copy)]
 pub struct ChosenGroups<'p> {
     policy: &'p PolicyView<'p>,
     token: u32,
     next: usize,
-    /// The first group, if there is any. Mostly the only one.
+    /// The first group, if any. Usually the only one.
     pub first: Option<Group>,
-    /// The index of the first group.
+    /// The first group's index.
     index: u32,
     /// Whether the file names the crawler.
     is_named: bool,
 }
 
 impl ChosenGroups<'_> {
-    /// Whether there are more groups than the first.
+    /// Returns whether there is more than one group.
     #[inline]
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.next < self.policy.tokens && u32_at(self.policy.body, self.next * 4) == Some(self.token)
     }
 
-    /// Whether the groups name the crawler, rather than being the default group.
+    /// Returns whether the groups name the crawler, rather than being the default group.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.is_named
     }
 
-    /// The indices of all groups of the crawler.
+    /// Returns all the crawler's group indexes.
     #[must_use]
     pub fn indices(mut self) -> Vec<u32> {
         let mut all: Vec<u32> = self.first.map(|_| self.index).into_iter().collect();
@@ -435,10 +437,10 @@ impl ChosenGroups<'_> {
         all
     }
 
-    /// All groups of the crawler.
+    /// Returns all groups for the crawler.
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub fn all(mut self) -> Result<Vec<Group>, FormatError> {
         let mut all: Vec<Group> = self.first.into_iter().collect();
         while self.has_more() {
@@ -460,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn every_source_comes_back_and_nothing_else_is_one() {
+    fn policy_sources_round_trip_and_other_kinds_are_invalid() {
         let mut causes = vec![Cause::Redirects, Cause::Network, Cause::NotText, Cause::TooLarge];
         causes.extend([0, 1, 404, u16::MAX].into_iter().flat_map(|number| {
             let challenge = Cause::Challenge(Challenger::from_number(number));
@@ -477,16 +479,16 @@ mod tests {
             assert_eq!(view.source().unwrap(), source);
             assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
         }
-        // Of all kinds with small numbers, exactly those of a policy source are valid.
+        // Among all kinds with small numbers, exactly those with a policy source are valid.
         let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
         assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));
         assert_eq!(known.len(), 1 + 3 * (4 + 4 * 16));
     }
 
-    /// Checks the numbers in `FORMAT.md`, which must remain readable forever.
+    /// Checks the stored numbers, which are part of the format (see `FORMAT.md`) and must never change.
     #[test]
-    fn kinds_have_the_numbers_of_the_format() {
+    fn stored_kinds_match_the_format() {
         for (source, kind) in [
             (PolicySource::Rules, 0),
             (PolicySource::AllowAll(Cause::Status(404)), 404 << 16 | 0x12),
@@ -511,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_policies_pass() {
+    fn verify_rejects_inconsistent_policies() {
         let group = Group { ruleset: 0, lines: NONE };
         let whole = PolicyDraft {
             tokens: vec![(1, 0), (4, 0), (4, 1)],

@@ -1,15 +1,15 @@
-//! Pools: the common form of the sections with variable records, `policies`, `captures`, `lines` and `other`.
+//! Pools: the common form for sections with variable-length records, `policies`, `captures`, `lines` and `other`.
 //!
-//! A *pool* is a section of records, each a multiple of the section's unit (4 or 8 bytes), one after the other without
-//! a gap, in the order of their bytes. No two records are equal, and each is referred to from elsewhere. A record's
-//! *address* is its offset in units. No record is a prefix of another, so that the order is total.
+//! A *pool* is a section of distinct records, sorted by their bytes and without gaps. Each record is a multiple of the
+//! section's unit (4 or 8 bytes), and is referenced from elsewhere by its *address*, which is its offset in units. No
+//! record is a prefix of another.
 
 use super::container::Section;
 use super::{FormatError, NONE, TooLarge};
 use crate::spool::Sink;
 use crate::threads::{Threads, sort};
 
-/// Encoded records, one after the other, before they are sorted.
+/// Encoded records before they are sorted.
 #[derive(Default)]
 pub(super) struct Records {
     bytes: Vec<u8>,
@@ -23,46 +23,46 @@ impl Records {
         self.ends.push(self.bytes.len());
     }
 
-    /// Appends all records of another list.
+    /// Appends another list's records.
     pub fn append(&mut self, others: &Records) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&others.bytes);
         self.ends.extend(others.ends.iter().map(|end| start + end));
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The record at an index.
+    /// Returns the record at an index.
     fn get(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         &self.bytes[start..self.ends[place]]
     }
 }
 
-/// Writes the records of a pool, which come in the order of their bytes; equal ones are written once.
+/// Writes a pool's records, which arrive sorted by their bytes. Writes equal ones once.
 pub(super) struct PoolWriter<O> {
     what: &'static str,
     unit: usize,
     pub out: O,
-    /// Where the next record begins.
+    /// The next record's offset.
     end: usize,
     last: Vec<u8>,
     address: u32,
 }
 
 impl<O: Sink> PoolWriter<O> {
-    /// A pool without records. `what` names its bytes in errors.
+    /// Creates a pool without records. `what` names its content in error messages.
     pub fn new(what: &'static str, unit: usize, out: O) -> PoolWriter<O> {
         PoolWriter { what, unit, out, end: 0, last: Vec::new(), address: NONE }
     }
 
-    /// Adds a record, which has at least one byte, and returns its address.
+    /// Adds a record, which must not be empty, and returns its address.
     ///
     /// # Errors
-    /// When the section takes more bytes than addresses reach, and the errors of the sink.
+    /// Returns an error if the section grows beyond the address range, or if the sink does.
     pub fn push<E: From<TooLarge> + From<O::Error>>(&mut self, record: &[u8]) -> Result<u32, E> {
         if self.last != record {
             self.address = address_of(self.what, self.end, self.unit)?;
@@ -75,19 +75,20 @@ impl<O: Sink> PoolWriter<O> {
     }
 }
 
-/// Writes a pool: the records that are used, sorted, each once. Returns the address of each record, in the order in which
-/// they were put in; [`NONE`] for unused records.
+/// Writes a pool: the used records, sorted and without duplicates.
+///
+/// Returns each record's address in input order; [`NONE`] for unused records.
 ///
 /// # Errors
-/// When the section takes more bytes than addresses reach, and the errors of the sink.
+/// Returns an error if the section grows beyond the address range, or if the sink does.
 pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     pool: &mut PoolWriter<O>,
     records: &Records,
     is_used: impl Fn(usize) -> bool,
     threads: &impl Threads,
 ) -> Result<Vec<u32>, E> {
-    // The first bytes of a record decide mostly, and are at hand. Zeros after the end of a short one change nothing, as
-    // the records are compared in full where these are equal.
+    // The first bytes usually decide, and need no memory access. Zeros after a short record's end are harmless, because
+    // records are compared in full if these bytes are equal.
     let start_of = |place: usize| {
         let (record, mut start) = (records.get(place), [0; 8]);
         let len = record.len().min(start.len());
@@ -96,7 +97,7 @@ pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     };
     let mut order: Vec<(u64, usize)> =
         (0..records.len()).filter(|&place| is_used(place)).map(|place| (start_of(place), place)).collect();
-    // Of equal records the place decides, so that there is only one order.
+    // The index decides between equal records, so the order is unique.
     sort(&mut order, threads, &|&(start, a): &(u64, usize), &(other, b): &(u64, usize)| {
         start.cmp(&other).then_with(|| records.get(a).cmp(records.get(b))).then(a.cmp(&b))
     });
@@ -107,22 +108,22 @@ pub(super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     Ok(addresses)
 }
 
-/// The address of the record that begins at a byte of its section.
+/// Returns the address of the record at a byte offset in its section.
 ///
 /// # Errors
-/// When an address cannot be that large.
+/// Returns an error if the offset is beyond the address range.
 pub(super) fn address_of(what: &'static str, at: usize, unit: usize) -> Result<u32, TooLarge> {
     let address = u32::try_from(at / unit).ok().filter(|&address| address != NONE);
     address.ok_or(TooLarge { what, limit: u64::from(NONE) * unit as u64, found: at as u64 })
 }
 
-/// Proves that a pool is what [`write_pool`] makes of its records. `reencode` reads the record at the start of the
-/// given bytes, and writes it again. Returns the addresses at which records begin, for checking references.
+/// Proves that a pool is what [`write_pool`] writes for its records.
 ///
-/// Linear; each byte counts as a step.
+/// `reencode` reads the first record in the given bytes, and encodes it again. Returns the records' addresses, for
+/// checking references. Linear; each byte counts as a step.
 ///
 /// # Errors
-/// The errors of `reencode`, and when a record is not encoded as it would be written, or is out of order.
+/// Returns an error if `reencode` does, if a record has another encoding, or if records are out of order.
 pub(super) fn verify_pool<'a>(
     section: Section,
     bytes: &'a [u8],
@@ -144,12 +145,7 @@ pub(super) fn verify_pool<'a>(
         }
         let record = &rest[..written.len()];
         if at > 0 && last >= record {
-            return Err(FormatError::at(
-                section,
-                at,
-                "records in the order of their bytes, each once",
-                "another order",
-            ));
+            return Err(FormatError::at(section, at, "distinct records sorted by their bytes", "another order"));
         }
         references.add(at / unit);
         last = record;
@@ -158,7 +154,7 @@ pub(super) fn verify_pool<'a>(
     Ok(references)
 }
 
-/// The addresses of a section at which records begin, and which of them something refers to. Two bits for each unit.
+/// The addresses in a section at which records begin, and whether they are referenced. Two bits per unit.
 pub(crate) struct References {
     section: Section,
     unit: usize,
@@ -167,13 +163,13 @@ pub(crate) struct References {
 }
 
 impl References {
-    /// For a section of this many units, without any record yet.
+    /// Creates the references for a section with this many units and no records yet.
     pub fn new(section: Section, units: usize, unit: usize) -> References {
         let words = units.div_ceil(64);
         References { section, unit, starts: vec![0; words], used: vec![0; words] }
     }
 
-    /// For a section in which each number below `count` is a valid reference.
+    /// Creates the references for a section in which each number below `count` is valid.
     pub fn all(section: Section, count: usize) -> References {
         let mut references = References::new(section, count, 1);
         (0..count).for_each(|number| references.add(number));
@@ -186,7 +182,7 @@ impl References {
         }
     }
 
-    /// Notes that something refers to an address. Returns whether a record begins there.
+    /// Marks an address as referenced. Returns whether a record begins there.
     pub fn refer(&mut self, address: u32) -> bool {
         let (word, bit) = (address as usize / 64, 1 << (address % 64));
         let is_start = self.starts.get(word).is_some_and(|starts| starts & bit != 0);
@@ -196,21 +192,21 @@ impl References {
         is_start
     }
 
-    /// Checks that something refers to each record.
+    /// Checks that every record is referenced.
     ///
     /// # Errors
-    /// The first record that nothing refers to.
+    /// Returns an error that names the first unreferenced record.
     pub fn finish(self, steps: &mut u64) -> Result<(), FormatError> {
         *steps += self.starts.len() as u64;
         let unused = self.starts.iter().zip(&self.used).position(|(starts, used)| starts != used);
         let Some(word) = unused else { return Ok(()) };
         let bit = (self.starts[word] & !self.used[word]).trailing_zeros() as usize;
         let at = (word * 64 + bit) * self.unit;
-        let expected = "a record that something in the set refers to";
+        let expected = "a record that is referenced in the set";
         if self.unit == 1 {
-            let found = format!("number {at}, which nothing refers to");
+            let found = format!("number {at}, which is unreferenced");
             return Err(FormatError::new(self.section.name(), expected, found));
         }
-        Err(FormatError::at(self.section, at, expected, "a record that nothing refers to"))
+        Err(FormatError::at(self.section, at, expected, "an unreferenced record"))
     }
 }

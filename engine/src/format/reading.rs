@@ -1,46 +1,46 @@
-//! The section `reading`: the reading of the protocol that a set was made under, and the time that it is for.
+//! The section `reading`: the protocol interpretation that a set was compiled with, and its reference time.
 //!
-//! The names are for people; the other sections hold what they mean for decisions. From the numbers of the fetch
-//! profile a reader can tell, without the compiler, how long an answer stays fresh.
+//! The names are for display; other sections contain their effects on decisions. The fetch profile's numbers let a
+//! reader compute, without the compiler, how long a response stays fresh.
 
 use super::container::Section;
 use super::{FormatError, TooLarge, pad, put, put_long, u16_at, u32_at, u64_at};
 
-/// The most bytes of the name of a dialect or of a fetch profile.
+/// Maximum size in bytes of a dialect's or fetch profile's name.
 pub const MAX_READING_NAME_BYTES: usize = 0xFFFF;
 
-/// Bytes of the section before the names.
+/// Size in bytes before the names.
 const FIXED_BYTES: usize = 40;
 
-/// The length of the section is a multiple of this many bytes.
+/// The section's length is a multiple of this many bytes.
 const UNIT: usize = 8;
 
-/// The flag that there is a time.
+/// Flag: the set has a reference time.
 const HAS_AT: u32 = 1;
-/// The flag that answers stay fresh for a time.
+/// Flag: responses without a `max-age` stay fresh for a time.
 const HAS_FRESHNESS: u32 = 2;
-/// The flag that an answer's own `max-age` counts.
+/// Flag: a response's own `max-age` counts.
 const HAS_MAX_AGE_CAP: u32 = 4;
-/// The flag that the set is by time.
+/// Flag: the set is by time.
 const BY_TIME: u32 = 8;
 
-/// The reading of the protocol that a set was made under, and the time that it is for.
+/// The protocol interpretation that a set was compiled with, and its reference time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading<'a> {
-    /// The name of the dialect.
+    /// The dialect's name.
     pub dialect: &'a str,
-    /// The name of the fetch profile.
+    /// The fetch profile's name.
     pub profile: &'a str,
-    /// The time that the set is for, in seconds since 1970; `None` if no time was given and no capture has one.
+    /// The reference time in seconds since 1970; `None` if no time was given and no capture has one.
     pub at: Option<i64>,
-    /// For how many seconds an answer without a `max-age` is fresh; `None` if the profile keeps no answers.
+    /// Lifetime of a response without a `max-age`, in seconds; `None` if the profile caches no responses.
     pub freshness: Option<i64>,
-    /// The greatest `max-age`, in seconds, that an answer's own word can set; `None` if `max-age` does not count.
+    /// Maximum lifetime that a response's own `max-age` can set, in seconds; `None` if `max-age` does not count.
     pub max_age_cap: Option<i64>,
-    /// For how many seconds an origin may be unreachable, with its last answer kept or everything disallowed; after
-    /// that everything is allowed.
+    /// How long an origin may be unreachable, in seconds, while its last answer is kept or everything is disallowed.
+    /// After that everything is allowed.
     pub patience: i64,
-    /// Whether the set is by time: it has every capture of each origin, and the spans in which each policy is in force.
+    /// Whether the set is by time: it contains all captures, and the spans in which each policy is active.
     pub by_time: bool,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Reading<'a> {
         for name in [self.dialect, self.profile] {
             if name.len() > MAX_READING_NAME_BYTES {
                 let (limit, found) = (MAX_READING_NAME_BYTES as u64, name.len() as u64);
-                return Err(TooLarge { what: "bytes of the name of a dialect or profile", limit, found });
+                return Err(TooLarge { what: "bytes of a dialect's or profile's name", limit, found });
             }
         }
         let mut out = Vec::new();
@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
         Ok(out)
     }
 
-    /// Proves that the section is what a writer makes of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(section: &'a [u8]) -> Result<(), FormatError> {
         match Reading::read(section)?.write() {
             Ok(written) if written == section => Ok(()),
@@ -108,8 +108,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The last second at which an answer is still fresh that was fetched at `time` and has this `max_age`, in seconds.
-    /// `None` if the profile keeps no answers.
+    /// Returns the last second at which a response is fresh that was fetched at `time` with this `max_age` in seconds,
+    /// or `None` if the profile caches no responses.
     #[must_use]
     pub fn fresh_until(&self, time: i64, max_age: Option<u32>) -> Option<i64> {
         let allowed = self.max_age_cap.zip(max_age).map(|(cap, age)| cap.min(age.into()));
@@ -132,7 +132,7 @@ mod tests {
     };
 
     #[test]
-    fn a_reading_comes_back_and_has_one_encoding() {
+    fn readings_round_trip_and_have_one_encoding() {
         for reading in [READING, Reading { at: None, freshness: None, max_age_cap: Some(1), by_time: true, ..READING }]
         {
             let written = reading.write().unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_name_holds_at_its_edges() {
+    fn names_longer_than_the_limit_are_rejected() {
         for (len, fits) in
             [(MAX_READING_NAME_BYTES - 1, true), (MAX_READING_NAME_BYTES, true), (MAX_READING_NAME_BYTES + 1, false)]
         {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn freshness_is_by_the_answer_up_to_the_cap_and_else_by_the_profile() {
+    fn max_age_applies_up_to_the_cap_and_the_profile_otherwise() {
         assert_eq!(READING.fresh_until(100, Some(5)), Some(86_500));
         let capped = Reading { max_age_cap: Some(60), ..READING };
         assert_eq!(capped.fresh_until(100, Some(59)), Some(159));

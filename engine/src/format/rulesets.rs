@@ -1,11 +1,10 @@
-//! The sections `index`, `rulesets` and `prints`: the automata, one after the other; where each ends; and the
-//! fingerprints that they share.
+//! The sections `index`, `rulesets` and `prints`: the automata, their ends, and their shared fingerprints.
 //!
-//! An entry of the index has eight bytes: the lower 48 bits are the end of the ruleset, the upper 16 the kind of payload.
-//! The rulesets are in the order of their automata's bytes, and no two are equal; a ruleset's number is its place.
+//! An index entry has eight bytes: the lower 48 bits are the ruleset's end, the upper 16 the payload kind. Rulesets are
+//! sorted by their automata's bytes and distinct; a ruleset's number is its index.
 //!
-//! A ruleset is stored without its fingerprints: in their place it has the places of these in `prints`, which has each
-//! once. A ruleset that differs little from the last one that was stored whole is stored as `patches` of it.
+//! A ruleset is stored without its fingerprints, which are replaced with indexes into `prints`. Each fingerprint is
+//! stored there once. A ruleset that differs little from the last one stored whole is stored as `patches` of it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,30 +21,32 @@ use crate::spool::Sink;
 
 pub use super::patches::MAX_PATCHED_BYTES;
 
-/// Bytes of an entry of the index.
+/// Index entry size in bytes.
 const ENTRY_BYTES: usize = 8;
 
-/// The number of bits of an entry that are an offset; the others are the kind of payload.
+/// Offset bits per entry; the others are the payload kind.
 const OFFSET_BITS: u32 = 48;
 
-/// All automata of a set must have fewer bytes than this.
+/// Exclusive upper bound for the section `rulesets` in bytes.
 pub const MAX_RULESETS_BYTES: u64 = 1 << OFFSET_BITS;
 
-/// Bytes of a cache line, and how many of them at the start of a ruleset are asked for before it is walked.
+/// Cache line size in bytes, and how many lines to prefetch at a ruleset's start.
 const CACHE_LINE_BYTES: usize = 64;
 const FIRST_LINES: usize = 4;
 
-/// The payload of rules that allow and disallow: an automaton.
+/// Payload kind: an automaton.
 const PAYLOAD_RULES: u64 = 0;
 
-/// The payload of rules that allow and disallow: patches of another ruleset's automaton.
+/// Payload kind: patches for another automaton.
 const PAYLOAD_PATCHES: u64 = 1;
 
-/// Bytes of the place of shared fingerprints.
+/// Fingerprint index size in bytes.
 const PLACE_BYTES: usize = 4;
 
-/// Writes the sections of the rulesets that are used, sorted, each once. Each automaton is freed as soon as it is copied.
-/// Returns the sections, and the number of each automaton in the order in which they were put in; [`NONE`] for unused ones.
+/// Writes the used rulesets, sorted and without duplicates.
+///
+/// Frees each automaton as soon as it is copied. Returns the writer, and each automaton's number in input order;
+/// [`NONE`] for unused ones.
 pub(super) fn write_rulesets<A: AsRef<[u8]> + Default>(
     mut automata: Vec<A>,
     is_used: &[bool],
@@ -60,8 +61,9 @@ pub(super) fn write_rulesets<A: AsRef<[u8]> + Default>(
     Ok((writer, numbers))
 }
 
-/// Writes rulesets, which come in the order of their automata's bytes; equal ones are written once. Needs no more of them
-/// than the last one, and the last one that was stored whole.
+/// Writes rulesets that arrive sorted by their automata's bytes.
+///
+/// Writes equal ones once. Keeps only the last one, and the last one stored whole.
 pub(super) struct RulesetWriter<O> {
     pub index: Vec<u8>,
     pub rulesets: O,
@@ -72,7 +74,7 @@ pub(super) struct RulesetWriter<O> {
 }
 
 impl<O: Sink> RulesetWriter<O> {
-    /// A writer that gives the section `rulesets` to a sink, and keeps the others.
+    /// Creates a writer that sends the section `rulesets` to a sink and keeps the others.
     pub fn new(rulesets: O) -> RulesetWriter<O> {
         let (packer, fingerprints) = (Packer::default(), FingerprintPool::default());
         RulesetWriter { index: Vec::new(), rulesets, end: 0, last: Vec::new(), packer, fingerprints }
@@ -81,7 +83,7 @@ impl<O: Sink> RulesetWriter<O> {
     /// Adds an automaton, and returns its number.
     ///
     /// # Errors
-    /// When there are too many, or they have too many bytes, and the errors of the sink.
+    /// Returns an error if there are too many automata or bytes, or if the sink does.
     pub fn push<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<u32, E> {
         if self.index.is_empty() || self.last != automaton {
             self.write::<E>(automaton)?;
@@ -107,17 +109,18 @@ impl<O: Sink> RulesetWriter<O> {
         Ok(())
     }
 
-    /// The sections `index`, `rulesets` and `prints`.
+    /// Returns the sections `index`, `rulesets` and `prints`.
     pub fn finish(self) -> (Vec<u8>, O, Vec<u8>) {
         (self.index, self.rulesets, self.fingerprints.bytes)
     }
 }
 
-/// Decides in which form each ruleset is stored. The writer and the verifier of sets ask it for one ruleset after the
-/// other, so that both come to the same forms.
+/// Chooses each ruleset's stored form.
+///
+/// Writing and verifying both pass every ruleset to it in order, so they arrive at the same forms.
 #[derive(Default)]
 struct Packer {
-    /// How many rulesets were packed.
+    /// Number of rulesets packed so far.
     count: u32,
     /// The last ruleset that was stored whole, without fingerprints, and its number.
     base: Vec<u8>,
@@ -125,22 +128,22 @@ struct Packer {
     packed: Vec<u8>,
 }
 
-/// A ruleset as it is stored.
+/// A ruleset's stored form.
 enum Packed<'p> {
     /// Whole, without fingerprints.
     Whole(&'p [u8]),
-    /// The record of its patches.
+    /// A patch record.
     Patches(Vec<u8>),
 }
 
 impl Packer {
-    /// The stored form of the next automaton. `place` gives the place of fingerprints in the section.
+    /// Returns the next automaton's stored form. `place` returns the index of fingerprints in `prints`.
     fn pack(
         &mut self,
         automaton: &[u8],
         mut place: impl FnMut(&Fingerprints) -> Result<u32, TooLarge>,
     ) -> Result<Packed<'_>, TooLarge> {
-        // What the compiler makes is an automaton; anything else is stored as it is, and refused when it is read.
+        // The compiler only creates valid automata. Anything else is stored unchanged, and rejected when it is read.
         let (rest, tables) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
         self.packed.clear();
         self.packed.extend_from_slice(rest);
@@ -158,7 +161,7 @@ impl Packer {
     }
 }
 
-/// The section `prints`: the distinct fingerprints, in the order in which rulesets first have them.
+/// The section `prints`: the distinct fingerprints, in the order in which rulesets first use them.
 #[derive(Default)]
 struct FingerprintPool {
     bytes: Vec<u8>,
@@ -166,7 +169,7 @@ struct FingerprintPool {
 }
 
 impl FingerprintPool {
-    /// The place of fingerprints, which are added if they are not there yet.
+    /// Returns the index of fingerprints, and adds them if they are new.
     fn place(&mut self, table: &Fingerprints) -> Result<u32, TooLarge> {
         if let Some(&place) = self.known.get(table) {
             return Ok(place);
@@ -178,36 +181,37 @@ impl FingerprintPool {
     }
 }
 
-/// A ruleset as a set stores it: bytes of an automaton, patches of them, and the fingerprints that rulesets share.
+/// A ruleset as stored in a set: an automaton's bytes, patches for them, and the shared fingerprints.
 #[derive(Clone, Copy)]
 pub struct StoredRuleset<'a> {
-    /// The automaton, or the automaton that is patched. If `fingerprints` is not empty, it ends with their places instead
-    /// of its own.
+    /// The automaton, or the automaton to patch. If `fingerprints` is not empty, it ends with indexes instead of
+    /// fingerprints.
     pub(crate) bytes: &'a [u8],
     pub(crate) patches: &'a [u8],
-    /// The section `prints`; empty for an automaton that ends with its own.
+    /// The section `prints`; empty for an automaton that contains its fingerprints.
     pub(crate) fingerprints: &'a [u8],
 }
 
 impl<'a> StoredRuleset<'a> {
-    /// The number of bytes that it takes, without fingerprints that it shares and without what it patches.
+    /// Returns the stored size in bytes, without shared fingerprints and without the patched ruleset.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         if self.is_patched() { super::patches::BASE_BYTES + self.patches.len() } else { self.bytes.len() }
     }
 
-    /// Whether it is stored as patches of another ruleset.
+    /// Returns whether the ruleset is stored as patches.
     #[inline(always)]
     #[must_use]
     pub fn is_patched(&self) -> bool {
         !self.patches.is_empty()
     }
 
-    /// Copies the bytes to the start of `copy`, which has room for [`MAX_PATCHED_BYTES`] or for all of them, and patches
-    /// the copy.
+    /// Copies the bytes to the start of `copy` and applies the patches.
+    ///
+    /// [`MAX_PATCHED_BYTES`] suffice for every valid ruleset.
     ///
     /// # Errors
-    /// When they are too long to be patched, or the patches are damaged.
+    /// Returns an error if `copy` is too small or the patches are damaged.
     #[inline]
     pub(crate) fn patch<'c>(&self, copy: &'c mut [u8]) -> Result<&'c [u8], Corrupt> {
         let copy = copy.get_mut(..self.bytes.len()).ok_or(corrupt!(0, "a ruleset of at most 2,048 bytes"))?;
@@ -216,10 +220,11 @@ impl<'a> StoredRuleset<'a> {
         Ok(copy)
     }
 
-    /// The automaton by itself: patched, and with its own fingerprints, as [`super::automaton::write`] returned it.
+    /// Returns the complete automaton, with patches applied and its own fingerprints, as [`super::automaton::write`]
+    /// returned it.
     ///
     /// # Errors
-    /// When the bytes are damaged.
+    /// Returns an error if the bytes are damaged.
     pub fn to_bytes(&self) -> Result<Cow<'a, [u8]>, Corrupt> {
         if self.is_patched() {
             let mut copy = [0; MAX_PATCHED_BYTES];
@@ -234,7 +239,7 @@ impl<'a> StoredRuleset<'a> {
         if places.is_empty() {
             return Ok(Cow::Borrowed(self.bytes));
         }
-        let missing = corrupt!(automaton.len(), "places of shared fingerprints", "others");
+        let missing = corrupt!(automaton.len(), "indexes of shared fingerprints", "other bytes");
         if !places.len().is_multiple_of(PLACE_BYTES) {
             return Err(missing);
         }
@@ -249,10 +254,10 @@ impl<'a> StoredRuleset<'a> {
     }
 }
 
-/// The bytes of a ruleset in the section, and the kind of its payload.
+/// A ruleset's stored bytes and payload kind.
 pub(crate) type Record<'a> = (&'a [u8], u64);
 
-/// The rulesets of a set.
+/// The rulesets in a set.
 #[derive(Clone, Copy)]
 pub struct Rulesets<'a> {
     /// The section `index`.
@@ -264,24 +269,24 @@ pub struct Rulesets<'a> {
 }
 
 impl<'a> Rulesets<'a> {
-    /// The number of rulesets.
+    /// Returns the number of rulesets.
     #[must_use]
     pub fn len(&self) -> u32 {
         u32::try_from(self.index.len() / ENTRY_BYTES).unwrap_or(NONE)
     }
 
-    /// Whether there are no rulesets.
+    /// Returns whether there are no rulesets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One ruleset, by its number.
+    /// Returns a ruleset by its number.
     ///
     /// # Errors
-    /// When there is no ruleset with that number, or its payload is of a kind that this version does not know.
-    // In its caller, as all that a ruleset goes through on its way to its walk: what is returned is written in smaller pieces
-    // than it is copied in, and the processor waits for that, as long as for a third of a short walk.
+    /// Returns an error if there is no ruleset with that number, or if this version does not know its payload kind.
+    // Inlined, like everything between a look-up and its walk. The result is read in larger pieces than it is written
+    // in, and the processor would wait for that, for up to a third of a short walk's time.
     #[inline(always)]
     pub fn get(&self, ruleset: u32) -> Result<StoredRuleset<'a>, FormatError> {
         match self.record(ruleset).and_then(|record| self.read(record)) {
@@ -290,7 +295,8 @@ impl<'a> Rulesets<'a> {
         }
     }
 
-    /// The ruleset of a record. `None` if its payload is of a kind that this version does not know, or it patches no ruleset.
+    /// Returns a record's ruleset, or `None` if this version does not know its payload kind or there is no ruleset to
+    /// patch.
     #[inline(always)]
     pub(crate) fn read(&self, record: Record<'a>) -> Option<StoredRuleset<'a>> {
         match record {
@@ -300,7 +306,7 @@ impl<'a> Rulesets<'a> {
         }
     }
 
-    /// A ruleset that is stored as patches. There must be a patch, since no two rulesets are equal.
+    /// Returns a ruleset that is stored as patches. There must be a patch, because rulesets are distinct.
     #[inline(always)]
     fn patched(&self, record: &'a [u8]) -> Option<StoredRuleset<'a>> {
         let (base, patches) = base_of(record).filter(|(_, patches)| !patches.is_empty())?;
@@ -308,7 +314,7 @@ impl<'a> Rulesets<'a> {
         Some(StoredRuleset { bytes, patches, fingerprints: self.fingerprints })
     }
 
-    /// The bytes of a ruleset in the section, and the kind of its payload.
+    /// Returns a ruleset's stored bytes and payload kind.
     #[inline(always)]
     fn record(&self, ruleset: u32) -> Option<Record<'a>> {
         let at = ruleset as usize * ENTRY_BYTES;
@@ -318,20 +324,21 @@ impl<'a> Rulesets<'a> {
         Some((self.bytes.get(start..offset(entry)?)?, entry >> OFFSET_BITS))
     }
 
-    /// The offset in the section at which a ruleset begins.
+    /// Returns a ruleset's offset in the section.
     fn start(&self, ruleset: u32) -> usize {
         let before = (ruleset as usize).checked_sub(1).and_then(|before| u64_at(self.index, before * ENTRY_BYTES));
         usize::try_from(before.unwrap_or(0) & (MAX_RULESETS_BYTES - 1)).unwrap_or(0)
     }
 
-    /// Asks for the memory of a ruleset's entry in the index.
+    /// Prefetches a ruleset's index entry.
     #[inline]
     pub(crate) fn ask_for_entry(&self, ruleset: u32) {
         prefetch(self.index, (ruleset as usize * ENTRY_BYTES).saturating_sub(ENTRY_BYTES));
     }
 
-    /// The record of a ruleset, if there is one. Waits for the entry, and asks for the memory of the record's first bytes, which
-    /// mostly include the root of its trie.
+    /// Returns a ruleset's record, if it exists.
+    ///
+    /// Waits for the index entry, and prefetches the record's first bytes, which usually include its trie's root.
     #[inline]
     pub(crate) fn ask_for(&self, ruleset: u32) -> Option<Record<'a>> {
         let record = self.record(ruleset)?;
@@ -341,7 +348,7 @@ impl<'a> Rulesets<'a> {
         Some(record)
     }
 
-    /// The error that says why there is no such ruleset.
+    /// Returns the error that explains why a ruleset is missing.
     #[cold]
     pub(crate) fn missing(&self, ruleset: u32) -> FormatError {
         let at = ruleset as usize * ENTRY_BYTES;
@@ -352,12 +359,12 @@ impl<'a> Rulesets<'a> {
                 let end = entry & (MAX_RULESETS_BYTES - 1);
                 format!("a ruleset that ends at {end} of {}", self.bytes.len())
             }
-            _ => "patches of no ruleset that is stored whole".into(),
+            _ => "patches without a base ruleset that is stored whole".into(),
         };
-        FormatError::at(Section::Index, at, "a ruleset of rules inside the section", found)
+        FormatError::at(Section::Index, at, "a known ruleset inside the section", found)
     }
 
-    /// Proves that the automata of a range of rulesets are what a writer makes of their content.
+    /// Proves that the automata in a range are canonical.
     pub(crate) fn verify_automata(self, numbers: Range<u32>, steps: &mut u64) -> Result<(), FormatError> {
         for number in numbers {
             let stored = self.get(number)?;
@@ -370,7 +377,7 @@ impl<'a> Rulesets<'a> {
         Ok(())
     }
 
-    /// Proves that the sections are what a writer makes of the automata, whatever these are.
+    /// Proves that the sections are canonical, without checking the automata themselves.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         if !self.index.len().is_multiple_of(ENTRY_BYTES) {
             let found = format!("{} bytes", self.index.len());
@@ -385,7 +392,7 @@ impl<'a> Rulesets<'a> {
             let automaton = stored.to_bytes().map_err(|error| FormatError::from(error).in_record_at(end))?;
             *steps += 1 + record.len() as u64;
             if number > 0 && last >= automaton {
-                let expected = "automata in the order of their bytes, each once";
+                let expected = "distinct automata sorted by their bytes";
                 return Err(FormatError::at(Section::Rulesets, end, expected, "another order"));
             }
             let is_packed = match packer.pack(&automaton, |table| pool.place(table)) {
@@ -400,12 +407,12 @@ impl<'a> Rulesets<'a> {
             (end, last) = (end + record.len(), automaton);
         }
         if end != self.bytes.len() {
-            let found = format!("{} bytes more", self.bytes.len() - end);
+            let found = format!("{} more bytes", self.bytes.len() - end);
             let expected = "the end of the section after the last automaton";
             return Err(FormatError::at(Section::Rulesets, end, expected, found));
         }
         if pool.bytes != self.fingerprints {
-            let expected = "the fingerprints of the rulesets, in the order of their first use";
+            let expected = "the rulesets' fingerprints, in order of first use";
             return Err(FormatError::new(Section::Prints.name(), expected, "others"));
         }
         Ok(References::all(Section::Rulesets, self.index.len() / ENTRY_BYTES))

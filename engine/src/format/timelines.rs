@@ -1,43 +1,44 @@
-//! Timelines: the records of the section `captures` in a set by time. A timeline has every capture of an origin that
-//! counts at some time, and the spans of time in which each policy is in force.
+//! Timelines: the records in the section `captures` for a set by time. A timeline has each capture of an origin that
+//! counts at some time, and the spans in which each policy is active.
 //!
-//! The compiler computes the spans from the captures; this module does not know how. A decision by time reads the spans
-//! only; the captures are for adding further ones and for merging sets.
+//! The compiler computes the spans from the captures. Decisions by time only read the spans; the captures are for
+//! adding further captures and for merging sets.
 
 use super::captures::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome};
 use super::{put, put_long, u32_at, u64_at};
 
-/// Bytes of a record before its spans: the number of captures and the number of spans.
+/// Record header size in bytes: the capture count and the span count.
 const COUNT_BYTES: usize = 8;
 
-/// Bytes of a span: the beginnings of all spans come first, then their policies.
+/// Span sizes in bytes. A record stores the starts of all spans first, then their policies.
 const BEGIN_BYTES: usize = 8;
 const POLICY_BYTES: usize = 4;
 
-/// The beginning of the span of a capture without a time, which is older than every capture with one.
+/// Span start for a capture without a time, which is older than every capture with a time.
 pub const BEFORE_ALL_TIMES: i64 = i64::MIN;
 
-/// A span of time in which one policy is in force. It lasts until the next one of its timeline begins.
+/// A period in which one policy is active. It lasts until the timeline's next span begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first second, since 1970; [`BEFORE_ALL_TIMES`] for a capture without a time.
     pub begin: i64,
-    /// The address of the policy.
+    /// The policy's address.
     pub policy: u32,
 }
 
-/// All captures of an origin, and the spans of time in which each policy is in force.
+/// An origin's captures, and the spans in which each policy is active.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timeline {
-    /// The captures in the order of their times, no two of one time. The first may lack a time.
+    /// The captures sorted by time, with distinct times. The first may lack a time.
     pub captures: Vec<CaptureRecord>,
-    /// The spans in order. Before the first, nothing is known of the origin.
+    /// The spans in order. The origin is unknown before the first one.
     pub spans: Vec<Span>,
 }
 
 impl Timeline {
-    /// What a set that is not by time keeps of these captures. `has_ended` says whether the last answer no longer holds,
-    /// because every fetch since then has failed for too long.
+    /// Returns the captures that a set without times keeps.
+    ///
+    /// `has_ended` says whether the last answer has expired because every later fetch has failed for too long.
     #[must_use]
     pub fn history(&self, has_ended: bool) -> Option<CaptureHistory> {
         let (&newest, before) = self.captures.split_last()?;
@@ -57,14 +58,14 @@ impl Timeline {
         Some(history)
     }
 
-    /// The policy in force at a time; `None` before the first capture.
+    /// Returns the policy that is active at a time; `None` before the first capture.
     #[must_use]
     pub fn policy_at(&self, time: i64) -> Option<u32> {
         let after = self.spans.partition_point(|span| span.begin <= time);
         Some(self.spans.get(after.checked_sub(1)?)?.policy)
     }
 
-    /// Checks that captures can have this timeline. If they cannot, returns what was expected instead.
+    /// Checks that the timeline is consistent. Returns the expectation that it violates, or `None`.
     pub(super) fn flaw(&self) -> Option<&'static str> {
         let Timeline { captures, spans } = self;
         let begins = spans.iter().map(|span| span.begin);
@@ -73,34 +74,34 @@ impl Timeline {
         } else if matches!(&captures[..], [] | [CaptureRecord { time: None, .. }]) && self.is_plain() {
             Some("a capture that differs from the plain one")
         } else if !captures.is_sorted_by(|a, b| a.time < b.time) {
-            Some("captures in the order of their times, each time once")
+            Some("captures sorted by time, with distinct times")
         } else if begins.clone().next() != captures.first().map(begin_of) {
             Some("a first span that begins with the first capture")
         } else if !spans.is_sorted_by(|a, b| a.begin < b.begin && a.policy != b.policy) {
-            // Neighbours only: a policy may come back.
-            Some("spans in the order of their beginnings, no two in a row of one policy")
+            // Compares neighbors only, because a policy may return.
+            Some("spans sorted by start, with different policies in adjacent spans")
         } else if !begins.into_iter().all(|begin| self.may_begin_at(begin)) {
             Some("spans that begin with a capture, or after a failure")
         } else if captures.iter().any(|capture| self.is_elsewhere(capture)) {
-            Some("the policy of a file in force from its capture on")
+            Some("a file's policy active from its capture on")
         } else {
             None
         }
     }
 
-    /// Whether there is nothing but a file that was fetched successfully at an unknown time, which has no record.
+    /// Returns whether there is only a successfully fetched file without a time, which has no record.
     fn is_plain(&self) -> bool {
         self.captures.iter().all(CaptureRecord::is_plain)
     }
 
-    /// Whether the policy may change at a time: when a capture was fetched, or while none can be.
+    /// Returns whether the policy may change at a time: when a capture was fetched, or at any time after a failure.
     fn may_begin_at(&self, time: i64) -> bool {
         let after = self.captures.partition_point(|capture| begin_of(capture) <= time);
         let last = after.checked_sub(1).and_then(|last| self.captures.get(last));
         last.is_some_and(|last| begin_of(last) == time || last.is_failure())
     }
 
-    /// Whether a capture is a file whose policy is not in force when it was fetched.
+    /// Returns whether a capture has rules whose policy is not active when it was fetched.
     fn is_elsewhere(&self, capture: &CaptureRecord) -> bool {
         capture.outcome == FetchOutcome::Rules && self.policy_at(begin_of(capture)) != capture.policy
     }
@@ -108,7 +109,7 @@ impl Timeline {
     /// Appends the record.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let Timeline { captures, spans } = self;
-        // The compiler limits the captures of an origin; each begins at most two spans.
+        // The compiler limits the capture count; each begins at most two spans.
         put(out, captures.len() as u32);
         put(out, spans.len() as u32);
         spans.iter().for_each(|span| put_long(out, span.begin.cast_unsigned()));
@@ -116,7 +117,7 @@ impl Timeline {
         captures.iter().for_each(|capture| capture.encode(out));
     }
 
-    /// The timeline at the start of these bytes.
+    /// Returns the timeline at the start of these bytes.
     pub(super) fn read(bytes: &[u8]) -> Option<Timeline> {
         let Parts { begins, policies, captures } = Parts::of(bytes)?;
         let spans = begins.chunks_exact(BEGIN_BYTES).zip(policies.chunks_exact(POLICY_BYTES));
@@ -129,12 +130,12 @@ impl Timeline {
     }
 }
 
-/// The first second at which a capture can be in force.
+/// Returns the first second at which a capture can be active.
 fn begin_of(capture: &CaptureRecord) -> i64 {
     capture.time.unwrap_or(BEFORE_ALL_TIMES)
 }
 
-/// The parts of a record.
+/// A record's parts.
 struct Parts<'a> {
     begins: &'a [u8],
     policies: &'a [u8],
@@ -142,7 +143,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of the record at the start of these bytes.
+    /// Splits the record at the start of these bytes.
     fn of(bytes: &'a [u8]) -> Option<Parts<'a>> {
         let (captures, spans) = (u32_at(bytes, 0)? as usize, u32_at(bytes, 4)? as usize);
         let (begins, rest) = bytes.get(COUNT_BYTES..)?.split_at_checked(spans.checked_mul(BEGIN_BYTES)?)?;
@@ -151,8 +152,10 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The policy in force at a time, by the record at the start of these bytes: `Some(None)` before its first capture, and
-/// `None` if there is no record. Halves the spans.
+/// Returns the policy that is active at a time in the record at the start of these bytes: `Some(None)` before its first
+/// capture, and `None` if there is no record.
+///
+/// Binary search.
 pub(super) fn policy_at(bytes: &[u8], time: i64) -> Option<Option<u32>> {
     let Parts { begins, policies, .. } = Parts::of(bytes)?;
     let (begins, _) = begins.as_chunks::<BEGIN_BYTES>();
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeline_comes_back() {
+    fn timelines_round_trip_and_verify_rejects_inconsistent_ones() {
         let plain = capture(None, FetchOutcome::Rules, Some(1));
         for (timeline, fits) in [
             (timeline([file(10, 1)], [(10, 1)]), true),
@@ -205,7 +208,7 @@ mod tests {
             (timeline([plain, file(20, 2)], [(BEFORE_ALL_TIMES, 1), (20, 2)]), true),
             (timeline([file(10, 1), failure(20)], [(10, 1), (20, 3), (51, 4)]), true),
             (timeline([failure(20), file(30, 1)], [(20, 3), (25, 4), (30, 1)]), true),
-            // No captures can have these timelines.
+            // Inconsistent timelines.
             (timeline([], []), false),
             (timeline([plain], [(BEFORE_ALL_TIMES, 1)]), false),
             (timeline([file(10, 1)], []), false),
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_lasts_from_its_first_second_to_the_next_span() {
+    fn a_span_lasts_until_the_next_one_begins() {
         let timeline = timeline([file(10, 1), file(20, 2), file(30, 1)], [(10, 1), (20, 2), (30, 1)]);
         let bytes = encoded(&timeline);
         for (time, policy) in [
@@ -248,12 +251,12 @@ mod tests {
         }
         assert!(of(&bytes).policy_at(1, 10).is_err());
         assert!(of(&bytes[..bytes.len() - 1]).policy_at(0, 10).is_err());
-        // A set that is not by time has other records.
+        // A set without times has other records.
         assert!(Captures { bytes: &bytes, by_time: false }.policy_at(0, 10).is_err());
     }
 
     #[test]
-    fn a_timeline_has_the_history_that_a_set_without_times_keeps() {
+    fn timelines_reduce_to_capture_histories() {
         let [answer, early, late] = [file(10, 1), failure(20), failure(30)];
         let of = |captures: &[CaptureRecord], has_ended| {
             Timeline { captures: captures.to_vec(), spans: Vec::new() }.history(has_ended)
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_one_meaning() {
+    fn verified_timelines_have_one_encoding() {
         let bytes = encoded(&timeline([file(10, 1), failure(20)], [(10, 1), (20, 3), (51, 4)]));
         for at in 0..bytes.len() {
             for bit in 0..8 {

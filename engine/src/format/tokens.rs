@@ -1,19 +1,18 @@
-//! The section `tokens`: the product tokens that the files of a set name, in lower case, numbered in the order of their bytes.
+//! The section `tokens`: the product tokens in a set's files, in lower case, numbered in byte order.
 //!
-//! The section has the number of tokens, then where each token ends, then the tokens one after the other; all numbers
-//! have eight bytes.
+//! The section contains the token count, each token's end, and then the tokens; all numbers have eight bytes.
 
 use super::container::Section;
 use super::pool::References;
 use super::{FormatError, NONE, TooLarge, put_long, u64_at};
 
-/// The most product tokens of a set.
+/// Maximum number of product tokens in a set.
 pub const MAX_TOKENS: u64 = NONE as u64;
 
-/// Bytes of a number of the table.
+/// Size of a number in bytes.
 const NUMBER_BYTES: usize = 8;
 
-/// Writes the product tokens, which are in order, in lower case and without repetition.
+/// Writes the product tokens, which must be sorted, distinct and in lower case.
 pub(super) fn write_tokens(tokens: &[&[u8]]) -> Result<Vec<u8>, TooLarge> {
     let mut out = Vec::new();
     if tokens.is_empty() {
@@ -32,15 +31,15 @@ pub(super) fn write_tokens(tokens: &[&[u8]]) -> Result<Vec<u8>, TooLarge> {
     Ok(out)
 }
 
-/// The product tokens of a set, numbered in the order of their bytes.
+/// The product tokens in a set, numbered in byte order.
 #[derive(Clone, Copy)]
 pub struct Tokens<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Tokens<'a> {
-    /// The number of tokens.
+    /// Returns the number of tokens.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn count(self) -> Result<u32, FormatError> {
         if self.0.is_empty() {
             return Ok(0);
@@ -55,10 +54,10 @@ impl<'a> Tokens<'a> {
         FormatError::at(Section::Tokens, at, expected, found)
     }
 
-    /// The token with a number.
+    /// Returns the token with a number.
     ///
     /// # Errors
-    /// When there is no token with that number.
+    /// Returns an error if there is no token with that number.
     pub fn name(self, token: u32) -> Result<&'a [u8], FormatError> {
         let count = self.count()? as usize;
         let at = token as usize * NUMBER_BYTES;
@@ -71,14 +70,14 @@ impl<'a> Tokens<'a> {
         name().ok_or_else(|| self.error(at, "a token inside the section", format!("token {token} of {count}")))
     }
 
-    /// Every token, in the order of their numbers.
+    /// Returns every token, in number order.
     pub fn iter(self) -> impl Iterator<Item = Result<&'a [u8], FormatError>> {
         let count = self.count();
         let error = count.as_ref().err().cloned();
         (0..count.unwrap_or(0)).map(move |token| self.name(token)).chain(error.map(Err))
     }
 
-    /// Proves that the section is what a writer makes of its content.
+    /// Proves that the section is canonical.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         let count = self.count()?;
         let mut last = None;
@@ -91,7 +90,7 @@ impl<'a> Tokens<'a> {
             *steps += 1 + name.len() as u64;
             let found = || format!("\"{}\"", name.escape_ascii());
             if last >= Some(name) {
-                return Err(self.error(end, "tokens in the order of their bytes, each once", found()));
+                return Err(self.error(end, "distinct tokens sorted by their bytes", found()));
             }
             if name.iter().any(u8::is_ascii_uppercase) {
                 return Err(self.error(end, "a token in lower case", found()));
@@ -99,16 +98,17 @@ impl<'a> Tokens<'a> {
             (end, last) = (end + name.len(), Some(name));
         }
         if end != self.0.len() {
-            return Err(self.error(end, "the end of the section", format!("{} bytes more", self.0.len() - end)));
+            return Err(self.error(end, "the end of the section", format!("{} more bytes", self.0.len() - end)));
         }
         Ok(References::all(Section::Tokens, count as usize))
     }
 
-    /// The numbers of the tokens that contain this name, in any letter case; empty for an empty name. Looks at every
-    /// token.
+    /// Returns the numbers of all tokens that contain this name, in any letter case; none for an empty name.
+    ///
+    /// Reads every token.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn find_containing(self, name: &[u8]) -> Result<Vec<u32>, FormatError> {
         let name = name.to_ascii_lowercase();
         let finder = memchr::memmem::Finder::new(&name);
@@ -121,10 +121,10 @@ impl<'a> Tokens<'a> {
         Ok(found)
     }
 
-    /// The number of the token that equals this name, in any letter case. A binary search.
+    /// Returns the number of the token that equals this name, in any letter case. Binary search.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn find(self, name: &[u8]) -> Result<Option<u32>, FormatError> {
         let name = name.to_ascii_lowercase();
         let (mut low, mut high) = (0, self.count()?);
@@ -140,25 +140,25 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// How a crawler's product token is compared with the tokens in the files. Letter case never matters.
+/// The way to compare a crawler's product token with the tokens in the files. Letter case never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameMatching {
-    /// They must be equal. Number 0.
+    /// The tokens must be equal. Number 0.
     Equal,
-    /// The token in the file must contain the crawler's. If a crawler then has several groups, the one that comes first
-    /// in the file decides alone. Number 1.
+    /// The file's token must contain the crawler's. If this selects several groups, the first in the file decides
+    /// alone. Number 1.
     Contained,
 }
 
 impl NameMatching {
-    /// The number of this way in a set file.
+    /// Returns the stored number.
     #[must_use]
     pub const fn number(self) -> u32 {
         self as u32
     }
 
-    /// The way with this number, or `None` if this version of the engine does not know it.
+    /// Returns the method with this number, or `None` if this version does not know it.
     #[must_use]
     pub const fn from_number(number: u32) -> Option<NameMatching> {
         match number {

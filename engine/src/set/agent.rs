@@ -1,12 +1,12 @@
-//! The agent that URLs are decided for: a crawler, resolved against one set.
+//! The agent that URLs are decided for: a crawler resolved against one set.
 
 use crate::format::FormatError;
 use crate::format::policies::{ChosenGroups, PolicyView};
 use crate::format::tokens::{NameMatching, Tokens};
 
-/// A crawler, resolved against one set: looked up once, then used for any number of decisions.
+/// A crawler resolved against one set: looked up once, then used for any number of decisions.
 ///
-/// A crawler that no robots.txt of the set names gets the default groups.
+/// A crawler that no robots.txt in the set names is assigned the default groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     names: Names,
@@ -17,9 +17,9 @@ pub struct Agent {
 enum Names {
     /// One product token, then the default group.
     One(Option<u32>),
-    /// The groups of the first step that a file names, as in [`PolicyView::for_steps`].
+    /// The groups for the first step that a file names, as in [`PolicyView::for_steps`].
     Steps { steps: Box<[Box<[u32]>]>, honours_default_group: bool },
-    /// No product token: the crawler obeys no robots.txt.
+    /// No product tokens: the crawler obeys no robots.txt.
     Free,
 }
 
@@ -50,7 +50,7 @@ impl Agent {
         Ok(Agent { names })
     }
 
-    /// Whether any robots.txt of the set names the crawler.
+    /// Returns whether any robots.txt in the set names the crawler.
     #[must_use]
     pub fn is_named(&self) -> bool {
         match &self.names {
@@ -60,14 +60,14 @@ impl Agent {
         }
     }
 
-    /// Whether the crawler gets the default group where none of its product tokens has a group.
+    /// Returns whether the crawler obeys the default group of a file that names none of its product tokens.
     #[must_use]
     pub fn honours_default_group(&self) -> bool {
         !matches!(self.names, Names::Steps { honours_default_group: false, .. } | Names::Free)
     }
 
-    /// The numbers of all product tokens that the crawler obeys. A file that names none of them has the default group for
-    /// it, if it honours that, or else no group.
+    /// Iterates over the numbers of all product tokens that the crawler obeys. If a file names none of them, the
+    /// crawler gets the default group if it honors it, and otherwise no group.
     pub(super) fn token_numbers(&self) -> impl Iterator<Item = u32> + '_ {
         let (one, steps) = match &self.names {
             Names::One(number) => (*number, &[][..]),
@@ -77,7 +77,7 @@ impl Agent {
         one.into_iter().chain(steps.iter().flatten().copied())
     }
 
-    /// Whether the crawler obeys no robots.txt at all.
+    /// Returns whether the crawler obeys no robots.txt at all.
     pub(super) fn is_free(&self) -> bool {
         self.names == Names::Free
     }

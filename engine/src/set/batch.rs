@@ -1,10 +1,8 @@
-//! Look-ups by the batch: many URLs go through each step of a look-up together, so that the memory that one URL waits
-//! for is fetched while the others are worked on.
+//! Batch lookups: many URLs go through each lookup step together, which hides memory latency.
 //!
-//! A look-up in a large set misses the caches five times or more: bucket, record of the origin, policy, index entry,
-//! automaton. One URL after the other waits for each; a batch asks for the memory of all its URLs at one step before it
-//! needs the first. What is decided, and how, is that of the single call: the steps here only hash, and ask for memory.
-
+//! A lookup in a large set misses the caches five times or more: bucket, origin record, policy, index entry, automaton.
+//! One URL at a time would wait for each of them. A batch prefetches each step's memory for all its URLs before it uses
+//! the first. The steps here only hash and prefetch; the decisions are the same as in the single-URL functions.
 use super::columns::Columns;
 use super::{Agent, Policy, Set, path_at_any_host};
 use crate::automaton::Ruleset;
@@ -15,66 +13,68 @@ use crate::host;
 use crate::url::{self, Origin, Path, Scheme, UrlRef};
 use crate::verdict::Verdict;
 
-/// The number of URLs that are looked up together. Over a million origins, shuffled URLs took 1.6 times as long one by one;
-/// in a prototype with ten million, batches of 8, 16, 32 and 64 took 196, 141, 133 and 133 ns, and one by one 369.
+/// Number of URLs that are looked up together.
+///
+/// With shuffled URLs over a million origins, single lookups took 1.6 times as long. In a prototype with ten million
+/// origins, batches of 8, 16, 32 and 64 took 196, 141, 133 and 133 ns per URL, and single lookups 369.
 pub const BATCH_URLS: usize = 32;
 
-/// What a set has for a URL.
+/// Result of looking up a URL.
 pub enum Found<'s, 'u> {
     /// The text is not a URL that a robots.txt can govern.
     Invalid,
-    /// The set knows no robots.txt for the URL's origin.
+    /// The set has no robots.txt for the URL's origin.
     Unknown,
-    /// The policy of its origin, and its path.
+    /// The origin's policy, and the URL's path.
     Policy(Policy<'s>, Path<'u>),
 }
 
-/// What is asked for: a URL, of which more or less is known already.
+/// A URL to be looked up, at any stage of parsing.
 pub(super) enum Asked<'u> {
-    /// Its text.
+    /// Text that has not been parsed.
     Url(&'u [u8]),
-    /// A URL whose host is plain as [`host::is_plain`] says.
+    /// A URL whose host is plain by [`host::is_plain`].
     Plain(UrlRef<'u>),
-    /// The address of the policy of its origin, or [`NONE`], and its path.
+    /// The address of the origin's policy, or [`NONE`], and the URL's path.
     Policy(u32, Path<'u>),
-    /// A text that is no URL.
+    /// Text that is not a URL.
     Invalid,
 }
 
-/// How far the look-up of one URL has come.
+/// Progress of a URL's lookup.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The text is not a URL.
     Invalid,
-    /// The set has no robots.txt for its origin.
+    /// The set has no robots.txt for the origin.
     Unknown,
-    /// The hash of its origin is known, and its bucket asked for.
+    /// The origin's hash has been computed, and its bucket prefetched.
     Hashed,
-    /// Its host is not plain, and is looked up without asking for its memory first.
+    /// The host is not plain. The origin is looked up without prefetching.
     Unusual,
-    /// It has the origin of the URL before it.
+    /// The URL has the same origin as the one before it.
     Same,
-    /// The set has a policy for its origin.
+    /// The set has a policy for the origin.
     Known,
 }
 
-/// What is known of the URLs of a batch, by their places. Every step reads and writes only what it needs of them: when each
-/// URL was one value, which every step wrote anew, copying these took a fifth of the instructions of a look-up.
+/// Data about a batch's URLs, by index. Each step accesses only the arrays that it needs: with one struct per URL,
+/// rewritten by every step, copying took a fifth of a lookup's instructions.
 struct Batch<'s, 'u> {
     states: [State; BATCH_URLS],
     origins: [Origin<'u>; BATCH_URLS],
     paths: [Path<'u>; BATCH_URLS],
-    /// The hashes of the origins.
+    /// Origin hashes.
     hashes: [u64; BATCH_URLS],
-    /// Where the record is that the hash most likely leads to.
+    /// Probable record positions, by hash.
     expected: [Option<usize>; BATCH_URLS],
-    /// The addresses of the policies.
+    /// Policy addresses.
     policies: [u32; BATCH_URLS],
-    /// If there is only one agent, the number of the ruleset that decides alone, or [`NONE`].
+    /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
     rulesets: [u32; BATCH_URLS],
     /// The rulesets that decide alone.
     stored: [Option<Record<'s>>; BATCH_URLS],
-    /// Where the first and past the last of what the policy has for several agents is, in their [`Columns`].
+    /// With several agents, the range of the policy's entries in [`Columns`]: start and end.
     chosen: [(u32, u32); BATCH_URLS],
 }
 
@@ -94,20 +94,20 @@ impl Batch<'_, '_> {
     }
 }
 
-/// A URL whose origin the set knows.
+/// A URL whose origin is in the set.
 struct Known<'s, 'u> {
-    /// The address of the policy.
+    /// The policy's address.
     policy: u32,
-    /// If there is only one agent, the number of the ruleset that decides alone, or [`NONE`].
+    /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
     ruleset: u32,
-    /// That ruleset.
+    /// The ruleset with that number.
     stored: Option<Record<'s>>,
-    /// Where the first and past the last of what the policy has for several agents is, in their [`Columns`].
+    /// With several agents, the range of the policy's entries in [`Columns`]: start and end.
     chosen: (u32, u32),
     path: Path<'u>,
 }
 
-/// The result of the look-up of one URL.
+/// Internal result of looking up a URL.
 enum LookedUp<'s, 'u> {
     Invalid,
     Unknown,
@@ -115,14 +115,14 @@ enum LookedUp<'s, 'u> {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Looks up the policies of many URLs, in their order, and hands each to `work` with its place among the URLs.
+    /// Looks up the policies of many URLs, and passes each result in order to `work` with the URL's index.
     ///
-    /// Cost: that of [`Set::policy`] for each URL, without most of its waiting for memory; no look-up for a URL whose
-    /// origin is that of the URL before. `agents` only says whose rules will be needed next. Allocates only for several
-    /// agents, once for all URLs.
+    /// Cost: [`Set::policy`] for each URL, without most of the waiting for memory. Consecutive URLs with the same
+    /// origin share a lookup. `agents` only tells which rules to prefetch. Allocates once for all URLs, and only if
+    /// there are several agents.
     ///
     /// # Errors
-    /// When the set is damaged, and those of `work`.
+    /// Returns an error if the set is damaged or `work` fails.
     pub fn look_up_all<'s, 'u, E: From<FormatError>>(
         &'s self,
         agents: &[Agent],
@@ -139,14 +139,16 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// The verdicts for many URLs and several agents: `verdicts[i * agents.len() + j]` is for the `i`-th URL and the
-    /// `j`-th agent. The verdicts are those of [`Set::decide_each`].
+    /// Computes the verdicts for many URLs and several agents.
     ///
-    /// Cost for each URL: its look-up, and a walk of each distinct ruleset that the agents get; the agents that a file does
-    /// not name cost a byte each. Allocates only for several agents, once for all URLs.
+    /// `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent. They equal the verdicts of
+    /// [`Set::decide_each`].
+    ///
+    /// Cost per URL: its lookup, and a walk for each distinct ruleset among the agents. Agents that a file does not
+    /// name cost a byte each. Allocates once for all URLs, and only if there are several agents.
     ///
     /// # Errors
-    /// When the set is damaged. After an error the verdicts must not be used.
+    /// Returns an error if the set is damaged. After an error the verdicts must not be used.
     pub fn decide_all<'u>(
         &self,
         agents: &[Agent],
@@ -156,11 +158,13 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_asked(agents, urls.into_iter().map(Asked::Url), verdicts)
     }
 
-    /// The verdicts for many URLs by one policy, whatever the hosts of the URLs, in the order of [`Set::decide_all`]. A URL
-    /// may be a path alone; its path is that of [`url::path_of`].
+    /// Computes the verdicts for many URLs by one policy, in the order of [`Set::decide_all`].
+    ///
+    /// The URLs' hosts are ignored, and a URL may be just a path. Paths are extracted by [`url::path_of`].
     ///
     /// # Errors
-    /// When the set is damaged, or no policy has this number. After an error the verdicts must not be used.
+    /// Returns an error if the set is damaged or no policy has this number. After an error the verdicts must not be
+    /// used.
     pub fn decide_all_by<'u>(
         &self,
         policy: u32,
@@ -174,7 +178,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_asked(agents, asked, verdicts)
     }
 
-    /// Does the work of [`Set::decide_all`] for URLs of which more or less is known already.
+    /// Implements [`Set::decide_all`] for URLs at any stage of parsing.
     #[inline]
     pub(super) fn decide_asked<'u>(
         &self,
@@ -196,7 +200,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                     let ruleset = Ruleset::stored(stored)?;
                     let verdict = path.with_normal(self.normal_form, |path| ruleset.verdict_in(&mut room, path))?;
                     match row {
-                        // By itself, since filling a row of one calls a function.
+                        // A special case, because filling a row of one would call a function.
                         [only] => *only = verdict,
                         _ => row.fill(verdict),
                     }
@@ -214,7 +218,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// Looks up all URLs, a batch at a time.
+    /// Looks up all URLs, one batch at a time.
     #[inline]
     fn each_looked_up<'s, 'u, E: From<FormatError>>(
         &'s self,
@@ -232,7 +236,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             columns.clear();
             self.ask_for_entries(columns, &mut batch, count)?;
             self.ask_for_rulesets(columns, &mut batch, count);
-            // The place of the last URL that has an origin of its own.
+            // Index of the last URL that does not share its predecessor's origin.
             let mut own = 0;
             for place in 0..count {
                 let (state, path) = (batch.states[place], batch.paths[place]);
@@ -259,12 +263,11 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Splits as many URLs as a batch holds, hashes their origins and asks for their buckets. Returns how many there
-    /// were.
+    /// Splits up to one batch of URLs, hashes their origins, and prefetches their buckets. Returns the number of URLs.
     #[inline]
     fn split_and_hash<'u>(&self, urls: &mut impl Iterator<Item = Asked<'u>>, batch: &mut Batch<'_, 'u>) -> usize {
         let (origins, policies) = (self.origin_table(), self.policies());
-        // The address of the policy of the URL before, if that is all that is known of its origin.
+        // The policy of the previous URL, if it came as a policy address.
         let mut last_policy = None;
         let mut last: Option<Origin<'u>> = None;
         for place in 0..BATCH_URLS {
@@ -321,7 +324,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         BATCH_URLS
     }
 
-    /// Asks for the records of origins whose buckets have come.
+    /// Prefetches the records of hashed origins.
     #[inline]
     fn ask_for_records(&self, batch: &mut Batch<'_, '_>, count: usize) {
         let origins = self.origin_table();
@@ -333,7 +336,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Finds the records, as [`Set::policy`] does, and asks for the policies.
+    /// Finds the records, like [`Set::policy`], and prefetches the policies.
     #[inline]
     fn find_records(&self, batch: &mut Batch<'_, '_>, count: usize) -> Result<(), FormatError> {
         let (origins, policies) = (self.origin_table(), self.policies());
@@ -359,8 +362,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Reads the policies, finds what they have for the agents, and asks for the index entry of each first ruleset. With a
-    /// single agent, damage of groups is noticed when their rules are read.
+    /// Reads the policies, selects the agents' groups, and prefetches the index entry for each first ruleset. With a
+    /// single agent, damaged groups are detected only when their rules are read.
     #[inline]
     fn ask_for_entries(
         &self,
@@ -391,7 +394,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Asks for each first ruleset.
+    /// Prefetches each first ruleset.
     #[inline]
     fn ask_for_rulesets<'s>(&'s self, columns: &Columns<'_>, batch: &mut Batch<'s, '_>, count: usize) {
         let rulesets = self.rulesets();
@@ -411,7 +414,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 }
 
-/// The number of an agent's first ruleset, and whether it decides alone.
+/// Returns the number of an agent's first ruleset, and whether it decides alone.
 #[inline(always)]
 pub(super) fn first_ruleset(agent: &Agent, policy: &PolicyView<'_>) -> Option<(u32, bool)> {
     let groups = agent.groups(policy).ok().filter(|_| policy.has_rules())?;

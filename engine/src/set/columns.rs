@@ -1,9 +1,9 @@
-//! Several agents that are decided for together: a column of verdicts each.
+//! Decisions for several agents together, each with a column of verdicts.
 //!
-//! Most files name few crawlers, so most of many agents get the default group. A file's own product tokens lead to the
-//! agents that it may name; only for those are groups chosen as the single call chooses them ([`Agent::groups`]), and each
-//! distinct ruleset is walked once. Thirty agents one after the other, each asking the file for its token, took seven times
-//! as long as one agent on the real corpus.
+//! Most files name few crawlers, so most agents get the default group. A file's own product tokens lead to the agents
+//! that it may name. Only for these agents are groups selected individually ([`Agent::groups`]), and each distinct
+//! ruleset is walked once. When thirty agents looked up their tokens in turn, it took seven times as long as for one
+//! agent on the real corpus.
 
 use std::ops::Range;
 
@@ -15,40 +15,41 @@ use crate::format::rulesets::MAX_PATCHED_BYTES;
 use crate::url::Path;
 use crate::verdict::Verdict;
 
-/// The agents of a call, arranged by the product tokens that they obey, and what the policies of a batch have for them.
+/// The agents in a call, indexed by the product tokens that they obey, and the groups selected for them in a batch.
 pub(super) struct Columns<'a> {
     pub(super) agents: &'a [Agent],
-    /// Each product token with the index of an agent that obeys it, in order.
+    /// Pairs of a product token and the index of an agent that obeys it, sorted.
     tokens: Vec<(u32, u32)>,
-    /// The agents that do not take the default group.
+    /// Agents that do not obey the default group.
     others: Vec<u32>,
-    /// What the policies of a batch have for agents, one policy after the other.
+    /// Selected groups, one policy after another.
     chosen: Vec<Chosen>,
-    /// The rulesets that were walked for one path, with their verdicts.
+    /// Rulesets walked for the current path, with their verdicts.
     walked: Vec<(u32, Verdict)>,
-    /// The policy for which each agent's groups were chosen last, by its number among those that were looked at. An agent may obey
-    /// thousands of a file's product tokens, where names are compared by containment, and its groups are chosen once.
+    /// For each agent, the last policy for which its groups were selected, as a value of `policies`. If names are
+    /// compared by containment, an agent may obey thousands of a file's product tokens, but its groups are selected
+    /// only once.
     chosen_for: Vec<u64>,
-    /// The number of policies that were looked at.
+    /// Number of policies processed.
     policies: u64,
 }
 
-/// What a policy has for an agent.
+/// The groups that a policy has for an agent.
 #[derive(Clone, Copy)]
 struct Chosen {
-    /// The index of the agent; [`REST`] for all that the policy names nowhere else.
+    /// The agent's index, or [`REST`] for all agents without an entry of their own.
     agent: u32,
     /// The first group, if there is any.
     group: Option<Group>,
-    /// Whether other groups decide with it.
+    /// Whether other groups decide together with it.
     has_more: bool,
 }
 
-/// Stands for the agents that take the default group because the file names none of their product tokens.
+/// Represents the agents that get the default group because the file names none of their product tokens.
 const REST: u32 = u32::MAX;
 
 impl<'a> Columns<'a> {
-    /// Allocates, and takes time for sorting all product tokens, only for several agents.
+    /// Prepares the agents. Allocates and sorts the product tokens only if there are several agents.
     pub(super) fn new(agents: &'a [Agent]) -> Columns<'a> {
         let (tokens, others, chosen, walked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let chosen_for = Vec::new();
@@ -66,20 +67,20 @@ impl<'a> Columns<'a> {
         columns
     }
 
-    /// Whether there is more than one agent. A single one is looked up by itself, which is faster.
+    /// Returns whether there is more than one agent. A single agent is looked up separately, which is faster.
     pub(super) fn are_several(&self) -> bool {
         self.agents.len() > 1
     }
 
-    /// Forgets what policies had for the agents.
+    /// Removes all selected groups.
     pub(super) fn clear(&mut self) {
         self.chosen.clear();
     }
 
-    /// Finds the groups that a policy has for the agents. The range stands for them until [`Columns::clear`].
+    /// Selects the groups that a policy has for the agents. The returned range is valid until [`Columns::clear`].
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub(super) fn choose(&mut self, policy: &PolicyView<'_>) -> Result<Range<u32>, FormatError> {
         let Columns { agents, tokens, others, chosen, chosen_for, policies, .. } = self;
         let start = chosen.len() as u32;
@@ -110,22 +111,22 @@ impl<'a> Columns<'a> {
                 named.map(|&(_, agent)| agent).try_for_each(&mut choose)?;
             }
             others.iter().copied().try_for_each(choose)?;
-            debug_assert!(chosen.len() - start as usize <= agents.len() + 1, "an agent was chosen for twice");
+            debug_assert!(chosen.len() - start as usize <= agents.len() + 1, "an agent was selected twice");
         }
         Ok(start..chosen.len() as u32)
     }
 
-    /// Hands the number of each first ruleset in a range to `ask`.
+    /// Calls `ask` with the number of each first ruleset in a range.
     pub(super) fn each_first_ruleset(&self, range: Range<u32>, ask: impl FnMut(u32)) {
         let chosen = self.chosen.get(range.start as usize..range.end as usize).unwrap_or_default();
         chosen.iter().filter_map(|chosen| chosen.group).map(|group| group.ruleset).for_each(ask);
     }
 
-    /// The verdicts of all agents for the path of a URL, from what the policy has for them: those of
+    /// Computes all agents' verdicts for a URL's path from the selected groups. They equal the verdicts of
     /// [`Policy::decide_each`]. Rulesets are patched in `room`.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub(super) fn decide(
         &mut self,
         policy: &Policy<'_>,

@@ -1,6 +1,6 @@
-//! The compiled set: opening, verifying and querying it.
+//! Opens, verifies and queries compiled sets.
 //!
-//! Joins the tables ([`crate::format`]) to the automata ([`crate::automaton`]). Knows no byte offsets.
+//! Connects the tables ([`crate::format`]) to the automata ([`crate::automaton`]). Uses no byte offsets.
 
 mod agent;
 mod batch;
@@ -36,14 +36,16 @@ use crate::norm::NormalForm;
 use crate::url::{self, MAX_URL_BYTES, Origin, Path, UrlRef};
 use crate::verdict::{Explanation, Rule, Verdict};
 
-/// A compiled set of robots.txt files, over bytes that are mapped (`platform::MappedFile`) or owned ([`Set::from_bytes`]).
+/// A compiled set of robots.txt files.
 ///
-/// Immutable; share it between threads by reference. Takes no memory besides its bytes. A decision allocates nothing,
-/// with these exceptions: a URL of the form `http://host?query`, which lacks the slash, is copied; so is a path that is
-/// not in the set's normal form; and mapping a host beyond ASCII may allocate.
+/// Its bytes are mapped (`platform::MappedFile`) or owned ([`Set::from_bytes`]).
 ///
-/// Damage that opening does not notice gives a [`FormatError`] when the damaged bytes are read, never a panic. It could
-/// also give a wrong verdict; [`Set::verify`] rules that out.
+/// Immutable; share it between threads by reference. Uses no memory besides its bytes. A decision does not allocate,
+/// with three exceptions: a URL without a slash (`http://host?query`) and a path that is not in the set's normal form
+/// are copied, and mapping a non-ASCII host may allocate.
+///
+/// Damage that opening does not detect causes a [`FormatError`] when the damaged bytes are read, never a panic. It
+/// could also cause a wrong verdict; [`Set::verify`] rules that out.
 pub struct Set<D> {
     data: D,
     container: Container,
@@ -59,10 +61,10 @@ impl From<Corrupt> for FormatError {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Opens a set from bytes, after checking its header, section table and the section `reading`.
+    /// Opens a set from bytes, and checks its header, section table and `reading` section.
     ///
     /// # Errors
-    /// When one of the three is invalid; the error says what was expected and what was found.
+    /// Returns an error if one of the three is invalid.
     pub fn from_bytes(data: D) -> Result<Set<D>, FormatError> {
         let container = Container::read(data.as_ref())?;
         let number = container.header().normal_form;
@@ -88,10 +90,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         Reading::read(self.section(Section::Reading))
     }
 
-    /// The reading of the protocol and the time that the set was made for.
+    /// Returns the dialect, fetch profile and time that the set was compiled for.
     #[must_use]
     pub fn reading(&self) -> Reading<'_> {
-        // Opening the set has read this once already. If the file has shrunk since, the next decision reports it.
+        // Opening the set has already read this. If the file has shrunk since then, the next decision reports it.
         self.read_reading().unwrap_or(Reading {
             dialect: "",
             profile: "",
@@ -103,36 +105,36 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// The name of the dialect that the set was compiled under, for people.
+    /// Returns the name of the dialect that the set was compiled for, for display.
     #[must_use]
     pub fn dialect(&self) -> String {
         self.reading().dialect.to_owned()
     }
 
-    /// The number of the construction that made the set's automata, as the compiler counts its constructions.
+    /// Returns the compiler's version number for the construction of the set's automata.
     #[must_use]
     pub fn automata_form(&self) -> u32 {
         self.container.header().automata_form
     }
 
-    /// The normal form of the set's patterns.
+    /// Returns the normal form of the set's patterns.
     #[must_use]
     pub fn normal_form(&self) -> NormalForm {
         self.normal_form
     }
 
-    /// The number of bytes that each section takes.
+    /// Returns each section's name and size in bytes.
     pub fn section_sizes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         Section::ALL.into_iter().map(|section| (section.name(), self.section(section).len()))
     }
 
-    /// The product tokens that the files in the set name.
+    /// Returns the product tokens named by the files in the set.
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens(self.section(Section::Tokens))
     }
 
-    /// The known crawlers, each with the product tokens that it obeys under the set's dialect.
+    /// Returns the known crawlers, each with the product tokens that it obeys under the set's dialect.
     ///
     /// ```no_run
     /// # use reptile_engine::{format::crawlers::Purposes, set::Set};
@@ -148,26 +150,30 @@ impl<D: AsRef<[u8]>> Set<D> {
         Crawlers(self.section(Section::Crawlers))
     }
 
-    /// The hash table of origins. Most callers want [`Set::site`].
+    /// Returns the hash table of origins.
+    ///
+    /// Most callers need [`Set::site`] instead.
     #[inline]
     #[must_use]
     pub fn origin_table(&self) -> Origins<'_> {
         Origins { buckets: self.section(Section::Buckets), records: self.section(Section::Origins) }
     }
 
-    /// The number of origins in the set.
+    /// Returns the number of origins in the set.
     #[must_use]
     pub fn origin_count(&self) -> u64 {
         self.origin_table().count()
     }
 
-    /// The bytes of the whole set.
+    /// Returns all bytes of the set.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.data.as_ref()
     }
 
-    /// Every origin of the set, in no particular order. Reads the table from start to end, without extra memory.
+    /// Iterates over the set's origins, in no particular order.
+    ///
+    /// Reads the table sequentially, without extra memory.
     #[must_use]
     pub fn origins(&self) -> OriginIter<'_> {
         self.origin_table().iter()
@@ -191,37 +197,42 @@ impl<D: AsRef<[u8]>> Set<D> {
         OtherDirectives(self.section(Section::Other))
     }
 
-    /// Whether any origin has other directives.
+    /// Returns whether any origin has other directives.
     #[must_use]
     pub fn has_other_directives(&self) -> bool {
         !self.section(Section::Other).is_empty()
     }
 
-    /// Whether the set has the line numbers of its rules, if it has any rules.
+    /// Returns whether the set has line numbers for its rules.
+    ///
+    /// True for a set without rules.
     #[must_use]
     pub fn has_lines(&self) -> bool {
         !self.section(Section::Lines).is_empty() || self.rulesets().is_empty()
     }
 
-    /// The number of distinct policies in the set. Reads the header of each.
+    /// Counts the distinct policies in the set.
+    ///
+    /// Reads each policy's header.
     ///
     /// # Errors
-    /// When the table is damaged.
+    /// Returns an error if the table is damaged.
     pub fn policy_count(&self) -> Result<u32, FormatError> {
         self.policies().iter().try_fold(0, |count, policy| policy.map(|_| count + 1))
     }
 
-    /// The content of the whole set, from which [`SetDraft::write`] makes the same bytes again. Time and memory: linear
-    /// in the set.
+    /// Returns the whole content of the set.
+    ///
+    /// [`SetDraft::write`] turns it back into the same bytes. Time and memory are linear in the set.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
         let (reading, crawlers) = (self.read_reading()?, self.crawlers().to_table()?);
         ReadBack::read(self.container.header(), reading, crawlers, self.tables())
     }
 
-    /// The tables of the set.
+    /// Returns the set's tables.
     pub(crate) fn tables(&self) -> Tables<'_> {
         Tables {
             tokens: self.tokens(),
@@ -234,7 +245,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// The automata. Equal rulesets are stored once, whichever files they came from.
+    /// Returns the automata.
+    ///
+    /// Equal rulesets are stored once, even if they come from different files.
     #[inline]
     #[must_use]
     pub fn rulesets(&self) -> Rulesets<'_> {
@@ -245,54 +258,59 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Looks up an agent by its product token, in any letter case. The token is used as given: nothing is cut off.
+    /// Looks up an agent by its product token, in any letter case.
+    ///
+    /// The whole token counts; nothing is cut off.
     ///
     /// # Errors
-    /// When the table of product tokens is damaged.
+    /// Returns an error if the table of product tokens is damaged.
     pub fn agent(&self, token: &[u8]) -> Result<Agent, FormatError> {
         self.agent_chain(&[token], true)
     }
 
-    /// Looks up an agent by several product tokens: the groups of the first token that a robots.txt names decide; if it
-    /// names none of them, the default group decides, if the agent honours it. An agent that has no tokens and does not
-    /// honour the default group may fetch everything.
+    /// Looks up an agent with several product tokens.
+    ///
+    /// In each robots.txt, the first token that it names selects the groups. If it names none, the default group
+    /// decides, provided that the agent honors it. An agent without tokens that does not honor the default group may
+    /// fetch everything.
     ///
     /// # Errors
-    /// When the table of product tokens is damaged.
+    /// Returns an error if the table of product tokens is damaged.
     pub fn agent_chain(&self, tokens: &[&[u8]], honours_default_group: bool) -> Result<Agent, FormatError> {
         Agent::look_up(self.tokens(), self.name_matching, tokens, honours_default_group)
     }
 
-    /// Looks up a crawler by its name, in any letter case: a known crawler obeys the product tokens of its chain, any
-    /// other only this name. See [`Set::crawlers`].
+    /// Looks up a crawler by name, in any letter case.
+    ///
+    /// A known crawler obeys its chain of product tokens, any other only this name. See [`Set::crawlers`].
     ///
     /// # Errors
-    /// When the table of crawlers or of product tokens is damaged.
+    /// Returns an error if the table of crawlers or product tokens is damaged.
     pub fn crawler(&self, name: &[u8]) -> Result<Agent, FormatError> {
         let ResolvedCrawler { tokens, honours_default_group, .. } =
             Crawlers(self.section(Section::Crawlers)).find(name)?;
         self.agent_chain(&tokens, honours_default_group)
     }
 
-    /// How product tokens are compared in this set.
+    /// Returns how product tokens are compared in this set.
     #[must_use]
     pub fn name_matching(&self) -> NameMatching {
         self.name_matching
     }
 
-    /// The policy of an origin; `None` if the set knows no robots.txt for it.
+    /// Returns an origin's policy, or `None` if the set has no robots.txt for it.
     ///
     /// # Errors
-    /// When the tables are damaged.
+    /// Returns an error if the tables are damaged.
     #[inline]
     pub fn policy(&self, origin: &Origin<'_>) -> Result<Option<Policy<'_>>, FormatError> {
         self.record(origin)?.map(|record| self.policy_of(&record)).transpose()
     }
 
-    /// Everything that the set has for an origin; `None` if it knows no robots.txt for it.
+    /// Returns all data about an origin, or `None` if the set has no robots.txt for it.
     ///
     /// # Errors
-    /// When the tables are damaged.
+    /// Returns an error if the tables are damaged.
     ///
     /// ```no_run
     /// # use reptile_engine::{format::directives::DirectiveKind, set::Set, url};
@@ -320,10 +338,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.origin_table().find(origin.scheme, host.as_bytes(), origin.port)
     }
 
-    /// The policy of an origin from [`Set::origins`].
+    /// Returns the policy of an origin from [`Set::origins`].
     ///
     /// # Errors
-    /// When the tables are damaged.
+    /// Returns an error if the tables are damaged.
     #[inline]
     pub fn policy_of(&self, record: &OriginRecord<'_>) -> Result<Policy<'_>, FormatError> {
         self.policy_at(record.policy)
@@ -340,10 +358,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// Everything that the set has for an origin from its [`Set::origins`].
+    /// Returns all data about an origin from this set's [`Set::origins`].
     ///
     /// # Errors
-    /// When the tables are damaged.
+    /// Returns an error if the tables are damaged.
     pub fn site_of<'s>(&'s self, record: &OriginRecord<'s>) -> Result<Site<'s>, FormatError> {
         Ok(Site {
             record: *record,
@@ -354,12 +372,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         })
     }
 
-    /// The verdict for one URL and one agent.
+    /// Returns the verdict for one URL and one agent.
     ///
-    /// Time: one pass over the URL, one look-up of its origin, one walk. No allocation.
+    /// Time: one pass over the URL, one origin lookup, one walk. No allocation.
     ///
     /// # Errors
-    /// When the set is damaged. A malformed URL is not an error; it yields [`Verdict::Invalid`].
+    /// Returns an error if the set is damaged. A malformed URL is not an error; it yields [`Verdict::Invalid`].
     #[inline]
     pub fn decide(&self, agent: &Agent, url: &[u8]) -> Result<Verdict, FormatError> {
         let mut verdict = [Verdict::Invalid];
@@ -367,11 +385,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(verdict[0])
     }
 
-    /// The verdicts for one URL and several agents; `verdicts` has one element for each agent. The URL is split and its
-    /// origin looked up once, and neighbouring agents that share a ruleset share its walk.
+    /// Computes the verdicts for one URL and several agents; `verdicts` has one element per agent.
+    ///
+    /// The URL is split and its origin looked up once, and adjacent agents that share a ruleset share its walk.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     #[inline]
     pub fn decide_each(&self, agents: &[Agent], url: &[u8], verdicts: &mut [Verdict]) -> Result<(), FormatError> {
         let (record, path) = match url::split_ordinary(url) {
@@ -393,11 +412,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(record.policy, agents, &path, verdicts)
     }
 
-    /// The verdicts for one URL and several agents by the policy with this [`Policy::number`], whatever the host of the URL, which
-    /// may be a path alone.
+    /// Computes the verdicts for one URL and several agents by the policy with this [`Policy::number`].
+    ///
+    /// The URL's host is ignored, and the URL may be just a path.
     ///
     /// # Errors
-    /// When the set is damaged, or no policy has this number.
+    /// Returns an error if the set is damaged or no policy has this number.
     #[inline]
     pub fn decide_each_by(
         &self,
@@ -413,32 +433,36 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_path(policy, agents, &path, verdicts)
     }
 
-    /// The number of the ruleset by which a policy decides every path for an agent; `None` if none or several decide.
+    /// Returns the number of the ruleset that alone decides every path for an agent under a policy.
+    ///
+    /// Returns `None` if no ruleset or several decide.
     ///
     /// # Errors
-    /// When the set is damaged, or no policy has this number.
+    /// Returns an error if the set is damaged or no policy has this number.
     pub fn only_ruleset(&self, policy: u32, agent: &Agent) -> Result<Option<u32>, FormatError> {
         let first = batch::first_ruleset(agent, &self.policies().get(policy)?);
         Ok(first.and_then(|(ruleset, decides_alone)| decides_alone.then_some(ruleset)))
     }
 
-    /// The verdict for one URL by one ruleset, whatever the host of the URL, which may be a path alone.
+    /// Returns a ruleset's verdict for one URL.
+    ///
+    /// The URL's host is ignored, and the URL may be just a path.
     ///
     /// # Errors
-    /// When the set is damaged, or no ruleset has this number.
+    /// Returns an error if the set is damaged or no ruleset has this number.
     #[inline]
     pub fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, FormatError> {
         path_at_any_host(url).map_or(Ok(Verdict::Invalid), |path| self.verdict_of(ruleset, &path))
     }
 
-    /// The verdict of one ruleset for one path.
+    /// Returns a ruleset's verdict for one path.
     #[inline(always)]
     fn verdict_of(&self, ruleset: u32, path: &Path<'_>) -> Result<Verdict, FormatError> {
         let ruleset = policy::ruleset_at(self.rulesets(), ruleset)?;
         Ok(path.with_normal(self.normal_form, |path| ruleset.verdict(path))?)
     }
 
-    /// The verdicts for one path and several agents by the policy at an address.
+    /// Computes the verdicts for one path and several agents by the policy at an address.
     #[inline]
     fn decide_path(
         &self,
@@ -447,8 +471,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         path: &Path<'_>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        // Mostly one agent asks and one ruleset decides; all that other policies need is then neither read nor copied, which
-        // took a third of the time of a short walk.
+        // Usually there is one agent and one ruleset decides. This path skips reading and copying everything else about
+        // the policy, which took a third of the time of a short walk.
         if let ([agent], [verdict]) = (agents, &mut *verdicts)
             && let Some((ruleset, true)) = batch::first_ruleset(agent, &self.policies().get(policy)?)
         {
@@ -458,10 +482,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.policy_at(policy)?.decide_each(agents, path, verdicts)
     }
 
-    /// The verdict for one URL and one agent, with the best matching rule of each kind.
+    /// Returns the verdict for one URL and one agent, with the best matching rule of each kind.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, FormatError> {
         let Ok(UrlRef { origin, path }) = url::split(url) else {
             return Ok(Explanation::without_rule(Verdict::Invalid));
@@ -472,11 +496,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Every rule for an agent that matches a URL, in the order of precedence; see [`Policy::matching_rules`]. Empty
-    /// for a malformed URL, and for a URL whose origin is unknown.
+    /// Returns all rules for an agent that match a URL, in order of precedence.
+    ///
+    /// See [`Policy::matching_rules`]. Empty for a malformed URL and for an unknown origin.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn matching_rules(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Rule>, FormatError> {
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Vec::new()) };
         match self.policy(&origin)? {
@@ -486,7 +511,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 }
 
-/// The path of a URL that is decided whatever its host; `None` if the URL is too long.
+/// Returns a URL's path, regardless of host, or `None` if the URL is too long.
 #[inline(always)]
 fn path_at_any_host(url: &[u8]) -> Option<Path<'_>> {
     (url.len() <= MAX_URL_BYTES).then(|| url::path_of(url))

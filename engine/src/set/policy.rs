@@ -1,4 +1,4 @@
-//! The policy of an origin: which crawler gets which rules, and what the rules decide.
+//! An origin's policy: which rules apply to which crawler, and what they decide.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::set::agent::Agent;
 use crate::url::Path;
 use crate::verdict::{Explanation, PolicySource, Rule, RuleKind, Verdict};
 
-/// A policy: what the robots.txt of an origin, or its absence, says for all crawlers.
+/// A policy: what an origin's robots.txt, or its absence, says for all crawlers.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
     pub(super) number: u32,
@@ -24,20 +24,20 @@ pub struct Policy<'a> {
     pub(super) normal_form: NormalForm,
 }
 
-/// Why a group of a robots.txt is for a crawler.
+/// Why a group applies to a crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GroupKind {
     /// The group names the crawler.
     Named,
-    /// It is the default group, the group for `*`.
+    /// The group is the default group, for `*`.
     Default,
-    /// No group is for the crawler.
+    /// No group applies to the crawler.
     None,
 }
 
 impl GroupKind {
-    /// The word for it in output.
+    /// Returns the name used in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,22 +54,24 @@ impl fmt::Display for GroupKind {
     }
 }
 
-/// A group of a robots.txt.
+/// A group in a robots.txt.
 #[derive(Clone)]
 pub struct PolicyGroup<'a> {
-    /// The numbers of the product tokens that the group is for.
+    /// Numbers of the product tokens that the group is for.
     pub tokens: Vec<u32>,
-    /// Whether the group is the default group.
+    /// Whether this is the default group.
     pub is_default: bool,
-    /// The rules of the group.
+    /// The group's rules.
     pub rules: Rules<'a>,
 }
 
 impl<'a> Policy<'a> {
-    /// The verdict for a path as written in a URL. Never `Unknown` or `Invalid`.
+    /// Returns the verdict for a path as written in a URL.
+    ///
+    /// Never `Unknown` or `Invalid`.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn decide(&self, agent: &Agent, path: &[u8]) -> Result<Verdict, FormatError> {
         if !self.view.has_rules() {
             return Ok(self.without_rules(agent)?.verdict);
@@ -82,11 +84,13 @@ impl<'a> Policy<'a> {
         Ok(self.rules(group)?.ruleset.verdict(&self.normal_form.path(path))?)
     }
 
-    /// The verdicts of several agents for the path of a URL; `verdicts` has one element for each agent. None is `Unknown` or
-    /// `Invalid`. The path is normalised once, and neighbouring agents that share a ruleset share its walk.
+    /// Computes the verdicts for several agents and a URL's path; `verdicts` has one element per agent.
+    ///
+    /// Never `Unknown` or `Invalid`. The path is normalized once, and adjacent agents that share a ruleset share its
+    /// walk.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     #[inline]
     pub fn decide_each(&self, agents: &[Agent], path: &Path<'_>, verdicts: &mut [Verdict]) -> Result<(), FormatError> {
         if !self.view.has_rules() {
@@ -114,10 +118,10 @@ impl<'a> Policy<'a> {
         })
     }
 
-    /// The verdict for a path as written in a URL, with the best matching rule of each kind.
+    /// Returns the verdict for a path as written in a URL, with the best matching rule of each kind.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn explain(&self, agent: &Agent, path: &[u8]) -> Result<Explanation, FormatError> {
         if !self.view.has_rules() {
             return self.without_rules(agent);
@@ -125,12 +129,13 @@ impl<'a> Policy<'a> {
         self.explain_together(agent.groups(&self.view)?.all()?, &self.normal_form.path(path))
     }
 
-    /// The number of the ruleset whose rule decides for a path as written in a URL, or that decides by having no rule for it.
-    /// Where several groups decide together and no rule matches, it is the ruleset of the first of them. `None` if no group is
-    /// for the crawler, or no rules decide.
+    /// Returns the number of the ruleset that decides for a path as written in a URL.
+    ///
+    /// It decides by a matching rule, or by having none. If several groups decide together and no rule matches, it is
+    /// the first group's ruleset. `None` if no group applies to the crawler, or the policy has no rules.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn deciding_ruleset(&self, agent: &Agent, path: &[u8]) -> Result<Option<u32>, FormatError> {
         if !self.view.has_rules() {
             return Ok(None);
@@ -152,14 +157,16 @@ impl<'a> Policy<'a> {
         Ok(first)
     }
 
-    /// Every rule for a crawler that matches a path as written in a URL, in the order of precedence: the first rule
-    /// decides. Empty patterns, which match everything and restrict nothing, come last.
+    /// Returns every rule for a crawler that matches a path as written in a URL.
     ///
-    /// Cost: lists all rules of the crawler's groups and tries each; meant for people, not for many URLs. Of several
-    /// rules of the same kind with the same pattern, one is listed; see [`Ruleset::rules`].
+    /// Rules are in order of precedence, so the first one decides. Empty patterns, which match everything and restrict
+    /// nothing, come last.
+    ///
+    /// Cost: tries every rule in the crawler's groups. Meant for display, not for many URLs. Rules with the same kind
+    /// and pattern are listed once; see [`Ruleset::rules`].
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn matching_rules(&self, agent: &Agent, path: &[u8]) -> Result<Vec<Rule>, FormatError> {
         let groups = if self.view.has_rules() { agent.groups(&self.view)?.all()? } else { Vec::new() };
         let path = self.normal_form.path(path);
@@ -171,7 +178,7 @@ impl<'a> Policy<'a> {
                 let is_empty = found.pattern.is_empty();
                 let order = match (is_alone, found.joint_rank) {
                     (false, Some(joint_rank)) if !is_empty => joint_rank,
-                    // Without a pattern the rule has no place in the joint order of precedence.
+                    // A rule without a pattern has no joint rank.
                     (false, _) => found.kind as u32,
                     (true, _) => found.rank,
                 };
@@ -183,15 +190,16 @@ impl<'a> Policy<'a> {
         Ok(matching.into_iter().map(|(.., rule)| rule).collect())
     }
 
-    /// The policy source: rules, a status, an error ...
+    /// Returns the policy source: rules, a status, an error ...
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn source(&self) -> Result<PolicySource, FormatError> {
         self.view.source()
     }
 
-    /// The verdict if no rules decide. It holds for every path, and for every crawler that obeys robots.txt at all.
+    /// Returns the verdict of a policy without rules. It holds for every path, and for every crawler that obeys
+    /// robots.txt at all.
     #[cold]
     pub(super) fn without_rules(&self, agent: &Agent) -> Result<Explanation, FormatError> {
         let source = self.view.source()?;
@@ -201,10 +209,10 @@ impl<'a> Policy<'a> {
         })
     }
 
-    /// Why the crawler's group, if there is one, is for the crawler.
+    /// Returns why the crawler's group, if there is one, applies to it.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn group_of(&self, agent: &Agent) -> Result<GroupKind, FormatError> {
         let groups = agent.groups(&self.view)?;
         Ok(match groups.first {
@@ -214,39 +222,45 @@ impl<'a> Policy<'a> {
         })
     }
 
-    /// Whether any group is for a crawler, either one that names it or the default group.
+    /// Returns whether any group applies to a crawler: one that names it, or the default group.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn has_group(&self, agent: &Agent) -> Result<bool, FormatError> {
         Ok(self.group_of(agent)? != GroupKind::None)
     }
 
-    /// The address of the policy in the set. Origins that share a policy have the same address.
+    /// Returns the policy's address in the set.
+    ///
+    /// Origins that share a policy have the same address.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The indices, among [`Policy::groups`], of a crawler's groups; empty if no group is for the crawler.
+    /// Returns the indices of a crawler's groups in [`Policy::groups`].
+    ///
+    /// Empty if no group applies to the crawler.
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub fn group_indices(&self, agent: &Agent) -> Result<Vec<u32>, FormatError> {
         Ok(agent.groups(&self.view)?.indices())
     }
 
-    /// The rules of each of a crawler's groups, which decide together; mostly of one. Empty if no group is for the crawler.
+    /// Returns the rules of each of a crawler's groups, which decide together; usually there is one group.
+    ///
+    /// Empty if no group applies to the crawler.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn rules_for(&self, agent: &Agent) -> Result<Vec<Rules<'a>>, FormatError> {
         let groups = agent.groups(&self.view)?.all()?;
         groups.into_iter().map(|group| self.rules(group)).collect()
     }
 
-    /// Decides by the rules of several groups at once, for a path in normal form: compares the best rules of the groups
-    /// by their joint ranks, and by their lines if those are equal.
+    /// Decides by several groups together, for a path in normal form. Compares the groups' best rules by joint rank,
+    /// then by line.
     pub(super) fn explain_together(&self, groups: Vec<Group>, path: &[u8]) -> Result<Explanation, FormatError> {
         let alone = groups.len() == 1;
         let mut best: [Option<(u32, Rule)>; 2] = [None, None];
@@ -282,8 +296,7 @@ impl<'a> Policy<'a> {
             allow: allow.map(|(_, rule)| rule),
             disallow: disallow.map(|(_, rule)| rule),
         };
-        // An empty pattern restricts nothing, neither as an allow nor as a disallow. It is named if no other rule
-        // matches.
+        // An empty pattern restricts nothing, in an allow or a disallow. It is reported if no other rule matches.
         if let Some(empty) = empty.filter(|_| explanation.decided_by.is_none()) {
             explanation.decided_by = Some(empty.kind);
             match empty.kind {
@@ -294,10 +307,10 @@ impl<'a> Policy<'a> {
         Ok(explanation)
     }
 
-    /// The groups of the file.
+    /// Returns the file's groups.
     ///
     /// # Errors
-    /// When the policy is damaged.
+    /// Returns an error if the policy is damaged.
     pub fn groups(&self) -> Result<Vec<PolicyGroup<'a>>, FormatError> {
         let mut tokens = vec![Vec::new(); self.view.group_count() as usize];
         for (token, group) in self.view.tokens() {
@@ -320,31 +333,33 @@ impl<'a> Policy<'a> {
     }
 }
 
-/// The ruleset with a number.
+/// Returns the ruleset with a number.
 #[inline(always)]
 pub(super) fn ruleset_at(rulesets: Rulesets<'_>, number: u32) -> Result<Ruleset<'_>, FormatError> {
     Ok(Ruleset::stored(rulesets.get(number)?)?)
 }
 
-/// The rules of one group of one robots.txt: a ruleset, which files may share, and the lines of this file.
+/// The rules of one group in one robots.txt.
+///
+/// Consists of a ruleset, which files may share, and this file's line numbers.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
-    /// The automaton of the ruleset.
+    /// The ruleset's automaton.
     pub ruleset: Ruleset<'a>,
-    /// The number of the ruleset in the set.
+    /// The ruleset's number in the set.
     pub number: u32,
     lines: Lines<'a>,
     lines_at: u32,
 }
 
 impl Rules<'_> {
-    /// Whether the set has line numbers for the rules.
+    /// Returns whether the set has line numbers for the rules.
     #[must_use]
     pub fn has_lines(&self) -> bool {
         self.lines_at != NONE
     }
 
-    /// The rule with this rank in the ruleset.
+    /// Returns the rule with this rank in the ruleset.
     fn rule(&self, rank: u32, pattern: Vec<u8>) -> Result<Rule, FormatError> {
         let line = match self.lines.get(self.lines_at)? {
             Some(lines) => lines.get(rank / 2).ok_or_else(|| {
@@ -356,15 +371,15 @@ impl Rules<'_> {
         Ok(Rule { kind: kind_of(rank), pattern, line })
     }
 
-    /// Every rule, in the order of precedence; see [`Ruleset::rules`].
+    /// Returns all rules in order of precedence; see [`Ruleset::rules`].
     ///
-    /// An allow of an index page is listed once, although the ruleset has a second rule for the page's directory.
+    /// An allow for an index page is listed once, although the ruleset has a second rule for the page's directory.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn all(&self) -> Result<Vec<Rule>, FormatError> {
         let rules = self.ruleset.rules()?;
-        // Copies only the patterns of index pages, since a ruleset may have millions of others.
+        // Copies only index-page patterns, because a ruleset may have millions of others.
         let opening = rules.iter().filter(|rule| rule.opens_directory);
         let opening: HashSet<&[u8]> = opening.map(|rule| &*rule.pattern).collect();
         let pages = rules.iter().filter(|rule| !rule.opens_directory && rule.kind == RuleKind::Allow);

@@ -1,4 +1,4 @@
-//! Everything that a set has for one origin, besides decisions.
+//! All data about one origin except decisions.
 
 use crate::format::FormatError;
 use crate::format::captures::{CaptureHistory, Captures, StoredCaptures};
@@ -9,34 +9,36 @@ use crate::format::timelines::{BEFORE_ALL_TIMES, Span, Timeline};
 use crate::set::policy::Policy;
 use crate::verdict::{Cause, PolicySource};
 
-/// Everything that a set has for one origin: its policy, its capture history, and its other directives.
+/// All data about one origin: its policy, its capture history, and its other directives.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub(super) record: OriginRecord<'a>,
     pub(super) policy: Policy<'a>,
     pub(super) captures: Captures<'a>,
     pub(super) other: OtherDirectives<'a>,
-    /// The section `reading`, which is read on demand.
+    /// The `reading` section, parsed on demand.
     pub(super) reading: &'a [u8],
 }
 
 impl<'a> Site<'a> {
-    /// The site's origin.
+    /// Returns the site's origin.
     #[must_use]
     pub fn origin(&self) -> &OriginRecord<'a> {
         &self.record
     }
 
-    /// The origin's policy.
+    /// Returns the origin's policy.
     #[must_use]
     pub fn policy(&self) -> &Policy<'a> {
         &self.policy
     }
 
-    /// The origin's capture history; `None` for a file that was fetched successfully at an unknown time.
+    /// Returns the origin's capture history.
+    ///
+    /// Returns `None` for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn captures(&self) -> Result<Option<CaptureHistory>, FormatError> {
         Ok(match self.stored()? {
             None => None,
@@ -45,13 +47,15 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// The capture history that a set for an earlier time has, of a set by time: of the captures that were fetched until then.
-    /// `None` before the first capture, in any other set, and for a file that was fetched successfully at an unknown time.
+    /// Returns the capture history as in a set compiled for an earlier time.
     ///
-    /// Cost: reads all captures of the origin.
+    /// It has only captures fetched until then. Returns `None` before the first capture, if the set is not by time, or
+    /// for a file that was fetched successfully at an unknown time.
+    ///
+    /// Cost: reads all of the origin's captures.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn captures_until(&self, time: i64, policy: &Policy<'_>) -> Result<Option<CaptureHistory>, FormatError> {
         let Some(mut timeline) = self.timeline()? else { return Ok(None) };
         let later = timeline.captures.partition_point(|capture| capture.time.is_none_or(|fetched| fetched <= time));
@@ -59,11 +63,12 @@ impl<'a> Site<'a> {
         Ok(timeline.history(has_ended(policy)?))
     }
 
-    /// All captures of the origin and the spans in which each policy is in force. `None` if the set is not by time, and
-    /// for a file that was fetched successfully at an unknown time.
+    /// Returns all of the origin's captures and the spans in which each policy is active.
+    ///
+    /// Returns `None` if the set is not by time, and for a file that was fetched successfully at an unknown time.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn timeline(&self) -> Result<Option<Timeline>, FormatError> {
         Ok(match self.stored()? {
             Some(StoredCaptures::Timeline(timeline)) => Some(timeline),
@@ -71,10 +76,12 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// The spans in which each policy is in force, in order, of a set by time. Empty in any other set.
+    /// Returns the spans in which each policy is active, in order.
+    ///
+    /// Empty if the set is not by time.
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn spans(&self) -> Result<Vec<Span>, FormatError> {
         Ok(match self.stored()? {
             Some(StoredCaptures::Timeline(timeline)) => timeline.spans,
@@ -87,34 +94,38 @@ impl<'a> Site<'a> {
         self.record.captures.map(|address| self.captures.get(address)).transpose()
     }
 
-    /// The origin's other directives, the lines that decide no URL, such as `Sitemap`. Empty in a set that was made
-    /// without them.
+    /// Returns the origin's other directives: lines that decide no URL, such as `Sitemap`.
+    ///
+    /// Empty if the set was compiled without them.
     #[must_use]
     pub fn other(&self) -> DirectiveList<'a> {
         self.other.get(self.record.other)
     }
 
-    /// The last second (since 1970) at which the deciding capture is still fresh; see [`CaptureHistory::stale_at`].
+    /// Returns the last second (since 1970) at which the deciding capture is fresh.
+    ///
+    /// See [`CaptureHistory::stale_at`].
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn stale_at(&self) -> Result<Option<i64>, FormatError> {
         let Some(captures) = self.captures()? else { return Ok(None) };
         Ok(captures.stale_at(&Reading::read(self.reading)?))
     }
 
-    /// The last second (since 1970) at which the policy holds if the origin is not fetched again; see
-    /// [`CaptureHistory::expires_at`].
+    /// Returns the last second (since 1970) at which the policy holds without another fetch.
+    ///
+    /// See [`CaptureHistory::expires_at`].
     ///
     /// # Errors
-    /// When the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn expires_at(&self) -> Result<Option<i64>, FormatError> {
         let Some(captures) = self.captures()? else { return Ok(None) };
         Ok(captures.expires_at(&Reading::read(self.reading)?))
     }
 }
 
-/// Whether a policy says that the last answer no longer holds, because every fetch since then has failed for too long.
+/// Returns whether a policy says that the last answer has expired, because every later fetch has failed for too long.
 fn has_ended(policy: &Policy<'_>) -> Result<bool, FormatError> {
     Ok(matches!(policy.source()?, PolicySource::AllowAll(Cause::Unreachable(_))))
 }

@@ -1,4 +1,6 @@
-//! Verdicts for URLs that come in parts: what is ordinary is neither joined nor split again.
+//! Verdicts for URLs in parts.
+//!
+//! Ordinary URLs are decided without being joined and split again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,42 +12,45 @@ use crate::url::parts::{Room, is_ordinary_host, ordinary_path};
 use crate::url::{Origin, Scheme, UrlParts, UrlRef};
 use crate::verdict::Verdict;
 
-/// What a set has for the hosts of a table, such as a dictionary, by their numbers: each is looked up when a URL first asks for
-/// it. A URL whose host is another than the first one with its number is looked up as if it had no number. Threads may share it.
+/// A cache for a numbered table of hosts, such as a dictionary.
 ///
-/// It must be used with one set only.
+/// A host is looked up when a URL with its number is first decided. If a later URL has a different host with the same
+/// number, that URL is looked up as if it had no number. Threads may share the cache.
+///
+/// Must be used with one set only.
 #[derive(Debug)]
 pub struct KnownHosts {
     slots: Box<[OnceLock<Box<KnownHost>>]>,
 }
 
-/// A host, and what is known of it.
+/// A host and its cached lookups.
 #[derive(Debug)]
 struct KnownHost {
-    /// As the URLs have it: a number alone would decide by another host's rules if the caller mistook one.
+    /// The host as written in URLs. Compared on use, so that a wrong number cannot select another host's rules.
     name: Box<[u8]>,
-    /// With http, and with https.
+    /// For http and for https: one of the constants below, or a policy address plus [`FIRST_POLICY`].
     known: [AtomicU32; 2],
 }
 
-/// Nobody has asked yet.
+/// Not looked up yet.
 const NEW: u32 = 0;
-/// The host is not a plain name, and URLs with it are joined.
+/// The host is not a plain name. Its URLs are joined.
 const UNUSUAL: u32 = 1;
 /// The set has no policy for the origin.
 const UNKNOWN: u32 = 2;
-/// The least number that stands for a policy: that at address 0.
+/// Smallest number that represents a policy: the policy at address 0.
 const FIRST_POLICY: u32 = 3;
 
 impl KnownHosts {
-    /// Nothing is known yet of the hosts with the numbers below `count`. Takes 16 bytes for each, and then some 50 for each
-    /// that a URL asks for.
+    /// Creates an empty cache for hosts with numbers below `count`.
+    ///
+    /// Takes 16 bytes for each, and about 50 more for each host that is used.
     #[must_use]
     pub fn new(count: usize) -> KnownHosts {
         KnownHosts { slots: (0..count).map(|_| OnceLock::new()).collect() }
     }
 
-    /// What is known of the host of a URL with a scheme, if its number can be used.
+    /// Returns the slot for a URL's host and scheme, if the URL's host number can be used.
     #[inline]
     fn of(&self, url: &UrlParts<'_>, scheme: Scheme) -> Option<&AtomicU32> {
         let slot = url.host_number.and_then(|number| self.slots.get(number))?;
@@ -56,14 +61,16 @@ impl KnownHosts {
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// The verdicts for many URLs in parts and several agents: those of [`Set::decide_all`] for the joined URLs.
+    /// Computes the verdicts for many URLs in parts and several agents.
     ///
-    /// Cost: that of [`Set::decide_all`], without the look-up of the origin for a host that `hosts` knows. Joins URLs with a query
-    /// and those that are unusual: those with a port, another scheme than http and https, a host that is
-    /// not a name of lower-case letters and digits, or a fragment.
+    /// The verdicts equal those of [`Set::decide_all`] for the joined URLs.
+    ///
+    /// Cost: see [`Set::decide_all`], without the origin lookup for hosts in `hosts`. URLs are joined if they have a
+    /// query or are unusual: a port, a scheme other than http and https, a host that is not a name of lower-case
+    /// letters and digits, or a fragment.
     ///
     /// # Errors
-    /// When the set is damaged. After an error the verdicts must not be used.
+    /// Returns an error if the set is damaged. After an error the verdicts must not be used.
     pub fn decide_split(
         &self,
         agents: &[Agent],
@@ -76,8 +83,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         let asked = urls.iter().map(|url| match self.known_of(url, hosts) {
             None => Asked::Url(room.join(url)),
             Some((scheme, known)) => {
-                // A URL with a query is joined as a whole, in case that its path turns out to be unusual: one that is joined
-                // once needs no more room than it has bytes.
+                // A URL with a query is joined as a whole, in case its path turns out to be unusual. The buffer has
+                // room to join each URL once.
                 let joined = url.query.map(|_| room.join(url));
                 let path = joined.map_or(url.path, |text| text.get(url.path_start()..).unwrap_or_default());
                 match ordinary_path(path) {
@@ -96,7 +103,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_asked(agents, asked, verdicts)
     }
 
-    /// The scheme of a URL, and what is known of its host. `None` if either is unusual.
+    /// Returns a URL's scheme and its host's cached lookup, or `None` if either is unusual.
     #[inline]
     fn known_of(&self, url: &UrlParts<'_>, hosts: &KnownHosts) -> Option<(Scheme, u32)> {
         let scheme = url.ordinary_scheme()?;
@@ -115,8 +122,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         (known != UNUSUAL).then_some((scheme, known))
     }
 
-    /// What is known of a host, looked up. A host whose policy has an address too large for a slot is looked up each time, and
-    /// so is one whose look-up meets damage, which the URL's own look-up then reports.
+    /// Looks up a host for the cache. Returns [`NEW`], so that the host is looked up every time, if the policy's
+    /// address is too large for a slot or if the set is damaged. The URL's own lookup then reports the damage.
     #[cold]
     fn known(&self, scheme: Scheme, host: &[u8]) -> u32 {
         if !is_ordinary_host(host) {

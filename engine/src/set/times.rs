@@ -1,7 +1,7 @@
-//! Decisions by the rules that were in force at a time, in a set by time.
+//! Decisions by the rules active at a given time, for sets by time.
 //!
-//! A look-up is that of a decision without a time, and then a search for the time among the spans of the origin. Nothing
-//! here is part of a decision without a time.
+//! Looks up the origin as for a decision without a time, then searches the origin's spans for the time. Decisions
+//! without a time do not use this module.
 
 use super::{Agent, BATCH_URLS, Policy, Set};
 use crate::format::FormatError;
@@ -11,61 +11,66 @@ use crate::host;
 use crate::url::{self, Origin, Path, UrlRef};
 use crate::verdict::{Explanation, Verdict};
 
-/// How far the look-up of one URL has come.
+/// Progress of a URL's lookup.
 #[derive(Clone, Copy)]
 enum Step<'s, 'u> {
     Invalid,
     Unknown,
-    /// The origin is that of the valid URL before.
+    /// The URL has the same origin as the valid URL before it.
     Same(Path<'u>),
-    /// The hash of the origin is known, and its bucket asked for.
+    /// The origin's hash has been computed, and its bucket prefetched.
     Hashed(u64, UrlRef<'u>),
-    /// The record that the hash most likely leads to is asked for, if there is one.
+    /// The record that the hash probably leads to, if any, has been prefetched.
     Expected(Option<usize>, u64, UrlRef<'u>),
-    /// The host is not plain, and is looked up without asking for its memory first.
+    /// The host is not plain. The origin is looked up without prefetching.
     Unusual(UrlRef<'u>),
-    /// The record of the origin, whose spans are asked for.
+    /// The origin's record has been found, and its spans prefetched.
     Known(OriginRecord<'s>, Path<'u>),
-    /// The address of the policy, which is asked for.
+    /// The policy's address has been found, and the policy prefetched.
     Found(u32, Path<'u>),
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Whether the set is by time: it has every capture of each origin, so that URLs can be decided by the rules that
-    /// were in force at a time.
+    /// Returns whether the set is by time.
+    ///
+    /// Such a set has every capture of each origin, so that URLs can be decided by the rules active at a given time.
     #[must_use]
     pub fn has_times(&self) -> bool {
         self.by_time
     }
 
-    /// The address of the policy that is in force for an origin at a time; `None` before its first capture.
+    /// Returns the address of the policy active for an origin at a given time, or `None` before its first capture.
     pub(super) fn address_at(&self, record: &OriginRecord<'_>, time: i64) -> Result<Option<u32>, FormatError> {
         if !self.by_time {
             let expected = "a set by time, for a question about a time";
             return Err(FormatError::new(Section::Reading.name(), expected, "a set without times"));
         }
         match record.captures {
-            // A file without a time holds at all times.
+            // A file without a time is always active.
             None => Ok(Some(record.policy)),
             Some(address) => self.captures().policy_at(address, time),
         }
     }
 
-    /// The policy in force at a time, in seconds since 1970, for an origin from [`Set::origins`]; `None` before its first
-    /// capture. It is the policy that a set for that time has. A file without a time holds before all others.
+    /// Returns the policy active at a given time for an origin from [`Set::origins`].
     ///
-    /// Time: that of [`Set::policy_of`], and a binary search over the spans of the origin.
+    /// The time is in seconds since 1970. `None` before the origin's first capture. This is the policy in a set
+    /// compiled for that time. A file without a time counts as older than all others.
+    ///
+    /// Time: [`Set::policy_of`], plus a binary search over the origin's spans.
     ///
     /// # Errors
-    /// When the set is not by time, or its tables are damaged.
+    /// Returns an error if the set is not by time or its tables are damaged.
     pub fn policy_of_at(&self, record: &OriginRecord<'_>, time: i64) -> Result<Option<Policy<'_>>, FormatError> {
         self.address_at(record, time)?.map(|address| self.policy_at(address)).transpose()
     }
 
-    /// The verdict for one URL and one agent by the rules in force at a time, with the best matching rule of each kind.
+    /// Returns the verdict for one URL and one agent by the rules active at a given time.
+    ///
+    /// Includes the best matching rule of each kind.
     ///
     /// # Errors
-    /// When the set is not by time, or is damaged.
+    /// Returns an error if the set is not by time or is damaged.
     pub fn explain_at(&self, agent: &Agent, url: &[u8], time: i64) -> Result<Explanation, FormatError> {
         let Ok(UrlRef { origin, path }) = url::split(url) else {
             return Ok(Explanation::without_rule(Verdict::Invalid));
@@ -80,15 +85,15 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// The verdicts for many URLs and several agents, each URL by the rules in force at its own time, in seconds since
-    /// 1970: `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent. [`Verdict::Unknown`] before the
-    /// first capture of the URL's origin.
+    /// Computes the verdicts for many URLs and several agents, each URL at its own time.
     ///
-    /// URLs go through each step of a look-up together, [`BATCH_URLS`] at a time. No allocation beyond that of
-    /// [`Set::decide_each`].
+    /// Times are in seconds since 1970. `verdicts[i * agents.len() + j]` is for the `i`-th URL and the `j`-th agent.
+    /// The verdict is [`Verdict::Unknown`] before the first capture of the URL's origin.
+    ///
+    /// Up to [`BATCH_URLS`] URLs go through each lookup step together. Allocates no more than [`Set::decide_each`].
     ///
     /// # Errors
-    /// When the set is not by time, or is damaged. After an error the verdicts must not be used.
+    /// Returns an error if the set is not by time or is damaged. After an error the verdicts must not be used.
     pub fn decide_all_at<'u>(
         &self,
         agents: &[Agent],
@@ -129,8 +134,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Splits as many URLs as a batch holds, hashes their origins and asks for their buckets. Returns how many there
-    /// were.
+    /// Splits up to one batch of URLs, hashes their origins, and prefetches their buckets. Returns the number of URLs.
     fn split_and_hash_timed<'u>(
         &self,
         urls: &mut impl Iterator<Item = (&'u [u8], i64)>,
@@ -160,7 +164,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         BATCH_URLS
     }
 
-    /// Finds the records of the origins, and asks for their spans.
+    /// Finds the origins' records and prefetches their spans.
     fn find_records_timed<'s>(&'s self, steps: &mut [(Step<'s, '_>, i64)]) -> Result<(), FormatError> {
         let (origins, captures) = (self.origin_table(), self.captures());
         let mut last = None;

@@ -1,4 +1,4 @@
-//! Verifying a set: its bytes are exactly what the writer makes of its content.
+//! Verifies that a set's bytes are exactly what the writer makes from its content.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,8 +15,9 @@ use crate::format::timelines::BEFORE_ALL_TIMES;
 use crate::set::Set;
 use crate::verdict::PolicySource;
 
-/// A part of the work of verifying a set. The parts do not depend on each other: a caller with several threads can verify
-/// them in any order, or at the same time.
+/// A unit of work in verifying a set.
+///
+/// Units are independent: several threads can process them in any order, or at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyPart(Part);
 
@@ -24,45 +25,49 @@ pub struct VerifyPart(Part);
 enum Part {
     /// The bytes between the sections.
     Gaps,
-    /// The checksum of a section.
+    /// A section's checksum.
     Checksum(Section),
-    /// The automata of a range of rulesets.
+    /// The automata in a range of rulesets.
     Automata(Range<u32>),
-    /// Everything that refers to something else.
+    /// All tables and the references between them.
     Tables,
 }
 
-/// The number of rulesets in a part of the work.
+/// Number of rulesets in a unit of work.
 const RULESETS_OF_PART: u32 = 1 << 10;
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Verifies the whole set: the checksum of each section, and that the bytes are exactly what writing the content
-    /// gives. Every record is in its only encoding, in its place, there once, and referred to; every reference leads to
-    /// a record.
+    /// Verifies the whole set.
     ///
-    /// A verified set gives no [`FormatError`] afterwards. The checksums do not prove that its content is right:
-    /// whoever writes a set can compute them.
+    /// Checks each section's checksum, and that writing the content would give exactly these bytes. Every record has
+    /// its only encoding, is in its place, occurs once, and is referred to. Every reference leads to a record.
     ///
-    /// Cost: linear in the size of the file, and in the automata of those rulesets that are stored as patches, about
-    /// 100 MB a second. Memory for checking references: two bits for each 4 or 8 bytes of a section; and each of the
-    /// fingerprints that rulesets share.
+    /// A verified set never causes a [`FormatError`]. Checksums do not prove that the content is right: anyone who
+    /// writes a set can compute them.
+    ///
+    /// Cost: linear in the size of the file plus the automata of rulesets stored as patches, at about 100 MB per
+    /// second. Memory for checking references: two bits for every 4 or 8 bytes of a section, and a copy of the shared
+    /// fingerprints.
     ///
     /// # Errors
-    /// The first mistake that is found, with its section and place.
+    /// Returns the first violation, with its section and offset.
     pub fn verify(&self) -> Result<(), FormatError> {
         self.verify_counted().0
     }
 
-    /// Verifies like [`Set::verify`], and counts the steps: bytes and records that are read, including those for
-    /// checksums and automata. For tests; the work is the same.
+    /// Verifies like [`Set::verify`], and counts the steps.
+    ///
+    /// Steps are bytes and records read, including for checksums and automata. For tests; the work is the same.
     pub fn verify_counted(&self) -> (Result<(), FormatError>, u64) {
         let mut steps = self.data.as_ref().len() as u64;
         let result = self.verify_parts().iter().try_for_each(|part| self.verify_part_counted(part, &mut steps));
         (result, steps)
     }
 
-    /// The parts of the work of [`Set::verify`]. A set is valid if [`Set::verify_part`] accepts each of them. If several
-    /// fail, the error of the first is that of [`Set::verify`].
+    /// Divides [`Set::verify`] into units of work.
+    ///
+    /// A set is valid if [`Set::verify_part`] accepts all of them. If several fail, [`Set::verify`] returns the first
+    /// unit's error.
     #[must_use]
     pub fn verify_parts(&self) -> Vec<VerifyPart> {
         let rulesets = self.rulesets().len();
@@ -72,10 +77,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         before.chain(automata).chain([Part::Tables]).map(VerifyPart).collect()
     }
 
-    /// Does a part of the work of [`Set::verify`]. The longest part takes about a third of the time of all.
+    /// Processes a unit of work from [`Set::verify_parts`].
+    ///
+    /// The longest one takes about a third of the total time.
     ///
     /// # Errors
-    /// The first mistake that is found.
+    /// Returns the first violation.
     pub fn verify_part(&self, part: &VerifyPart) -> Result<(), FormatError> {
         self.verify_part_counted(part, &mut 0)
     }
@@ -90,10 +97,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Compares only the checksum of each section. As fast as memory or disk.
+    /// Checks only the sections' checksums, as fast as memory or disk.
     ///
     /// # Errors
-    /// The first section that is damaged.
+    /// Returns an error for the first damaged section.
     pub fn verify_checksums(&self) -> Result<(), FormatError> {
         let file = self.data.as_ref();
         self.container.verify_gaps(file)?;
@@ -160,7 +167,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Checks that the policy of an origin is the one in force at the time that the set is for.
+    /// Checks that an origin's policy is active at the set's time.
     fn expect_in_force(&self, origin: &OriginRecord<'_>, at: Option<i64>) -> Result<(), FormatError> {
         let found = self.address_at(origin, at.unwrap_or(BEFORE_ALL_TIMES))?;
         if found == Some(origin.policy) {
@@ -170,7 +177,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Err(FormatError::new(Section::Captures.name(), expected, format!("{found:?}")))
     }
 
-    /// Checks that a group has a line number for each rule of its ruleset.
+    /// Checks that a group has a line number for each rule in its ruleset.
     fn expect_lines(&self, ruleset: u32, lines: usize) -> Result<(), FormatError> {
         let rules = Ruleset::stored(self.rulesets().get(ruleset)?)?.rule_count();
         if lines == rules as usize {
@@ -180,9 +187,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         Err(FormatError::at(Section::Policies, 0, expected, lines.to_string()))
     }
 
-    /// Checks that groups which decide together, as all groups of one product token do, have joint ranks, and go over a
-    /// path no more often together than a ruleset may alone. Keeps the passes of each ruleset for the policies that
-    /// share it.
+    /// Checks groups that decide together, as all groups for one product token do: they must have joint ranks, and
+    /// together need no more passes over a path than a single ruleset may. Caches each ruleset's passes for the
+    /// policies that share it.
     fn verify_joint_groups(
         &self,
         policy: &PolicyView<'_>,
@@ -196,7 +203,8 @@ impl<D: AsRef<[u8]>> Set<D> {
                 let ruleset = Ruleset::stored(self.rulesets().get(group.ruleset)?)?;
                 if ruleset.rule_count() > 0 && ruleset.joint_rank(0).is_err() {
                     let expected = "joint ranks in rulesets that decide together";
-                    return Err(FormatError::at(Section::Policies, 0, expected, format!("none in {}", group.ruleset)));
+                    let found = format!("none in ruleset {}", group.ruleset);
+                    return Err(FormatError::at(Section::Policies, 0, expected, found));
                 }
                 let passes = match passes.entry(group.ruleset) {
                     Entry::Occupied(known) => *known.get(),
@@ -212,7 +220,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Checks that a policy holds the rules of a fetched file.
+    /// Checks that a policy contains a fetched file's rules.
     fn expect_rules(&self, policy: &PolicyView<'_>) -> Result<(), FormatError> {
         match policy.source()? {
             PolicySource::Rules => Ok(()),
@@ -224,17 +232,17 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 }
 
-/// Checks that other directives are of groups that the policy of their origin has.
+/// Checks that other directives belong to groups that their origin's policy has.
 fn expect_groups(needed: u32, groups: u32) -> Result<(), FormatError> {
     if needed <= groups {
         return Ok(());
     }
-    let expected = format!("other directives of at most {groups} groups");
-    let found = format!("other directives of {needed} groups");
+    let expected = format!("other directives for at most {groups} groups");
+    let found = format!("other directives for {needed} groups");
     Err(FormatError::new(Section::Origins.name(), expected, found))
 }
 
-/// The error for a reference that leads to no record.
+/// Returns the error for a reference that does not lead to a record.
 #[cold]
 fn missing(section: Section, what: &str, address: u32) -> FormatError {
     FormatError::at(section, 0, format!("a reference to {what}"), format!("{address}, where no record begins"))

@@ -1,4 +1,6 @@
-//! Origins as values: the scheme, host and port that a robots.txt governs. Splitting a URL is in [`super`].
+//! Origins as values: the scheme, host and port that a robots.txt governs.
+//!
+//! URLs are split in [`super`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +8,7 @@ use std::str::FromStr;
 use super::{UrlError, split};
 use crate::host::canonical;
 
-/// The scheme of an origin.
+/// An origin's scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Scheme {
@@ -19,10 +21,10 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Every scheme, in the order of their numbers.
+    /// Every scheme, by number.
     pub const ALL: [Scheme; 3] = [Scheme::Http, Scheme::Https, Scheme::Ftp];
 
-    /// The port that a URL of this scheme means when it names none.
+    /// Returns the port for URLs of this scheme that do not name one.
     #[must_use]
     pub const fn default_port(self) -> u16 {
         match self {
@@ -32,7 +34,7 @@ impl Scheme {
         }
     }
 
-    /// The scheme's name in lower case.
+    /// Returns the scheme's name in lower case.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -42,13 +44,13 @@ impl Scheme {
         }
     }
 
-    /// The scheme with this name in any letter case.
+    /// Returns the scheme with this name, in any letter case.
     #[must_use]
     pub fn from_name(name: &[u8]) -> Option<Scheme> {
         Scheme::ALL.into_iter().find(|scheme| name.eq_ignore_ascii_case(scheme.as_str().as_bytes()))
     }
 
-    /// The scheme with this number.
+    /// Returns the scheme with this number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Scheme> {
         Scheme::ALL.get(usize::from(number)).copied()
@@ -69,25 +71,29 @@ impl FromStr for Scheme {
     }
 }
 
-/// What one robots.txt governs: a scheme, a host and a port.
+/// The scope of one robots.txt: a scheme, a host and a port.
 ///
-/// [`Origin`] borrows its host from a URL, as written there. [`OwnedOrigin`] has it in the form in which hosts are
-/// compared. An origin is displayed as its URL, without a port that the scheme implies.
+/// An [`Origin`] borrows its host from a URL, as written there. An [`OwnedOrigin`] has a canonical host. Origins are
+/// displayed as URLs, without a port that the scheme implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginOf<H> {
     /// The host, without user information and port; never empty.
     pub host: H,
     /// The scheme.
     pub scheme: Scheme,
-    /// The port; the scheme's default if the URL names none.
+    /// The port, or the scheme's default port if the URL names none.
     pub port: u16,
 }
 
-/// An origin whose host is as written in a URL; [`crate::host::canonical`] gives the form in which hosts are compared.
+/// An origin whose host is as written in a URL.
+///
+/// Its canonical form is [`crate::host::canonical`].
 pub type Origin<'a> = OriginOf<&'a [u8]>;
 
-/// An origin whose host is in the form in which hosts are compared: an A-label for a name beyond ASCII, lower case,
-/// addresses in one spelling. No URL finds an origin with another spelling.
+/// An origin whose host is in its canonical form.
+///
+/// Names are in lower case, with A-labels for non-ASCII names, and addresses have one spelling. URLs are looked up in
+/// this form, so they never match an origin with another spelling.
 ///
 /// ```
 /// use reptile_engine::url::OwnedOrigin;
@@ -98,7 +104,7 @@ pub type Origin<'a> = OriginOf<&'a [u8]>;
 pub type OwnedOrigin = OriginOf<Box<[u8]>>;
 
 impl<H: AsRef<[u8]>> OriginOf<H> {
-    /// The same origin with a borrowed host.
+    /// Returns the same origin with a borrowed host.
     #[must_use]
     pub fn borrowed(&self) -> Origin<'_> {
         Origin { host: self.host.as_ref(), scheme: self.scheme, port: self.port }
@@ -106,29 +112,30 @@ impl<H: AsRef<[u8]>> OriginOf<H> {
 }
 
 impl OwnedOrigin {
-    /// The origin with its host in the form in which hosts are compared.
+    /// Converts an origin's host to its canonical form.
     ///
     /// # Errors
-    /// [`UrlError::Host`] if the host is not valid. Names beyond ASCII need the feature `idna`.
+    /// Returns [`UrlError::Host`] if the host is invalid. Non-ASCII names need the feature `idna`.
     pub fn new(origin: &Origin<'_>) -> Result<OwnedOrigin, UrlError> {
         let host = canonical(origin.host).ok_or(UrlError::Host)?;
         Ok(OwnedOrigin { host: host.as_bytes().into(), scheme: origin.scheme, port: origin.port })
     }
 
-    /// The origin of a URL, with its host in the form in which hosts are compared.
+    /// Returns a URL's origin, with a canonical host.
     ///
     /// # Errors
-    /// When the text is not an absolute http, https or ftp URL with a host.
+    /// Returns an error if the text is not an absolute http, https or ftp URL with a host.
     pub fn of_url(url: impl AsRef<[u8]>) -> Result<OwnedOrigin, UrlError> {
         OwnedOrigin::new(&split(url.as_ref())?.origin)
     }
 
-    /// The origin that the robots.txt at a URL governs.
+    /// Returns the origin that the robots.txt at a URL governs.
     ///
-    /// Source: RFC 9309 section 2.3 and Google's specification: only `/robots.txt`, in this letter case, counts.
+    /// Source: RFC 9309 section 2.3 and Google's specification. Only the path `/robots.txt`, in this letter case,
+    /// counts.
     ///
     /// # Errors
-    /// When the text is not a URL, or not the URL of a robots.txt.
+    /// Returns an error if the text is not a URL, or not the URL of a robots.txt.
     ///
     /// ```
     /// use reptile_engine::url::OwnedOrigin;
@@ -156,7 +163,7 @@ impl<H: AsRef<[u8]>> fmt::Display for OriginOf<H> {
     }
 }
 
-/// Reads the URL of an origin, with or without a slash at its end.
+/// Parses an origin's URL, with or without a slash at its end.
 impl FromStr for OwnedOrigin {
     type Err = UrlError;
 
@@ -169,7 +176,7 @@ impl FromStr for OwnedOrigin {
     }
 }
 
-/// Why a URL is not the URL of a robots.txt.
+/// Why a URL does not identify a robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RobotsUrlError {

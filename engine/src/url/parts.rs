@@ -1,30 +1,31 @@
-//! URLs in parts, as indexes of web archives store them: what is known of an ordinary one without joining it.
+//! URLs in parts, as stored in web-archive indexes, and fast checks that need no joined URL.
 
 use super::{MAX_HOST_BYTES, MAX_URL_BYTES, Path, Scheme, has_special};
 use crate::host;
 use crate::platform::scan_url;
 
-/// A URL in the parts into which an index has split it. It means the text that [`UrlParts::join`] makes, whatever is in the
-/// parts.
+/// A URL split into parts by an index.
+///
+/// Represents the text that [`UrlParts::join`] writes, even if the parts are malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlParts<'u> {
-    /// What comes before `://`.
+    /// Text before `://`.
     pub scheme: &'u [u8],
-    /// What comes after it.
+    /// Text after `://`.
     pub host: &'u [u8],
-    /// What comes after a `:`, if anything does.
+    /// Text after the `:` that follows the host, if present.
     pub port: Option<&'u [u8]>,
     /// The path, which begins with a slash.
     pub path: &'u [u8],
-    /// What comes after a `?`, if anything does.
+    /// Text after the `?`, if present.
     pub query: Option<&'u [u8]>,
-    /// A number of this host among those of a table, such as a dictionary of hosts, so that it need not be looked up again;
-    /// see [`KnownHosts`](crate::set::KnownHosts). A wrong number costs time and changes no verdict.
+    /// The host's number in a table, such as a dictionary of hosts, which lets lookups be cached; see
+    /// [`KnownHosts`](crate::set::KnownHosts). A wrong number costs time but never changes a verdict.
     pub host_number: Option<usize>,
 }
 
 impl<'u> UrlParts<'u> {
-    /// Appends the URL as one text.
+    /// Appends the joined URL to `text`.
     ///
     /// ```
     /// use reptile_engine::url::UrlParts;
@@ -38,7 +39,7 @@ impl<'u> UrlParts<'u> {
         self.pieces().iter().for_each(|piece| text.extend_from_slice(piece));
     }
 
-    /// What the joined text consists of: first what comes before the path, then the path and the query.
+    /// Returns the pieces of the joined URL, in order.
     #[inline]
     fn pieces(&self) -> [&'u [u8]; 8] {
         let with = |lead: &'static [u8], part: Option<&'u [u8]>| part.map_or([&b""[..]; 2], |part| [lead, part]);
@@ -46,19 +47,19 @@ impl<'u> UrlParts<'u> {
         [self.scheme, b"://", self.host, colon, port, self.path, mark, query]
     }
 
-    /// Bytes of the joined text.
+    /// Returns the length of the joined URL in bytes.
     #[inline]
     pub(crate) fn joined_len(&self) -> usize {
         self.path_start() + self.path.len() + self.query.map_or(0, |query| 1 + query.len())
     }
 
-    /// Bytes of the joined text before the path.
+    /// Returns the offset of the path in the joined URL.
     #[inline]
     pub(crate) fn path_start(&self) -> usize {
         self.scheme.len() + b"://".len() + self.host.len() + self.port.map_or(0, |port| 1 + port.len())
     }
 
-    /// The scheme, if neither that nor the length of the URL, its port or the start of its path make it unusual.
+    /// Returns the scheme, or `None` if the scheme, port, length or first byte of the path is unusual.
     #[inline]
     pub(crate) fn ordinary_scheme(&self) -> Option<Scheme> {
         let scheme = match self.scheme {
@@ -72,11 +73,11 @@ impl<'u> UrlParts<'u> {
     }
 }
 
-/// Room for URLs that are joined, one after the other.
+/// A buffer that URLs are joined in, one after another.
 pub(crate) struct Room<'t>(pub(crate) &'t mut [u8]);
 
 impl<'t> Room<'t> {
-    /// The joined text of a URL. There must be room for it.
+    /// Joins a URL. The remaining buffer must be large enough.
     #[inline]
     pub(crate) fn join(&mut self, url: &UrlParts<'_>) -> &'t [u8] {
         let len = url.joined_len();
@@ -92,15 +93,15 @@ impl<'t> Room<'t> {
     }
 }
 
-/// Whether a host is a name of lower-case letters, digits, `-` and `.` that is plain as [`crate::host::is_plain`] says. A URL in
-/// which such a host comes after the scheme, and a slash after the host, has it as its host.
+/// Returns whether a host is plain by [`crate::host::is_plain`] and consists of lower-case letters, digits, `-` and
+/// `.`. Between `://` and a slash, such text is always the URL's host.
 pub(crate) fn is_ordinary_host(host: &[u8]) -> bool {
     let is_name = |&byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     (1..=MAX_HOST_BYTES).contains(&host.len()) && host.iter().all(is_name) && host::is_plain(host)
 }
 
-/// The path of a URL that has this text from its first slash on. `None` if a fragment begins in it, or if it has a byte that
-/// makes the URL invalid.
+/// Returns the path of a URL, given its text from the first slash on. `None` if the text contains a fragment, or a byte
+/// that makes the URL invalid.
 #[inline]
 pub(crate) fn ordinary_path(text: &[u8]) -> Option<Path<'_>> {
     let (has_special, is_unescapable) = match scan_url(text) {

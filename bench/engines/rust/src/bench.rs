@@ -1,4 +1,4 @@
-//! What is ready to decide for the rows of a request, and the timed passes of `bench`.
+//! Prepares a request's rows, and times the passes for `bench`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
@@ -11,28 +11,28 @@ use crate::implementation::{Implementation, Pass, Row};
 use crate::message::Fields;
 use crate::serve::{Answer, Asked, Refusal, Session, field, guarded, number, rows};
 
-/// How long the passes of a sample take at least together, in nanoseconds.
+/// Minimum duration of a sample in nanoseconds.
 const SAMPLE_NS: u128 = 1_000_000;
 
-/// The files that rows ask about, by their slots. A file whose reading fails is absent.
+/// The requested files by slot, without files that cannot be parsed.
 pub(crate) type FilesBySlot<'a, I> = BTreeMap<u32, <I as Implementation>::File<'a>>;
 
-/// What is ready to decide: each row's index into the list, if its file is loaded.
+/// Prepared deciders, and each row's index into their list, if its file is loaded.
 pub(crate) struct Readies<'f, I: Implementation> {
-    /// `None` for a crawler that the interface does not take.
+    /// `None` for a crawler that the interface does not accept.
     list: Vec<Option<I::Ready<'f>>>,
     of_row: Vec<Option<usize>>,
 }
 
 impl<'f, I: Implementation> Readies<'f, I> {
-    /// What decides each row; `None` if its file is not loaded, or if getting ready panicked.
+    /// Returns each row's decider, or `None` if its file is not loaded or preparation panicked.
     pub(crate) fn of_rows(&self) -> impl Iterator<Item = Option<&Option<I::Ready<'f>>>> {
         self.of_row.iter().map(|&index| Some(&self.list[index?]))
     }
 }
 
 impl<I: Implementation> Session<I> {
-    /// Reads the files that rows ask about.
+    /// Parses the files that rows refer to.
     pub(crate) fn files(&self, asked: &[Asked<'_>]) -> FilesBySlot<'_, I> {
         let mut files = FilesBySlot::<I>::new();
         for Asked { slot, .. } in asked {
@@ -45,7 +45,7 @@ impl<I: Implementation> Session<I> {
         files
     }
 
-    /// Makes ready what rows ask about.
+    /// Prepares the files and crawlers that rows refer to.
     pub(crate) fn readies<'f>(&self, files: &'f FilesBySlot<'_, I>, asked: &[Asked<'f>]) -> Readies<'f, I> {
         let mut readies = Readies { list: Vec::new(), of_row: Vec::with_capacity(asked.len()) };
         let mut indices: HashMap<(u32, &[u8]), Option<usize>> = HashMap::new();
@@ -68,7 +68,7 @@ impl<I: Implementation> Session<I> {
         let mut asked = rows(request)?;
         asked.retain(|Asked { slot, .. }| self.slots.contains_key(slot));
         if !I::PARSES && !matches!(&model[..], "one-shot" | "open") {
-            return Err(Refusal::Skip("the implementation reads the file again for each URL".to_owned()));
+            return Err(Refusal::Skip("the implementation parses the file again for each URL".to_owned()));
         }
         match &model[..] {
             "one-shot" => Ok(samples(self.one_shot_pass(&asked), false, budget)),
@@ -93,10 +93,10 @@ impl<I: Implementation> Session<I> {
             "path" | "fresh-path" => Err(Refusal::Skip("the interface takes whole URLs".to_owned())),
             "crawl" if I::CRAWLS => self.crawl(&asked, budget),
             "crawl" => {
-                Err(Refusal::Skip("it finds no sites, and getting them ready is what `parse` measures".to_owned()))
+                Err(Refusal::Skip("it has no lookup by site, and `parse` already measures preparing them".to_owned()))
             }
             "open" => self.open(&asked, field(request, "folder")?, budget),
-            _ => Err(Refusal::Skip(format!("nothing like the model {model}"))),
+            _ => Err(Refusal::Skip(format!("the model {model} is not supported"))),
         }
     }
 
@@ -127,14 +127,14 @@ impl<I: Implementation> Session<I> {
         Box::new(move || count(questions.iter().map(|(ready, row)| guarded(|| self.implementation.allows(ready, row)))))
     }
 
-    /// Answers the model `crawl`: by the implementation's own look-up of origins, or else by a map.
+    /// Answers the model `crawl`, using the implementation's own origin lookup if it has one, or else a map.
     fn crawl(&self, asked: &[Asked<'_>], budget: u128) -> Answer {
         let sites: Vec<(&str, &[u8])> = self.slots.values().map(|slot| (&slot.origin[..], &slot.body[..])).collect();
         let rows: Vec<Row<'_>> = asked.iter().map(|asked| asked.row).collect();
         if let Some(pass) = self.implementation.crawl(&sites, &rows) {
             return Ok(samples(pass.map_err(Refusal::Error)?, false, budget));
         }
-        // Each file with each crawler.
+        // Combine each file with each crawler.
         let mut agents: Vec<&Row<'_>> = rows.iter().collect();
         agents.sort_by_key(|row| row.agent);
         agents.dedup_by_key(|row| row.agent);
@@ -163,17 +163,18 @@ impl<I: Implementation> Session<I> {
         let first = asked.first().ok_or_else(|| Refusal::Error("expected a row".to_owned()))?;
         let folder = String::from_utf8_lossy(folder);
         let pass = self.implementation.open(&sites, &first.row, Path::new(&folder[..]));
-        let pass = pass.ok_or_else(|| Refusal::Skip("the implementation has no form that is a file".to_owned()))?;
+        let pass = pass.ok_or_else(|| Refusal::Skip("the implementation has no file format".to_owned()))?;
         Ok(samples(pass.map_err(Refusal::Error)?, false, budget))
     }
 }
 
-/// Counts the rows that are disallowed. `None` outside is a panic, or no file; `None` inside, a question that cannot be asked.
+/// Counts the disallowed rows. An outer `None` is a panic or a missing file; an inner `None` is an unsupported
+/// question.
 fn count(verdicts: impl Iterator<Item = Option<Option<bool>>>) -> u64 {
     verdicts.map(|verdict| u64::from(verdict == Some(Some(false)))).sum()
 }
 
-/// Times passes as the protocol says. The fields of the reply are nanoseconds, passes and disallowed rows.
+/// Times passes as the protocol specifies. A sample contains nanoseconds, passes and disallowed rows.
 fn samples(mut pass: Pass<'_>, is_fresh: bool, budget: u128) -> Vec<(&'static str, String)> {
     let line = |elapsed: u128, passes: u64, disallowed: u64| ("sample", format!("{elapsed} {passes} {disallowed}"));
     if is_fresh {

@@ -5,24 +5,24 @@ use std::path::Path;
 
 use url::{Position, Url};
 
-/// What an engine says of its implementation.
+/// An engine's description of its implementation.
 pub struct Hello {
     /// The name of the implementation.
     pub name: String,
-    /// The version that is compiled in.
+    /// The compiled-in version.
     pub version: String,
-    /// The reading that it claims, by the names of the protocol.
+    /// The claimed dialect, as named in the protocol.
     pub dialect: String,
-    /// What a reader of the figures should know, a sentence each.
+    /// Notes that readers need to interpret the figures, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A question: a crawler and a URL, as bytes and as text.
+/// A question about a crawler and a URL, as bytes and as text.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
-    /// The name of the crawler.
+    /// The crawler's name.
     pub agent: &'a [u8],
-    /// The name of the crawler, if it is UTF-8.
+    /// The crawler's name, if it is UTF-8.
     pub agent_text: Option<&'a str>,
     /// The URL, or a path.
     pub url: &'a [u8],
@@ -31,107 +31,107 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A row from the bytes of a request.
+    /// Creates a row from the bytes of a request.
     #[must_use]
     pub fn new(agent: &'a [u8], url: &'a [u8]) -> Row<'a> {
         Row { agent, agent_text: str::from_utf8(agent).ok(), url, url_text: str::from_utf8(url).ok() }
     }
 }
 
-/// The loaded robots.txt files: the origin and the body of each.
+/// The loaded robots.txt files: origins and bodies.
 pub type Files<'a> = [(&'a str, &'a [u8])];
 
-/// A pass over the rows of a benchmark, which returns how many of them are disallowed.
+/// A pass over a benchmark's rows. Returns the number of disallowed rows.
 pub type Pass<'a> = Box<dyn FnMut() -> u64 + 'a>;
 
-/// An implementation of robots.txt.
+/// A robots.txt implementation.
 ///
-/// A file goes through two steps: [`Implementation::File`] is what is known of it without a crawler,
-/// [`Implementation::Ready`] decides URLs. An answer of `None` means that the interface cannot be asked this.
+/// A file is prepared in two steps: [`Implementation::File`] does not depend on a crawler, and
+/// [`Implementation::Ready`] decides URLs. An answer of `None` means that the interface does not accept the question.
 pub trait Implementation {
-    /// A file that is read, and may borrow its bytes.
+    /// A parsed file, which may borrow from the bytes.
     type File<'a>;
-    /// What decides URLs by a file, for one crawler or for any.
+    /// A decider for a file, and for one crawler or all crawlers.
     type Ready<'f>;
 
-    /// Whether a [`Implementation::Ready`] is for one crawler.
+    /// Whether an [`Implementation::Ready`] is limited to one crawler.
     const PER_AGENT: bool;
-    /// Whether anything is kept of a file between two questions. If not, each question reads the file again.
+    /// Whether the parsed form can be reused. If not, each question parses the file again.
     const PARSES: bool = true;
-    /// Whether [`Implementation::line`] knows lines.
+    /// Whether [`Implementation::line`] returns lines.
     const LINES: bool = false;
-    /// Whether [`Implementation::allows`] takes a path in place of a URL, and does not look for its end or its start then.
+    /// Whether [`Implementation::allows`] also accepts a path, and then skips splitting the URL.
     const TAKES_PATHS: bool = false;
-    /// Whether the model `crawl` is measured. Not where getting many files ready takes long and shows nothing else.
+    /// Whether to measure the model `crawl`. `false` if it would only measure the slow preparation of many files.
     const CRAWLS: bool = true;
-    /// Whether [`Implementation::open`] has a form that is a file.
+    /// Whether [`Implementation::open`] is supported.
     const OPENS: bool = false;
 
-    /// What the engine says of its implementation.
+    /// Returns the description of the implementation.
     fn hello(&self) -> Hello;
 
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// Errors if the implementation does not take the file.
+    /// Returns an error if the implementation rejects the file.
     fn parse<'a>(&self, body: &'a [u8]) -> Result<Self::File<'a>, String>;
 
-    /// Makes a file ready to decide, for a crawler if [`Implementation::PER_AGENT`] says so. `None` if the interface does not
-    /// take this crawler.
+    /// Prepares a file for decisions, for one crawler if [`Implementation::PER_AGENT`] is set. Returns `None` if the
+    /// interface does not accept the crawler.
     fn ready<'f>(&self, file: &'f Self::File<'_>, row: &Row<'f>) -> Option<Self::Ready<'f>>;
 
-    /// The path and query of a URL, as [`Implementation::allows`] finds them in it: here by the crate `url`, which resolves dots and
-    /// escapes some bytes.
+    /// Returns a URL's path and query as [`Implementation::allows`] would extract them. The default uses the crate
+    /// `url`, which resolves dot segments and escapes some bytes.
     fn path(&self, url: &[u8]) -> Vec<u8> {
         let parsed = str::from_utf8(url).ok().and_then(|text| Url::parse(text).ok());
         parsed.map_or_else(|| url.to_vec(), |url| path_of(&url).as_bytes().to_vec())
     }
 
-    /// Whether the crawler may fetch the URL.
+    /// Returns whether the crawler may fetch the URL.
     fn allows(&self, ready: &Self::Ready<'_>, row: &Row<'_>) -> Option<bool>;
 
-    /// The same if the caller has split the URL already, as one who looks for its robots.txt has.
+    /// Same as [`Implementation::allows`], for callers that have already split the URL to find its robots.txt.
     fn allows_split(&self, ready: &Self::Ready<'_>, row: &Row<'_>, _url: &Url) -> Option<bool> {
         self.allows(ready, row)
     }
 
-    /// The line of the rule that decides, 0 if no rule does.
+    /// Returns the line of the deciding rule, or 0 if no rule decides.
     fn line(&self, _ready: &Self::Ready<'_>, _row: &Row<'_>) -> Option<u32> {
         None
     }
 
-    /// Reads the bytes of a file and decides one URL, by the shortest way that the interface offers.
+    /// Parses a file and decides one URL, by the shortest path that the interface offers.
     fn one_shot(&self, body: &[u8], row: &Row<'_>) -> Option<bool> {
         let file = self.parse(body).ok()?;
         let ready = self.ready(&file, row)?;
         self.allows(&ready, row)
     }
 
-    /// The pass of the model `crawl`, if the implementation itself finds the robots.txt of a URL.
+    /// Returns the pass for the model `crawl`, if the implementation finds the robots.txt by URL itself.
     ///
     /// # Errors
-    /// Errors if the files or the crawlers are not taken.
+    /// Returns an error if the implementation rejects the files or crawlers.
     fn crawl<'a>(&'a self, _files: &Files<'_>, _rows: &[Row<'a>]) -> Option<Result<Pass<'a>, String>> {
         None
     }
 
-    /// The pass of the model `open`, if the implementation has a form that is a file.
+    /// Returns the pass for the model `open`, if the implementation has a file format.
     ///
     /// # Errors
-    /// Errors if the file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn open<'a>(&'a self, _files: &Files<'_>, _row: &Row<'a>, _folder: &Path) -> Option<Result<Pass<'a>, String>> {
         None
     }
 }
 
-/// The path and query of a URL, for interfaces that take a path.
+/// Returns a URL's path and query, for interfaces that take a path.
 #[must_use]
 pub fn path_of(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
 }
 
-/// The path and query of a URL as they are written in it, for interfaces that read URLs in this way. The whole URL if its path
-/// begins with two slashes, since they would take what follows for a host.
+/// Returns a URL's path and query verbatim, for interfaces that read URLs in this way. Returns the whole URL if its
+/// path begins with two slashes, because they would mistake the following text for a host.
 #[must_use]
 pub fn path_as_written(url: &[u8]) -> Vec<u8> {
     let authority = url.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
@@ -145,7 +145,8 @@ pub fn path_as_written(url: &[u8]) -> Vec<u8> {
     [slash, path].concat()
 }
 
-/// The path and query of a row: of a URL by the crate `url`, a path as it is. `None` if it is neither.
+/// Returns a row's path and query, parsed with the crate `url` unless it is already a path. Returns `None` if it is
+/// neither.
 #[must_use]
 pub fn path_of_text<'a>(row: &Row<'a>) -> Option<Cow<'a, str>> {
     let text = row.url_text?;
@@ -155,7 +156,7 @@ pub fn path_of_text<'a>(row: &Row<'a>) -> Option<Cow<'a, str>> {
     Some(Cow::Owned(path_of(&Url::parse(text).ok()?).to_owned()))
 }
 
-/// The version of a crate, which this package's manifest requires exactly.
+/// Returns the version of a crate, which this package's manifest requires exactly.
 #[must_use]
 pub fn version_of(name: &str) -> String {
     include_str!("../Cargo.toml")
@@ -170,7 +171,7 @@ mod tests {
     use super::{path_as_written, version_of};
 
     #[test]
-    fn versions_are_those_of_the_manifest() {
+    fn versions_match_the_manifest() {
         for name in ["fast-robots", "regex-automata", "robotstxt", "robotxt", "texting_robots"] {
             let version = version_of(name);
             assert!(version.split('.').count() == 3 && version.starts_with('0'), "{name} {version}");
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_taken_as_they_are_written() {
+    fn paths_are_verbatim() {
         for (url, path) in [
             ("http://h/a/../b?c#d", "/a/../b?c"),
             ("http://h", "/"),

@@ -1,10 +1,10 @@
-//! What the engines in Rust share: the protocol of `bench/judge/PROTOCOL.md`. Each engine is a program in `src/bin`, about a
-//! page around the interface of an implementation; nothing here knows one.
+//! Shared code for the Rust engines, which implements the protocol in `bench/judge/PROTOCOL.md`. Each engine is a
+//! program in `src/bin`, about a page long, that wraps an implementation.
 //!
-//! - [`message`] reads and writes messages,
-//! - [`Implementation`] is what an engine says of its implementation, and how it asks it,
-//! - `serve` answers requests, `bench` times passes,
-//! - `matcher`, with a feature of its own, makes engines of libraries that match text.
+//! - [`message`] reads and writes messages.
+//! - [`Implementation`] describes an implementation and calls it.
+//! - `serve` answers requests; `bench` times passes.
+//! - `matcher`, with its own feature, turns text-matching libraries into engines.
 #![deny(unsafe_code)]
 
 mod bench;

@@ -1,23 +1,23 @@
-//! Messages of the protocol: lists of fields, read from a stream and written to one. What they mean is not known here.
+//! Protocol messages: lists of fields, read from and written to streams.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// The most bytes of a key and of a length together with their colons.
+/// Maximum length in bytes of a key or length, including its colon.
 const MAX_HEAD: u64 = 64;
 
-/// The most bytes of a value.
+/// Maximum length of a value in bytes.
 pub const MAX_VALUE: usize = 32 << 20;
 
-/// The most fields of a message.
+/// Maximum number of fields in a message.
 pub const MAX_FIELDS: usize = 100_000;
 
-/// The fields of a message, each a key and a value.
+/// A message's fields: keys and values.
 pub type Fields = Vec<(String, Vec<u8>)>;
 
-/// Reads the next message; `None` at the end of the input.
+/// Reads the next message, or returns `None` at the end of the input.
 ///
 /// # Errors
-/// Errors if the input cannot be read, ends within a message, or is over a limit of the protocol.
+/// Returns an error if the input cannot be read, ends within a message, or exceeds a protocol limit.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Fields>> {
     let mut fields = Fields::new();
     loop {
@@ -61,10 +61,10 @@ fn read_to_colon(input: &mut impl BufRead) -> io::Result<String> {
     String::from_utf8(text).map_err(|_| malformed("a key is not text".to_owned()))
 }
 
-/// Writes a message and flushes.
+/// Writes a message and flushes the output.
 ///
 /// # Errors
-/// Errors if the output cannot be written.
+/// Returns an error if the output cannot be written.
 pub fn write(output: &mut impl Write, fields: &[(&str, String)]) -> io::Result<()> {
     for (key, value) in fields {
         writeln!(output, "{key}:{}:{value}", value.len())?;
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_read_as_it_was_written() {
+    fn messages_survive_a_round_trip() {
         let mut bytes = Vec::new();
         write(&mut bytes, &[("do", "load".to_owned()), ("body", "a:1:\n\n".to_owned()), ("url", String::new())])
             .unwrap();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_message_is_an_error_that_says_what_is_wrong() {
+    fn malformed_messages_are_described() {
         for (text, expected) in [
             (&b"do:4:load\n"[..], "ends within"),
             (b"do:4:load", "failed to fill"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_hold_to_the_byte_and_the_field() {
+    fn messages_stop_at_the_limits() {
         for (length, taken) in [(MAX_VALUE - 1, true), (MAX_VALUE, true), (MAX_VALUE + 1, false)] {
             let mut bytes = format!("body:{length}:").into_bytes();
             bytes.resize(bytes.len() + length, b'x');

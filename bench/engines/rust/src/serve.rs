@@ -1,4 +1,4 @@
-//! The loop over requests, and the answers to all of them but `bench`.
+//! The request loop, and replies to all requests except `bench`.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter};
@@ -7,20 +7,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::implementation::{Implementation, Row};
 use crate::message::{self, Fields};
 
-/// The only version of the protocol that is spoken here.
+/// The supported version of the protocol.
 const PROTOCOL: &[u8] = b"1";
 
 /// A reply that is not `ok`.
 pub(crate) enum Refusal {
-    /// The implementation does not take the robots.txt.
+    /// The implementation rejects the robots.txt.
     Refused(String),
-    /// The implementation has nothing like what is asked.
+    /// The implementation does not support the request.
     Skip(String),
     /// The request is malformed.
     Error(String),
 }
 
-/// The fields of a reply after `is`.
+/// A reply's fields after `is`.
 pub(crate) type Answer = Result<Vec<(&'static str, String)>, Refusal>;
 
 /// A loaded robots.txt.
@@ -29,37 +29,37 @@ pub(crate) struct Slot {
     pub(crate) body: Vec<u8>,
 }
 
-/// An implementation and the files that are loaded.
+/// An implementation and the loaded files.
 pub struct Session<I> {
     pub(crate) implementation: I,
     pub(crate) slots: BTreeMap<u32, Slot>,
 }
 
-/// A row of a request, with the number of its `slot` field.
+/// A requested row, with the index of its `slot` field.
 pub(crate) struct Asked<'a> {
     pub(crate) field: usize,
     pub(crate) slot: u32,
     pub(crate) row: Row<'a>,
 }
 
-/// Runs what may panic in an implementation.
+/// Calls an implementation. Returns `None` if it panics.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// The first field of that key.
+/// Returns the first value with a key.
 pub(crate) fn field<'a>(fields: &'a Fields, key: &str) -> Result<&'a [u8], Refusal> {
     let found = fields.iter().find(|(name, _)| name == key);
     found.map(|(_, value)| &value[..]).ok_or_else(|| Refusal::Error(format!("expected a field {key:?}")))
 }
 
-/// A number in a field.
+/// Parses a number.
 pub(crate) fn number<T: std::str::FromStr>(value: &[u8]) -> Result<T, Refusal> {
     let text = String::from_utf8_lossy(value);
     text.parse().map_err(|_| Refusal::Error(format!("expected a number, found {text:?}")))
 }
 
-/// The rows of a request.
+/// Returns a request's rows.
 pub(crate) fn rows(fields: &Fields) -> Result<Vec<Asked<'_>>, Refusal> {
     let mut rows = Vec::new();
     let (mut slot, mut agent, mut count) = (None, &b""[..], 0);
@@ -78,12 +78,12 @@ pub(crate) fn rows(fields: &Fields) -> Result<Vec<Asked<'_>>, Refusal> {
 }
 
 impl<I: Implementation> Session<I> {
-    /// A session without files.
+    /// Creates a session without files.
     pub fn new(implementation: I) -> Session<I> {
         Session { implementation, slots: BTreeMap::new() }
     }
 
-    /// The reply to a request.
+    /// Returns the reply to a request.
     pub fn reply(&mut self, request: &Fields) -> Vec<(&'static str, String)> {
         let asked = request.first().filter(|(key, _)| key == "do").map(|(_, value)| &value[..]);
         let answer = match asked {
@@ -109,7 +109,7 @@ impl<I: Implementation> Session<I> {
 
     fn hello(&self, request: &Fields) -> Answer {
         if field(request, "protocol")? != PROTOCOL {
-            return Err(Refusal::Skip("this engine speaks version 1 of the protocol".to_owned()));
+            return Err(Refusal::Skip("this engine supports version 1 of the protocol".to_owned()));
         }
         let hello = self.implementation.hello();
         let mut reply = vec![("name", hello.name), ("version", hello.version), ("dialect", hello.dialect)];
@@ -177,12 +177,12 @@ impl<I: Implementation> Session<I> {
     }
 }
 
-/// Answers the judge until it says `stop` or closes the input.
+/// Answers requests until `stop` or the end of the input.
 ///
 /// # Errors
-/// Errors if the input is not a message, or the output cannot be written.
+/// Returns an error if the input is malformed or the output cannot be written.
 pub fn serve<I: Implementation>(implementation: I) -> io::Result<()> {
-    // A panic of an implementation is the `E` of a row; its text would fill standard error.
+    // A panic in an implementation becomes a row's `E`. Its message would only fill standard error.
     std::panic::set_hook(Box::new(|_| {}));
     let mut input = io::stdin().lock();
     let mut output = BufWriter::new(io::stdout().lock());

@@ -1,18 +1,18 @@
-//! Small robots.txt files in every notation that is found in the wild, and URLs that nearly match them, from a seed. A new seed
-//! in every run finds what no fixed list has.
+//! Small robots.txt files that cover every notation found in the wild, and URLs that nearly match them, generated from
+//! a seed. A new seed in every run finds cases that no fixed list contains.
 
 use reptile_bench::generate::Random;
 
 use super::{Corpus, Group, Row};
 
-/// The rows of each file: so many crawlers, each with so many URLs.
+/// Number of crawlers per file, and number of URLs per crawler.
 const AGENTS: usize = 2;
 const URLS: usize = 10;
 
-/// The most files.
+/// Maximum number of files.
 pub const MAX_FILES: usize = 100_000;
 
-/// Names in user-agent lines. The crawlers that are asked for are the first [`NAMES`] of them.
+/// Values in user-agent lines. The first [`NAMES`] are also the crawlers in the questions.
 const NAMES: usize = 9;
 const VALUES: [&str; 22] = [
     "FooBot",
@@ -39,7 +39,7 @@ const VALUES: [&str; 22] = [
     "Mozilla/5.0 FooBot",
 ];
 
-/// Keys and separators as they are written, the usual ones first.
+/// Notations of keys and separators, the usual ones first.
 const AGENT_KEYS: [&str; 6] = ["User-agent", "user-agent", "USER-AGENT", "useragent", "user agent", "User-Agents"];
 const DISALLOW_KEYS: [&str; 5] = ["Disallow", "disallow", "Dissallow", "disalow", "DISALLOW"];
 const ALLOW_KEYS: [&str; 3] = ["Allow", "allow", "Allows"];
@@ -57,7 +57,7 @@ const OTHERS: [&str; 9] = [
     "Content-Signal: search=yes",
 ];
 
-/// What patterns and paths are made of.
+/// The building blocks for patterns and paths.
 const PIECES: [&str; 24] = [
     "a",
     "b",
@@ -85,7 +85,7 @@ const PIECES: [&str; 24] = [
     "A",
 ];
 
-/// Makes `files` robots.txt files with their rows, at most [`MAX_FILES`].
+/// Generates `files` robots.txt files with their rows, at most [`MAX_FILES`].
 #[must_use]
 pub fn make(seed: u64, files: usize) -> Corpus {
     let files = files.min(MAX_FILES);
@@ -116,18 +116,18 @@ fn group(seed: u64, number: usize) -> Group {
     }
 }
 
-/// The usual form, mostly.
+/// Returns the first form in most calls, otherwise any of them.
 fn of<'t>(random: &mut Random, forms: &[&'t str]) -> &'t str {
     if random.per_mille(800) { forms[0] } else { forms[random.below(forms.len())] }
 }
 
-/// A robots.txt; its patterns are appended to a list.
+/// Returns a robots.txt, and appends its patterns to a list.
 fn body(random: &mut Random, patterns: &mut Vec<String>) -> String {
     let mut body = String::new();
     if random.per_mille(30) {
         body.push('\u{FEFF}');
     }
-    // Most files have the same end on all lines.
+    // Most files use the same line end throughout.
     let ends = if random.per_mille(100) { &ENDS[..] } else { &ENDS[..1 + random.below(2)] };
     for _ in 0..1 + random.below(4) {
         for _ in 0..[1, 1, 1, 2, 3][random.below(5)] {
@@ -180,7 +180,7 @@ fn pattern(random: &mut Random) -> String {
     pattern
 }
 
-/// A URL: mostly made from a pattern to match it, or nearly.
+/// Returns a URL, usually one that matches or nearly matches a pattern.
 fn url(random: &mut Random, patterns: &[String]) -> String {
     let mut path = String::new();
     if !patterns.is_empty() && random.per_mille(800) {
@@ -214,7 +214,7 @@ mod tests {
     use crate::corpus::{COMMON, read};
 
     #[test]
-    fn a_seed_gives_the_same_rows_and_another_seed_others() {
+    fn rows_depend_only_on_the_seed() {
         let text = |corpus: &Corpus| format!("{:?}", corpus.groups);
         assert_eq!(text(&make(7, 20)), text(&make(7, 20)));
         assert_ne!(text(&make(7, 20)), text(&make(8, 20)));

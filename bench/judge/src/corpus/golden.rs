@@ -1,5 +1,5 @@
-//! Recorded verdicts of Google's library on real robots.txt files. They belong to others, are read from the folder that
-//! [`reptile_bench::shared`] finds, and are not in this repository.
+//! Recorded verdicts from Google's library on real robots.txt files. The files belong to third parties and are not in
+//! this repository. They are read from the folder that [`reptile_bench::shared`] returns.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::letters;
 /// Reads the files and the recorded rows.
 ///
 /// # Errors
-/// Errors if a file cannot be read, or a row is not of the form that is expected; names the row.
+/// Returns an error if a file cannot be read, or names the row if it is malformed.
 pub fn load(shared: &Path) -> Result<Corpus, String> {
     let files = reptile_bench::real_files(shared).map_err(|error| format!("real files: {error}"))?;
     let path = shared.join("corpora/real/golden.tsv.gz");
@@ -25,12 +25,12 @@ pub fn load(shared: &Path) -> Result<Corpus, String> {
         groups.iter().enumerate().map(|(place, group)| (group.name.as_bytes().to_vec(), place)).collect();
     for (number, line) in lines.iter().enumerate() {
         let fault = |fault: &str| format!("{}:{}: {fault}", path.display(), number + 1);
-        let (host, row) = row(line).ok_or_else(|| fault("host, agent, URL, verdict and line are expected"))?;
-        let place = *places.get(host).ok_or_else(|| fault("no robots.txt of this host"))?;
+        let (host, row) = row(line).ok_or_else(|| fault("expected host, agent, URL, verdict and line"))?;
+        let place = *places.get(host).ok_or_else(|| fault("no robots.txt for this host"))?;
         groups[place].rows.push(row);
     }
     groups.retain(|group| !group.rows.is_empty());
-    let about = format!("recorded verdicts of Google's library on {} real files", groups.len());
+    let about = format!("recorded verdicts from Google's library on {} real files", groups.len());
     Ok(Corpus { name: "golden", about, groups })
 }
 
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_five_fields() {
+    fn rows_have_five_fields() {
         let (host, found) = row(b"a.example\tFooBot\t/a b\tDISALLOW\t3").unwrap();
         assert_eq!((host, &*found.url, found.recorded.unwrap().1.letter), (&b"a.example"[..], &b"/a b"[..], b'D'));
         for bad in ["a\tb\tc\tALLOW", "a\tb\tc\tMAYBE\t1", "a\tb\tc\tALLOW\tx"] {

@@ -1,11 +1,11 @@
-//! What engines are asked: robots.txt files, and rows of crawler and URL, with the verdicts of all dialects.
+//! Questions for engines: robots.txt files, and rows with a crawler and URL, with all dialects' verdicts.
 //!
 //! | module | rows |
 //! |---|---|
-//! | [`suite`] | the conformance suite of `corpora/suite` |
-//! | [`web`] | sites of the synthetic web, the same in every run, with the recorded verdicts of Google's library |
-//! | [`fresh`] | small files in every notation, from a new seed in every run |
-//! | [`golden`] | recorded verdicts of Google's library on real files, where they are present |
+//! | [`suite`] | the conformance suite in `corpora/suite` |
+//! | [`web`] | sites from the synthetic web, the same in every run, with recorded verdicts from Google's library |
+//! | [`fresh`] | small files that cover every notation, from a new seed in every run |
+//! | [`golden`] | recorded verdicts from Google's library on real files, if they are present |
 
 pub mod fresh;
 pub mod golden;
@@ -20,13 +20,14 @@ use reptile_compiler::oracle;
 
 use crate::letters;
 
-/// The largest robots.txt that the slow oracle reads anew for each row, in bytes. Above it the one shot answers.
+/// Maximum size in bytes of a robots.txt that the slow oracle reads again for each row. For larger ones, `decide_once`
+/// answers.
 const ORACLE_BYTES: usize = 64 << 10;
 
-/// The reading that an engine without a claim is held against in tables.
+/// The dialect that engines without a claimed dialect are compared with.
 pub const COMMON: &Dialect = &dialect::RFC9309;
 
-/// A verdict: a letter, and the line of the rule that decides, or 0.
+/// A dialect's verdict: a letter, and the line of the deciding rule, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// `A` or `D`, or `N` if the oracle would take too long.
@@ -42,7 +43,7 @@ pub struct Row {
     pub agent: Vec<u8>,
     /// The URL.
     pub url: Vec<u8>,
-    /// A recorded reading, and the dialect whose reading it is.
+    /// A recorded verdict and its dialect.
     pub recorded: Option<(&'static Dialect, Reading)>,
 }
 
@@ -51,7 +52,7 @@ pub struct Row {
 pub struct Group {
     /// The name, unique in the corpus.
     pub name: String,
-    /// What it is about, or empty.
+    /// The topic, or empty.
     pub tag: &'static str,
     /// The origin of the robots.txt.
     pub origin: String,
@@ -61,24 +62,25 @@ pub struct Group {
     pub rows: Vec<Row>,
 }
 
-/// Rows of one kind.
+/// Rows of one kind, with their files.
 pub struct Corpus {
     /// The name.
     pub name: &'static str,
-    /// What it is, for a reader of the report.
+    /// A description for the report.
     pub about: String,
     /// The files with their rows.
     pub groups: Vec<Group>,
 }
 
 impl Corpus {
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
-    /// The readings of a dialect, group by group. On two threads; each row takes time in proportion to the file.
+    /// Returns a dialect's verdicts, group by group, computed on two threads. A row takes time proportional to the file
+    /// size.
     #[must_use]
     pub fn readings(&self, dialect: &'static Dialect) -> Vec<Vec<Reading>> {
         let of_group = |group: &Group| -> Vec<Reading> {
@@ -99,8 +101,8 @@ impl Corpus {
     }
 }
 
-/// The reading of a dialect, of a body that was fetched with status 200. What a body means that is no robots.txt, such as a web
-/// page, is a part of the reading: Yandex documents that everything is allowed then.
+/// Returns a dialect's verdict for a body that was fetched with status 200. It takes into account how the dialect
+/// treats bodies other than robots.txt, such as web pages: Yandex documents that they allow everything.
 #[must_use]
 pub fn read(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading {
     let (fetched, profile) = (Capture::default(), Profile::of_dialect(dialect));
@@ -111,7 +113,7 @@ pub fn read(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading
     }
 }
 
-/// The verdict of the rules in a body.
+/// Returns the verdict of a body's rules.
 fn read_rules(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading {
     let answer = if body.len() <= ORACLE_BYTES {
         oracle::decide(body, dialect, agent, url)
@@ -125,7 +127,7 @@ fn read_rules(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Readi
     Reading { letter, line: Some(answer.line) }
 }
 
-/// Shows bytes so that they can be read and typed again: text as it is, other bytes and controls as `\xNN`.
+/// Formats bytes so that they can be read and typed: text unchanged, other bytes and control characters as `\xNN`.
 #[must_use]
 pub fn shown(bytes: &[u8]) -> String {
     let mut shown = String::new();
@@ -157,21 +159,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_shown_so_that_they_can_be_typed() {
+    fn bytes_are_shown_in_typable_form() {
         assert_eq!(shown("a\\b\té\u{200B}\r\n".as_bytes()), "a\\\\b\\té\\xE2\\x80\\x8B\\r\\n");
         assert_eq!(shown(b"\xFFa\0"), "\\xFFa\\x00");
     }
 
-    /// Whether the rules in it are read is a choice of each dialect.
+    /// Each dialect chooses whether to read the rules in a web page.
     #[test]
-    fn a_web_page_is_read_as_each_dialect_says() {
+    fn web_pages_are_treated_by_dialect() {
         let page = b"<html>\nUser-agent: *\nDisallow: /x\n";
         let letter = |dialect| char::from(read(dialect, page, b"FooBot", b"https://a.example/x").letter);
         assert_eq!([&dialect::GOOGLE_LIB, &dialect::RFC9309, &dialect::YANDEX].map(letter), ['D', 'D', 'A']);
     }
 
     #[test]
-    fn a_recorded_reading_comes_before_the_oracle() {
+    fn recorded_verdicts_take_precedence_over_the_oracle() {
         let google = &dialect::GOOGLE_LIB;
         let wrong = Reading { letter: b'D', line: Some(9) };
         let row = Row { agent: b"a".into(), url: b"/".into(), recorded: Some((google, wrong)) };

@@ -1,4 +1,4 @@
-//! The conformance suite of `corpora/suite`, as `corpora/README.md` describes it.
+//! The conformance suite in `corpora/suite`, as described in `corpora/README.md`.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use serde::Deserialize;
 use super::{Corpus, Group, Reading, Row};
 use crate::letters;
 
-/// The most bytes of a body or URL that a case may ask for, repeated parts together.
+/// Maximum size in bytes for a body or URL made from repeated parts.
 const MAX_PARTS_BYTES: usize = 20 << 20;
 
-/// What cases are about.
+/// The topics.
 const TAGS: [&str; 7] = ["RFC 9309", "Google", "Yandex", "Bing", "1994 and 1996", "choices", "robustness"];
 
 #[derive(Deserialize)]
@@ -55,10 +55,10 @@ enum Verdict {
     Disallow,
 }
 
-/// Reads all files of the folder.
+/// Reads all files in the folder.
 ///
 /// # Errors
-/// Errors if a file cannot be read or is not a file of the suite; names it.
+/// Returns an error that names the file if it cannot be read or is malformed.
 pub fn load(folder: &Path) -> Result<Corpus, String> {
     let at_fault = |path: &Path, fault: &dyn std::fmt::Display| format!("{}: {fault}", path.display());
     let entries = std::fs::read_dir(folder).map_err(|error| at_fault(folder, &error))?;
@@ -75,7 +75,7 @@ pub fn load(folder: &Path) -> Result<Corpus, String> {
     Ok(Corpus { name: "suite", about, groups })
 }
 
-/// The cases of a file.
+/// Returns the cases in a file.
 fn groups_of(text: &str, file: &str) -> Result<Vec<Group>, String> {
     let suite: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let dialect = Dialect::from_name(&suite.dialect).ok_or_else(|| format!("no dialect {:?}", suite.dialect))?;
@@ -129,7 +129,7 @@ fn group(case: Case, file: &str, dialect: &'static Dialect) -> Result<Group, Str
     })
 }
 
-/// What a case is about, by its source and its dialect.
+/// Returns a case's topic, based on its source and dialect.
 fn tag(source: &str, dialect: &str, is_raw: bool) -> &'static str {
     let [rfc, google, yandex, bing, old, choices, robustness] = TAGS;
     if is_raw {
@@ -153,7 +153,7 @@ fn decoded(text: &str) -> Result<Vec<u8>, String> {
     BASE64_STANDARD.decode(text).map_err(|error| format!("not base64: {error}"))
 }
 
-/// Joins parts, each repeated as often as said.
+/// Joins parts, each repeated the given number of times.
 fn repeated(parts: &[(Vec<u8>, usize)]) -> Result<Vec<u8>, String> {
     let bytes = parts.iter().map(|(part, times)| part.len().saturating_mul(*times)).fold(0, usize::saturating_add);
     if bytes > MAX_PARTS_BYTES {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limit_of_the_parts() {
+    fn parts_stop_at_the_size_limit() {
         for (bytes, is_good) in
             [(MAX_PARTS_BYTES - 1, true), (MAX_PARTS_BYTES, true), (MAX_PARTS_BYTES + 1, false), (usize::MAX, false)]
         {
@@ -176,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_reads_every_row_as_recorded() {
+    fn oracle_agrees_with_every_row() {
         let corpus = load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpora/suite")).unwrap();
-        // As `compiler/tests/suite.rs` counts them.
+        // The same counts as in `compiler/tests/suite.rs`.
         assert_eq!((corpus.groups.len(), corpus.rows()), (314, 959));
         for tag in TAGS {
             assert!(corpus.groups.iter().any(|group| group.tag == tag), "no case about {tag}");

@@ -1,5 +1,5 @@
-//! Sites of the synthetic web of `corpora/`, the same in every run, with the verdicts and lines that Google's library gave when it
-//! was asked through its engine: `reptile-judge expect ENGINE` writes them again.
+//! Sites from the synthetic web in `corpora/`, the same in every run, with recorded verdicts and lines from Google's
+//! library. `reptile-judge expect ENGINE` records them again.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -14,22 +14,22 @@ use reptile_corpora::urls::Spread;
 use super::{Corpus, Group, Reading, Row};
 use crate::engine::Answers;
 
-/// The web that the sites are of.
+/// The web that contains the sites.
 const WEB: Web = Web { origins: 400, seed: 9309 };
 
-/// How many URLs all sites have together.
+/// Total number of URLs on all sites.
 const URLS: u64 = 4_000;
 
-/// The crawlers, each of which is asked for every URL.
+/// The crawlers. Each is combined with every URL.
 const AGENTS: [&[u8]; 3] = [b"Googlebot", b"GPTBot", b"AhrefsBot"];
 
-/// The file with the recorded verdicts.
+/// Returns the path of the recorded verdicts.
 #[must_use]
 pub fn expected_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected/web.tsv")
 }
 
-/// Makes the sites that have a robots.txt, with their rows.
+/// Generates the sites that have a robots.txt, with their rows.
 #[must_use]
 pub fn make() -> Corpus {
     let mut urls: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
@@ -49,14 +49,14 @@ pub fn make() -> Corpus {
         Some(Group { origin: format!("{scheme}://{}", site.host), name: site.host, tag: "", body, rows })
     };
     let groups: Vec<Group> = (0..WEB.origins).filter_map(group).collect();
-    let about = format!("{} sites of the synthetic web, the same in every run", groups.len());
+    let about = format!("{} sites from the synthetic web, the same in every run", groups.len());
     Corpus { name: "web", about, groups }
 }
 
-/// Makes the sites, and adds the recorded verdicts of a file.
+/// Generates the sites, and adds the recorded verdicts from a file.
 ///
 /// # Errors
-/// Errors if the file cannot be read or is about other rows; says which.
+/// Returns an error if the file cannot be read or describes other rows.
 pub fn load(path: &Path) -> Result<Corpus, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut corpus = make();
@@ -64,7 +64,7 @@ pub fn load(path: &Path) -> Result<Corpus, String> {
     Ok(corpus)
 }
 
-/// Writes verdicts as a file of them.
+/// Formats verdicts for the recorded file.
 #[must_use]
 pub fn written(corpus: &Corpus, by: &str, answers: &[Answers]) -> String {
     let mut text = format!("# The verdicts and lines of {by} on the corpus `web`: host, verdicts, lines\n");
@@ -81,8 +81,7 @@ fn add_expected(corpus: &mut Corpus, text: &str) -> Result<(), String> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
     for group in &mut corpus.groups {
         let (number, line) = lines.next().ok_or("1: fewer sites than the corpus has")?;
-        let fault =
-            |fault: String| format!("{}: {fault}; write the file again with `reptile-judge expect`", number + 1);
+        let fault = |fault: String| format!("{}: {fault}; record it again with `reptile-judge expect`", number + 1);
         let mut fields = line.split('\t');
         let (host, letters) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default().as_bytes());
         let found: Vec<Option<u32>> =
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_recorded_verdicts_are_those_of_the_oracle() {
+    fn recorded_verdicts_match_the_oracle() {
         let corpus = load(&expected_path()).unwrap();
         assert!(corpus.rows() > 5_000, "{}", corpus.rows());
         let mut disallowed = 0;
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_about_other_rows_is_refused() {
+    fn files_with_other_rows_are_rejected() {
         let mut corpus = make();
         let answers: Vec<Answers> = corpus
             .groups

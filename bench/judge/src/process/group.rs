@@ -64,7 +64,7 @@ impl Group {
         let mut started = started();
         let child = std::os::unix::process::CommandExt::process_group(&mut command, 0)
             .spawn()
-            .map_err(|error| format!("{program} cannot be started: {error}"))?;
+            .map_err(|error| format!("cannot start {program}: {error}"))?;
         started.insert(child.id());
         drop(started);
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -72,7 +72,7 @@ impl Group {
         if let Some(bytes) = limits.address_space {
             let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
             prlimit(group.pid, Resource::As, limit)
-                .map_err(|error| format!("the address space of {program} cannot be limited: {error}"))?;
+                .map_err(|error| format!("cannot limit the address space of {program}: {error}"))?;
         }
         Ok(group)
     }

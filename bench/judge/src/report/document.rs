@@ -1,36 +1,36 @@
-//! A page as a list of blocks, written as Markdown and as HTML. Knows nothing of engines.
+//! A document as a list of blocks, which can be written as Markdown or HTML.
 
 use std::fmt::Write as _;
 
 use html_escape::encode_quoted_attribute as escaped;
 
-/// A part of a page.
+/// A part of a document.
 pub enum Block {
-    /// A heading: its level from 1 on, and its text.
+    /// A heading: its level, starting at 1, and its text.
     Heading(usize, String),
-    /// Text.
+    /// A paragraph.
     Text(String),
-    /// Lines that are shown as they are.
+    /// Preformatted lines.
     Code(Vec<String>),
     /// A table.
     Table(Table),
-    /// A plot: the name of its file, what it shows, and the SVG.
+    /// A plot: its file name, a description, and the SVG.
     Plot(String, String, String),
 }
 
-/// A table: the first column is text, and the others are right-aligned unless they are named as text.
+/// A table. The first column is text; other columns are right-aligned unless listed in `text`.
 #[derive(Default)]
 pub struct Table {
-    /// The heads of the columns.
+    /// The column headings.
     pub head: Vec<String>,
-    /// The columns of text besides the first one.
+    /// The indexes of further text columns.
     pub text: Vec<usize>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(head: impl IntoIterator<Item = impl Into<String>>) -> Table {
         Table { head: head.into_iter().map(Into::into).collect(), ..Table::default() }
     }
@@ -40,7 +40,7 @@ impl Table {
     }
 }
 
-/// The look of the page.
+/// The style sheet.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--bar:#3f7cac;--marked:#d0603b;--line:#8884}
 body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem}
@@ -54,7 +54,7 @@ svg{max-width:100%;height:auto}svg text{fill:currentColor;font:12px system-ui,sa
 @media(max-width:40rem){body{padding:.6rem}th,td{padding:.2rem .35rem}}
 ";
 
-/// The page as Markdown. Plots are files beside it.
+/// Returns the document as Markdown. Plots are separate files in the same folder.
 #[must_use]
 pub fn markdown(blocks: &[Block]) -> String {
     let mut page = String::new();
@@ -64,7 +64,7 @@ pub fn markdown(blocks: &[Block]) -> String {
             Block::Text(text) => push(&mut page, format_args!("{}\n\n", plain(text))),
             Block::Code(lines) => {
                 page.push_str("```text\n");
-                // A fence in a line would end the block.
+                // A fence inside the block would end it.
                 lines.iter().for_each(|line| push(&mut page, format_args!("{}\n", line.replace("```", "` ` `"))));
                 page.push_str("```\n\n");
             }
@@ -85,7 +85,7 @@ fn markdown_table(page: &mut String, table: &Table) {
     page.push('\n');
 }
 
-/// Text of others in Markdown: nothing in it is markup.
+/// Escapes Markdown markup in untrusted text.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
@@ -97,7 +97,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// The page as HTML, in one file that needs nothing else.
+/// Returns the document as a self-contained HTML file.
 #[must_use]
 pub fn html(title: &str, blocks: &[Block]) -> String {
     let mut page = format!(
@@ -142,30 +142,49 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
 
 /// A bar of a plot.
 pub struct Bar {
-    /// Whose it is.
+    /// The label to the left.
     pub label: String,
-    /// How long it is.
+    /// The value that determines its length.
     pub value: f64,
-    /// The value as text.
+    /// The text to the right.
     pub shown: String,
-    /// Whether it is in the colour of those that should not be compared.
+    /// Whether it is drawn in the color for values that are not comparable.
     pub is_marked: bool,
 }
 
-/// Bars over a logarithmic scale, as SVG. The shortest bar is a twentieth of the longest.
+/// Returns the relative lengths of bars on a logarithmic scale, from 0.05 for the smallest value to 1 for the largest.
+fn lengths(bars: &[Bar]) -> Vec<f64> {
+    let logs: Vec<f64> = bars.iter().map(|bar| bar.value.max(1e-9).log10()).collect();
+    let (least, most) = logs.iter().fold((f64::MAX, f64::MIN), |(least, most), &log| (least.min(log), most.max(log)));
+    let length = |log: f64| if most > least { 0.05 + 0.95 * (log - least) / (most - least) } else { 1.0 };
+    logs.into_iter().map(length).collect()
+}
+
+/// Returns bars on a logarithmic scale as lines of text, drawn with block characters.
+#[must_use]
+pub fn text_bars(bars: &[Bar]) -> Vec<String> {
+    const WIDTH: f64 = 40.0;
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let label_width = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or_default();
+    let line = |(bar, length): (&Bar, f64)| {
+        let eighths = (length * WIDTH * 8.0).round() as usize;
+        let drawn = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+        format!("{:label_width$} {drawn} {}", bar.label, bar.shown)
+    };
+    bars.iter().zip(lengths(bars)).map(line).collect()
+}
+
+/// Returns bars on a logarithmic scale as SVG. The shortest bar is a twentieth of the longest.
 #[must_use]
 pub fn bars(bars: &[Bar]) -> String {
     const ROW: usize = 22;
     const LEFT: f64 = 170.0;
     const WIDTH: f64 = 360.0;
     let height = bars.len() * ROW + 6;
-    let logs = || bars.iter().map(|bar| bar.value.max(1e-9).log10());
-    let (least, most) = (logs().fold(f64::MAX, f64::min), logs().fold(f64::MIN, f64::max));
     let mut svg =
         format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 {height}\" width=\"640\" role=\"img\">\n");
-    for (index, (bar, log)) in bars.iter().zip(logs()).enumerate() {
-        let share = if most > least { 0.05 + 0.95 * (log - least) / (most - least) } else { 1.0 };
-        let (y, width) = (index * ROW + 4, share * WIDTH);
+    for (index, (bar, length)) in bars.iter().zip(lengths(bars)).enumerate() {
+        let (y, width) = (index * ROW + 4, length * WIDTH);
         let (label, shown) = (escaped(&bar.label), escaped(&bar.shown));
         let (class, colour) = if bar.is_marked { ("marked", "#d0603b") } else { ("bar", "#3f7cac") };
         let (text_y, end) = (y + 13, LEFT + width + 6.0);
@@ -183,7 +202,7 @@ pub fn bars(bars: &[Bar]) -> String {
     svg
 }
 
-/// A line of a file of comma-separated values.
+/// Returns a line of comma-separated values.
 #[must_use]
 pub fn csv_line(cells: &[String]) -> String {
     let cell = |cell: &String| {
@@ -196,11 +215,11 @@ pub fn csv_line(cells: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// What an engine might call itself.
+    /// A name that an engine might report.
     const HOSTILE: &str = "<script>alert('x')</script>|`*_[a](b)\n# x";
 
     #[test]
-    fn names_of_others_are_not_markup() {
+    fn untrusted_names_are_escaped() {
         let mut table = Table::new(["engine", "n"]);
         table.rows.push(vec![HOSTILE.into(), "1".into()]);
         let bar = Bar { label: HOSTILE.into(), value: 1.0, shown: HOSTILE.into(), is_marked: false };
@@ -227,11 +246,34 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_as_long_as_their_logarithms() {
+    fn bar_lengths_are_logarithmic() {
         let bar = |value| Bar { label: String::new(), value, shown: String::new(), is_marked: false };
         let svg = bars(&[bar(10.0), bar(100.0), bar(1000.0)]);
         for width in ["width=\"18.0\"", "width=\"189.0\"", "width=\"360.0\""] {
             assert!(svg.contains(width), "{svg}");
         }
+    }
+
+    #[test]
+    fn text_bars_are_aligned_and_logarithmic() {
+        let bar =
+            |label: &str, value| Bar { label: label.into(), value, shown: format!("{value:.1} x"), is_marked: false };
+        let lines = text_bars(&[bar("a", 1.0), bar("long", 10.0), bar("ü", 100.0)]);
+        let expected = [
+            "a    ██ 1.0 x".to_owned(),
+            format!("long {} 10.0 x", "█".repeat(21)),
+            format!("ü    {} 100.0 x", "█".repeat(40)),
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(text_bars(&[bar("a", 1.0)]), [format!("a {} 1.0 x", "█".repeat(40))]);
+        assert!(text_bars(&[]).is_empty());
+    }
+
+    #[test]
+    fn text_bars_end_in_eighths() {
+        let bar = |value| Bar { label: String::new(), value, shown: String::new(), is_marked: false };
+        // Lengths of 2, 14.36 and 40 cells.
+        let lines = text_bars(&[bar(1.0), bar(10_f64.powf(0.325_263)), bar(10.0)]);
+        assert_eq!(lines[1].trim(), "█".repeat(14) + "▍");
     }
 }

@@ -1,4 +1,4 @@
-//! The figures of a run: medians, shares and sums of its records.
+//! Medians, shares and sums calculated from a run's records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,43 +8,43 @@ use crate::records::{
     CorpusRecord, Difference, End, EngineRecord, Failure, Hostile, Memory, Pair, Record, Run, Score, Speed, Traced,
 };
 
-/// The records of a run by kind.
+/// A run's records, by kind.
 #[derive(Default)]
 pub struct Records {
-    /// What was run.
+    /// The run itself.
     pub run: Run,
     /// The engines, in the order of `engines.toml`.
     pub engines: Vec<EngineRecord>,
     /// The corpora.
     pub corpora: Vec<CorpusRecord>,
-    /// What went wrong.
+    /// Failures.
     pub failures: Vec<Failure>,
-    /// How verdicts compare with dialects.
+    /// Comparisons with dialects.
     pub scores: Vec<Score>,
-    /// How engines compare with each other.
+    /// Comparisons between engines.
     pub pairs: Vec<Pair>,
-    /// Minimised differences.
+    /// Minimized differences.
     pub differences: Vec<Difference>,
-    /// Differences whose reasons are known.
+    /// Differences with known causes.
     pub traced: Vec<Traced>,
-    /// Measurements.
+    /// Speed measurements.
     pub speeds: Vec<Speed>,
-    /// Hostile files.
+    /// Results for hostile files.
     pub hostile: Vec<Hostile>,
-    /// Memory.
+    /// Memory measurements.
     pub memory: Vec<Memory>,
-    /// The end, if the run was not killed.
+    /// The end, unless the run was killed.
     pub end: Option<End>,
 }
 
 impl Records {
-    /// Sorts records by kind.
+    /// Groups records by kind.
     ///
     /// # Errors
-    /// Errors if the first record is not that of a run.
+    /// Returns an error if the first record does not describe a run.
     pub fn new(all: Vec<Record>) -> Result<Records, String> {
         if !matches!(all.first(), Some(Record::Run(_))) {
-            return Err("the first record is not that of a run".into());
+            return Err("the first record does not describe a run".into());
         }
         let mut records = Records::default();
         for record in all {
@@ -67,7 +67,7 @@ impl Records {
         Ok(records)
     }
 
-    /// The names of the engines that are there.
+    /// Returns the engines that were available.
     pub fn present(&self) -> impl Iterator<Item = &EngineRecord> {
         self.engines.iter().filter(|engine| engine.absent.is_none())
     }
@@ -82,36 +82,36 @@ pub struct Figure {
     pub model: String,
     /// The input.
     pub input: String,
-    /// Nanoseconds for a row or unit: the median of the rounds' medians. None if no round counts.
+    /// Nanoseconds per row or unit: the median of the rounds' medians. `None` if all rounds are void.
     pub ns: Option<f64>,
-    /// The smallest and the largest median of a round.
+    /// The smallest and the largest median of any round.
     pub range: (f64, f64),
-    /// The rounds that count, and those that are void.
+    /// Number of valid rounds.
     pub rounds: usize,
-    /// The rounds whose samples do not count.
+    /// Number of void rounds.
     pub voids: usize,
-    /// Why the first of them does not.
+    /// Why the first void round is void.
     pub void: Option<String>,
-    /// Rows of a pass.
+    /// Rows or units per pass.
     pub units: usize,
-    /// The share of the compared rows with the verdict of the dialect, from 0 to 1.
+    /// The share of compared rows with the dialect's verdict, from 0 to 1.
     pub right: f64,
-    /// The dialect.
+    /// The dialect that verdicts are compared with.
     pub dialect: String,
 }
 
-/// The share of rows that have to be right for a figure to be one that others are compared with.
+/// Minimum share of right verdicts for a figure to count as the fastest.
 pub const SHARE: f64 = 0.99;
 
 impl Figure {
-    /// Whether others may be compared with it.
+    /// Returns whether the figure is valid and its verdicts are right, so that others may be compared with it.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.ns.is_some() && self.right >= SHARE
     }
 }
 
-/// The figures of all measurements, by model and input in the order in which they were measured.
+/// Returns the figures for all measurements, by model and input in measurement order.
 #[must_use]
 pub fn figures(speeds: &[Speed]) -> Vec<Figure> {
     let mut groups: BTreeMap<(usize, usize), Vec<&Speed>> = BTreeMap::new();
@@ -125,7 +125,7 @@ pub fn figures(speeds: &[Speed]) -> Vec<Figure> {
     groups.into_values().filter_map(|rounds| figure(&rounds)).collect()
 }
 
-/// The place of a thing in a list, where it is put if it is new.
+/// Returns the index of an item in a list. Appends the item if it is new.
 fn place<T: PartialEq>(things: &mut Vec<T>, thing: T) -> usize {
     things.iter().position(|known| *known == thing).unwrap_or_else(|| {
         things.push(thing);
@@ -152,23 +152,35 @@ fn figure(rounds: &[&Speed]) -> Option<Figure> {
     })
 }
 
-/// The median time of a unit in the samples of a round.
+/// Returns the median time per unit over a round's samples.
 fn round_median(round: &Speed) -> f64 {
     let unit = |passes: u64| (passes as f64 * round.units as f64).max(1.0);
     median(round.samples.iter().map(|sample| sample.ns as f64 / unit(sample.passes)).collect())
 }
 
-/// The fastest figure of a model and an input that others may be compared with.
+/// Returns the fastest figure for a model and input that others may be compared with.
 #[must_use]
 pub fn fastest(figures: &[Figure], model: &str, input: &str) -> Option<f64> {
     let of_task = figures.iter().filter(|figure| figure.model == model && figure.input == input && figure.counts());
     of_task.filter_map(|figure| figure.ns).min_by(f64::total_cmp)
 }
 
-/// The geometric mean of each engine's ratios to the fastest, over the inputs of a model; with how many inputs there are, and whether
-/// all figures count.
+/// An engine's mean speed in a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mean {
+    /// The engine.
+    pub engine: String,
+    /// Geometric mean over the ratios to the fastest engine for each input.
+    pub ratio: f64,
+    /// Number of inputs with a ratio.
+    pub inputs: usize,
+    /// Whether all figures count.
+    pub is_right: bool,
+}
+
+/// Returns each engine's mean in a model, fastest first.
 #[must_use]
-pub fn means(figures: &[Figure], model: &str) -> Vec<(String, f64, usize, bool)> {
+pub fn means(figures: &[Figure], model: &str) -> Vec<Mean> {
     let of_model = || figures.iter().filter(|figure| figure.model == model);
     let engines: BTreeSet<&str> = of_model().map(|figure| &*figure.engine).collect();
     let mut means = Vec::new();
@@ -177,15 +189,19 @@ pub fn means(figures: &[Figure], model: &str) -> Vec<(String, f64, usize, bool)>
         let ratio = |figure: &&Figure| Some((figure.ns? / fastest(figures, model, &figure.input)?).ln());
         let ratios: Vec<f64> = mine.iter().filter_map(ratio).collect();
         if !ratios.is_empty() {
-            let mean = (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
-            means.push((engine.to_owned(), mean, ratios.len(), mine.iter().all(|figure| figure.counts())));
+            means.push(Mean {
+                engine: engine.to_owned(),
+                ratio: (ratios.iter().sum::<f64>() / ratios.len() as f64).exp(),
+                inputs: ratios.len(),
+                is_right: mine.iter().all(|figure| figure.counts()),
+            });
         }
     }
-    means.sort_by(|a, b| a.1.total_cmp(&b.1));
+    means.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
     means
 }
 
-/// A time as people read it.
+/// Formats a time with three digits and a unit.
 #[must_use]
 pub fn time(ns: f64) -> String {
     let digits = |number: f64| if number < 10.0 { 2 } else { usize::from(number < 100.0) };
@@ -198,7 +214,7 @@ pub fn time(ns: f64) -> String {
     format!("{number:.*} {unit}", digits(number))
 }
 
-/// A share in percent that is 100 only if nothing is missing.
+/// Formats a share in percent. It shows 100 % only for an exact match.
 #[must_use]
 pub fn percent(part: usize, all: usize) -> String {
     match all {
@@ -230,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_the_median_of_the_rounds_that_count() {
+    fn figures_are_medians_of_the_valid_rounds() {
         let speeds = [
             speed("a", 0, &[200, 2000, 400], None, 10),
             speed("a", 1, &[600], None, 10),
@@ -238,7 +254,7 @@ mod tests {
             speed("a", 3, &[1000], None, 10),
         ];
         let figure = &figures(&speeds)[0];
-        // Rounds of 20, 30 and 50 ns a row.
+        // Rounds with 20, 30 and 50 ns per row.
         assert_eq!((figure.ns, figure.rounds, figure.voids), (Some(30.0), 3, 1));
         assert_eq!((figure.range, figure.void.as_deref()), ((20.0, 50.0), Some("counts")));
     }
@@ -249,12 +265,12 @@ mod tests {
         let all = figures(&speeds);
         assert_eq!(fastest(&all, "decide", "small"), Some(100.0));
         let means = means(&all, "decide");
-        assert_eq!((&*means[0].0, means[0].3), ("wrong", false));
-        assert_eq!((&*means[1].0, means[1].1, means[1].3), ("right", 1.0, true));
+        assert_eq!((&*means[0].engine, means[0].is_right), ("wrong", false));
+        assert_eq!((&*means[1].engine, means[1].ratio, means[1].is_right), ("right", 1.0, true));
     }
 
     #[test]
-    fn only_all_is_a_hundred_percent() {
+    fn percentages_do_not_round_up_to_100() {
         assert_eq!(percent(239_099, 239_100), "99.99 %");
         assert_eq!(percent(239_100, 239_100), "100 %");
         assert_eq!(percent(0, 0), "-");

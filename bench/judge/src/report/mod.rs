@@ -1,5 +1,5 @@
-//! `reptile-judge report`: makes the page of a run from its records, as Markdown and as HTML, with plots and the raw figures
-//! as CSV beside it. What it says follows from the records alone, so that it can be made again.
+//! `reptile-judge report`: turns the records of a run into a report in Markdown and HTML, with plots and CSV files. It
+//! only uses the records, so a report can be regenerated.
 
 mod document;
 mod figures;
@@ -12,10 +12,10 @@ use crate::records;
 use self::document::{Block, csv_line, html, markdown};
 use self::figures::{Records, figures};
 
-/// Makes the page of the run in a folder, and writes it beside the records. Returns the names of the files.
+/// Writes the report of a run to the folder that contains its records. Returns the file names.
 ///
 /// # Errors
-/// Errors if the records cannot be read or a file cannot be written.
+/// Returns an error if the records cannot be read or a file cannot be written.
 pub fn write(folder: &Path) -> Result<Vec<String>, String> {
     let records = Records::new(records::read(folder)?)?;
     let title = format!("robots.txt implementations, measured on {}", records.run.started);
@@ -34,7 +34,7 @@ pub fn write(folder: &Path) -> Result<Vec<String>, String> {
     Ok(files.into_iter().map(|(file, _)| file).collect())
 }
 
-/// The raw figures as CSV.
+/// Returns the raw figures as CSV files: names and contents.
 fn tables_of_values(records: &Records) -> Vec<(String, String)> {
     let table = |name: &str, head: &[&str], rows: Vec<Vec<String>>| {
         let head: Vec<String> = head.iter().map(|&cell| cell.to_owned()).collect();

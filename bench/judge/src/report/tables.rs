@@ -1,26 +1,30 @@
-//! What the page says: sections of text, tables and plots, from the records of a run.
+//! The sections of a report: text, tables and plots made from a run's records.
 
 use std::collections::BTreeSet;
 
 use reptile_compiler::dialect;
 
-use super::document::{Bar, Block, Table, bars};
-use super::figures::{Figure, Records, SHARE, fastest, figures, means, percent, time};
+use super::document::{Bar, Block, Table, bars, text_bars};
+use super::figures::{Figure, Mean, Records, SHARE, fastest, figures, means, percent, time};
 use crate::corpus::COMMON;
 use crate::engine::MODELS;
 use crate::letters;
 use crate::records::{EngineRecord, Failure, Score};
 
-/// How many differences of each engine are shown.
+/// Maximum number of differences shown per engine.
 const EXAMPLES: usize = 4;
 
-/// How many kinds of failures are listed.
+/// Maximum number of distinct failures listed.
 const FAILURES: usize = 60;
 
-/// The page of a run.
+/// Models whose speed the summary shows, with a column heading. The chart shows the first one that was measured.
+const SUMMARY_MODELS: [(&str, &str); 2] = [("fresh", "time for new URLs"), ("one-shot", "time for one question")];
+
+/// Returns the report of a run: a summary, then the details.
 #[must_use]
 pub fn page(title: &str, records: &Records) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(1, title.to_owned())];
+    summary(records, &mut blocks);
     about(records, &mut blocks);
     engines(records, &mut blocks);
     verdicts(records, &mut blocks);
@@ -41,13 +45,119 @@ fn heading(blocks: &mut Vec<Block>, level: usize, text: impl Into<String>) {
     blocks.push(Block::Heading(level, text.into()));
 }
 
-/// The machine, the command, and what the figures are.
+/// Adds a summary: a table with each engine's verdict differences and relative times, and a chart.
+fn summary(records: &Records, blocks: &mut Vec<Block>) {
+    let all = figures(&records.speeds);
+    let measured = SUMMARY_MODELS.map(|(model, head)| (model, head, means(&all, model)));
+    let models: Vec<_> = measured.iter().filter(|(_, _, means)| means.len() > 1).collect();
+    let has_verdicts = !records.scores.is_empty();
+    if !has_verdicts && models.is_empty() {
+        return;
+    }
+    let mut head = vec!["engine"];
+    if has_verdicts {
+        head.extend(["dialect", "verdict differences", "rows compared", "unanswered"]);
+    }
+    head.extend(models.iter().map(|(_, head, _)| *head));
+    let mut table = Table::new(head);
+    table.text = if has_verdicts { vec![1] } else { Vec::new() };
+    for engine in by_speed(records, &models) {
+        let mut row = vec![engine.engine.clone()];
+        if has_verdicts {
+            let dialect = expected_dialect(engine);
+            let is_mine = |score: &&Score| score.engine == engine.engine && score.dialect == dialect;
+            let score = total(records.scores.iter().filter(is_mine));
+            row.push(dialect.to_owned());
+            let counts = [score.wrong, score.right + score.wrong, score.unsupported + score.failed];
+            row.extend(counts.map(|count| if score.rows == 0 { "-".to_owned() } else { count.to_string() }));
+        }
+        for (_, _, means) in &models {
+            let mean = means.iter().find(|mean| mean.engine == engine.engine);
+            row.push(mean.map_or_else(|| "-".to_owned(), |mean| mean_text(mean, means)));
+        }
+        table.rows.push(row);
+    }
+    blocks.push(Block::Table(table));
+    text(blocks, summary_text(records, has_verdicts, !models.is_empty()));
+    if let Some((model, _, means)) = models.first() {
+        text(
+            blocks,
+            format!("{model}: time relative to the fastest engine, on a logarithmic scale. Shorter is better."),
+        );
+        blocks.push(Block::Code(text_bars(&mean_bars(means))));
+    }
+}
+
+/// Explains the summary's table.
+fn summary_text(records: &Records, has_verdicts: bool, has_speed: bool) -> String {
+    let (ran, absent) = (records.present().count(), records.engines.len() - records.present().count());
+    let mut explanation = format!("{ran} engine{} ran", if ran == 1 { "" } else { "s" });
+    explanation.push_str(&match absent {
+        0 => ".".to_owned(),
+        1 => "; 1 more is absent.".to_owned(),
+        _ => format!("; {absent} more are absent."),
+    });
+    if has_verdicts {
+        explanation.push_str(&format!(
+            " A verdict difference is a row in any corpus on which an engine differs from the dialect that it claims, \
+             or from {} if it claims none. Slow engines are asked about fewer rows.",
+            COMMON.as_str()
+        ));
+    }
+    if has_speed {
+        explanation.push_str(
+            " Times are relative to the fastest engine, as geometric means over the inputs: 2.0 x means twice as long. \
+             Engines marked \"other verdicts\" are often wrong on the timed rows; their times, and means over fewer \
+             inputs, are not comparable.",
+        );
+    }
+    explanation
+}
+
+/// Returns the engines that ran, fastest first in the first model. Engines without a figure there are sorted by the
+/// next model, and those without any figure come last.
+fn by_speed<'r>(records: &'r Records, models: &[&(&str, &str, Vec<Mean>)]) -> Vec<&'r EngineRecord> {
+    let mut engines: Vec<&EngineRecord> = records.present().collect();
+    let key = |engine: &EngineRecord| {
+        let place = |(_, _, means): &&(&str, &str, Vec<Mean>)| {
+            means.iter().position(|mean| mean.engine == engine.engine).unwrap_or(usize::MAX)
+        };
+        models.iter().map(place).collect::<Vec<_>>()
+    };
+    engines.sort_by_cached_key(|engine| key(engine));
+    engines
+}
+
+/// Formats a mean, and marks it if it is not comparable with the others.
+fn mean_text(mean: &Mean, all: &[Mean]) -> String {
+    let inputs = all.iter().map(|mean| mean.inputs).max().unwrap_or_default();
+    match (mean.inputs == inputs, mean.is_right) {
+        (true, true) => format!("{:.1} x", mean.ratio),
+        (true, false) => format!("{:.1} x, other verdicts", mean.ratio),
+        (false, _) => format!("{:.1} x, {} of {inputs} inputs", mean.ratio, mean.inputs),
+    }
+}
+
+/// Returns a bar for each engine's mean.
+fn mean_bars(means: &[Mean]) -> Vec<Bar> {
+    let bar = |mean: &Mean| Bar {
+        label: mean.engine.clone(),
+        value: mean.ratio,
+        shown: mean_text(mean, means),
+        is_marked: !mean.is_right,
+    };
+    means.iter().map(bar).collect()
+}
+
+/// Adds the machine, the command, and an explanation.
 fn about(records: &Records, blocks: &mut Vec<Block>) {
     let run = &records.run;
     let mut table = Table::new(["", ""]);
     table.text = vec![1];
-    let end =
-        records.end.as_ref().map_or("not reached: the run was stopped, and this is what it left", |end| &end.ended);
+    let end = records
+        .end
+        .as_ref()
+        .map_or("not reached: the run was stopped, and this report covers its results so far", |end| &end.ended);
     let facts = [
         ("command", run.command.join(" ")),
         ("started", run.started.clone()),
@@ -61,16 +171,16 @@ fn about(records: &Records, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
     text(
         blocks,
-        "Each implementation runs in a process of its own and answers questions; PROTOCOL.md says how. A crash, a hang, a refusal \
-         or too much memory is a result like any other. The authors of Reptile wrote this program and some of its inputs; \
-         BIAS.md says what to distrust.",
+        "Each implementation runs in its own process and answers questions, as PROTOCOL.md specifies. Crashes, hangs, \
+         refusals and excessive memory use are recorded as results. The authors of Reptile wrote this program and some \
+         of its inputs; BIAS.md lists reasons for distrust.",
     );
 }
 
-/// Which engines were measured, and which were not and why.
+/// Adds the engines that were measured, and the reasons why others were not.
 fn engines(records: &Records, blocks: &mut Vec<Block>) {
     heading(blocks, 2, "Engines");
-    let mut table = Table::new(["engine", "implementation", "language", "claims"]);
+    let mut table = Table::new(["engine", "implementation", "language", "claimed dialect"]);
     table.text = vec![1, 2, 3];
     for engine in records.present() {
         let (what, language) = match &engine.hello {
@@ -97,12 +207,12 @@ fn engines(records: &Records, blocks: &mut Vec<Block>) {
     }
 }
 
-/// The dialect that an engine is held against.
-fn held_against(engine: &EngineRecord) -> &str {
+/// Returns the dialect that an engine is compared with.
+fn expected_dialect(engine: &EngineRecord) -> &str {
     if engine.dialect == "own" { COMMON.as_str() } else { &engine.dialect }
 }
 
-/// Sums up scores.
+/// Returns the sum of scores.
 fn total<'s>(scores: impl Iterator<Item = &'s Score>) -> Score {
     scores.fold(Score::default(), |mut sum, score| {
         sum.rows += score.rows;
@@ -116,7 +226,7 @@ fn total<'s>(scores: impl Iterator<Item = &'s Score>) -> Score {
     })
 }
 
-/// The verdicts of each engine beside those of the dialects, and of each other.
+/// Adds comparisons of the engines' verdicts with the dialects, and with each other.
 fn verdicts(records: &Records, blocks: &mut Vec<Block>) {
     if records.corpora.is_empty() {
         return;
@@ -125,8 +235,8 @@ fn verdicts(records: &Records, blocks: &mut Vec<Block>) {
     text(
         blocks,
         format!(
-            "Each engine is held against the dialect that it claims; one that claims none is held against {}, the reading that \
-             implementations share. A dialect is what its own documents say: to differ from another dialect is no fault.",
+            "Each engine is compared with the dialect that it claims, or with {}, the common denominator, if it claims \
+             none. A dialect follows its own documentation: differences from another dialect are not errors.",
             COMMON.as_str()
         ),
     );
@@ -140,22 +250,14 @@ fn verdicts(records: &Records, blocks: &mut Vec<Block>) {
     pairs(records, blocks);
 }
 
-/// How each engine does by the dialect that it claims.
+/// Adds each engine's results against the dialect that it claims.
 fn claims(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     let all_rows = records.corpora.iter().find(|known| known.corpus == corpus).map_or(0, |known| known.rows);
-    let mut table = Table::new([
-        "engine",
-        "held against",
-        "rows",
-        "right",
-        "other verdict",
-        "unsupported",
-        "no verdict",
-        "lines right",
-    ]);
+    let mut table =
+        Table::new(["engine", "dialect", "rows", "right", "other verdict", "unsupported", "no verdict", "lines right"]);
     table.text = vec![1];
     for engine in records.present() {
-        let dialect = held_against(engine);
+        let dialect = expected_dialect(engine);
         let is_mine =
             |score: &&Score| score.engine == engine.engine && score.corpus == corpus && score.dialect == dialect;
         let score = total(records.scores.iter().filter(is_mine));
@@ -178,7 +280,7 @@ fn claims(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     }
 }
 
-/// Which dialect each engine is nearest to.
+/// Adds each engine's agreement with every dialect.
 fn dialects(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     let of_corpus = || records.scores.iter().filter(|score| score.corpus == corpus);
     let known: Vec<&str> = dialect::ALL
@@ -189,7 +291,7 @@ fn dialects(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     if known.len() < 2 {
         return;
     }
-    text(blocks, "The share of rows with the verdict of each dialect; * marks the largest.");
+    text(blocks, "The share of rows on which the engine agrees with each dialect; * marks the largest.");
     let mut table = Table::new(std::iter::once("engine").chain(known.iter().copied()));
     for engine in records.present() {
         let score = |dialect: &&str| {
@@ -209,7 +311,7 @@ fn dialects(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
 }
 
-/// How each engine does by what cases are about.
+/// Adds each engine's results by topic.
 fn tags(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     let of_corpus = || records.scores.iter().filter(|score| score.corpus == corpus && !score.tag.is_empty());
     let mut known: Vec<&str> = Vec::new();
@@ -222,10 +324,10 @@ fn tags(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
         return;
     }
     known.sort_unstable();
-    text(blocks, "By what the cases are about, held against the same dialect as above:");
+    text(blocks, "By topic, compared with the same dialect as above:");
     let mut table = Table::new(std::iter::once("engine").chain(known.iter().copied()));
     for engine in records.present() {
-        let dialect = held_against(engine);
+        let dialect = expected_dialect(engine);
         let cell = |tag: &&str| {
             let is_mine =
                 |score: &&Score| score.engine == engine.engine && score.dialect == dialect && score.tag == **tag;
@@ -240,7 +342,7 @@ fn tags(records: &Records, corpus: &str, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
 }
 
-/// How often each two engines differ.
+/// Adds the difference rate for each pair of engines.
 fn pairs(records: &Records, blocks: &mut Vec<Block>) {
     let names: Vec<&str> = records
         .present()
@@ -250,8 +352,8 @@ fn pairs(records: &Records, blocks: &mut Vec<Block>) {
     if names.len() < 2 {
         return;
     }
-    heading(blocks, 3, "Engines beside each other");
-    text(blocks, "Rows of all corpora on which two engines have different verdicts, of 1,000 on which both have one.");
+    heading(blocks, 3, "Engines compared with each other");
+    text(blocks, "Rows with different verdicts per 1,000 rows on which both engines have a verdict, over all corpora.");
     let mut table = Table::new(std::iter::once("").chain(names.iter().copied()));
     for a in &names {
         let cell = |b: &&str| {
@@ -269,16 +371,16 @@ fn pairs(records: &Records, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
 }
 
-/// Differences whose reasons were found in the sources, and whether the engines still say so.
+/// Adds differences that were traced to the implementations' sources, and whether they persist.
 fn traced(records: &Records, blocks: &mut Vec<Block>) {
     if records.traced.is_empty() {
         return;
     }
-    heading(blocks, 2, "Differences, traced to their sources");
+    heading(blocks, 2, "Differences traced to source code");
     text(
         blocks,
-        "Each was followed to the lines that make the difference. This run has asked the engines again: a verdict that is no longer as \
-         it was written down is marked.",
+        "Each was traced to the lines that cause it. This run repeated the questions, and marks verdicts that have \
+         changed since.",
     );
     for traced in &records.traced {
         heading(blocks, 3, &traced.name);
@@ -288,11 +390,11 @@ fn traced(records: &Records, blocks: &mut Vec<Block>) {
             let now = match now {
                 None => "not asked: absent".to_owned(),
                 Some(now) if now == written => meaning(*now).to_owned(),
-                Some(now) => format!("NO LONGER AS WRITTEN: {}", meaning(*now)),
+                Some(now) => format!("CHANGED: {}", meaning(*now)),
             };
             vec![engine.clone(), meaning(*written).to_owned(), now]
         };
-        let mut table = Table::new(["engine", "as written", "in this run"]);
+        let mut table = Table::new(["engine", "recorded", "in this run"]);
         table.text = vec![1, 2];
         table.rows.extend(traced.verdicts.iter().map(cell));
         text(blocks, format!("{} for {}.", traced.url, traced.agent));
@@ -301,16 +403,16 @@ fn traced(records: &Records, blocks: &mut Vec<Block>) {
     }
 }
 
-/// Minimised differences of each engine from its dialect.
+/// Adds minimized differences of each engine from its dialect.
 fn differences(records: &Records, blocks: &mut Vec<Block>) {
     if records.differences.is_empty() {
         return;
     }
-    heading(blocks, 2, "Differences, made small");
+    heading(blocks, 2, "Minimized differences");
     text(
         blocks,
-        "Found in the corpora, and reduced by the program to the lines and characters without which the difference goes away. Bytes that \
-         are not text are \\xNN.",
+        "Found in the corpora, and reduced to the lines and characters that are needed to reproduce the difference. \
+         Non-text bytes are shown as \\xNN.",
     );
     for engine in records.present() {
         let mine = records.differences.iter().filter(|difference| difference.engine == engine.engine);
@@ -331,7 +433,7 @@ fn differences(records: &Records, blocks: &mut Vec<Block>) {
             text(
                 blocks,
                 format!(
-                    "{} for {}: {} says {}, the reading of {}; {} says {}, the reading of {}. Found in {}.",
+                    "{} for {}: {} says {}, like {}; {} says {}, like {}. Found in {}.",
                     difference.url,
                     difference.agent,
                     difference.engine,
@@ -347,29 +449,27 @@ fn differences(records: &Records, blocks: &mut Vec<Block>) {
     }
 }
 
-/// The names of dialects as they are given, or "no dialect".
+/// Returns the dialects' names, or "no dialect" if there are none.
 fn some(names: &str) -> &str {
     if names.is_empty() { "no dialect" } else { names }
 }
 
-/// What each model is.
+/// Describes a model.
 fn model_text(model: &str) -> &'static str {
     match model {
-        "one-shot" => "One shot: from the bytes of robots.txt to one verdict. Time for a URL.",
-        "parse" => "Parse: from the bytes to what answers many questions, and one verdict. Time for a file.",
-        "decide" => "Decide, warm: the same URLs again and again. Time for a URL.",
-        "path" => {
-            "Path, warm: as decide, but the path is cut out of each URL beforehand: matching alone. Time for a path."
-        }
-        "fresh" => "Decide, fresh: URLs that the engine has never seen, each once. Time for a URL.",
-        "fresh-path" => "Path, fresh: as fresh, but the path is cut out of each URL beforehand. Time for a path.",
-        "crawl" => "Crawl: whole URLs of many sites in random order; the engine finds the robots.txt. Time for a URL.",
-        "open" => "Open: a stored set of many sites, from the file to the first verdict. Time for the file.",
-        _ => "Time for a row.",
+        "one-shot" => "One shot: from the robots.txt bytes to one verdict. Time per URL.",
+        "parse" => "Parse: from the robots.txt bytes to a reusable form, and one verdict. Time per file.",
+        "decide" => "Decide, warm: the same URLs again and again. Time per URL.",
+        "path" => "Path, warm: as decide, but with the path already extracted: matching alone. Time per path.",
+        "fresh" => "Decide, fresh: URLs that the engine has never seen, each once. Time per URL.",
+        "fresh-path" => "Path, fresh: as fresh, but with the path already extracted. Time per path.",
+        "crawl" => "Crawl: whole URLs on many sites in random order; the engine finds the robots.txt. Time per URL.",
+        "open" => "Open: a stored set with many sites, from the file to the first verdict. Time per file.",
+        _ => "Time per row.",
     }
 }
 
-/// The speed, model by model.
+/// Adds the speed for each model.
 fn speed(records: &Records, blocks: &mut Vec<Block>) {
     if records.speeds.is_empty() {
         return;
@@ -379,10 +479,11 @@ fn speed(records: &Records, blocks: &mut Vec<Block>) {
     text(
         blocks,
         format!(
-            "Engines take turns in each round. A figure is the median of the rounds, each of which is the median of its samples; in \
-             brackets, how many times as long that is as the fastest. After it comes the share of rows on which the verdict is \
-             that of the dialect, if that is not all; figures below {} % are not what others are compared with. The engine's own \
-             times are held against the judge's clock, and its counts against its own verdicts: what does not fit is void.",
+            "Engines take turns in each round. A round's figure is the median of its samples, and an engine's figure \
+             is the median of its rounds, followed by its ratio to the fastest engine in parentheses. If some verdicts \
+             differ from the dialect, the share of right ones follows; engines below {} % do not count as the fastest. \
+             The judge checks an engine's times against its own clock, and the counts against the engine's verdicts. \
+             Measurements that fail a check are void.",
             SHARE * 100.0
         ),
     );
@@ -401,7 +502,7 @@ fn speed(records: &Records, blocks: &mut Vec<Block>) {
         .filter_map(|figure| {
             let void = figure.void.as_ref()?;
             Some(format!(
-                "{} {} {}: {} of {} rounds are void, such as: {void}",
+                "{} {} {}: {} of {} rounds are void; the first: {void}",
                 figure.engine,
                 figure.model,
                 figure.input,
@@ -416,32 +517,18 @@ fn speed(records: &Records, blocks: &mut Vec<Block>) {
     }
 }
 
-/// A bar for each engine: the mean of its ratios.
+/// Adds a plot with a bar for each engine: its mean ratio to the fastest.
 fn plot(all: &[Figure], model: &str, blocks: &mut Vec<Block>) {
     let means = means(all, model);
     if means.len() < 2 {
         return;
     }
-    let inputs = means.iter().map(|mean| mean.2).max().unwrap_or_default();
-    let plotted: Vec<Bar> = means
-        .iter()
-        .map(|(engine, mean, count, is_right)| Bar {
-            label: engine.clone(),
-            value: *mean,
-            shown: match (count == &inputs, is_right) {
-                (true, true) => format!("{mean:.1} x"),
-                (true, false) => format!("{mean:.1} x, other verdicts"),
-                (false, _) => format!("{mean:.1} x, {count} of {inputs} inputs"),
-            },
-            is_marked: !is_right,
-        })
-        .collect();
-    let about = format!("{model}: times as long as the fastest, geometric mean over the inputs, logarithmic");
+    let about = format!("{model}: time relative to the fastest, geometric mean over the inputs, logarithmic");
     text(blocks, format!("{about}. Engines with other verdicts are marked."));
-    blocks.push(Block::Plot(format!("{model}.svg"), about, bars(&plotted)));
+    blocks.push(Block::Plot(format!("{model}.svg"), about, bars(&mean_bars(&means))));
 }
 
-/// The figures of a model: a row for each engine, a column for each input.
+/// Adds a model's figures: a row per engine, a column per input.
 fn speed_table(all: &[Figure], model: &str, of_model: &[&Figure], blocks: &mut Vec<Block>) {
     let mut inputs: Vec<&str> = Vec::new();
     for figure in of_model {
@@ -473,7 +560,7 @@ fn speed_cell(all: &[Figure], model: &str, figure: &Figure) -> String {
     cell
 }
 
-/// Hostile files: what each engine did, and what that took.
+/// Adds each engine's results and times for hostile files.
 fn hostile(records: &Records, blocks: &mut Vec<Block>) {
     if records.hostile.is_empty() {
         return;
@@ -481,8 +568,8 @@ fn hostile(records: &Records, blocks: &mut Vec<Block>) {
     heading(blocks, 2, "Hostile files");
     text(
         blocks,
-        "Files that were written to slow an engine down, most of them 500 KiB long. Each is loaded and four URLs are decided, by the \
-         judge's clock; 2 s is the limit.",
+        "Files designed to slow an engine down, most of them 500 KiB long. The judge times how long it takes to load a \
+         file and decide four URLs; the limit is 2 s.",
     );
     let mut table = Table::new([
         "engine",
@@ -527,7 +614,7 @@ fn hostile(records: &Records, blocks: &mut Vec<Block>) {
     hostile_files(records, &names, blocks);
 }
 
-/// A row for each hostile file.
+/// Adds a row for each hostile file.
 fn hostile_files(records: &Records, names: &[&str], blocks: &mut Vec<Block>) {
     let mut files: Vec<&str> = Vec::new();
     for record in &records.hostile {
@@ -549,21 +636,21 @@ fn hostile_files(records: &Records, names: &[&str], blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
 }
 
-/// The memory of the engines' processes.
+/// Adds the memory use of the engines' processes.
 fn memory(records: &Records, blocks: &mut Vec<Block>) {
     let Some(first) = records.memory.first() else { return };
     heading(blocks, 2, "Memory");
     text(
         blocks,
         format!(
-            "Resident memory of the process before and after it loads the {} robots.txt files ({} kB) of {}, each asked about once. \
-             The process keeps the bytes of the files too, as the protocol asks for.",
+            "Resident memory before and after the process loads {} robots.txt files ({} kB, {}) and answers one \
+             question about each. It includes the files' bytes, which the protocol requires engines to keep.",
             first.files,
             first.bytes / 1000,
             first.input
         ),
     );
-    let mut table = Table::new(["engine", "before", "after", "more, for a byte of robots.txt", "peak", "refused"]);
+    let mut table = Table::new(["engine", "before", "after", "increase per byte of robots.txt", "peak", "refused"]);
     let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     for memory in &records.memory {
         let more = memory.after.saturating_sub(memory.before) as f64 / memory.bytes.max(1) as f64;
@@ -579,7 +666,7 @@ fn memory(records: &Records, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
 }
 
-/// What went wrong, and what was skipped.
+/// Adds skipped measurements and failures.
 fn failures(records: &Records, blocks: &mut Vec<Block>) {
     let mut skips: Vec<(String, String, String)> = Vec::new();
     let mut others = Vec::new();
@@ -606,7 +693,7 @@ fn failures(records: &Records, blocks: &mut Vec<Block>) {
     }
 }
 
-/// What went wrong, equal reasons of an engine once.
+/// Adds the failures, merging those with the same engine and reason.
 fn failed(failures: &[&Failure], blocks: &mut Vec<Block>) {
     heading(blocks, 2, "Failures and refusals");
     let mut kinds: Vec<(&Failure, usize)> = Vec::new();
@@ -629,5 +716,94 @@ fn failed(failures: &[&Failure], blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(table));
     if kinds.len() > FAILURES {
         text(blocks, format!("{} more are in {}.", kinds.len() - FAILURES, crate::records::FILE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Sample;
+    use crate::records::Speed;
+
+    fn engine(name: &str) -> EngineRecord {
+        EngineRecord { engine: name.into(), dialect: "rfc9309".into(), ..EngineRecord::default() }
+    }
+
+    fn score(engine: &str, dialect: &str, wrong: usize) -> Score {
+        let (engine, dialect) = (engine.into(), dialect.into());
+        Score { engine, dialect, rows: 103, right: 100 - wrong, wrong, unsupported: 2, failed: 1, ..Score::default() }
+    }
+
+    fn speed(engine: &str, model: &str, ns: u64, right: usize) -> Speed {
+        Speed {
+            engine: engine.into(),
+            model: model.into(),
+            input: "small".into(),
+            round: 0,
+            units: 1,
+            samples: vec![Sample { ns, passes: 1, disallowed: 0 }],
+            wall_ns: 0,
+            void: None,
+            checked: 10,
+            right,
+            dialect: "rfc9309".into(),
+        }
+    }
+
+    /// Returns the table, text and chart of a summary.
+    fn summary_of(records: &Records) -> (Vec<Vec<String>>, String, Vec<String>) {
+        let blocks = page("title", records);
+        let Block::Table(table) = &blocks[1] else { panic!("the report does not open with a table") };
+        let Block::Text(text) = &blocks[2] else { panic!("no text after the table") };
+        let chart = match &blocks[4] {
+            Block::Code(lines) => lines.clone(),
+            _ => Vec::new(),
+        };
+        (std::iter::once(table.head.clone()).chain(table.rows.clone()).collect(), text.clone(), chart)
+    }
+
+    #[test]
+    fn reports_open_with_differences_and_speed() {
+        let mut records = Records {
+            engines: ["slow", "fast", "wrong", "shot", "none"].map(engine).to_vec(),
+            // Scores for other dialects do not count.
+            scores: vec![score("slow", "rfc9309", 7), score("slow", "google", 50), score("fast", "rfc9309", 0)],
+            speeds: vec![
+                speed("slow", "fresh", 1000, 10),
+                speed("fast", "fresh", 10, 10),
+                speed("wrong", "fresh", 100, 5),
+                speed("shot", "one-shot", 30, 10),
+                speed("slow", "one-shot", 10, 10),
+            ],
+            ..Records::default()
+        };
+        records.engines.push(EngineRecord { absent: Some("no program".into()), ..engine("ghost") });
+        let (table, text, chart) = summary_of(&records);
+        let expected = [
+            "engine|dialect|verdict differences|rows compared|unanswered|time for new URLs|time for one question",
+            "fast|rfc9309|0|100|3|1.0 x|-",
+            "wrong|rfc9309|-|-|-|10.0 x, other verdicts|-",
+            "slow|rfc9309|7|100|3|100.0 x|1.0 x",
+            "shot|rfc9309|-|-|-|-|3.0 x",
+            "none|rfc9309|-|-|-|-|-",
+        ];
+        assert_eq!(table.iter().map(|row| row.join("|")).collect::<Vec<_>>(), expected);
+        assert!(text.starts_with("5 engines ran; 1 more is absent. "), "{text}");
+        let starts: Vec<&str> = chart.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(starts, ["fast", "wrong", "slow"]);
+    }
+
+    #[test]
+    fn summaries_only_have_columns_with_figures() {
+        let verdicts =
+            Records { engines: vec![engine("a")], scores: vec![score("a", "rfc9309", 1)], ..Records::default() };
+        let (table, text, chart) = summary_of(&verdicts);
+        assert_eq!((table[0].len(), table[1].join("|")), (5, "a|rfc9309|1|100|3".to_owned()));
+        assert!(text.starts_with("1 engine ran. ") && !text.contains("Times"), "{text}");
+        assert!(chart.is_empty());
+        let speeds = vec![speed("a", "fresh", 10, 10), speed("b", "fresh", 20, 10)];
+        let engines = vec![engine("b"), engine("a")];
+        let (table, ..) = summary_of(&Records { engines, speeds, ..Records::default() });
+        assert_eq!(table, [["engine", "time for new URLs"], ["a", "1.0 x"], ["b", "2.0 x"]]);
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Sample;
 
-/// Maximum difference between the samples' sum and the judge's clock in percent of the sum.
+/// Maximum difference between the samples' sum and the judge's clock, as a percentage.
 const SLACK_PERCENT: u32 = 25;
 
 /// Additional tolerance for a reply with a budget.
@@ -20,8 +20,8 @@ const SLACK: Duration = Duration::from_millis(30);
 /// Additional tolerance for a single pass over fresh rows.
 const FRESH_SLACK: Duration = Duration::from_millis(10);
 
-/// Minimum time of a fresh pass, in percent of the time for a warm pass over the same rows. The lowest share among 31
-/// engines was 65.
+/// Minimum time for a fresh pass, as a percentage of a warm pass over the same rows. The lowest share measured
+/// for any engine was 65.
 const FRESH_PERCENT: u32 = 40;
 
 /// The time at which the protocol ends a sample, in nanoseconds.
@@ -39,20 +39,20 @@ const BODY_FACTOR: u32 = 4;
 /// A measurement with a budget of 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// The time of the reply by the judge's clock.
+    /// The reply's duration by the judge's clock.
     pub wall: Duration,
     /// The sum of the samples.
     pub samples: Duration,
 }
 
 impl Idle {
-    /// Returns the time of a request and its reply without the samples.
+    /// Returns the time for a request and its reply without the samples.
     fn overhead(self) -> Duration {
         self.wall.saturating_sub(self.samples)
     }
 }
 
-/// The time of a pass over rows that have been decided before.
+/// The time for a pass over rows that have been decided before.
 #[derive(Clone, Copy, Debug)]
 pub struct WarmPass(Duration);
 
@@ -108,7 +108,7 @@ impl Floor {
 pub fn void_count(samples: &[Sample], disallowed: u64) -> Option<String> {
     let wrong = samples.iter().find(|sample| sample.disallowed != disallowed.saturating_mul(sample.passes))?;
     Some(format!(
-        "{} disallowed in {} passes, but {disallowed} a pass by its own verdicts",
+        "{} disallowed in {} passes, but {disallowed} per pass by its own verdicts",
         wrong.disallowed, wrong.passes
     ))
 }
@@ -119,7 +119,7 @@ pub fn void_floor(samples: &[Sample], floor: Duration) -> Option<String> {
     let fastest = samples.iter().min_by(|a, b| pass(a).total_cmp(&pass(b)))?;
     let (found, floor) = (pass(&fastest), floor.as_secs_f64() * 1e9);
     (found < floor)
-        .then(|| format!("a pass in {found:.1} ns, but to copy its bytes takes {floor:.1} ns on this machine"))
+        .then(|| format!("a pass in {found:.1} ns, but copying its bytes takes {floor:.1} ns on this machine"))
 }
 
 /// Returns the reason if the samples claim more passes than the protocol's loop can make. A sample ends with the pass
@@ -151,14 +151,14 @@ pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) ->
         return Some(longer_than_reply(sum, wall));
     }
     if sum < budget {
-        return Some(format!("samples of {}, less than the {} that were asked for", ms(sum), ms(budget)));
+        return Some(format!("samples of {}, less than the requested {}", ms(sum), ms(budget)));
     }
     // On a busy machine the overhead, such as writing a file, varies by as much again.
     let slack = sum * SLACK_PERCENT / 100 + idle.overhead() + SLACK;
     (wall - sum > idle.overhead() + slack).then(|| without_samples(sum, wall, idle))
 }
 
-/// Returns the reason why the time of a pass over fresh rows is wrong, if any. `idle` and `warm` are measured on the
+/// Returns the reason why a fresh pass's time is wrong, if any. `idle` and `warm` are measured on the
 /// same rows, decided again.
 pub fn void_fresh(sum: Duration, wall: Duration, idle: Idle, warm: WarmPass) -> Option<String> {
     if sum > wall {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_lies_is_noticed() {
+    fn implausible_sample_times_are_void() {
         for (sum, wall, fault) in [
             (100, 121, ""),
             // The slack is 25 + 20 + 30 ms, in addition to the 20 ms of every reply.
@@ -219,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_fresh_rows_is_held_against_the_clock_and_the_same_rows() {
+    fn fresh_times_must_match_the_clock_and_a_second_pass() {
         for (sum, wall, warm, fault) in [
             (100, 121, 100, ""),
-            // The slack is a quarter of 100 + 20 ms, and 10 ms.
+            // The slack is a quarter of 100 + 20 ms, plus 10 ms.
             (100, 160, 100, ""),
             (100, 161, 100, "without samples it takes 20.0 ms"),
             // At the minimum share of a warm pass, and below it.
@@ -239,9 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn passes_that_no_loop_makes_are_noticed() {
-        // Samples of 1 ms and a part of a pass of 70 microseconds, as the loop produces them, and the same with 100
-        // times the passes.
+    fn impossible_pass_counts_are_void() {
+        // Samples as the loop produces them, 1 ms plus part of a 70-microsecond pass, and the same with 100 times the
+        // passes.
         let loops = |factor: u64| -> Vec<Sample> {
             let sample = |part: u64| Sample { ns: SAMPLE_NS + 7_000 * part, passes: 15 * factor, disallowed: 0 };
             (0..10).map(sample).collect()

@@ -1,5 +1,5 @@
-//! Files that were written to hurt: each engine loads them and decides a few URLs, and the judge holds the clock. To refuse a
-//! file is an answer, to hang, to crash or to eat memory is not.
+//! Files designed to cause problems. Each engine loads them and decides a few URLs, timed by the judge. Refusing a file
+//! is a valid answer; hanging, crashing or exhausting memory is not.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use self::families::{families, long_path};
 #[path = "../../../../compiler/tests/support/families.rs"]
 mod families;
 
-/// The longest that a reply about a hostile file may take.
+/// Maximum time for a reply about a hostile file.
 pub const TIME: Duration = Duration::from_secs(2);
 
-/// An engine is asked about no more files once replies that did not come have taken so long.
+/// Time spent waiting in vain after which an engine gets no more files.
 const MAX_LOST: Duration = Duration::from_secs(20);
 
-/// The URLs that are decided: short ones, and one as long as those of the published cases.
+/// Returns the URLs to decide: short ones, and one as long as in the published cases.
 fn urls() -> [Vec<u8>; 4] {
     let long = long_path().into_bytes();
     [
@@ -35,7 +35,7 @@ fn urls() -> [Vec<u8>; 4] {
 /// Asks all engines about all files and writes the records.
 ///
 /// # Errors
-/// Errors if a record cannot be written.
+/// Returns an error if a record cannot be written.
 pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
     let urls = urls();
     let files = families();
@@ -50,15 +50,12 @@ pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
         eprintln!("  {}: {} hostile files", entry.name, files.len());
         for (number, family) in files.iter().enumerate() {
             if is_too_much(engine.lost) {
-                let why = format!(
-                    "{} files are not asked: replies that did not come took {MAX_LOST:?}",
-                    files.len() - number
-                );
+                let why = format!("{} files skipped after waiting {MAX_LOST:?} in vain", files.len() - number);
                 let (engine, at, letter) = (entry.name.clone(), "hostile".to_owned(), char::from(letters::NOT_ASKED));
                 writer.write(&Record::Failure(Failure { engine, at, letter, why }))?;
                 break;
             }
-            // Starting a process is no part of the time.
+            // Start the process before the clock.
             let _ = engine.hello();
             let agent = family.agent.as_bytes();
             let body = family.body.as_bytes();
@@ -91,7 +88,7 @@ pub fn run(entries: &[&Entry], writer: &mut Writer) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an engine that lost so much time is asked about no more files.
+/// Returns whether an engine has lost too much time.
 fn is_too_much(lost: Duration) -> bool {
     lost >= MAX_LOST
 }
@@ -101,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_lost_time_holds_at_its_edges() {
+    fn engines_stop_at_the_limit_of_lost_time() {
         let nanosecond = Duration::from_nanos(1);
         for (lost, expected) in [(MAX_LOST - nanosecond, false), (MAX_LOST, true), (MAX_LOST + nanosecond, true)] {
             assert_eq!(is_too_much(lost), expected, "{lost:?}");

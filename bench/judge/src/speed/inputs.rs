@@ -1,4 +1,4 @@
-//! What the speed of engines is measured on: single robots.txt files with many URLs, and many sites.
+//! The inputs for speed measurements: single robots.txt files with many URLs, and many sites.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -13,23 +13,23 @@ use reptile_corpora::urls::Spread;
 use crate::corpus::read;
 use crate::engine::{MAX_ROWS, Question};
 
-/// The crawler that is asked for, where there is one.
+/// The crawler in all inputs with a single crawler.
 pub const AGENT: &[u8] = b"Googlebot";
 
-/// The sites of a crawl, and how many URLs it has.
+/// Number of sites and URLs in a crawl.
 const SITES: u64 = 1_000;
 const CRAWL_URLS: u64 = MAX_ROWS as u64;
 
-/// The crawlers of the input with many of them, each with a group of its own.
+/// Number of crawlers in the input with many crawlers, each with its own group.
 const CRAWLERS: usize = 30;
 
-/// How many rules each of these groups has.
+/// Number of rules per group.
 const RULES: usize = 12;
 
-/// The real files whose bytes are part of the work, taken evenly from the list of all.
+/// Number of real files for models that parse, evenly spaced in the list of all files.
 const REAL_FILES: usize = 250;
 
-/// The slot of a site that has no robots.txt: nothing is loaded there.
+/// The slot for a site without a robots.txt. Nothing is loaded there.
 const NO_SLOT: usize = 99_999;
 
 /// A robots.txt to load.
@@ -43,27 +43,27 @@ pub struct Loaded {
 /// A row: slot, crawler, URL.
 pub type Asked = (usize, Vec<u8>, Vec<u8>);
 
-/// Rows about files that are loaded.
+/// Rows for loaded files.
 pub struct Input {
-    /// The name in tables.
+    /// The name in reports.
     pub name: String,
     /// The rows.
     pub rows: Vec<Asked>,
-    /// What fresh URLs are made from, if they can be made.
+    /// The source of fresh URLs, if they can be generated.
     pub fresh: Option<Fresh>,
-    /// Whether a pass has all rows however long it takes: each is about another file, so that a part is another input.
+    /// Whether a pass always covers all rows. Each row uses another file, so a part of them would be a different input.
     pub is_whole: bool,
 }
 
-/// What fresh URLs are made from.
+/// The source of fresh URLs.
 pub struct Fresh {
-    /// The patterns of the rules.
+    /// The rules' patterns.
     patterns: Vec<String>,
-    /// The host of the URLs.
+    /// The URLs' host.
     host: String,
 }
 
-/// Files and rows about them.
+/// Files and their rows.
 pub struct Inputs {
     /// The files, slot by slot.
     pub files: Vec<Loaded>,
@@ -72,7 +72,7 @@ pub struct Inputs {
 }
 
 impl Input {
-    /// The first rows as questions.
+    /// Returns questions for the first rows.
     #[must_use]
     pub fn questions(&self, count: usize) -> Vec<Question<'_>> {
         self.rows.iter().take(count).map(question).collect()
@@ -106,10 +106,10 @@ fn question((slot, agent, url): &Asked) -> Question<'_> {
 }
 
 impl Inputs {
-    /// Single files: generated ones, one with many crawlers, and real ones if they are present.
+    /// Returns single files: generated files, a file with many crawlers, and real files if they are present.
     ///
     /// # Errors
-    /// Errors if real files are present but cannot be read.
+    /// Returns an error if real files are present but cannot be read.
     pub fn single(with_real: bool) -> Result<Inputs, String> {
         let mut all = Inputs { files: Vec::new(), inputs: Vec::new() };
         for recipe in RECIPES {
@@ -140,7 +140,7 @@ impl Inputs {
         self.inputs.push(Input { name, rows, fresh, is_whole: false });
     }
 
-    /// A file with a group for each of many crawlers, and each URL for all of them.
+    /// Adds a file with a group for each crawler, and rows that combine each URL with each crawler.
     fn add_crawlers(&mut self) {
         let recipe = |seed| Recipe { name: "", rules: RULES, wildcards: 140, seed, disallowed: 0 };
         let mut body = String::new();
@@ -161,7 +161,8 @@ impl Inputs {
         self.inputs.push(Input { name: format!("{CRAWLERS} crawlers"), rows, fresh: None, is_whole: false });
     }
 
-    /// Sites of the synthetic web, and URLs of all of them in random order. A fifth or so of the sites have no robots.txt.
+    /// Returns sites from the synthetic web, and URLs on all of them in random order. About a fifth have no
+    /// robots.txt.
     #[must_use]
     pub fn sites(seed: u64) -> Inputs {
         let web = Web { origins: SITES, seed };
@@ -181,7 +182,7 @@ impl Inputs {
             Ok::<(), Infallible>(())
         };
         let Ok(()) = web.urls(&Spread { urls: CRAWL_URLS, exponent: 0.0, is_sorted: false }, push);
-        // To open a set is to ask for the first row, which has to be of a site that has a file.
+        // The model `open` asks for the first row, so its site must have a file.
         if let Some(of_file) = rows.iter().position(|row: &Asked| row.0 != NO_SLOT) {
             rows.swap(0, of_file);
         }
@@ -189,10 +190,10 @@ impl Inputs {
         Inputs { files, inputs: vec![Input { name, rows, fresh: None, is_whole: false }] }
     }
 
-    /// Some of the real files, and one URL of each: whether the crawler may fetch the home page. Empty if they are absent.
+    /// Returns some of the real files, and the home page's URL for each. Empty if they are absent.
     ///
     /// # Errors
-    /// Errors if they are present but cannot be read.
+    /// Returns an error if they are present but cannot be read.
     pub fn real_files() -> Result<Inputs, String> {
         let Some(shared) = shared() else { return Ok(Inputs { files: Vec::new(), inputs: Vec::new() }) };
         let all = reptile_bench::real_files(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
@@ -205,7 +206,7 @@ impl Inputs {
         Ok(Inputs { files, inputs: vec![Input { name, rows, fresh: None, is_whole: true }] })
     }
 
-    /// A dialect's letters for the first rows of an input; nothing for rows about files that are not there.
+    /// Returns a dialect's letters for the first rows of an input, with an error for rows without a file.
     #[must_use]
     pub fn readings(&self, input: &Input, count: usize, dialect: &Dialect) -> Vec<u8> {
         let letter = |(slot, agent, url): &Asked| {
@@ -215,14 +216,14 @@ impl Inputs {
     }
 }
 
-/// The patterns of the rules that decide for [`AGENT`].
+/// Returns the patterns of the rules for [`AGENT`].
 fn patterns_of(case: &Case) -> Result<Vec<String>, String> {
     let prepared = PreparedCase::new(case).map_err(|error| error.to_string())?;
     let rules = prepared.ruleset().and_then(|ruleset| ruleset.rules().map_err(|_| "corrupt"))?;
     Ok(rules.iter().map(|rule| String::from_utf8_lossy(&rule.pattern).into_owned()).collect())
 }
 
-/// Fresh URLs made from rules, which no engine has seen: another list for each seed.
+/// Returns generated URLs that no engine has seen, different for each seed.
 #[must_use]
 pub fn fresh_rows(source: &Fresh, slot: usize, seed: u64, count: usize) -> Vec<Asked> {
     let seed = Random::new(seed).next();
@@ -230,13 +231,13 @@ pub fn fresh_rows(source: &Fresh, slot: usize, seed: u64, count: usize) -> Vec<A
     urls.iter().map(|url| (slot, AGENT.to_vec(), of_host(url, &source.host))).collect()
 }
 
-/// A generated URL with a host of its own.
+/// Returns a generated URL with another host.
 fn of_host(url: &[u8], host: &str) -> Vec<u8> {
     let path = url.get("https://".len() + HOST.len()..).unwrap_or_default();
     [b"https://", host.as_bytes(), path].concat()
 }
 
-/// A name without digits, which not every reading keeps.
+/// Returns a name without digits, because some dialects remove them.
 fn name_of(number: usize) -> String {
     [number / 26, number % 26].iter().map(|&letter| char::from(b'A' + letter as u8)).collect()
 }
@@ -247,7 +248,7 @@ mod tests {
     use reptile_compiler::dialect::GOOGLE_LIB;
 
     #[test]
-    fn every_input_has_both_verdicts() {
+    fn inputs_have_both_verdicts() {
         let single = Inputs::single(false).unwrap();
         assert_eq!(single.inputs.len(), RECIPES.len() + 1);
         let sites = Inputs::sites(1);
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn each_measurement_draws_other_rows() {
+    fn each_seed_draws_different_rows() {
         let rows: Vec<Asked> = (0..1_000).map(|slot| (slot, Vec::new(), Vec::new())).collect();
         let mut input = Input { name: String::new(), rows, fresh: None, is_whole: false };
         let slots = |input: &Input, model, count, seed| -> Vec<usize> {
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn fresh_rows_are_other_rows() {
+    fn fresh_rows_differ_by_seed() {
         let patterns = vec!["/a*b".to_owned(), "/c$".to_owned()];
         let source = Fresh { patterns, host: "fresh.example.com".to_owned() };
         let rows = |seed| fresh_rows(&source, 3, seed, 50);

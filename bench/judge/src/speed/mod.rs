@@ -19,41 +19,42 @@ use crate::letters;
 use crate::process::Broken;
 use crate::records::{Failure, Memory, Record, Speed, Writer};
 
-/// The rows of a pass, unless a pass would take too long.
+/// Number of rows in a pass, unless a pass would take too long.
 const ROWS: usize = 1_000;
 
-/// The fewest rows of a pass, unless a single one takes longer than [`SLOW_ROW`].
+/// Minimum number of rows in a pass, unless a single row takes longer than [`SLOW_ROW`].
 const FEW_ROWS: u64 = 8;
 
-/// A row that takes so long is measured alone.
+/// Minimum time of a row that is measured alone.
 const SLOW_ROW: Duration = Duration::from_millis(250);
 
-/// The fewest rows whose verdicts are compared with the dialect, unless they would take longer than [`CHECK_TIME`].
+/// Minimum number of rows whose verdicts are compared with the dialect, unless they would take longer than
+/// [`CHECK_TIME`].
 const CHECKED_ROWS: usize = 100;
 const CHECK_TIME: Duration = Duration::from_secs(2);
 
-/// Once all measurements of an engine for a model and an input have taken so long, it takes part in no further round of them.
-/// The first round is measured always.
+/// Total time for an engine's measurements per model and input after which it skips further rounds. The first round
+/// always takes place.
 const TASK_TIME: Duration = Duration::from_secs(4);
 
-/// How the engines are measured.
+/// The settings for measuring engines.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The time of each measurement.
+    /// Time budget per measurement.
     pub budget: Duration,
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
     /// The seed of fresh URLs.
     pub seed: u64,
-    /// Whether real files are measured, where they are present.
+    /// Whether to measure real files, if they are present.
     pub with_real: bool,
-    /// The models to measure, and [`HOSTILE`]; an empty list stands for all of them.
+    /// The models to measure, possibly including [`HOSTILE`]; if empty, all.
     pub models: Vec<String>,
-    /// The inputs to measure; an empty list stands for all of them.
+    /// The inputs to measure; if empty, all.
     pub inputs: Vec<String>,
 }
 
-/// The name of the hostile files among the models.
+/// The model name for hostile files.
 pub const HOSTILE: &str = "hostile";
 
 impl Plan {
@@ -66,43 +67,44 @@ impl Plan {
     }
 }
 
-/// The letters of dialects for the rows of inputs, by the names of both: they take longer than many an engine.
+/// Cached dialect verdicts by input and dialect name. Computing them takes longer than many engines do.
 type Readings = HashMap<(String, &'static str), Vec<u8>>;
 
-/// A model on an input.
+/// A model and an input.
 struct Task<'i> {
     model: &'static str,
     input: &'i Input,
 }
 
-/// An engine that is measured, with what it needs for its tasks.
+/// An engine with its prepared tasks.
 struct Measured<'e> {
     engine: Engine<'e>,
     dialect: &'static Dialect,
     tasks: HashMap<(usize, &'static str), Prepared>,
 }
 
-/// What is known of an engine's task before it is measured.
+/// Information about a task, gathered before it is measured.
 #[derive(Clone, Debug)]
 struct Prepared {
-    /// The rows of a pass.
+    /// Rows in a pass.
     rows: usize,
     /// A measurement with a budget of 0.
     idle: Idle,
-    /// How many rows were compared with the dialect, and how many of them are alike.
+    /// Rows compared with the dialect, and those that agree.
     checked: usize,
     right: usize,
-    /// What the task has taken so far, by the judge's clock.
+    /// Time spent on the task so far, by the judge's clock.
     spent: Duration,
 }
 
 /// Measures all engines and writes the records.
 ///
 /// # Errors
-/// Errors if the inputs cannot be read or a record cannot be written; nothing that an engine does is an error.
+/// Returns an error if the inputs cannot be read or a record cannot be written. Failures of engines are recorded
+/// instead.
 pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), String> {
     if plan.with_real && reptile_bench::shared().is_none() {
-        eprintln!("  the folder of real inputs is absent (REPTILE_SHARED): only generated files are measured");
+        eprintln!("  the folder with real inputs is absent (REPTILE_SHARED): measuring only generated files");
     }
     let is_wanted = |model: &&'static str| plan.has_model(model);
     let models = ["one-shot", "parse", "decide", "path", "fresh", "fresh-path"];
@@ -121,7 +123,7 @@ pub fn run(entries: &[&Entry], plan: &Plan, writer: &mut Writer) -> Result<(), S
     if plan.has_model(HOSTILE) { hostile::run(entries, writer) } else { Ok(()) }
 }
 
-/// Loads all files into each engine and measures the tasks in turns.
+/// Loads all files into each engine and measures the tasks, with the engines taking turns.
 fn stage(
     entries: &[&Entry],
     inputs: &Inputs,
@@ -129,7 +131,7 @@ fn stage(
     plan: &Plan,
     writer: &mut Writer,
 ) -> Result<(), String> {
-    // The real files are absent, as `run` has said.
+    // The real files are absent, which `run` has already reported.
     if inputs.inputs.is_empty() {
         return Ok(());
     }
@@ -147,7 +149,7 @@ fn stage(
         eprintln!("  {}: {} tasks", entry.name, tasks.len());
         let mut engine = Engine::new(entry);
         let dialect = entry.dialect.unwrap_or(COMMON);
-        // Many sites show what memory an engine needs; a few files show only the process.
+        // Memory is measured with many sites, because with a few files it is mostly the process's own.
         let label = models.contains(&"crawl").then(|| inputs.inputs[0].name.clone());
         if let Err(broken) = load_all(&mut engine, inputs, label, writer)? {
             writer.write(&failure(entry, "load", broken))?;
@@ -179,7 +181,7 @@ fn stage(
                 match measured {
                     Ok(speed) => writer.write(&Record::Speed(speed))?,
                     Err(broken) => {
-                        // One failure is enough: what fails would take the time of all others.
+                        // Give up after one failure, because repeating it would take time from other tasks.
                         one.tasks.remove(&key);
                         writer.write(&failure(one.engine.entry, &at(task), broken))?;
                     }
@@ -193,7 +195,7 @@ fn stage(
     Ok(())
 }
 
-/// Where something went wrong.
+/// Returns a task's name for failure records.
 fn at(task: &Task<'_>) -> String {
     format!("{} {}", task.model, task.input.name)
 }
@@ -203,7 +205,7 @@ fn failure(entry: &Entry, at: &str, broken: Broken) -> Record {
     Record::Failure(Failure { engine: entry.name.clone(), at: at.to_owned(), letter, why: broken.why })
 }
 
-/// Loads all files, and writes what memory that took if it is to be known. A refusal is not an error.
+/// Loads all files, and records the memory use under `label` if it is given. A refusal is not an error.
 fn load_all(
     engine: &mut Engine<'_>,
     inputs: &Inputs,
@@ -236,7 +238,7 @@ fn load_all(
     Ok(Ok(()))
 }
 
-/// Loads the files of an input again if the process is a new one.
+/// Loads all files again if the process has been restarted.
 fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(), Broken> {
     if engine.failures == failures {
         return Ok(());
@@ -250,7 +252,8 @@ fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(
     Ok(())
 }
 
-/// Finds how many rows a pass may have, what the engine says of them, and what a measurement costs beside its samples.
+/// Chooses how many rows a pass has, compares the engine's verdicts with the dialect, and measures the overhead per
+/// request.
 fn prepare(
     one: &mut Measured<'_>,
     inputs: &Inputs,
@@ -266,13 +269,13 @@ fn prepare(
         let first = engine.bench(model_of(task.model), Duration::ZERO, Some(folder), &task.input.questions(1))?;
         let rows = rows_of(task, row_time(&first.0), plan.budget);
         let questions = task.input.questions(rows);
-        // Of a model whose pass is one unit, more rows than the first one say whether the verdicts are right.
+        // In models where a pass is one unit, more rows are needed to judge whether the verdicts are right.
         let is_slow = row_time(&first.0) * CHECKED_ROWS as u32 > CHECK_TIME;
         let checked_rows = if is_slow { rows } else { rows.max(CHECKED_ROWS) };
         let letters = engine.decide(&task.input.questions(checked_rows))?.letters;
         if !letters.iter().any(|&letter| letters::is_verdict(letter)) {
-            // Such as for a file that it refuses: to decide nothing takes no time.
-            let why = "it has no verdict on any row".to_owned();
+            // A refused file, for example. Such rows would be decided in no time.
+            let why = "it gives no verdict on any row".to_owned();
             return Err(Broken { letter: letters::SKIP, why });
         }
         let key = (task.input.name.clone(), dialect.as_str());
@@ -288,7 +291,8 @@ fn prepare(
     prepared
 }
 
-/// The model that says how long a row takes. Fresh URLs need no loop, so that it is that of the same work on others.
+/// Returns the model that determines how long a row takes. For fresh URLs, that is the model with the same work in a
+/// loop.
 fn model_of(model: &'static str) -> &'static str {
     match model {
         "fresh" => "decide",
@@ -297,7 +301,7 @@ fn model_of(model: &'static str) -> &'static str {
     }
 }
 
-/// The time of a row in a measurement of one row.
+/// Returns the time per row in a measurement of one row.
 fn row_time(samples: &[Sample]) -> Duration {
     let passes: u64 = samples.iter().map(|sample| sample.passes).sum();
     sum(samples) / u32::try_from(passes.max(1)).unwrap_or(u32::MAX)
@@ -307,12 +311,12 @@ fn sum(samples: &[Sample]) -> Duration {
     Duration::from_nanos(samples.iter().map(|sample| sample.ns).fold(0, u64::saturating_add))
 }
 
-/// How many rows a pass has, so that it takes about a fifth of the budget at most.
+/// Returns how many rows make a pass that takes about a fifth of the budget.
 fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
     if task.input.is_whole {
         return task.input.rows.len();
     }
-    // In these models a pass is one unit, whatever the rows.
+    // In these models a pass is one unit, regardless of the rows.
     if matches!(task.model, "parse" | "open") {
         return 1;
     }
@@ -328,7 +332,7 @@ fn rows_of(task: &Task<'_>, row: Duration, budget: Duration) -> usize {
     if is_fresh(task.model) { rows } else { rows.min(task.input.rows.len()) }
 }
 
-/// Makes one measurement.
+/// Runs one measurement.
 fn measure(
     one: &mut Measured<'_>,
     inputs: &Inputs,
@@ -364,15 +368,15 @@ fn measure(
 /// The figures of one measurement.
 struct Figures {
     samples: Vec<Sample>,
-    /// The time of the reply by the judge's clock.
+    /// The reply's duration by the judge's clock.
     wall: Duration,
     /// The reason why the samples do not count, if any.
     void: Option<String>,
-    /// The rows of a pass.
+    /// Rows or units in a pass.
     units: usize,
 }
 
-/// One measurement to make.
+/// A measurement to run.
 struct Run<'r> {
     inputs: &'r Inputs,
     task: &'r Task<'r>,
@@ -446,7 +450,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether a pass is a single unit, in which only the first row counts.
+/// Returns whether a pass is a single unit, so that only the first row counts.
 fn is_one_unit(task: &Task<'_>) -> bool {
     matches!(task.model, "parse" | "open") && !task.input.is_whole
 }
@@ -457,7 +461,7 @@ fn disallowed(engine: &mut Engine<'_>, questions: &[Question<'_>]) -> Result<u64
     Ok(letters.iter().filter(|&&letter| letter == letters::DISALLOW).count() as u64)
 }
 
-/// Whether an engine is measured in a round, after a task has taken so long in the rounds before.
+/// Returns whether a task is measured in a round after earlier rounds have taken `spent`.
 fn is_due(round: usize, spent: Duration) -> bool {
     round == 0 || spent < TASK_TIME
 }
@@ -471,15 +475,15 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_the_time_for_a_task_holds_at_its_edges() {
+    fn tasks_end_at_their_time_limit() {
         for (spent, is_due_again) in [(TASK_TIME - ms(1), true), (TASK_TIME, false), (TASK_TIME + ms(1), false)] {
-            assert!(is_due(0, spent), "every task is measured once");
+            assert!(is_due(0, spent), "every task is measured at least once");
             assert_eq!(is_due(1, spent), is_due_again, "{spent:?}");
         }
     }
 
     #[test]
-    fn a_pass_of_slow_rows_is_short() {
+    fn passes_with_slow_rows_are_short() {
         let rows = vec![(0, Vec::new(), Vec::new()); 5_000];
         let mut input = Input { name: String::new(), rows, fresh: None, is_whole: false };
         let rows = |model, row: Duration| rows_of(&Task { model, input: &input }, row, ms(100));

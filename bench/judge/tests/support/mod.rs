@@ -1,21 +1,21 @@
-//! Runs the judge with engines of `rogue.py`.
+//! Runs the judge with engines from `rogue.py`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The engine of the tests.
+/// Returns the path of the test engine.
 pub fn rogue() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rogue.py")
 }
 
-/// The Python that runs scripts: not a program that looks for it first, which takes a second at every start.
+/// Returns the real Python interpreter. Python launchers on the PATH can take a second per start.
 fn python() -> String {
     let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
     String::from_utf8(output.expect("the tests of the judge need python3").stdout).unwrap().trim().to_owned()
 }
 
-/// A folder with an `engines.toml` that has an engine for each mode of `rogue.py`, named after it.
+/// A folder with an `engines.toml` that lists an engine for each mode of `rogue.py`, named after the mode.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Folder {
         let mut text = String::new();
         let python = python();
         for mode in modes {
-            // Short where a reply never comes, and long where a busy machine may be late with one.
+            // Short limits for modes that never reply, long ones for modes that may be late on a busy machine.
             let (start, seconds) = match *mode {
                 "silent" => (0.5, 0.5),
                 "hang" | "child" | "deaf" => (60.0, 2.0),
@@ -56,7 +56,7 @@ impl Folder {
     }
 }
 
-/// The exit code and what was printed, for messages.
+/// Returns the exit code and all output, for assertion messages.
 pub fn told(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())

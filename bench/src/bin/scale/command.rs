@@ -1,7 +1,7 @@
-//! Measures the command over a large set: opening it, resident memory, checking it, and deciding a list, beside `grep`
-//! over the same list.
+//! Measures the command on a large set: opening it, resident memory, verifying it, and deciding a list, compared with
+//! `grep` over the same list.
 //!
-//! Each figure is that of a process by itself, as the system counts it.
+//! Each figure covers one process, as measured by the system.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -15,44 +15,44 @@ use wait4::Wait4;
 
 use crate::{AGENT, Urls};
 
-/// The number of rounds, in which all runs take turns.
+/// Number of rounds. All runs take turns within a round.
 const ROUNDS: usize = 5;
 
-/// The number of URLs after which the resident memory is measured.
+/// Number of URLs in the short list.
 pub const FEW_URLS: usize = 1000;
 
-/// The processors that checking and deciding may use.
+/// Number of threads for verifying and deciding.
 const THREADS: &str = "2";
 
-/// A word that no list of URLs has.
+/// A word that occurs in no URL list.
 const ABSENT: &str = "no-such-word-in-any-url";
 
-/// What a process took.
+/// A process's resource use.
 struct Used {
     seconds: f64,
     processor_seconds: f64,
     peak_bytes: u64,
 }
 
-/// The files that the command reads.
+/// The command's input files.
 struct Files<'f> {
     binary: PathBuf,
     set: &'f Path,
-    /// A set of one origin: what starting a process costs by itself.
+    /// A set with one origin, for the cost of starting a process.
     small_set: PathBuf,
     one: PathBuf,
     few: PathBuf,
     all: PathBuf,
 }
 
-/// Prints what the command takes for a set and the shuffled URLs of its web.
+/// Prints the command's resource use for a set and the shuffled URLs of its web.
 ///
 /// # Errors
-/// Errors if the command is missing or fails.
+/// Returns an error if the command is missing or fails.
 pub fn measure(set: &Path, small_set: &[u8], urls: &Urls) -> Result<(), Box<dyn Error>> {
     let binary = std::env::current_exe()?.with_file_name("reptile");
     if !binary.is_file() {
-        let missing = format!("{} is missing: `cargo build --release -p reptile-cli` makes it", binary.display());
+        let missing = format!("{} is missing: `cargo build --release -p reptile-cli` builds it", binary.display());
         return Err(missing.into());
     }
     let folder = tempfile::tempdir()?;
@@ -72,7 +72,7 @@ pub fn measure(set: &Path, small_set: &[u8], urls: &Urls) -> Result<(), Box<dyn 
     report(&files)
 }
 
-/// Runs everything in turns, and prints the medians.
+/// Runs all commands, which take turns, and prints the medians.
 fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
     let classify = |set: &Path, urls: &Path, more: &[&str]| {
         let mut command = Command::new(&files.binary);
@@ -96,7 +96,7 @@ fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
     let mut used = runs.each_ref().map(|_| Vec::new());
     for _ in 0..ROUNDS {
         for ((name, command), used) in runs.iter_mut().zip(&mut used) {
-            // `grep` ends with 1 where it finds nothing.
+            // `grep` exits with 1 if it finds nothing.
             used.push(run(command, if *name == "grep -c" { 1 } else { 0 })?);
         }
     }
@@ -114,7 +114,7 @@ fn report(files: &Files<'_>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs a command to its end, without output.
+/// Runs a command to completion, without output.
 fn run(command: &mut Command, expected_code: i32) -> Result<Used, Box<dyn Error>> {
     let start = Instant::now();
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;

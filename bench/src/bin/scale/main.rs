@@ -1,8 +1,8 @@
-//! Measures decisions over a synthetic web of many origins, from the bytes of a URL to the verdict, on one thread: the
-//! set's look-up by the batch and one by one, beside a hash map of origins with the parsed files of the fastest peer.
+//! Measures decisions over a synthetic web with many origins, from URL bytes to verdict, on one thread. Compares the
+//! set's batch and single lookups with a hash map of origins that holds files parsed by the fastest competitor.
 //!
-//! Every site follows from the seed, so both sides hold the same web. The answers are compared before anything is
-//! timed. `METHODOLOGY.md` says how to read the table.
+//! Every site follows from the seed, so both sides contain the same web. Answers are compared before anything is timed.
+//! `METHODOLOGY.md` explains the table.
 #![deny(unsafe_code)]
 
 use std::alloc::System;
@@ -31,31 +31,31 @@ use reptile_engine::verdict::Verdict;
 
 mod command;
 
-/// The allocator of the system, which also counts the bytes in use.
+/// The system's allocator, extended to count the bytes in use.
 #[global_allocator]
 static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The agent that URLs are decided for. Some of the files name it.
+/// The agent in all questions. Some of the files name it.
 const AGENT: &str = "Googlebot";
 
-/// The number of rounds, in which all rows take turns.
+/// Number of rounds. All variants take turns within a round.
 const ROUNDS: usize = 7;
 
-/// The number of URLs that are handed over in one call, as `classify` does.
+/// Number of URLs per batch call, as in `classify`.
 const URLS_IN_A_CALL: usize = 512;
 
-/// What the program says about its arguments.
+/// The usage message.
 const USAGE: &str = "usage: scale [--origins N] [--urls M] [--seed S] [--set FILE] [--no-peer] [--command]
 
-Makes a synthetic web of N origins (1000000) from a seed (1) and decides M (1000000) of its URLs, in which all sites are
-equally frequent, shuffled and sorted by site.
+Generates a synthetic web with N origins (1000000) from a seed (1) and decides M (1000000) URLs, spread evenly over its
+sites, shuffled and sorted by site.
 
-  --set FILE   decide by the set in FILE, compiled from `synthetic-web captures --origins N --seed S` with
+  --set FILE   use the set in FILE, compiled from `synthetic-web captures --origins N --seed S` with
                `--dialect google-lib`, instead of compiling the web in memory
-  --no-peer    leave out the hash map, which takes much more memory than the set
-  --command    measure the command, too, which must be in the same folder";
+  --no-peer    skip the hash map, which takes much more memory than the set
+  --command    also measure the command, which must be in the same folder";
 
-/// What the command line asks for.
+/// The command-line options.
 struct Options {
     web: Web,
     urls: u64,
@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ALLOCATOR.reset_peak_memory();
     let peer = options.has_peer.then(|| Peer::new(&options.web));
     if peer.is_some() {
-        // Among them some bytes for each distinct file that only building needs.
+        // This includes a few bytes per distinct file that are only needed while building.
         let bytes = ALLOCATOR.get_peak_memory();
         println!(
             "hash map, fast-robots: {bytes} bytes with each distinct file once, {:.1} an origin",
@@ -106,7 +106,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The kilobytes of this process's anonymous memory that are in large pages, as Linux says; 0 elsewhere.
+/// Returns this process's anonymous memory in large pages, in kilobytes, according to Linux; 0 elsewhere.
 fn large_pages_kb() -> u64 {
     let Ok(text) = fs::read_to_string(Path::new("/proc/self/smaps_rollup")) else { return 0 };
     let line = text.lines().find_map(|line| line.strip_prefix("AnonHugePages:"));
@@ -138,7 +138,7 @@ impl Options {
     }
 }
 
-/// The capture of a site, and its body.
+/// Returns a site's capture and body.
 fn capture_of(site: &Site) -> (Capture, Option<&[u8]>) {
     let with_status = |status| Capture { status: Some(status), ..Capture::default() };
     match &site.answer {
@@ -153,7 +153,7 @@ fn scheme_of(site: &Site) -> Scheme {
     if site.is_https { Scheme::Https } else { Scheme::Http }
 }
 
-/// Compiles a web on this thread.
+/// Compiles a web on the current thread.
 fn compiled(web: &Web) -> Result<Vec<u8>, Box<dyn Error>> {
     let profile = Profile::of_dialect(&GOOGLE_LIB);
     let mut builder = SetBuilder::new(&GOOGLE_LIB);
@@ -170,7 +170,7 @@ fn compiled(web: &Web) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(builder.finish(Strategy::default())?.to_bytes())
 }
 
-/// The URLs, one after the other in memory, as in a file that was read whole.
+/// Returns the URLs in one contiguous block, like a file that was read whole.
 fn urls(web: &Web, spread: &Spread) -> Urls {
     let mut urls = Urls::default();
     let _ = web.urls(spread, |url| {
@@ -194,7 +194,7 @@ impl Urls {
     }
 }
 
-/// What a site's policy is for the peer: a constant, or one of the files.
+/// A site's policy in the hash map: a constant, or a file's index.
 #[derive(Clone, Copy)]
 enum PeerPolicy {
     Allow,
@@ -202,8 +202,8 @@ enum PeerPolicy {
     File(u32),
 }
 
-/// Origins by scheme and host, with the distinct files in the form in which the peer decides fastest. What the peer
-/// borrows from is never freed, since there is only one.
+/// A hash map from scheme and host to policy, with each distinct file in the competitor's fastest form. Borrowed data
+/// is leaked, because there is only one map.
 struct Peer {
     origins: [HashMap<Box<[u8]>, PeerPolicy>; 2],
     files: Vec<RobotsMatcher<'static>>,
@@ -234,7 +234,7 @@ impl Peer {
         peer
     }
 
-    /// Parses a file. One that the peer refuses allows everything.
+    /// Parses a file. A file that the competitor refuses allows everything.
     fn file(&mut self, body: &'static [u8]) -> PeerPolicy {
         match RobotsTxt::parse_bytes_with_options(body, ParseOptions { max_bytes: None }) {
             Ok(file) => {
@@ -246,7 +246,7 @@ impl Peer {
         }
     }
 
-    /// Decides a URL, which Reptile splits.
+    /// Decides a URL, using Reptile's URL splitting.
     fn decide(&self, url: &[u8]) -> Verdict {
         let Ok(split) = split(url) else { return Verdict::Invalid };
         let policy = self.origins[usize::from(split.origin.scheme == Scheme::Https)].get(split.origin.host);
@@ -265,7 +265,7 @@ impl Peer {
     }
 }
 
-/// Decides all URLs by the batch, and returns how many are disallowed.
+/// Decides all URLs in batches, and returns the number of disallowed ones.
 fn by_batch<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Result<usize, Box<dyn Error>> {
     let mut verdicts = [Verdict::Invalid; URLS_IN_A_CALL];
     let mut disallowed = 0;
@@ -277,7 +277,7 @@ fn by_batch<D: AsRef<[u8]>>(set: &Set<D>, agent: &Agent, urls: &[&[u8]]) -> Resu
     Ok(disallowed)
 }
 
-/// Times the rows in turns, and prints their medians.
+/// Times the variants, which take turns, and prints their medians.
 fn measure(
     name: &str,
     set: &Set<Vec<u8>>,
@@ -339,16 +339,16 @@ mod tests {
     use crate::documents::{assert_says, with_commas};
 
     #[test]
-    fn the_document_describes_rounds_and_calls() {
+    fn document_describes_rounds_and_calls() {
         let document = include_str!("../../../METHODOLOGY.md");
         assert_says(document, &format!("in each of {ROUNDS} rounds"));
-        assert_says(document, &format!("hands over {URLS_IN_A_CALL} URLs in one call"));
+        assert_says(document, &format!("passes {URLS_IN_A_CALL} URLs per call"));
         assert_says(document, &format!("one URL, {} URLs,", with_commas(command::FEW_URLS)));
     }
 
-    /// The peer disagrees about few URLs, and only about files that it reads in another way.
+    /// The two disagree about few URLs, and only in files that they interpret differently.
     #[test]
-    fn both_sides_hold_the_same_web() {
+    fn both_sides_contain_the_same_web() {
         let web = Web { origins: 300, seed: 3 };
         let set = Set::from_bytes(compiled(&web).unwrap()).unwrap();
         assert_eq!(set.origin_count(), 300);

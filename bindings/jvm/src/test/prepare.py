@@ -1,9 +1,10 @@
-"""Makes the data of the tests: sets by the command `reptile`, and the questions and answers as plain files of rows.
+"""Generates the test data: sets compiled by the command `reptile`, and queries and answers as tables.
 
     prepare.py REPOSITORY DATA MUTANTS REPTILE... [--full]
 
-Python has a reader of TOML and Java has none; so the conformance suite becomes rows here. A row of `suite/DIALECT.tsv` has the
-origin of the case, the agent and the URL (both in base64), the verdict, the line (`-` if the case gives none) and the name of the case.
+The conformance suite is converted to tables, because Java has no TOML reader. A row of `suite/DIALECT.tsv` has the
+case's origin, the agent and the URL (both in base64), the verdict, the line (`-` if the case has none) and the case's
+name.
 """
 
 import base64
@@ -21,7 +22,7 @@ import tomllib
 FILES, CASES, CHECKS = 17, 314, 959
 AGENTS = ["GPTBot", "Googlebot-Image", "bingbot"]
 DIALECTS = ["google", "google-lib", "rfc9309", "rfc9309-strict", "yandex", "yandex-2017", "bing", "koster-1994", "koster-1996"]
-# What generated URLs consist of: every part that some client reads otherwise than another.
+# Parts of generated URLs, chosen where clients disagree.
 SCHEMES = ["http://", "https://", "HTTP://", "ftp://", "http:/", "//", "http:///", "gopher://", "http:", ""]
 USERS = ["", "u@", "u:p@", "u;p@", "u%40@", "u%@", "a@b@", "u/p@", "ü@", "@"]
 HOSTS = ["a.example", "A.Example", "a.example.", "a.example..", "%61.example", "a%2Eexample", "b%FCcher.example", "127.0.0.1", "0x7f.1",
@@ -30,7 +31,7 @@ HOSTS = ["a.example", "A.Example", "a.example.", "a.example..", "%61.example", "
          "XN--BCHER-KVA.example", "xn--a", "a.7", "a.example;", "a\\b", "a%00b", "a%2Fb", "a~!$&'()*+=b.example", "*.example"]
 PORTS = ["", ":", ":80", ":443", ":0080", ":65535", ":65536", ":8080", ":x", ":-1"]
 TAILS = ["", "/", "/a", "?a", "#a", "/a#b", "/a?b#c", "/%41%2f%zz", "/é*$", "/a\\b", "//a", "/x/*$", "/a/b?c=/d?e", "/p|q", "/robots.txt", "/robots.txt?x", "/r"]
-# The exit code of `reptile classify` if most rows are invalid.
+# Exit code of `reptile classify` if most rows are invalid.
 MOST_ARE_INVALID = 1
 FILE = """user-agent: *
 disallow: /a
@@ -59,7 +60,7 @@ def body_of(case):
 
 
 def suite(repository, data, reptile):
-    """A set for each dialect, in which each case is an origin."""
+    """Compiles a set per dialect, with an origin per case."""
     folder = data / "suite"
     folder.mkdir()
     captures, rows = {}, {}
@@ -81,7 +82,7 @@ def suite(repository, data, reptile):
                 rows.setdefault(dialect, []).append("\t".join(cells))
     found = (len(files), number, sum(map(len, rows.values())))
     if found != (FILES, CASES, CHECKS):
-        sys.exit(f"the suite has {found} files, cases and checks, not {(FILES, CASES, CHECKS)}: correct the numbers in prepare.py")
+        sys.exit(f"the suite has {found} files, cases and checks, not {(FILES, CASES, CHECKS)}: update prepare.py")
     for dialect, lines in captures.items():
         (folder / f"{dialect}.jsonl").write_text("\n".join(lines) + "\n")
         (folder / f"{dialect}.tsv").write_text("\n".join(rows[dialect]) + "\n")
@@ -89,8 +90,8 @@ def suite(repository, data, reptile):
 
 
 def answers(reptile, folder, name, agents, urls):
-    """What the command says of URLs for each agent."""
-    # The command does not count white space and controls around a URL; a library decides the bytes that it is given.
+    """Records the command's answers for each agent."""
+    # The command ignores white space and controls around a URL; the library does not.
     urls = [url for url in urls if url and min(url[0], url[-1]) > 0x20]
     (folder / f"{name}.urls").write_bytes(b"\n".join(urls) + b"\n")
     for agent in agents:
@@ -99,7 +100,7 @@ def answers(reptile, folder, name, agents, urls):
 
 
 def spellings(reptile, folder):
-    """URLs in many spellings, on origins that the set has in some spelling."""
+    """Compares many spellings of URLs whose origins the set contains in one spelling."""
     hosts = ["a.example", "127.0.0.1", "[::1]", "[::ffff:1.2.3.4]", "xn--bcher-kva.example", "a_b.example", "a.example:8080", "a,b.example"]
     lines = [json.dumps({"url": f"{scheme}://{host}/robots.txt", "body": FILE}) for scheme in ("http", "https", "ftp") for host in hosts]
     pick = random.Random(9309)
@@ -121,7 +122,7 @@ def spellings(reptile, folder):
 
 
 def real(shared, reptile, data, full):
-    """The real files under `google-lib`, with the verdicts of Google's library; all dialects if `full`."""
+    """Compiles the real files with `google-lib`, for comparison with Google's library; if `full`, with all dialects."""
     folder = data / "real"
     folder.mkdir()
     corpus = shared / "corpora" / "real"
@@ -138,7 +139,7 @@ def real(shared, reptile, data, full):
 
 
 def by_time(repository, data, reptile):
-    """A set by time, asked around every capture."""
+    """Compiles a set by time, with queries around every capture."""
     folder = data / "time"
     folder.mkdir()
     source = repository / "corpora" / "captures" / "years.jsonl"
@@ -153,11 +154,11 @@ def by_time(repository, data, reptile):
 
 
 def damage(repository, data, reptile, mutants, full):
-    """Damaged sets, with what the engine makes of each: see `engine/examples/mutants.rs`."""
+    """Damages sets and records the engine's answers; see `engine/examples/mutants.rs`."""
     folder = data / "damage"
     folder.mkdir()
-    # A small set by time with every feature of a set: patches, several groups for a token, consecutive wildcards,
-    # fallback patterns.
+    # A small set by time with every feature: patches, several groups for a token, consecutive wildcards, fallback
+    # patterns.
     shops = [f"user-agent: *\ndisallow: /{number}/cart\ndisallow: /{number}/checkouts\nallow: /{number}/open\ndisallow: /*/a*b*c$\n"
              for number in (1234567, 7654321)]
     deep = "user-agent: *\ndisallow: /" + "*".join("abcdefghijklmnopqrst") + "\nallow: /x*" + "*y" * 3 + "\ndisallow: /*?s=\n"
@@ -169,13 +170,13 @@ def damage(repository, data, reptile, mutants, full):
     tails = ["", "1234567/cart/1", "7654321/open", "x/a1b2c", "abcdefghijklmnopqrst", "xyyy?s=1", "ab", "a1b"]
     urls = [f"https://{host}/{tail}" for host in [*bodies, "gone.example"] for tail in tails]
     sets = [("rich", ["--by-time"], lines, urls)]
-    # Segments that are suffixes and prefixes of others, wildcards that begin one after another in the trie, and
-    # transition tables. Uses dialects with and without operators, and each way of comparing names.
+    # Segments that are suffixes and prefixes of others, lists of wildcard automata, and transition tables. Compiled for
+    # dialects with and without operators, and for each way of comparing names.
     words = "user-agent: *\n" + "".join(f"disallow: /*{word}\n" for word in ("abc", "bcd", "cd", "bc", "abcde?", "cab", "xbc", "d$"))
     places = "user-agent: *\ndisallow: /*sort=\ndisallow: /de/*sort=\nallow: /de/*sort=1\nallow: /de/shop/*.html$\n" + "".join(
         f"disallow: /{letter}*{letter}{letter}\n" for letter in "fghijklmno")
     named = "user-agent: Googlebot\ndisallow: /g\n\nuser-agent: GPTBot\ndisallow: /*abc\nallow: /\n\nuser-agent: *\ndisallow: /*bc\n"
-    # The same name in files whose failed captures keep the last good copy, and in other outcomes.
+    # A named crawler, and outcomes without rules.
     bodies = {"words.example": words, "places.example": places, "named.example": named}
     lines = [json.dumps({"url": f"https://{host}/robots.txt", "body": body}) for host, body in bodies.items()]
     lines += [json.dumps({"url": "https://gone.example/robots.txt", "status": 404}),

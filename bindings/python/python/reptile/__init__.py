@@ -9,9 +9,10 @@
 >>> web.decide_many(["https://example.com/", "https://example.org/"], "GPTBot")["GPTBot:verdict"]
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
 
-``open`` opens a set file, ``Robots`` reads one robots.txt. ``reptile.robotparser``, ``reptile.protego`` and ``reptile.scrapy``
-take the places of ``urllib.robotparser``, of Protego, and of Scrapy's parsers. ``reptile.spark``, ``reptile.datatrove``,
-``reptile.duckdb``, ``reptile.polars`` and ``reptile.datafusion`` decide inside these engines.
+``open`` opens a set file, and ``Robots`` parses one robots.txt. ``reptile.robotparser``, ``reptile.protego`` and
+``reptile.scrapy`` replace ``urllib.robotparser``, Protego and Scrapy's parsers. ``reptile.spark``,
+``reptile.datatrove``, ``reptile.duckdb``, ``reptile.polars`` and ``reptile.datafusion`` decide URLs inside these
+engines.
 """
 
 from ._native import (

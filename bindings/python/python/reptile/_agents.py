@@ -1,4 +1,4 @@
-"""Which group of a robots.txt a `User-Agent` obeys, as the drop-ins need it: they are called with any text for a name."""
+"""Finds the group that a `User-Agent` obeys, for the drop-ins, which accept any text as a name."""
 
 import re
 import urllib.parse
@@ -8,20 +8,20 @@ from . import _lines
 from ._native import Agent, Robots
 
 _MAX_CACHED = 256
-"""The most user agents that are kept resolved."""
+"""Maximum number of resolved user agents that are cached."""
 
-# Only letters and hyphens are part of a product token under RFC 9309.
+# Under RFC 9309, a product token contains only letters, hyphens and underscores.
 _LETTERS = str.maketrans("0123456789", "abcdefghij")
 
-# A URL in which nothing is encoded, and nothing has to be.
+# A URL without percent-encoding, and without characters that need it.
 _PLAIN = re.compile(r"(?:https?://[A-Za-z0-9.:-]+)?(/(?:[A-Za-z0-9_.~-][A-Za-z0-9_.~/=&,;:+-]*)?(?:\?[A-Za-z0-9_.~/=&,;:+-]*)?)").fullmatch
 
 _HOST = "http://host"
-"""A host that stands for any: a path after it may begin with two slashes."""
+"""A placeholder host, so that the path may begin with two slashes."""
 
 
 def encoded(text: str) -> bytes:
-    """The bytes of a text: those that it was decoded from with ``surrogateescape``, if it was."""
+    """Encodes a string, and restores the original bytes if it was decoded with ``surrogateescape``."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -29,7 +29,7 @@ def encoded(text: str) -> bytes:
 
 
 def url_of(url: str, decoded: Callable[[str], str]) -> str | bytes:
-    """The part of a URL that rules are about, as a URL for ``Agent.decide``.
+    """Returns the part of a URL that rules match, as a URL for ``Agent.decide``.
 
     Raises ``ValueError`` if the URL is malformed.
     """
@@ -37,17 +37,17 @@ def url_of(url: str, decoded: Callable[[str], str]) -> str | bytes:
     if plain:
         return _HOST + plain[1]
     parts = urllib.parse.urlsplit(url)
-    # `urlsplit` does not tell an empty query from none.
+    # `urlsplit` does not distinguish an empty query from a missing one.
     mark = "?" if "?" in url.partition("#")[0] else ""
     path = parts.path if parts.path.startswith("/") else "/" + parts.path
     return encoded(_HOST + decoded(path + mark + parts.query).replace("#", "%23"))
 
 
 class Resolver:
-    """The groups of one robots.txt, compiled, and the crawlers that obey them."""
+    """The compiled groups of a robots.txt, and the crawlers that obey them."""
 
     def __init__(self, groups: list[_lines.Group], at_start: bool) -> None:
-        """With ``at_start`` a name counts where a word of the user agent begins with it, otherwise wherever it is in it."""
+        """With ``at_start``, a name matches at the start of a word in the user agent; otherwise anywhere."""
         names = sorted({name.lower() for group in groups for name in group.names} - {"*"}, key=lambda name: (-len(name), name))
         self._tokens = {name: "x-" + str(number).translate(_LETTERS) for number, name in enumerate(names)} | {"*": "*"}
         self._names = names
@@ -57,11 +57,11 @@ class Resolver:
         self._cached: dict[str, tuple[Agent, str]] = {}
 
     def agent(self, user_agent: str) -> Agent:
-        """The crawler of the longest name of a group that is part of the user agent, or else one that obeys the group of ``*``."""
+        """Returns the crawler for the longest group name in the user agent, or one that obeys the group for ``*``."""
         return self._resolved(user_agent)[0]
 
     def values(self, user_agent: str, key: str) -> list[str]:
-        """The values of a key, such as ``crawl-delay``, among the groups that a crawler obeys, the last one first."""
+        """Returns a key's values, such as ``crawl-delay``, in the groups that a crawler obeys, the last one first."""
         name = self._resolved(user_agent)[1]
         groups = [group for group in self._groups if key in group.values and name in map(str.lower, group.names)]
         return [value for group in groups for value in group.values[key]][::-1]

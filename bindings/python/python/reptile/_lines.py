@@ -1,15 +1,15 @@
-"""The lines of a robots.txt as the drop-ins read them: which groups there are, for whom, and what else they say.
+"""Parses the lines of a robots.txt for the drop-ins: groups, crawler names, rules and other values.
 
-``urllib.robotparser`` and Protego agree with each other, and differ from RFC 9309, in what ends a group, in the names of crawlers and
-in percent-encoding. What takes their places has to answer as they do, so that it reads the lines itself, and hands groups with names
-that every dialect can read to Reptile, which decides.
+``urllib.robotparser`` and Protego agree with each other, and differ from RFC 9309, in group boundaries, crawler names
+and percent-encoding. Their replacements must give the same answers. This module therefore parses the lines itself and
+passes Reptile groups with names that every dialect can read.
 """
 
 import re
 from collections.abc import Iterable
 
 MAX_BYTES = 16 << 20
-"""The most bytes of a robots.txt that are read. Groups that do not fit are cut after a whole rule."""
+"""Maximum number of bytes that are read. Groups that do not fit are truncated after a complete rule."""
 
 _TYPOS = {
     "dissallow": "disallow",
@@ -33,7 +33,7 @@ _ESCAPE = re.compile("%[2-7][0-9A-Fa-f]")
 
 
 class Group:
-    """The crawlers of a group, their rules, and the values of each other key."""
+    """A group's crawlers, their rules, and the values of other keys."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -43,8 +43,9 @@ class Group:
 
 
 class Lines:
-    """What a robots.txt says. With ``is_generous`` as Protego reads it: misspelt keys and lines without a colon count, and any key that
-    is not of the whole site ends the names of a group. Otherwise as ``urllib.robotparser`` does."""
+    """A parsed robots.txt. With ``is_generous``, lines are read like Protego: misspelled keys and lines without a colon
+    count, and any key that does not apply to the whole site ends a group's names. Otherwise they are read like
+    ``urllib.robotparser``."""
 
     def __init__(self, lines: Iterable[str], is_generous: bool) -> None:
         self.groups: list[Group] = []
@@ -90,19 +91,19 @@ def _generous(line: str) -> tuple[str, str] | None:
         return key, value.strip()
     found = _WITHOUT_COLON.fullmatch(" ".join(line.split()).lower())
     if found:
-        # The value is taken from the line as it is written, which has as many words.
+        # Take the value from the original line, which has the same words.
         words = line.split()[len(found[1].split()) :]
         return _TYPOS.get(found[1], found[1]), " ".join(words)
     return (key, value.strip()) if colon else None
 
 
 def body(groups: Iterable[Group], tokens: dict[str, str]) -> str:
-    """The groups as a robots.txt, with tokens for the names, which are given in lower case."""
+    """Returns the groups as a robots.txt, with their names replaced by ``tokens``, whose keys are in lower case."""
     made: list[str] = []
     room = MAX_BYTES
     for group in groups:
         lines = [f"user-agent: {tokens[name.lower()]}\n" for name in group.names]
-        # A group without rules ends too.
+        # Even a group without rules must end.
         lines += [f"{key}: {path}\n" for key, path in group.rules] or ["disallow:\n"]
         for line in lines:
             room -= len(line.encode("utf-8", "surrogatepass"))
@@ -113,8 +114,8 @@ def body(groups: Iterable[Group], tokens: dict[str, str]) -> str:
 
 
 def decoded(text: str, kept: str, kept_in_query: str) -> str:
-    """A path or a pattern, in which the characters of ASCII that are percent-encoded stand for themselves, but for some that are kept:
-    before the first ``?``, and after it."""
+    """Decodes percent-encoded ASCII characters in a path or pattern, except for ``kept`` before the first ``?`` and
+    ``kept_in_query`` after it."""
     if "%" not in text:
         return text
     path, mark, query = text.partition("?")

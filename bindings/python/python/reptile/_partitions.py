@@ -1,6 +1,6 @@
-"""What a worker process of Spark does with a partition: functions from batches of Arrow to batches of Arrow.
+"""Processes partitions in Spark's worker processes: functions from Arrow batches to Arrow batches.
 
-They need pyarrow but not Spark, except to find a file that Spark shipped. How a job is made of them is in `spark.py`.
+They need pyarrow, but Spark only to find a file that it shipped. `spark.py` builds jobs from them.
 """
 
 import datetime
@@ -18,13 +18,13 @@ from ._native import compile
 from ._structs import Structs
 
 PIECE = 16 << 20
-"""The bytes of a part that are in one row: a row has to fit into a batch of Arrow, and a few of them into memory."""
+"""Bytes of a part in one row. A row must fit into an Arrow batch, and a few of them into memory."""
 
 ROWS = 1000
-"""The captures that were left out which are in one batch."""
+"""Number of left-out captures in one batch."""
 
 PARTS = "is_first boolean, piece binary, origin string, error string"
-"""The schema, in Spark's form, of what ``Compile`` gives: the pieces of a part, and the captures that were left out."""
+"""The output schema of ``Compile`` in Spark's notation: pieces of a part, and captures that were left out."""
 
 _SCHEMA = pyarrow.schema(
     [("is_first", pyarrow.bool_()), ("piece", pyarrow.binary()), ("origin", pyarrow.string()), ("error", pyarrow.string())]
@@ -32,7 +32,7 @@ _SCHEMA = pyarrow.schema(
 
 
 def path_of(place: str, is_shipped: bool) -> str:
-    """The path of a set on this machine."""
+    """Returns a set's path on this machine."""
     if is_shipped:
         from pyspark import SparkFiles
 
@@ -58,14 +58,14 @@ class Decide:
         structs = Structs(agents, self._columns)
         names = [field.name for field in structs.type]
         for batch in batches:
-            # Texts of Spark may be other than UTF-8; as bytes, which are not copied, they may be anything.
+            # Strings in Spark need not be valid UTF-8. Binary data may be anything, and the cast does not copy.
             urls = batch.column(self._url_column).cast(pyarrow.binary())
             added = structs(urls).flatten()
             yield pyarrow.RecordBatch.from_arrays([*batch.columns, *added], names=[*batch.schema.names, *names])
 
 
 class Compile:
-    """Compiles the captures of a partition to a part, which it gives in pieces; a partition without captures gives nothing."""
+    """Compiles a partition's captures to a part, which is returned in pieces. An empty partition returns nothing."""
 
     def __init__(self, options: dict[str, Any], leaves_out: bool) -> None:
         self._options = options
@@ -75,7 +75,7 @@ class Compile:
         with tempfile.TemporaryDirectory(prefix="reptile-part-") as folder:
             path = os.path.join(folder, "part.reptile")
             with open(os.path.join(folder, "left-out"), "w+", encoding="utf-8") as left_out:
-                # In a file, since they may be as many as the rows.
+                # Use a file, because there may be as many as rows.
                 keep = lambda origin, text: print(json.dumps([origin, text]), file=left_out)
                 on_error = keep if self._leaves_out else None
                 count = len(compile(captures(batches, on_error), path, on_error=on_error, **self._options))
@@ -107,10 +107,10 @@ def _batch(rows: list[tuple[bool | None, bytes | None, str | None, str | None]])
 
 
 def captures(batches: Iterable[pyarrow.RecordBatch], on_error: Callable[[str, str], object] | None) -> Iterator[dict[str, Any]]:
-    """The captures of the rows, in the form that ``reptile.compile`` takes, one at a time: bodies may be large."""
+    """Yields the rows as captures for ``reptile.compile``, one at a time because bodies may be large."""
     for batch in batches:
         names = batch.schema.names
-        # Texts of Spark may be other than UTF-8.
+        # Strings in Spark need not be valid UTF-8.
         columns = [
             column.cast(pyarrow.binary()) if name in ("url", "body") else column for name, column in zip(names, batch.columns)
         ]
@@ -128,7 +128,7 @@ def captures(batches: Iterable[pyarrow.RecordBatch], on_error: Callable[[str, st
 
 
 def _capture(cells: dict[str, pyarrow.Scalar]) -> dict[str, Any]:
-    """The capture in the cells of a row. Raises ValueError, or OverflowError for a time that Python does not have."""
+    """Returns a row's capture. Raises ValueError, or OverflowError for a time that Python cannot represent."""
     if "url" not in cells:
         raise ValueError("a capture without url")
     fields = {name: cell.as_py() for name, cell in cells.items()}
@@ -147,7 +147,7 @@ def _capture(cells: dict[str, pyarrow.Scalar]) -> dict[str, Any]:
 
 
 def _seconds(time: int | datetime.date) -> int:
-    """The seconds since 1970 of a time. A time without a zone, and a date, are of UTC."""
+    """Converts a time to seconds since 1970. Dates, and times without a zone, are in UTC."""
     if isinstance(time, datetime.datetime):
         known = time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
         return (known - _EPOCH) // datetime.timedelta(seconds=1)
@@ -168,7 +168,7 @@ _LAST = 253_402_300_800
 
 
 def fetched(rows: Iterable[Any], folder: str, on_error: Callable[[str, str], object] | None) -> list[str]:
-    """Writes the parts in the rows of ``Compile`` to files of a folder, and gives their paths."""
+    """Writes the parts in the rows from ``Compile`` to files in a folder, and returns their paths."""
     paths: list[str] = []
     for row in rows:
         if row["piece"] is None:

@@ -1,6 +1,6 @@
-"""Verdicts as one column of structs, which is what a function inside a query can give. Needs pyarrow.
+"""Builds verdicts as one column of structs, which a query function can return. Needs pyarrow.
 
-What is particular to an engine is in `spark.py`, `duckdb.py`, `polars.py` and `datafusion.py`.
+The engine-specific code is in `spark.py`, `duckdb.py`, `polars.py` and `datafusion.py`.
 """
 
 import os
@@ -13,22 +13,23 @@ from ._native import Agents, Set
 from ._native import open as open_set
 
 COLUMNS = "verdict,refused"
-"""The columns that a struct has unless the caller names others."""
+"""Default columns of a struct."""
 
 SMALL = 50_000
-"""The most URLs that the thread of the caller decides by itself, of those that come as a whole column."""
+"""Maximum number of URLs in a whole column that are decided on the calling thread."""
 
 
 def resolved(web: Set | str | os.PathLike[str], agents: str | Sequence[str], exact: bool) -> Agents:
-    """Crawlers, resolved by a set or by the one in a file, which is mapped."""
+    """Resolves crawlers by a set or a set file, which is mapped."""
     return (web if isinstance(web, Set) else open_set(web, map=True)).agents(agents, exact=exact)
 
 
 class Structs:
-    """Decides arrays of URLs for some crawlers: a struct for each URL, whose fields are all null where the URL is.
+    """Decides arrays of URLs for some crawlers. Returns a struct for each URL, whose fields are all null where the URL
+    is null.
 
-    Just the calling thread does it, because engines that pass a column in parts work on several of them at a time. With ``is_large`` an
-    array may be a whole column: it may hold more than 2 GB of texts, and all processors decide it.
+    The work runs on the calling thread, because engines that split columns process several parts in parallel. With
+    ``is_large``, an array may be a whole column: it may hold more than 2 GB of text, and all processors decide it.
     """
 
     def __init__(self, agents: Agents, columns: str | Sequence[str], is_large: bool = False) -> None:
@@ -39,7 +40,7 @@ class Structs:
         texts = pyarrow.large_list(text) if is_large else pyarrow.list_(text)
 
         def plain(kind: pyarrow.DataType) -> pyarrow.DataType:
-            """A type that every engine has. A line is in a file of at most 16 MiB."""
+            """Returns a type that every engine supports. Line numbers fit because files have at most 16 MiB."""
             return pyarrow.int32() if pyarrow.types.is_uint32(kind) else texts if pyarrow.types.is_large_list(kind) else text
 
         schema = pyarrow.schema(agents.decide_many([], columns))

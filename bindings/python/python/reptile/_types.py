@@ -1,4 +1,4 @@
-"""The types that both halves of the package use: verdicts and errors."""
+"""Types shared by both halves of the package: verdicts and errors."""
 
 import enum
 
@@ -6,8 +6,7 @@ import enum
 class Verdict(str, enum.Enum):
     """The verdict for one URL and one crawler.
 
-    It equals its word: ``verdict == "allow"``. It is neither true nor false, because a word that is not empty would be true
-    whatever it says.
+    It equals its word: ``verdict == "allow"``. It has no truth value, because every nonempty string would be true.
     """
 
     ALLOW = "allow"
@@ -15,12 +14,12 @@ class Verdict(str, enum.Enum):
     DISALLOW = "disallow"
     """A rule or a failed fetch disallows the URL."""
     UNKNOWN = "unknown"
-    """No robots.txt is known for the origin of the URL. What to do with it is your choice."""
+    """The robots.txt for the URL's origin is not in the set. What to do is up to you."""
     INVALID = "invalid"
-    """The text is not a valid URL."""
+    """The string is not a valid URL."""
 
     def __bool__(self) -> bool:
-        raise TypeError("a verdict is neither true nor false: compare it, as in verdict == 'allow'")
+        raise TypeError("a verdict has no truth value: compare it, as in verdict == 'allow'")
 
     def __str__(self) -> str:
         return str(self.value)
@@ -29,12 +28,12 @@ class Verdict(str, enum.Enum):
 
 
 class Error(Exception):
-    """An error of Reptile; the text says what happened and what to do."""
+    """The base class of Reptile's errors. The message says what happened and what to do."""
 
 
 class CrawlerError(Error, ValueError):
-    """The name of a crawler cannot be resolved or is most likely misspelt; the text says what to write."""
+    """A crawler name cannot be resolved or is probably misspelled. The message suggests a correction."""
 
 
 class FormatError(Error, ValueError):
-    """The bytes are not a set of this format version, or they are damaged."""
+    """The bytes are not a set in this format version, or are damaged."""

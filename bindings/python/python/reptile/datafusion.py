@@ -1,4 +1,4 @@
-"""Verdicts inside queries of DataFusion. Needs datafusion and pyarrow.
+"""Verdicts in DataFusion queries. Needs datafusion and pyarrow.
 
 >>> from reptile.datafusion import register                                              # doctest: +SKIP
 >>> register(context, "web.reptile", ["GPTBot", "CCBot"])                                # doctest: +SKIP
@@ -29,12 +29,12 @@ def register(
     name: str = "robots",
     exact: bool = False,
 ) -> None:
-    """Creates a function ``robots(url)`` for a context, which gives a struct with the columns of ``Set.decide_many``.
+    """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``.
 
-    ``web`` is a ``Set`` or the path of one, which is mapped.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped.
     """
     from datafusion import udf
 
     structs = Structs(resolved(web, agents, exact), columns)
-    # Texts of other types are cast to views, which are what tables of files have.
+    # Strings of other types are cast to views, the type that tables of files use.
     context.register_udf(udf(structs, [pyarrow.string_view()], structs.type, "stable", name))

@@ -1,4 +1,4 @@
-"""A filter for datatrove, the library that FineWeb and Apertus are made with. Needs datatrove.
+"""A filter for datatrove, the library used to build FineWeb and Apertus. Needs datatrove.
 
 >>> from reptile.datatrove import RobotsFilter, refused_by_id                                         # doctest: +SKIP
 >>> RobotsFilter("web.reptile", ["GPTBot", "CCBot"],                                                  # doctest: +SKIP
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 __all__ = ["RobotsFilter", "refused_by_id", "refused_schema"]
 
 BATCH_SIZE = 1000
-"""The documents that are decided, and held in memory, at a time, unless the caller says another number."""
+"""Default number of documents that are held in memory and decided at a time."""
 
 
 class RobotsFilter(BaseFilter):
     """Keeps the documents that crawlers may fetch by the robots.txt files of a set, or tags every document.
 
-    ``agents`` are names of crawlers, or groups such as "@ai-training". A document is kept if all of them may fetch its URL, or
-    with ``any_of`` if one of them may; ``unknown`` and ``invalid`` say what happens to documents for whose origin the set has no
-    robots.txt, and to those without a valid URL. The defaults are those of the command ``reptile filter``. With ``mode="tag"``
-    every document is kept.
+    ``agents`` are crawler names, or groups such as "@ai-training". A document is kept if all of them may fetch its URL,
+    or with ``any_of`` if at least one may. ``unknown`` and ``invalid`` specify what happens to documents whose origin
+    is not in the set, and to documents without a valid URL. The defaults are those of the command ``reptile filter``.
+    With ``mode="tag"``, every document is kept.
 
-    The URL is in ``metadata[url_key]``. Each document, kept or not, gets in its metadata ``robots``, which is "allow",
-    "disallow", "unknown" or "invalid", and ``robots_refused``, the list of the names of the crawlers that may not fetch it; ``key`` is
-    another name for ``robots``. The statistics of the pipeline count the verdicts, and the documents that each crawler is
-    refused, also among those that are kept.
+    The URL is in ``metadata[url_key]``. Each document, kept or not, gets two metadata fields: ``robots`` is "allow",
+    "disallow", "unknown" or "invalid", and ``robots_refused`` lists the crawlers that may not fetch it. ``key``
+    replaces ``robots`` in both names. The pipeline's statistics count verdicts, and disallowed documents for each crawler,
+    including documents that are kept.
 
-    A worker maps the set file once: nobody may write into it meanwhile, and a new one may be renamed over it. The filter
-    itself pickles as the path.
+    Each worker maps the set file once. It must not be written to in the meantime, but a new file may be renamed over
+    it. The filter itself pickles as the path.
     """
 
     name = "🤖 robots.txt"
@@ -82,13 +82,13 @@ class RobotsFilter(BaseFilter):
         self.exact = exact
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Tags one document, and says whether it is kept, or why not."""
+        """Tags a document. Returns whether it is kept, or why not."""
         return self.filter_batch([doc])[0]
 
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
-        """Tags some documents, and says which are kept, or why not."""
+        """Tags documents. Returns for each whether it is kept, or why not."""
         agents = _opened.agents(self.set_path, self.agents, self.exact)
-        # Workers are processes, as many as there are processors.
+        # There is already one worker process per processor.
         verdicts = agents.decide_many([_bytes(doc.metadata.get(self.url_key)) for doc in batch], "verdict,refused", parallel=False)
         # Unknown and invalid are the same for every crawler.
         of_first, refused = verdicts.column(verdicts.column_names[0]), verdicts["refused"]
@@ -113,17 +113,19 @@ def _bytes(url: Any) -> bytes | None:
 
 
 def refused_by_id(writer: DiskWriter, document: Document) -> dict[str, Any]:
-    """What a writer of datatrove writes of a document with ``adapter=refused_by_id``: its id, verdict and refused crawlers, no text.
+    """Returns the ID, verdict and disallowed crawlers of a document, without its text, for a writer with
+    ``adapter=refused_by_id``.
 
-    As the adapter of an ``exclusion_writer`` it lists the documents that were left out, and after a filter with
-    ``mode="tag"`` all of them, for a list to be joined with any other copy of the documents. The tags have to have their usual names.
+    An ``exclusion_writer`` with this adapter lists the documents that were dropped; a writer after a filter with
+    ``mode="tag"`` lists all documents. The list can be joined with any other copy of the documents. The tags must have
+    their default names.
     """
     return {"id": document.id, **{name: document.metadata[name] for name in ("robots", "robots_refused")}}
 
 
 def refused_schema() -> "pyarrow.Schema":
-    """The ``schema`` of a ``ParquetWriter`` with ``adapter=refused_by_id``, which otherwise takes the types of its first document: an
-    empty list has none. Needs pyarrow.
+    """Returns the ``schema`` for a ``ParquetWriter`` with ``adapter=refused_by_id``. By default the writer infers types
+    from the first document, which fails for an empty list. Needs pyarrow.
     """
     import pyarrow
 

@@ -1,4 +1,4 @@
-"""Verdicts inside queries of DuckDB. Needs duckdb and pyarrow.
+"""Verdicts in DuckDB queries. Needs duckdb and pyarrow.
 
 >>> from reptile.duckdb import register                                                  # doctest: +SKIP
 >>> register(connection, "web.reptile", ["GPTBot", "CCBot"])                             # doctest: +SKIP
@@ -29,13 +29,13 @@ def register(
     name: str = "robots",
     exact: bool = False,
 ) -> None:
-    """Creates a function ``robots(url)`` for a connection, which gives a struct with the columns of ``Set.decide_many``.
+    """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``.
 
-    ``web`` is a ``Set`` or the path of one, which is mapped. DuckDB calls the function for 2,048 rows at a time.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped. DuckDB calls the function for 2,048 rows at a time.
     """
     structs = Structs(resolved(web, agents, exact), columns)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
-    # Fields are NULL where the URL is, and `refused` is also NULL where the verdict is unknown or invalid.
+    # Fields are NULL where the URL is NULL, and `refused` is also NULL where the verdict is unknown or invalid.
     connection.create_function(name, structs, ["VARCHAR"], f"STRUCT({fields})", type="arrow", null_handling="special")
 
 

@@ -1,4 +1,4 @@
-"""Verdicts inside queries of Polars, eager and lazy. Needs polars and pyarrow.
+"""Verdicts in eager and lazy Polars queries. Needs polars and pyarrow.
 
 >>> from reptile.polars import robots                                                    # doctest: +SKIP
 >>> urls = polars.scan_parquet("urls.parquet")                                           # doctest: +SKIP
@@ -25,14 +25,14 @@ def robots(
     *,
     exact: bool = False,
 ) -> polars.Expr:
-    """An expression that decides the URLs of a column, and gives a struct with the columns of ``Set.decide_many``.
+    """Returns an expression that decides a column of URLs, as a struct with the columns of ``Set.decide_many``.
 
-    ``web`` is a ``Set`` or the path of one, which is mapped.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped.
     """
     structs = Structs(resolved(web, agents, exact), columns, is_large=True)
     kind = polars.Series(pyarrow.array([], structs.type)).dtype
     expression = polars.col(urls) if isinstance(urls, str) else urls
-    # Rows are decided one by one, so that the streaming engine may pass them in parts.
+    # Rows are independent, so the streaming engine may split columns.
     return expression.map_batches(
         lambda part: polars.Series(part.name, structs(part)), return_dtype=kind, is_elementwise=True
     ).alias("robots")

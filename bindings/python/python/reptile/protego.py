@@ -1,8 +1,7 @@
-"""Protego's interface on Reptile: ``from reptile.protego import Protego``.
+"""Protego's interface, backed by Reptile: ``from reptile.protego import Protego``.
 
-The lines, the names of crawlers and percent-encoding are read as Protego 0.7 reads them, and the rules as RFC 9309 has them, which is
-what Protego does too: the longest matching rule decides, ``*`` and ``$`` have a meaning, and equal rules allow. ``judged``, beside
-the tests, runs Protego's own.
+Lines, crawler names and percent-encoding are read like Protego 0.7. Rules follow RFC 9309, as in Protego: the longest
+matching rule decides, ``*`` and ``$`` are operators, and allow wins a tie. ``judged`` runs Protego's own tests.
 """
 
 import datetime
@@ -23,14 +22,14 @@ _TIMES = re.compile(r"(\d{3,4})\s*[- ]\s*(\d{3,4})", re.ASCII)
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 _KEPT = "/%*$# \\"
-"""What percent-encoding does not stand for: a slash that does not divide, what has a meaning in a pattern, and what would be lost."""
+"""Characters that stay percent-encoded: slashes, pattern operators, and characters that would be lost."""
 
 _MAX_DIGITS = 18
-"""The most digits of a number that is read."""
+"""Maximum number of digits in a number."""
 
 
 class Protego:
-    """Answers questions about one robots.txt."""
+    """Answers queries about one robots.txt."""
 
     def __init__(self, lines: _lines.Lines) -> None:
         self._lines = lines
@@ -40,19 +39,19 @@ class Protego:
 
     @classmethod
     def parse(cls, content: str) -> "Protego":
-        """Reads a robots.txt."""
+        """Parses a robots.txt."""
         if not isinstance(content, str):
             raise TypeError(f"Protego.parse expects str, got {type(content).__name__}")
         return cls(_lines.Lines(content[: _lines.MAX_BYTES].splitlines(), is_generous=True))
 
     def can_fetch(self, url: str, user_agent: str) -> bool:
-        """Whether a crawler may fetch a URL. Any may fetch /robots.txt."""
+        """Returns whether a crawler may fetch a URL. Every crawler may fetch /robots.txt."""
         if "/robots.txt?" in url and urllib.parse.urlsplit(url).path == "/robots.txt":
             return True
         return self._resolver.agent(user_agent).decide(_agents.url_of(url, _decoded)) == "allow"
 
     def crawl_delay(self, user_agent: str) -> float | None:
-        """The value of ``Crawl-delay`` for a crawler, in seconds."""
+        """Returns a crawler's ``Crawl-delay`` in seconds."""
         for value in self._resolver.values(user_agent, "crawl-delay"):
             try:
                 delay = float(value)
@@ -63,7 +62,7 @@ class Protego:
         return None
 
     def request_rate(self, user_agent: str) -> RequestRate | None:
-        """The value of ``Request-rate`` for a crawler: requests, seconds, and from when until when it holds."""
+        """Returns a crawler's ``Request-rate``: requests, seconds, and the hours during which it applies."""
         for value in self._resolver.values(user_agent, "request-rate"):
             found = _RATE.fullmatch(value)
             if found and len(found[1]) <= _MAX_DIGITS and len(found[2]) <= _MAX_DIGITS:
@@ -75,7 +74,7 @@ class Protego:
         return None
 
     def visit_time(self, user_agent: str) -> VisitTime | None:
-        """The value of ``Visit-time`` for a crawler."""
+        """Returns a crawler's ``Visit-time``."""
         for value in self._resolver.values(user_agent, "visit-time"):
             found = _TIMES.fullmatch(value)
             start, end = (_time(text) for text in found.groups()) if found else (None, None)
@@ -85,7 +84,7 @@ class Protego:
 
     @property
     def sitemaps(self) -> Iterator[str]:
-        """The addresses of all sitemaps."""
+        """The URLs of all sitemaps."""
         return iter(self._lines.sitemaps)
 
     @property
@@ -95,7 +94,7 @@ class Protego:
 
 
 def _patterns(key: str, path: str) -> Iterator[str]:
-    """The patterns of one rule: a ``$`` is also read as a character, and who allows an index page allows its folder."""
+    """Yields a rule's patterns. A ``$`` also matches literally, and allowing an index page allows its folder."""
     path = _decoded("/" + path if path.startswith(("http://", "https://")) else path)
     yield path
     if "$" in path:

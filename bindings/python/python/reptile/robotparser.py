@@ -1,11 +1,13 @@
-"""``urllib.robotparser`` on Reptile: ``from reptile.robotparser import RobotFileParser``.
+"""``urllib.robotparser``, backed by Reptile: ``from reptile.robotparser import RobotFileParser``.
 
-The signatures are those of the standard library, and so is the reading: that of RFC 9309, which CPython took over in 2026 (3.13.14,
-3.14.5). The longest matching rule decides, ``*`` and ``$`` in paths have a meaning, equal rules allow, and groups of the same name are
-one. Older versions of CPython let the first matching line decide and take ``*`` and ``$`` literally; where the two differ, this is
-the newer one. It differs from it in two points: the longest rule is the one with the longest pattern, not the one that matches the
-most of the URL, and of several groups whose names are part of a user agent the one with the longest name counts, not the first.
-``judged``, beside the tests, runs the standard library's own.
+The signatures and the dialect are the standard library's. The dialect is RFC 9309, which CPython adopted in 2026
+(3.13.14, 3.14.5): the longest matching rule decides, ``*`` and ``$`` are operators in paths, allow wins a tie, and
+groups with the same name are merged. In older versions of CPython, the first matching line decides, and ``*`` and ``$``
+are literal.
+
+There are two differences from the new version. The longest rule is the one with the longest pattern, not the one that
+matches the longest part of the URL. If a user agent contains several groups' names, the longest name counts, not the
+first. ``judged`` runs the standard library's own tests.
 """
 
 import re
@@ -24,15 +26,15 @@ __all__ = ["RequestRate", "RobotFileParser"]
 RequestRate = namedtuple("RequestRate", "requests seconds")
 
 _KEPT = "%?*$# \\"
-"""What percent-encoding does not stand for: what has a meaning in a path or a pattern, and what would be lost."""
+"""Characters that stay percent-encoded: operators in paths and patterns, and characters that would be lost."""
 _KEPT_IN_QUERY = "%=&*$# \\"
 
 _MAX_DIGITS = 18
-"""The most digits of a number that is read."""
+"""Maximum number of digits in a number."""
 
 
 class RobotFileParser:
-    """Reads a robots.txt, and answers whether a URL may be fetched."""
+    """Parses a robots.txt, and decides whether URLs may be fetched."""
 
     def __init__(self, url: str = "") -> None:
         self.disallow_all = False
@@ -43,24 +45,24 @@ class RobotFileParser:
         self.set_url(url)
 
     def mtime(self) -> float:
-        """The time when the robots.txt was last fetched, in seconds since 1970; 0 if it was not."""
+        """Returns the time of the last fetch in seconds since 1970, or 0 if there was none."""
         return self.last_checked
 
     def modified(self) -> None:
-        """Sets the time when the robots.txt was last fetched to now."""
+        """Sets the time of the last fetch to now."""
         self.last_checked = time.time()
 
     def set_url(self, url: str) -> None:
-        """Sets the URL of the robots.txt, a str or a ``urllib.request.Request``."""
+        """Sets the robots.txt URL, a str or a ``urllib.request.Request``."""
         self.url = url
         if isinstance(url, urllib.request.Request):
             url = url.full_url
         self.host, self.path = urllib.parse.urlsplit(url)[1:3]
 
     def read(self) -> None:
-        """Fetches the robots.txt and reads it.
+        """Fetches and parses the robots.txt.
 
-        401, 403 and answers of 500 to 599 disallow everything, other answers of 400 to 499 allow everything.
+        The statuses 401, 403 and 500 to 599 disallow everything, other statuses from 400 to 499 allow everything.
         """
         try:
             answer = urllib.request.urlopen(self.url)
@@ -76,7 +78,7 @@ class RobotFileParser:
             self.parse(body.decode("utf-8", "surrogateescape").splitlines())
 
     def parse(self, lines: Iterable[str]) -> None:
-        """Reads the lines of a robots.txt."""
+        """Parses the lines of a robots.txt."""
         self._lines = _lines.Lines(lines, is_generous=False)
         for group in self._lines.groups:
             group.rules = [(key, path) for key, written in group.rules if (path := _pattern(written)) is not None]
@@ -84,7 +86,7 @@ class RobotFileParser:
         self.modified()
 
     def can_fetch(self, useragent: str, url: str) -> bool:
-        """Whether a crawler may fetch a URL. False until a robots.txt was read. No rule matches a URL that is malformed."""
+        """Returns whether a crawler may fetch a URL. False before a robots.txt is read. Malformed URLs match no rule."""
         if self.disallow_all:
             return False
         if self.allow_all:
@@ -98,12 +100,12 @@ class RobotFileParser:
             return True
 
     def crawl_delay(self, useragent: str) -> int | None:
-        """The value of ``Crawl-delay`` for a crawler, if it is a whole number."""
+        """Returns a crawler's ``Crawl-delay`` if it is an integer."""
         found = (_number(value) for value in self._values(useragent, "crawl-delay"))
         return next((number for number in found if number is not None), None)
 
     def request_rate(self, useragent: str) -> RequestRate | None:
-        """The value of ``Request-rate`` for a crawler, if it is two whole numbers."""
+        """Returns a crawler's ``Request-rate`` if it consists of two integers."""
         for value in self._values(useragent, "request-rate"):
             numbers = [_number(part) for part in value.split("/")]
             if len(numbers) == 2 and None not in numbers:
@@ -111,7 +113,7 @@ class RobotFileParser:
         return None
 
     def site_maps(self) -> list[str] | None:
-        """The addresses of all sitemaps; None if there are none."""
+        """Returns the URLs of all sitemaps, or None if there are none."""
         return self._lines.sitemaps or None
 
     def __str__(self) -> str:
@@ -129,7 +131,7 @@ class RobotFileParser:
 
 
 def _pattern(path: str) -> str | None:
-    """The pattern of a rule; None if it has a ``$`` that is not at its end."""
+    """Returns a rule's pattern, or None if it contains a ``$`` before its end."""
     path = re.sub(r"[$][$*]+", "$", re.sub(r"[*]+", "*", path))
     return None if "$" in path[:-1] else _decoded(path)
 
@@ -144,7 +146,7 @@ def _number(text: str) -> int | None:
 
 
 def _text(group: _lines.Group) -> str:
-    """A group as ``urllib.robotparser`` prints it: its names, what it says of time, its rules."""
+    """Formats a group like ``urllib.robotparser``: names, crawl delay and request rate, rules."""
     lines = [f"User-agent: {name}" for name in group.names]
     for key in ("crawl-delay", "request-rate"):
         numbers = [number.strip() for number in group.values.get(key, [""])[-1].split("/")]

@@ -8,7 +8,7 @@ __all__ = ["ReptileRobotParser"]
 
 
 class ReptileRobotParser(RobotParser):
-    """Scrapy's interface of a robots.txt parser."""
+    """Implements Scrapy's robots.txt parser interface."""
 
     def __init__(self, robotstxt_body, spider=None):
         self.spider = spider
@@ -16,15 +16,15 @@ class ReptileRobotParser(RobotParser):
 
     @classmethod
     def from_crawler(cls, crawler, robotstxt_body):
-        """Makes a parser of the body of a robots.txt."""
+        """Creates a parser from a robots.txt body."""
         return cls(robotstxt_body, crawler.spider if crawler else None)
 
     def allowed(self, url, user_agent):
-        """Whether a crawler may fetch a URL; both may be str or bytes."""
+        """Returns whether a crawler may fetch a URL; both may be str or bytes."""
         return self._protego.can_fetch(_text(url), _text(user_agent))
 
     def crawl_delay(self, user_agent):
-        """How many seconds a crawler should wait between two fetches, or None; Scrapy asks since 2.18."""
+        """Returns how many seconds a crawler should wait between fetches, or None. Used by Scrapy 2.18 and later."""
         return self._protego.crawl_delay(_text(user_agent))
 
 

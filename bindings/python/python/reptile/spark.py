@@ -1,10 +1,10 @@
-"""Verdicts in Apache Spark, and sets compiled by it. Needs PySpark, and pyarrow on every machine.
+"""Verdicts and set compilation in Apache Spark. Needs PySpark, and pyarrow on every machine.
 
 >>> from reptile import spark                                                      # doctest: +SKIP
 >>> urls = session.read.parquet("urls")                                            # doctest: +SKIP
 >>> decided = spark.verdicts(urls, "/mnt/web.reptile", ["GPTBot", "CCBot"])         # doctest: +SKIP
 
-``verdicts`` adds columns to a DataFrame of URLs, ``compile_partitions`` makes a set of a DataFrame of captures.
+``verdicts`` adds columns to a DataFrame of URLs. ``compile_partitions`` compiles a DataFrame of captures to a set.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["compile_partitions", "verdicts"]
 
 MEMORY = 2 << 30
-"""The bytes of memory that merging takes on the driver, unless the caller says another number."""
+"""Default memory limit for merging on the driver, in bytes."""
 
 _WHOLE = ("byte", "short", "integer", "long")
 
@@ -40,7 +40,7 @@ _CAPTURES = {
     "cache_control": ("string",),
     "content_type": ("string",),
 }
-"""The columns of captures and the types that they may have."""
+"""The columns of captures with their allowed types."""
 
 
 def verdicts(
@@ -52,30 +52,30 @@ def verdicts(
     columns: str | Sequence[str] = "verdict",
     exact: bool = False,
 ) -> DataFrame:
-    """The DataFrame with columns of verdicts added to each row, which is null where the URL is.
+    """Returns the DataFrame with columns of verdicts added. They are null where the URL is null.
 
-    ``set_path`` is a set file that every machine has at this path, or the name of one that was shipped with
-    ``SparkContext.addFile`` or ``--files``. A worker process maps it once: nobody may write into it, and a new one may be renamed
-    over it. The driver opens it too, so that a set that is absent and a name that is most likely misspelt are errors at once.
+    ``set_path`` is a set file with this path on every machine, or the name of one that was shipped with
+    ``SparkContext.addFile`` or ``--files``. Each worker process maps it once. It must not be written to, but a new file
+    may be renamed over it. The driver opens it too, so that a missing set or a misspelled name is an error at once.
 
-    ``agents`` are names, or groups such as "@ai-training". ``columns`` are, for each crawler, ``NAME:verdict``, ``NAME:line``,
-    ``NAME:rule``, ``NAME:group`` and ``NAME:reason``, chosen by the last word, and ``refused``, the list of the crawlers that may
-    not fetch the URL, null where that is unknown or the URL is invalid. Spark runs nothing until the result is used; an error of a
-    partition is one of the job.
+    ``agents`` are names, or groups such as "@ai-training". ``columns`` are, for each crawler, ``NAME:verdict``,
+    ``NAME:line``, ``NAME:rule``, ``NAME:group`` and ``NAME:reason``, selected by their last word, and ``refused``, the
+    list of disallowed crawlers, which is null if the verdict is unknown or invalid. Spark runs nothing until the result
+    is used. An error in a partition fails the job.
     """
     from pyspark.sql.types import ArrayType, IntegerType, StringType, StructType
 
     found = [field for field in frame.schema.fields if field.name == url_column]
     if len(found) != 1 or found[0].dataType.typeName() not in ("string", "binary"):
         have = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in frame.schema.fields)
-        raise ValueError(f"expected one column {url_column!r} of URLs, texts or bytes; the columns are {have}")
+        raise ValueError(f"expected one column {url_column!r} with URLs as strings or bytes; the columns are {have}")
     place, is_shipped = _place(os.fspath(set_path))
     resolved = open_set(_partitions.path_of(place, is_shipped), map=True).agents(agents, exact=exact)
     columns = columns if isinstance(columns, str) else tuple(columns)
     schema = StructType(list(frame.schema.fields))
     for field in Structs(resolved, columns).type:
         if field.name in frame.columns:
-            raise ValueError(f"the DataFrame has a column {field.name!r} already; drop or rename it")
+            raise ValueError(f"the DataFrame already has a column {field.name!r}; drop or rename it")
         kind = (
             ArrayType(StringType()) if field.name == "refused" else IntegerType() if field.name.endswith(":line") else StringType()
         )
@@ -98,20 +98,21 @@ def compile_partitions(
     on_error: Callable[[str, str], object] | None = None,
     memory: int = MEMORY,
 ) -> Set:
-    """Compiles a DataFrame of captures to a set file of the driver: a part from each partition, merged by the driver.
+    """Compiles a DataFrame of captures to a set file on the driver. Each partition becomes a part, and the driver
+    merges the parts.
 
-    The set is, byte for byte, the one that the command makes of the same captures, however they are spread. The columns are
-    ``url`` (of the robots.txt) and, as far as known, ``body`` (text or bytes, decoded), ``status``, ``time`` (a timestamp, or
-    seconds since 1970), ``redirects``, ``error`` (a text, if there was no answer), ``truncated``, ``cache_control`` and
-    ``content_type``; others are left aside. The options are those of ``reptile.compile``. With ``partitions`` the captures are
-    first spread over so many.
+    The set is identical, byte for byte, to the command's output for the same captures, regardless of the partitioning.
+    The columns are ``url`` (of the robots.txt) and, where known, ``body`` (string or binary, decoded), ``status``,
+    ``time`` (a timestamp, or seconds since 1970), ``redirects``, ``error`` (a message if there was no response),
+    ``truncated``, ``cache_control`` and ``content_type``. Other columns are ignored. The options are those of
+    ``reptile.compile``. ``partitions`` repartitions the captures first.
 
-    Workers compile at the same time, each in memory. Executors keep the parts on disk until the driver has fetched them, one by
-    one, to temporary files beside ``path``; a part has to be smaller than ``spark.driver.maxResultSize``. Merging takes about
-    ``memory`` bytes.
+    Workers compile in parallel, in memory. Executors keep the parts on disk until the driver has fetched them, one at a
+    time, to temporary files next to ``path``. A part must be smaller than ``spark.driver.maxResultSize``. Merging needs
+    about ``memory`` bytes.
 
-    A capture that cannot be compiled is an error of the job, or is left out if ``on_error`` is given, which the driver
-    calls with its URL or origin and a text.
+    A capture that cannot be compiled fails the job. If ``on_error`` is given, it is left out, and the driver calls
+    ``on_error`` with its URL or origin and a message.
     """
     from pyspark import StorageLevel
 
@@ -131,18 +132,19 @@ def compile_partitions(
         "line_numbers": line_numbers,
         "other_directives": other_directives,
     }
-    # Wrong options are errors now, not those of a job.
+    # Report invalid options now rather than in a job.
     compile({}, **options)
     captures = frame.select([name for name in _CAPTURES if name in types])
     if partitions is not None:
         captures = captures.repartition(partitions)
     work = _partitions.Compile(options, leaves_out=on_error is not None)
     path = os.path.abspath(path)
-    # The temporary folder is on the disk on which there has to be room for the set. If it cannot be made, nothing has run yet.
+    # The temporary folder is on the disk that must have space for the set. If it cannot be created, nothing has run
+    # yet.
     with tempfile.TemporaryDirectory(prefix=".reptile-parts-", dir=os.path.dirname(path)) as folder:
         parts = captures.mapInArrow(work, _partitions.PARTS).persist(StorageLevel.DISK_ONLY)
         try:
-            # All partitions compile at the same time here; below they are fetched one after the other.
+            # All partitions compile in parallel here; below they are fetched one at a time.
             parts.count()
             found = _partitions.fetched(parts.toLocalIterator(), folder, on_error)
         finally:
@@ -151,10 +153,10 @@ def compile_partitions(
 
 
 def _place(path: str) -> tuple[str, bool]:
-    """Where workers find a set: its path, or its name if it was shipped."""
+    """Returns where workers find a set: its path, or its name if it was shipped."""
     from pyspark import SparkContext, SparkFiles
 
-    # Without a context in this process (Spark Connect) nothing tells which files were shipped.
+    # Without a context in this process (Spark Connect), it is unknown which files were shipped.
     if not os.path.dirname(path) and SparkContext._active_spark_context and os.path.exists(SparkFiles.get(path)):
         return path, True
     return os.path.abspath(path), False

@@ -1,5 +1,5 @@
-//! Findings about a user-agent line: a header or a list in the place of a product token, and names that are almost those
-//! of known crawlers.
+//! Findings about a user-agent line: a header or a list instead of a product token, and names that almost match known
+//! crawlers.
 
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::dialect::Dialect;
@@ -29,7 +29,7 @@ pub(super) fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Fi
     }
 }
 
-/// Whether a value is a whole `User-Agent` header, which has a version and a comment, or several products.
+/// Returns whether a value is a complete `User-Agent` header, with a version and a comment, or with several products.
 fn is_header(value: &[u8]) -> bool {
     let has = |byte| memchr::memchr(byte, value).is_some();
     has(b'/') && (has(b'(') || value.starts_with(b"Mozilla/"))
@@ -38,7 +38,7 @@ fn is_header(value: &[u8]) -> bool {
 fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
     found.add(number, Code::AgentHeader, Severity::Error, || {
         let message = format!("\"{}\" is a header; the line is read as \"{}\"", quote(value), quote(token));
-        // The crawler whose name is in the header. Longer names first: Googlebot-Image has Googlebot in it.
+        // The known crawler named in the header. Longer names first, because Googlebot-Image contains Googlebot.
         let is_in = |name: &str| {
             let name = name.as_bytes();
             value.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name))
@@ -47,13 +47,13 @@ fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
         let name = names.max_by_key(|token| token.len());
         let fix = match name {
             Some(name) => Fix::replace("User-agent", name.as_bytes(), false),
-            None => Some("write only the product token of the crawler".into()),
+            None => Some("write only the crawler's product token".into()),
         };
         (message.into(), fix)
     });
 }
 
-/// The product tokens of a list with commas or semicolons, if each part of it is one.
+/// Returns the product tokens of a list with commas or semicolons, or `None` if any part is not a token.
 fn tokens_of_list(value: &[u8]) -> Option<Vec<&[u8]>> {
     memchr::memchr2(b',', b';', value)?;
     let parts: Vec<&[u8]> = value
@@ -68,7 +68,7 @@ fn tokens_of_list(value: &[u8]) -> Option<Vec<&[u8]>> {
     (parts.len() > 1 && parts.len() <= MAX_LISTED && parts.iter().all(is_token)).then_some(parts)
 }
 
-/// The most names of a list that become lines of their own.
+/// Maximum number of names in a list for which a fix suggests separate lines.
 const MAX_LISTED: usize = 50;
 
 fn list(number: u32, value: &[u8], token: &[u8], tokens: &[&[u8]], found: &mut Findings) {
@@ -80,7 +80,7 @@ fn list(number: u32, value: &[u8], token: &[u8], tokens: &[&[u8]], found: &mut F
 }
 
 fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
-    // Text after a slash or a final `*` is a version, and is rightly left out.
+    // Text after a slash or a final `*` is a version, so dropping it is correct.
     let is_version = match &value[token.len()..] {
         [b'*'] => true,
         [b'/', version @ ..] => !version.iter().any(u8::is_ascii_whitespace),
@@ -96,8 +96,8 @@ fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
 fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
     let Some(known) = nearly_counted(token, &mut found.steps) else { return };
     found.add(number, Code::MisspeltCrawler, Severity::Warning, || {
-        let message = format!("no known crawler is called \"{}\"; one is called \"{known}\"", quote(token));
-        (message.into(), Some(format!("User-agent: {known}, if that is meant").into()))
+        let message = format!("\"{}\" is not a known crawler, but \"{known}\" is", quote(token));
+        (message.into(), Some(format!("User-agent: {known}, if you meant that").into()))
     });
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_a_list_holds_at_its_edges() {
+    fn long_lists_are_not_split() {
         for (count, fits) in [(MAX_LISTED - 1, true), (MAX_LISTED, true), (MAX_LISTED + 1, false)] {
             let text = vec!["bot"; count].join(", ");
             let listed = tokens_of_list(text.as_bytes()).map(|tokens| tokens.len());

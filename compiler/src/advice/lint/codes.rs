@@ -7,22 +7,22 @@ use crate::names::UnknownName;
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])* $code:ident = $name:literal,)*) => {
-        /// The kinds of findings. Their names do not change.
+        /// The kinds of findings. Their names are stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Code { $($(#[doc = $doc])* $code,)* }
 
         impl Code {
-            /// All of them.
+            /// All codes.
             pub const ALL: &[Code] = &[$(Code::$code,)*];
 
-            /// The name by which users know it.
+            /// Returns the name by which users know it.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$code => $name,)* }
             }
 
-            /// What a finding of this kind is about, in a sentence.
+            /// Returns a sentence that describes this kind of finding.
             #[must_use]
             pub fn describe(self) -> &'static str {
                 match self { $(Code::$code => concat!($($doc),*).trim_start(),)* }
@@ -34,35 +34,35 @@ macro_rules! codes {
 codes! {
     /// A rule whose value is a URL with a host.
     AbsoluteUrl = "absolute-url",
-    /// A user-agent line whose value is longer than the product token that is read from it.
+    /// A user-agent line whose value is longer than the product token read from it.
     AgentCut = "agent-cut",
     /// A `User-Agent` header where a product token belongs.
     AgentHeader = "agent-header",
-    /// Several names in one user-agent line, of which crawlers read the first.
+    /// Several names in one user-agent line. Crawlers read only the first.
     AgentList = "agent-list",
     /// A user-agent line that names no crawler.
     AgentEmpty = "agent-empty",
-    /// A blank line in a group, at which some crawlers end it.
+    /// A blank line inside a group, where some crawlers end it.
     BlankLineInGroup = "blank-line-in-group",
-    /// A rule that blocks style sheets or scripts, without which search engines see a page otherwise than people.
+    /// A rule that blocks style sheets or scripts, so search engines render pages differently from browsers.
     BlocksRendering = "blocks-rendering",
     /// A byte order mark before the text.
     ByteOrderMark = "byte-order-mark",
-    /// A `Disallow` of the whole site for `*`, and whom it does not stop.
+    /// A `Disallow` of the whole site for `*`, with the crawlers that it does not stop.
     ClosedSite = "closed-site",
     /// A `#` inside a rule, which begins a comment.
     CommentInRule = "comment-in-rule",
     /// A `Crawl-delay` that is not a number of seconds.
     CrawlDelayValue = "crawl-delay-value",
-    /// A rule whose own path another dialect in use decides differently.
+    /// A rule whose own path is decided differently by another dialect in use.
     DialectsDiffer = "dialects-differ",
     /// A `$` before the end, which is an ordinary character.
     DollarInside = "dollar-inside",
-    /// Two wildcards or more in a row.
+    /// Two or more consecutive wildcards.
     DoubleStar = "double-star",
-    /// A `Sitemap`, `Host` or `Crawl-delay` that is there already.
+    /// A repeated `Sitemap`, `Host` or `Crawl-delay`.
     DuplicateDirective = "duplicate-directive",
-    /// A rule that the same group has already.
+    /// A rule that the group already contains.
     DuplicateRule = "duplicate-rule",
     /// A `Disallow` without a value, which some crawlers read as `Allow: /`.
     EmptyDisallow = "empty-disallow",
@@ -70,25 +70,25 @@ codes! {
     EmptyFile = "empty-file",
     /// A `Sitemap`, `Host` or `Crawl-delay` without a value.
     EmptyValue = "empty-value",
-    /// A file longer than crawlers read.
+    /// A file that is longer than crawlers read.
     FileTooLong = "file-too-long",
-    /// User-agent lines that share the rules of a later group, because there is no rule between.
+    /// User-agent lines that share the rules of a later group, because no rule separates them.
     GroupsCollapse = "groups-collapse",
-    /// A `Host` that is not the name of a host.
+    /// A `Host` that is not a host name.
     HostValue = "host-value",
     /// A web page instead of a robots.txt.
     Html = "html",
-    /// An `Allow` of an index page, which also allows its folder at Google.
+    /// An `Allow` of an index page, which for Google also allows its directory.
     IndexHtml = "index-html",
     /// Bytes in a rule that are not UTF-8.
     InvalidUtf8 = "invalid-utf8",
-    /// A line longer than crawlers read.
+    /// A line that is longer than crawlers read.
     LineTooLong = "line-too-long",
     /// A key without a colon.
     MissingColon = "missing-colon",
-    /// A user-agent line whose name is almost that of a known crawler.
+    /// A user-agent line with a name that almost matches a known crawler.
     MisspeltCrawler = "misspelt-crawler",
-    /// A key that is almost a known one.
+    /// A key that almost matches a known one.
     MisspeltKey = "misspelt-key",
     /// A file without any user-agent line.
     NoGroup = "no-group",
@@ -96,43 +96,43 @@ codes! {
     NoLeadingSlash = "no-leading-slash",
     /// Characters outside ASCII in a rule.
     NonAscii = "non-ascii",
-    /// Rules that were not compared between dialects, because there are too many.
+    /// Rules that were not compared between dialects, because there are too many of them.
     NotCompared = "not-compared",
     /// A NUL byte.
     NulByte = "nul-byte",
-    /// A `Disallow` that loses against an `Allow` of the same pattern.
+    /// A `Disallow` that loses to an `Allow` with the same pattern.
     OverruledRule = "overruled-rule",
-    /// A rule that looks like a regular expression, of which crawlers know only `*` and a final `$`.
+    /// A rule that looks like a regular expression. Crawlers know only `*` and a final `$`.
     RegularExpression = "regular-expression",
     /// A rule with bytes that the dialect does not accept.
     RuleBytes = "rule-bytes",
     /// A rule that belongs to no group.
     RuleOutsideGroup = "rule-outside-group",
-    /// A rule longer than the dialect accepts.
+    /// A rule that is longer than the dialect accepts.
     RuleTooLong = "rule-too-long",
-    /// A rule that changes nothing, because a shorter one says the same.
+    /// A rule that changes nothing, because a shorter one has the same effect.
     ShadowedRule = "shadowed-rule",
-    /// A `Sitemap` that is not a whole URL.
+    /// A `Sitemap` that is not an absolute URL.
     SitemapUrl = "sitemap-url",
     /// White space inside a rule.
     SpaceInRule = "space-in-rule",
-    /// A `%` without two hexadecimal digits after it.
+    /// A `%` that is not followed by two hexadecimal digits.
     StrayPercent = "stray-percent",
-    /// A rule that is over the number of rules that the dialect accepts.
+    /// A rule beyond the number of rules that the dialect accepts.
     TooManyRules = "too-many-rules",
-    /// Rules with which one URL takes too long to decide, so that the file is not compiled.
+    /// Rules that take too long to decide for one URL, so the file is not compiled.
     TooManySteps = "too-many-steps",
     /// A wildcard at the end of a rule.
     TrailingStar = "trailing-star",
-    /// A comment that ignores findings of a kind that does not exist.
+    /// A comment that ignores an unknown kind of finding.
     UnknownIgnore = "unknown-ignore",
-    /// A key that decides nothing.
+    /// An unknown key. Its line decides nothing.
     UnknownKey = "unknown-key",
     /// A known key that decides no URL, such as `Crawl-delay`.
     UnusedKey = "unused-key",
     /// Text in UTF-16.
     Utf16 = "utf-16",
-    /// A note that further findings of a code are not listed, with their number.
+    /// A count of further findings with the same code that are not listed.
     MoreFindings = "more-findings",
 }
 

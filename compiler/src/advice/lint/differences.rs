@@ -1,4 +1,4 @@
-//! Finds rules whose own path another dialect in use decides differently, by compiling the file under each dialect.
+//! Compiles a file under each dialect in use, and finds rules whose own paths are decided differently.
 
 use std::collections::HashMap;
 
@@ -17,19 +17,21 @@ use crate::dialect::{BING, Dialect, GOOGLE, GOOGLE_LIB, RFC9309, YANDEX};
 use crate::rules::groups::{Named, named};
 use crate::set::{OwnedOrigin, SetBuilder, prepare};
 
-/// The dialects that today's crawlers use. The others are historical, or follow the letter of a text, and differ often.
+/// The dialects used by today's crawlers. The others are historical or overly literal, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
 
-/// The most bytes of a file whose rules are compared, which takes a compiled set for each dialect. Google and Yandex read
-/// half of that.
+/// Maximum size of a file whose rules are compared, in bytes.
+///
+/// Comparing takes a compiled set per dialect. Google and Yandex read half of this.
 pub const MAX_COMPARED_BYTES: usize = 1 << 20;
 
-/// The most rules of one file whose paths are compared; a finding says that later rules were not.
+/// Maximum rules per file whose paths are compared. A finding reports that later rules were not.
 pub const MAX_COMPARED_RULES: usize = 2000;
 
-/// The most steps for comparing the paths of one file. Each path takes its length in bytes, times one more than the
-/// number of wildcards in its groups for each of them. Only files made to keep matchers busy need more; of those, too, only the first
-/// rules are compared.
+/// Maximum steps for comparing one file's paths.
+///
+/// A path costs its length in bytes, times the sum of wildcards plus one over all groups for its crawler. Only files
+/// built to keep matchers busy need more; even in those, the first rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 5_000_000;
 
 const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
@@ -38,8 +40,8 @@ const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost
 struct Reader {
     dialect: &'static Dialect,
     set: Set<Vec<u8>>,
-    /// For each name in lower case, `None` for the default group: how many groups it has and how many wildcards these
-    /// have, which is what a byte of a path costs.
+    /// The cost of a path byte for each name in lower case (`None` for the default group): the name's groups plus their
+    /// wildcards.
     costs: HashMap<Option<Vec<u8>>, usize>,
 }
 
@@ -68,7 +70,7 @@ fn reader(body: &[u8], robots: &Robots<'_>, dialect: &'static Dialect) -> Option
     Some(Reader { dialect, set: Set::from_bytes(bytes).ok()?, costs })
 }
 
-/// Adds a finding for each way in which the dialects disagree, on the first rule of which they do.
+/// Adds a finding for each way in which the dialects disagree, on the first affected rule.
 pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
     let Some(first) = robots.groups.iter().find_map(|group| group.rules.first()) else { return };
     if body.len() > MAX_COMPARED_BYTES {
@@ -81,18 +83,18 @@ pub(super) fn differences(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, f
     let readers: Option<Vec<Reader>> =
         [reference].into_iter().chain(others).map(|dialect| reader(body, robots, dialect)).collect();
     let Some(readers) = readers else { return };
-    // A set that was just compiled is not damaged; a damaged set would have no differences to report.
+    // A freshly compiled set is not damaged. If it were, there would be no differences to report.
     let _ = compare(robots, &readers, found);
 }
 
-/// Adds the finding that the rules from a line on are not compared.
+/// Reports that the rules from a line on are not compared.
 fn not_compared(line: u32, found: &mut Findings) {
     found.add(line, Code::NotCompared, Severity::Note, || {
         ("the file is so large that this rule and all after it were not compared between dialects".into(), None)
     });
 }
 
-/// The path that is the plainest match of a rule, as a URL would have it.
+/// Returns the simplest path that a rule matches, as written in a URL.
 fn path_of_rule(rule: &RawRule<'_>) -> Vec<u8> {
     let value = rule.value.strip_suffix(b"$").unwrap_or(rule.value);
     let mut path: Vec<u8> = value.iter().copied().filter(|&byte| byte != b'*').collect();
@@ -116,7 +118,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
     let mut disagreements: Vec<Disagreement> = Vec::new();
     let (mut rules_left, mut steps_left) = (MAX_COMPARED_RULES, MAX_COMPARED_STEPS);
     'file: for group in &robots.groups {
-        // A name of the group that all dialects read alike; a name that some of them cut has a separate finding.
+        // A name in the group that all dialects read alike. Names that some dialects cut have a separate finding.
         let alike = |value: &&&[u8]| readers.iter().all(|reader| named(value, reader.dialect) == named(value, dialect));
         let name = match group.agents.iter().find(alike).map(|value| named(value, dialect)) {
             Some(Named::Everyone) => None,
@@ -174,8 +176,8 @@ fn report(disagreements: Vec<Disagreement>, readers: &[Reader], found: &mut Find
             let word = |allowed: bool| if allowed { "allowed" } else { "disallowed" };
             let more = match more {
                 0 => String::new(),
-                1 => "; likewise the path of 1 more rule".into(),
-                more => format!("; likewise the paths of {more} more rules"),
+                1 => "; the same applies to the path of 1 more rule".into(),
+                more => format!("; the same applies to the paths of {more} more rules"),
             };
             let message = format!(
                 "\"{}\" is {} to \"{agent}\" by {}, and {} by {}{more}",
@@ -195,14 +197,14 @@ mod tests {
     use super::*;
     use reptile_engine::verdict::RuleKind;
 
-    /// Whether some rules of a file are not compared.
+    /// Returns whether some rules of a file are not compared.
     fn is_cut(body: &str) -> bool {
         let found = crate::advice::lint::lint(body.as_bytes(), &GOOGLE_LIB, 1);
         found.counts.contains_key(&(Severity::Note, Code::NotCompared))
     }
 
     #[test]
-    fn limits_hold_at_their_edges() {
+    fn comparison_stops_at_each_limit() {
         for (bytes, cut) in
             [(MAX_COMPARED_BYTES - 1, false), (MAX_COMPARED_BYTES, false), (MAX_COMPARED_BYTES + 1, true)]
         {
@@ -215,7 +217,7 @@ mod tests {
             let rules: String = (0..rules).map(|rule| format!("disallow: /{rule}\n")).collect();
             assert_eq!(is_cut(&format!("user-agent: *\n{rules}")), cut);
         }
-        // A rule with one wildcard less than `wildcards`, whose own path is `/`, and further rules with the remaining
+        // The first rule has `wildcards - 1` wildcards and its own path is `/`. The second rule uses up the remaining
         // bytes.
         let wildcards = 10_000;
         let bytes = MAX_COMPARED_STEPS / wildcards;
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_a_rule() {
+    fn paths_are_derived_from_patterns() {
         for (value, path) in [("/a*b$", "/ab"), ("*.gif", "/.gif"), ("", "/"), ("/é", "/%C3%A9"), ("a", "/a")] {
             let rule = RawRule { kind: RuleKind::Allow, value: value.as_bytes(), line: 1 };
             assert_eq!(path_of_rule(&rule), path.as_bytes(), "{value}");

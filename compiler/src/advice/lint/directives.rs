@@ -1,4 +1,4 @@
-//! Findings about lines that decide no URL: `Sitemap`, `Host` and `Crawl-delay` that are empty, malformed or doubled.
+//! Findings about lines that decide no URL: empty, malformed or duplicate `Sitemap`, `Host` and `Crawl-delay` lines.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::directives::{crawl_delay, host};
 use crate::limits::MAX_DIRECTIVES;
 
-/// What was read so far, to find what is doubled.
+/// The directives read so far, to find duplicates.
 #[derive(Default)]
 pub(super) struct Directives<'b> {
-    /// The first [`MAX_DIRECTIVES`] sitemaps, with their lines; no more are kept of a file.
+    /// The first [`MAX_DIRECTIVES`] sitemaps, with their lines. Sets store no more per file either.
     sitemaps: HashMap<&'b [u8], u32>,
     host: Option<u32>,
-    /// The line of the delay of the group.
+    /// The line of the current group's delay.
     delay: Option<u32>,
 }
 
 impl<'b> Directives<'b> {
-    /// A user-agent line was read.
+    /// Records a user-agent line.
     pub(super) fn begin_group(&mut self) {
         self.delay = None;
     }
@@ -33,13 +33,10 @@ impl<'b> Directives<'b> {
         if split(value).is_err() || value.iter().any(u8::is_ascii_whitespace) {
             found.add(number, Code::SitemapUrl, Severity::Error, || {
                 let value = quote(value);
-                let message = format!("\"{value}\" is not a whole URL, which search engines want of a sitemap");
+                let message = format!("\"{value}\" is not a complete URL, which search engines require for a sitemap");
                 let is_path = value.starts_with('/') && !value.starts_with("//");
-                let fix = if is_path {
-                    "put the scheme and the host before it"
-                } else {
-                    "write one URL, with scheme and host"
-                };
+                let fix =
+                    if is_path { "put the scheme and host before it" } else { "write one URL, with scheme and host" };
                 (message.into(), Some(fix.into()))
             });
         }
@@ -50,7 +47,7 @@ impl<'b> Directives<'b> {
         }
     }
 
-    /// Adds the findings about a line with a key that decides nothing.
+    /// Adds the findings about a line whose key decides nothing.
     pub(super) fn other(&mut self, number: u32, key: &[u8], value: &[u8], found: &mut Findings) {
         if key.eq_ignore_ascii_case(b"host") {
             self.host(number, value, found);
@@ -66,7 +63,7 @@ impl<'b> Directives<'b> {
         }
         if host(value).is_none() {
             found.add(number, Code::HostValue, Severity::Warning, || {
-                let message = format!("\"{}\" is not the name of a host", quote(value));
+                let message = format!("\"{}\" is not a host name", quote(value));
                 (message.into(), Some("write a name such as example.com, without scheme and path".into()))
             });
         }
@@ -87,7 +84,7 @@ impl<'b> Directives<'b> {
             }),
             Some(_) if !value.iter().all(u8::is_ascii_digit) => {
                 found.add(number, Code::CrawlDelayValue, Severity::Note, || {
-                    (format!("Bing reads whole seconds only, and not \"{}\"", quote(value)).into(), None)
+                    (format!("Bing reads only whole seconds, not \"{}\"", quote(value)).into(), None)
                 });
             }
             Some(_) => {}
@@ -101,16 +98,16 @@ impl<'b> Directives<'b> {
 
 fn empty(number: u32, key: &'static str, found: &mut Findings) {
     found.add(number, Code::EmptyValue, Severity::Warning, || {
-        (format!("\"{key}\" has no value: the line means nothing").into(), Some(Fix::Remove))
+        (format!("\"{key}\" has no value: the line has no effect").into(), Some(Fix::Remove))
     });
 }
 
-/// Adds a finding about a line whose like came before. Without `fix` it has another value, and people must choose.
+/// Adds a finding about a duplicate directive. Without `fix` the values differ, and the author must choose.
 fn doubled(number: u32, first: u32, found: &mut Findings, fix: Option<Fix>) {
     found.add(number, Code::DuplicateDirective, Severity::Note, || {
         let message = match fix {
             Some(_) => format!("the same as line {first}"),
-            None => format!("line {first} has the value that counts"),
+            None => format!("line {first} takes precedence"),
         };
         (message.into(), fix)
     });

@@ -1,7 +1,8 @@
-//! Fixes: what a finding says to write instead, and the file with the fixes made.
+//! Fixes: replacements suggested by findings, and the file with fixes applied.
 //!
-//! Made are only those that cannot be wrong: superfluous lines are removed, lines are written as they are read anyway,
-//! and lines of errors as they were obviously meant. The last kind changes verdicts, and each change says so.
+//! Only safe fixes are applied: superfluous lines are removed, lines are rewritten as crawlers read them anyway, and
+//! lines with errors are corrected to their obvious intent. The last kind changes verdicts, and each such change says
+//! so.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,27 +13,28 @@ use super::{Code, Finding, Severity, lint_of_host, quote};
 use crate::body::{DiagnosticKind, Lines, parse};
 use crate::dialect::Dialect;
 
-/// What to do about a finding.
+/// The remedy for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
-    /// What to do, in words.
+    /// Advice in words.
     Words(String),
-    /// What to write instead of the line, but for its comment: one line or several.
+    /// A replacement for the line except its comment: one or more lines.
     Replace {
-        /// The lines, without the last line end.
+        /// The lines, without a final line end.
         text: String,
         /// Whether no verdict changes under the dialect.
         keeps_verdicts: bool,
     },
-    /// The line can go: no verdict changes under the dialect.
+    /// Removal of the line. No verdict changes under the dialect.
     Remove,
 }
 
-/// The most bytes of a value that a fix has in it.
+/// Maximum length of a value in a fix, in bytes.
 const MAX_VALUE_BYTES: usize = 80;
 
 impl Fix {
-    /// A line with a key and a value. `None` if the value is long, or has bytes that are not shown as they are.
+    /// Returns a line with a key and a value, or `None` if the value is long or has bytes that cannot be shown
+    /// verbatim.
     pub(super) fn replace(key: &str, value: &[u8], keeps_verdicts: bool) -> Option<Fix> {
         let is_shown = value.len() <= MAX_VALUE_BYTES && value.iter().all(|byte| matches!(byte, b' '..=b'~'));
         let value = std::str::from_utf8(value).ok().filter(|_| is_shown)?;
@@ -62,47 +64,50 @@ impl From<String> for Fix {
     }
 }
 
-/// A line that was changed.
+/// A changed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The line in the file as it was.
+    /// The line number in the original file.
     pub line: u32,
-    /// The finding.
+    /// The code of the fixed finding.
     pub code: Code,
-    /// The line before the change, without control characters and cut if it is long.
+    /// The line before the change, without control characters, and shortened if long.
     pub before: String,
-    /// The lines after it; `None` if the line is gone.
+    /// The lines after the change, or `None` if the line was removed.
     pub after: Option<String>,
-    /// Whether no verdict changes because of it.
+    /// Whether the change keeps all verdicts.
     pub keeps_verdicts: bool,
 }
 
-/// A file with its fixes.
+/// A file with its fixes applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
-    /// The file.
+    /// The fixed file.
     pub body: Vec<u8>,
-    /// What was changed, in the order in which it was done.
+    /// The changes, in the order in which they were made.
     pub changes: Vec<Change>,
 }
 
-/// The most times that a file is linted to be fixed: a line may have one mistake after another.
+/// Maximum number of passes to fix a file. A line may have several mistakes, fixed one per pass.
 const MAX_FIX_PASSES: usize = 30;
 
-/// The most findings of one code that are fixed each time.
+/// Maximum number of fixes per code and pass.
 const MAX_FIXES_PER_PASS: u32 = 1000;
 
-/// Fixes the findings of at least a severity that have a fix beyond doubt. Lines are removed when nothing else is left to
-/// fix, so that none goes as superfluous that would not be so afterwards.
+/// Applies the safe fixes of findings with at least the severity `least`.
 ///
-/// A web page, a file that the dialect reads in part, and one in UTF-16 stay as they are.
+/// Lines are removed last, so that a line is removed only if it is still superfluous after all other fixes.
+///
+/// A web page, a file that the dialect reads only in part, and a file in UTF-16 are left unchanged.
 #[must_use]
 pub fn fix(body: &[u8], dialect: &Dialect, least: Severity) -> Fixed {
     fix_of_host(body, dialect, least, None)
 }
 
-/// Fixes a host's robots.txt like [`fix`], and also turns rules that contain a URL of this host into rules with its
-/// path. Without a known host, or for another host's URL, such a fix would invent a rule.
+/// Fixes a host's robots.txt like [`fix`], and also turns rules that contain a URL on this host into rules with its
+/// path.
+///
+/// Without a known host, or for another host's URL, such a fix would invent a rule.
 #[must_use]
 pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option<&[u8]>) -> Fixed {
     let mut fixed = Fixed { body: body.to_vec(), changes: Vec::new() };
@@ -123,7 +128,7 @@ pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option
     fixed
 }
 
-/// Whether lines of the file could begin to count, or to mean something else, when others go.
+/// Returns whether removing lines could make others start to count, or change their meaning.
 fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
     use DiagnosticKind::{BodyCut, BodyIgnored, Html, TooManyRules};
     let arena = Bump::new();
@@ -131,7 +136,7 @@ fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
     [BodyCut, BodyIgnored, Html, TooManyRules].into_iter().any(|kind| diagnostics.count(kind) > 0)
 }
 
-/// When the fix of a finding is made, the smallest first; `None` for a fix that is not made.
+/// Returns the stage in which a finding's fix is applied, the smallest first, or `None` if it is not applied.
 fn stage_of(finding: &Finding) -> Option<u8> {
     match finding.fix {
         None | Some(Fix::Words(_)) => None,
@@ -141,7 +146,7 @@ fn stage_of(finding: &Finding) -> Option<u8> {
     }
 }
 
-/// Makes the fixes of findings, which are in the order of their lines, at most one for each line.
+/// Applies the fixes of findings, which are sorted by line, at most one per line.
 fn make(fixed: &mut Fixed, findings: &[Finding], numbers: &mut Vec<u32>, dialect: &Dialect) {
     let body = std::mem::take(&mut fixed.body);
     let mut kept_numbers = Vec::with_capacity(numbers.len());
@@ -196,30 +201,30 @@ mod tests {
     use crate::dialect::GOOGLE_LIB;
 
     #[test]
-    fn the_limit_of_a_value_holds_at_its_edges() {
+    fn long_values_are_not_replaced() {
         for (len, fits) in [(MAX_VALUE_BYTES - 1, true), (MAX_VALUE_BYTES, true), (MAX_VALUE_BYTES + 1, false)] {
             assert_eq!(Fix::replace("Disallow", &vec![b'a'; len], true).is_some(), fits, "{len}");
         }
     }
 
     #[test]
-    fn the_limit_of_fixes_in_one_pass_holds_at_its_edges() {
+    fn remaining_fixes_are_made_in_the_next_pass() {
         let most = MAX_FIXES_PER_PASS as usize;
         for count in [most - 1, most, most + 1] {
-            // Each line but the first is superfluous, and a finding.
+            // Every rule but the first is superfluous, and has a finding.
             let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(count + 1));
             let listed = lint_of_host(body.as_bytes(), &GOOGLE_LIB, MAX_FIXES_PER_PASS, None).findings;
             let fixes = listed.iter().filter(|finding| stage_of(finding).is_some()).count();
             assert_eq!(fixes, count.min(most), "{count}");
-            // What one pass leaves the next one fixes.
+            // The next pass fixes the remaining lines.
             let fixed = fix(body.as_bytes(), &GOOGLE_LIB, Severity::Note);
             assert_eq!((fixed.changes.len(), &*fixed.body), (count, &b"user-agent: *\ndisallow: /a\n"[..]), "{count}");
         }
     }
 
     #[test]
-    fn the_limit_of_passes_holds_at_its_edges() {
-        // Every pass makes as many fixes as it may, so that so many lines need so many passes.
+    fn fixing_stops_after_the_last_pass() {
+        // Each pass makes the maximum number of fixes, so these lines need exactly `passes` passes.
         let most = MAX_FIXES_PER_PASS as usize;
         for (passes, left) in [(MAX_FIX_PASSES - 1, 0), (MAX_FIX_PASSES, 0), (MAX_FIX_PASSES + 1, most)] {
             let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(passes * most + 1));

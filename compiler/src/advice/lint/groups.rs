@@ -1,4 +1,4 @@
-//! Findings about a group: user-agent lines and rules that do not belong together as their author meant.
+//! Findings about a group whose user-agent lines and rules do not belong together as intended.
 
 use reptile_engine::verdict::RuleKind;
 
@@ -8,15 +8,15 @@ use crate::dialect::crawlers;
 use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Family};
 use crate::rules::groups::{Named, named};
 
-/// Whether a rule disallows the whole site.
+/// Returns whether a rule disallows the whole site.
 fn closes_all(rule: &RawRule<'_>) -> bool {
     rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
 }
 
-/// User-agent lines that were meant as a group of their own, but have no rule to end it.
+/// Finds user-agent lines that were meant as a separate group, but have no rule to end it.
 pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'_>, found: &mut Findings) {
     let Some(first_rule) = group.rules.first() else { return };
-    // The last user-agent line after a line with another key; the lines above it were meant as another group.
+    // The last user-agent line after a line with another key. The lines above it were meant as a separate group.
     let between = |from: u32, to: u32| {
         let at = places.others.partition_point(|&(line, _)| line <= from);
         places.others.get(at).filter(|&&(line, _)| line < to)
@@ -55,7 +55,7 @@ pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'
     });
 }
 
-/// A blank line at which some crawlers end the group.
+/// Finds a blank line where some crawlers end the group.
 pub(super) fn blank_in_group(
     group: &Group<'_>,
     agent_lines: &[u32],
@@ -72,9 +72,9 @@ pub(super) fn blank_in_group(
     let Some(&blank) = places.blanks.get(at).filter(|&&line| line < last.line) else { return };
     found.add(blank, Code::BlankLineInGroup, Severity::Warning, || {
         let message = if agent_lines.last().is_some_and(|&line| line > blank) {
-            "in Yandex and in the note of 1994 a blank line ends the group: user-agent lines above get no rules there"
+            "in Yandex and in the 1994 note a blank line ends the group: user-agent lines above get no rules there"
         } else {
-            "in Yandex and in the note of 1994 a blank line ends the group: rules below it apply to no crawler there"
+            "in Yandex and in the 1994 note a blank line ends the group: rules below it apply to no crawler there"
         };
         (message.into(), Some("remove the blank line".into()))
     });
@@ -104,10 +104,10 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
     }
 }
 
-/// The most names that a message shows.
+/// Maximum number of names shown in a message.
 const MAX_NAMES_SHOWN: usize = 3;
 
-/// The crawlers that other groups than the one with this index are for, in words.
+/// Describes the crawlers named by groups other than the one at `index`.
 fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> String {
     let others = robots.groups.iter().enumerate().filter(|(other, _)| *other != index);
     let tokens = others.flat_map(|(_, group)| group.agents).filter_map(|value| match named(value, dialect) {
@@ -125,21 +125,21 @@ fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> St
     }
 }
 
-/// Finds a `Disallow` of everything for all crawlers, and says whom it does not stop.
+/// Finds a `Disallow` of everything for all crawlers, and reports which crawlers it does not stop.
 pub(super) fn closed_site(robots: &Robots<'_>, index: usize, dialect: &Dialect, found: &mut Findings) {
     let group = &robots.groups[index];
     let is_default = group.agents.iter().any(|value| named(value, dialect) == Named::Everyone);
     let Some(rule) = group.rules.iter().find(|rule| closes_all(rule)).filter(|_| is_default) else { return };
     found.add(rule.line, Code::ClosedSite, Severity::Warning, || {
         let opens = group.rules.iter().any(|rule| rule.kind == RuleKind::Allow && !rule.value.is_empty());
-        let but = if opens { " but for what Allow lines open" } else { "" };
+        let but = if opens { ", except where Allow lines open it," } else { "" };
         let ignoring = crawlers::ALL
             .iter()
             .filter(|known| known.family == Family::Google && !known.honours_default_group && !known.tokens.is_empty());
         let ignoring: Vec<&str> = ignoring.map(|known| known.name).take(MAX_NAMES_SHOWN).collect();
         let own = with_other_groups(robots, index, dialect);
         let message = format!(
-            "closes the whole site{but} to crawlers that no group names; it does not stop{own} crawlers of Google that \
+            "closes the whole site{but} to crawlers that no group names; it does not stop{own} Google crawlers that \
              ignore \"*\" ({} ...), or a search engine that lists addresses from links",
             ignoring.join(", ")
         );

@@ -1,4 +1,4 @@
-//! Rules that change nothing, because an equal rule or a shorter one decides the same.
+//! Finds rules that change nothing, because an equal or shorter rule has the same effect.
 //!
 //! Reports only certain cases; the tests replace each such rule and compare all verdicts.
 
@@ -16,7 +16,7 @@ use crate::dialect::{Dialect, GroupChoice, Order};
 use crate::rules::groups::{Named, named};
 use crate::rules::order::{len_without_trailing_wildcards, meaning_of, slash_before_index};
 
-/// Which groups decide together with another one, because both name the same crawler.
+/// Returns, for each group, whether it decides together with another one because both name the same crawler.
 pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) -> Vec<bool> {
     let mut merged = vec![false; robots.groups.len()];
     if dialect.group_choice == GroupChoice::First {
@@ -46,12 +46,12 @@ pub(super) fn merged_groups(robots: &Robots<'_>, dialect: &Dialect, found: &mut 
     merged
 }
 
-/// A rule in the form in which it is compared with others. Small: a file has up to 2 million.
+/// A rule in the form used for comparison. Small, because a file has up to 2 million.
 struct Compared<'r> {
-    /// The pattern without trailing wildcards and end anchor.
+    /// The pattern without trailing wildcards and the end anchor.
     matcher: &'r [u8],
     line: u32,
-    /// What the rule's precedence depends on: the number of octets that count, or the line.
+    /// The basis for precedence: the octets that count, or the line.
     weight: u32,
     kind: RuleKind,
     anchored: bool,
@@ -60,16 +60,16 @@ struct Compared<'r> {
     /// Whether the rule is more than a prefix, or weighs more than its prefix has octets.
     is_wild: bool,
     opens_folder: bool,
-    /// Whether a rule that wins against this one, or an equal one, has the same matcher.
+    /// Whether it loses to a rule with the same matcher, of either kind.
     is_idle: bool,
-    /// Whether a rule with the same matcher loses against another, so that it would decide if that one were removed.
+    /// Whether a rule with the same matcher is overruled, and would decide if the winning rule were removed.
     overrules: bool,
-    /// Whether there is a rule of the same kind and matcher that comes first in the order of precedence.
+    /// Whether an earlier rule in order of precedence has the same kind and matcher.
     is_repeated: bool,
 }
 
 impl<'r> Compared<'r> {
-    /// The text with which every path that the rule matches begins.
+    /// Returns the common prefix of the paths that the rule matches.
     fn prefix(&self) -> &'r [u8] {
         Pattern { text: self.matcher, anchored: self.anchored }.prefix()
     }
@@ -112,7 +112,7 @@ fn compared<'r>(rule: &RawRule<'r>, dialect: &Dialect, arena: &'r Bump) -> Optio
     })
 }
 
-/// Finds rules that can be removed without changing a verdict. Time: sorting the rules.
+/// Finds rules that can be removed without changing a verdict. Takes the time for sorting the rules.
 pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, found: &mut Findings) {
     let arena = Bump::new();
     let mut rules: Vec<Compared<'_>> = Vec::with_capacity(group.rules.len());
@@ -133,9 +133,9 @@ pub(super) fn idle_rules(group: &Group<'_>, merged: bool, dialect: &Dialect, fou
     }
 }
 
-/// Finds the superfluous ones of rules with the same matcher, the deciding rule first.
+/// Finds superfluous rules among those with the same matcher, which are given with the deciding rule first.
 fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
-    // By kind, line and weight of the first rule so far, and of the first that has a value.
+    // By kind: line and weight of the first rule so far, and of the first with a value.
     let mut first: [Option<(u32, u32)>; 2] = [None; 2];
     let mut first_with_value: [Option<(u32, u32)>; 2] = [None; 2];
     let mut is_overruled = false;
@@ -153,10 +153,10 @@ fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
         if rule.opens_folder {
             continue;
         }
-        // The rule of its kind that wins comes first, so each later one loses against it wherever it matches.
+        // The winning rule of each kind comes first, so later ones lose to it wherever they match.
         if let Some((first_line, first_weight)) = same {
             rule.is_idle = true;
-            // To the reader of the file the later line is the superfluous one.
+            // A person reading the file sees the later line as the superfluous one.
             let line = if first_weight == rule.weight { first_line.max(rule.line) } else { rule.line };
             let other = first_line ^ rule.line ^ line;
             found.add(line, Code::DuplicateRule, Severity::Note, || {
@@ -173,15 +173,14 @@ fn repeated(equal: &mut [Compared<'_>], by_line: bool, found: &mut Findings) {
     equal.iter_mut().for_each(|rule| rule.overrules = is_overruled);
 }
 
-/// The most shorter rules that are tried for each rule. Keeps the time linear if thousands of rules begin with the same
-/// text.
+/// Maximum shorter rules tried per rule. Keeps the time linear if thousands of rules begin with the same text.
 const MAX_SHORTER_RULES: usize = 8;
 
-/// Finds rules that a shorter one makes superfluous, with no rule of the other kind between the two.
+/// Finds rules made superfluous by a shorter one, with no opposing rule between the two.
 fn shadowed(rules: &[Compared<'_>], by_line: bool, found: &mut Findings) {
     let weights = Weights::new(rules);
-    // In the order of their prefixes: when a rule is reached, the stack holds the rules whose prefix its own begins
-    // with. Of equal rules it holds the first, so that it is no deeper than a prefix is long.
+    // Rules are visited in prefix order. The stack holds the rules whose prefix begins the current rule's prefix. Only
+    // the first of several equal rules is pushed, so the stack is no deeper than a prefix is long.
     let mut order: Vec<u32> = (0..rules.len() as u32).collect();
     order.sort_unstable_by(|&a, &b| {
         found.step();
@@ -219,9 +218,9 @@ fn shadowed(rules: &[Compared<'_>], by_line: bool, found: &mut Findings) {
     }
 }
 
-/// The weights, by kind, of the rules of a group, in order.
+/// The sorted weights of a group's rules, by kind.
 struct Weights {
-    /// Of the rules that may match any path.
+    /// Weights of rules that may match any path.
     wild: [Vec<u32>; 2],
     all: [Vec<u32>; 2],
 }
@@ -248,8 +247,8 @@ impl Weights {
         weights
     }
 
-    /// Whether `other`, which matches every path that `rule` matches, has the same effect: it is of the same kind,
-    /// shorter, and no rule of the other kind that could match such a path weighs more than it and less than `rule`.
+    /// Returns whether `other`, which matches every path that `rule` matches, has the same effect: it is of the same
+    /// kind and shorter, and no opposing rule that could match such a path has a weight between the two.
     fn none_between(
         &self,
         other: &Compared<'_>,
@@ -263,7 +262,7 @@ impl Weights {
         {
             return false;
         }
-        // An allow wins against a disallow of the same weight.
+        // An allow wins against a disallow with the same weight.
         let range = match rule.kind {
             RuleKind::Disallow => other.weight..rule.weight,
             RuleKind::Allow => other.weight + 1..rule.weight + 1,

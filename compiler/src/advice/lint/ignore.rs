@@ -1,5 +1,5 @@
-//! Comments that ignore findings: `# lint-ignore: CODE ...` at the end of a line for that line, on a line of its own for
-//! the next one, and `# lint-ignore-file: CODE ...` for the whole file.
+//! Comments that ignore findings: `# lint-ignore: CODE ...` at the end of a line for that line, or on a separate line
+//! for the next one; and `# lint-ignore-file: CODE ...` for the whole file.
 
 use std::str::FromStr;
 
@@ -9,23 +9,23 @@ use super::{Code, Findings, Severity, quote};
 use crate::body::Lines;
 use crate::dialect::Dialect;
 
-/// A bit for each code.
+/// One bit per code.
 type Codes = u64;
 
-const _: () = assert!(Code::ALL.len() <= Codes::BITS as usize, "a bit for each code");
+const _: () = assert!(Code::ALL.len() <= Codes::BITS as usize, "one bit per code");
 
-/// The findings that are ignored.
+/// The ignored findings.
 #[derive(Default)]
 pub(super) struct Ignored {
     in_file: Codes,
-    /// By line, in order.
+    /// Ignored codes by line, in line order.
     by_line: Vec<(u32, Codes)>,
 }
 
 const MARK: &[u8] = b"lint-ignore";
 
 impl Ignored {
-    /// Reads the comments of a file. A code that does not exist is a finding.
+    /// Reads the comments of a file. Reports unknown codes.
     pub(super) fn read(body: &[u8], dialect: &Dialect, found: &mut Findings) -> Ignored {
         let mut ignored = Ignored::default();
         // Hardly any file has such a comment.
@@ -58,7 +58,7 @@ impl Ignored {
         }
     }
 
-    /// Whether findings of this code are ignored on a line.
+    /// Returns whether findings with this code are ignored on a line.
     pub(super) fn has(&self, line: u32, code: Code) -> bool {
         let of_line = self.by_line.binary_search_by_key(&line, |&(line, _)| line).map_or(0, |at| self.by_line[at].1);
         (self.in_file | of_line) >> code as u32 & 1 == 1

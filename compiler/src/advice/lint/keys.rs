@@ -1,4 +1,4 @@
-//! Findings about keys: known keys that decide nothing, misspelt keys, and unknown keys.
+//! Findings about keys: known keys that decide nothing, misspelled keys, and unknown keys.
 
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
@@ -8,10 +8,10 @@ use crate::names::letters_in;
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
 const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 
-/// The keys of [`KEYS`] that decide URLs.
+/// The keys in [`KEYS`] that decide URLs.
 const DECIDING_KEYS: [&str; 3] = ["user-agent", "disallow", "allow"];
 
-/// Keys that some crawler reads or once read, and that decide no URL. Source: google/robotstxt, its reporting parser.
+/// Keys that decide no URL, and that some crawlers read or once read. Source: google/robotstxt, its reporting parser.
 const UNUSED_KEYS: [&str; 12] = [
     "crawl-delay",
     "clean-param",
@@ -27,42 +27,42 @@ const UNUSED_KEYS: [&str; 12] = [
     "visit-time",
 ];
 
-/// The text before the first white space.
+/// Returns the text before the first white space.
 fn first_word(key: &[u8]) -> &[u8] {
     key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
 }
 
-/// Whether the text before a colon begins with a key and continues after white space, so that the colon belongs to the
-/// value.
+/// Returns whether the text before a colon begins with a key and continues after white space, so that the colon belongs
+/// to the value.
 pub(super) fn lacks_colon(key: &[u8]) -> bool {
     let word = first_word(key);
     word.len() < key.len() && KEYS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// A line with a key, as it is written.
+/// A line with a key, as written.
 pub(super) struct WrittenLine<'l> {
     pub(super) number: u32,
     pub(super) line: &'l [u8],
-    /// The line up to its comment.
+    /// The line before its comment.
     pub(super) text: &'l [u8],
     pub(super) key: &'l [u8],
     pub(super) has_colon: bool,
-    /// Whether the dialect reads it.
+    /// Whether the dialect reads the line.
     pub(super) is_read: bool,
 }
 
 impl WrittenLine<'_> {
-    /// Where the key begins.
+    /// Returns the offset of the key.
     fn start(&self) -> usize {
         self.text.len() - self.text.trim_ascii_start().len()
     }
 
-    /// Where the first colon is, or the end.
+    /// Returns the offset of the first colon, or the length of the text.
     fn colon(&self) -> usize {
         memchr::memchr(b':', self.text).unwrap_or(self.text.len())
     }
 
-    /// The dialects that read the line.
+    /// Describes which dialects read the line.
     fn readers(&self) -> String {
         let counts = |dialect: &&&Dialect| {
             matches!(
@@ -74,7 +74,7 @@ impl WrittenLine<'_> {
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
     }
 
-    /// The line with a known key, and with the text after `skipped` bytes as its value.
+    /// Returns the line with a known key, and with the text after `skipped` bytes as its value.
     fn with_key(&self, known: &str, skipped: usize, keeps_verdicts: bool) -> Option<Fix> {
         let value = self.text.get(skipped..).unwrap_or_default().trim_ascii();
         // A key that decides no URL changes no verdict.
@@ -91,7 +91,7 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
     let first_word = first_word(key);
     if !has_colon || lacks_colon(key) {
         let known = known_key(first_word, found);
-        // A key that lacks its own colon and takes a later one is read, but its value is cut.
+        // A key without its own colon that takes a later one is read, but its value is cut.
         let severity = match known {
             Some(_) if has_colon => Severity::Error,
             Some(_) => severity,
@@ -130,13 +130,13 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {
             let is_url = line.line[line.line.len().min(key.len() + 1)..].starts_with(b"//");
-            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is the address of a sitemap".into());
+            let fix = is_url.then(|| "put \"Sitemap: \" before it, if it is a sitemap's URL".into());
             (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
     }
 }
 
-/// Who reads a key that decides no URL, and who ignores it.
+/// Describes who reads and who ignores a key that decides no URL.
 fn readers_of_unused(key: &str) -> String {
     let reads = |dialect: &Dialect| match key {
         "crawl-delay" => dialect.other_directives.crawl_delay != CrawlDelays::NotRead,
@@ -153,13 +153,13 @@ fn readers_of_unused(key: &str) -> String {
     }
 }
 
-/// The most bytes of a key that is compared with the known keys letter by letter.
+/// Maximum length of a key that is compared letter by letter with the known keys, in bytes.
 const MAX_KEY_BYTES: usize = 24;
 
-/// The fewest bytes of such a key: one less than the shortest known key has.
+/// Minimum length of such a key: one less than the shortest known key.
 const MIN_KEY_BYTES: usize = 3;
 
-/// The known key that a key is, or most likely was meant to be.
+/// Returns the known key that a key equals or most likely means.
 fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
     if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&key.len()) {
         return None;
@@ -168,7 +168,7 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
     let all = KEYS.into_iter().chain(UNUSED_KEYS).zip(LETTERS);
     let near = all.filter_map(|(known, letters_of_known)| {
         let allowed = if known.len() < 6 { 1 } else { 2 };
-        // Each change adds at most one letter that the other key lacks. Most keys end here, and need no table.
+        // Each edit adds at most one letter that the other key lacks. Most keys are rejected here, without a table.
         let missing = |of: u32, from: u32| (of & !from).count_ones() as usize;
         if key.len().abs_diff(known.len()) > allowed
             || missing(letters, letters_of_known) > allowed
@@ -177,8 +177,8 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
             return None;
         }
         found.steps += (key.len() * known.len()) as u64;
-        // Letters inserted, removed, replaced, or swapped with the next. A character for each byte, so that a key that
-        // is not UTF-8 is compared byte by byte too.
+        // Letters inserted, removed, replaced, or swapped with the next. Each byte becomes a character, so that keys
+        // that are not UTF-8 are also compared byte by byte.
         let text: String = key.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
         let distance = strsim::osa_distance(&text, known);
         (distance <= allowed).then_some((distance, known))
@@ -186,7 +186,7 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// The letters in each known key.
+/// The set of letters in each known key.
 const LETTERS: [u32; KEYS.len() + UNUSED_KEYS.len()] = {
     let mut letters = [0; KEYS.len() + UNUSED_KEYS.len()];
     let mut at = 0;

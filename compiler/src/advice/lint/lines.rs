@@ -17,7 +17,7 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     if text.len() < body.len() {
         found.add(1, Code::ByteOrderMark, Severity::Note, || {
-            let message = "the file begins with a byte order mark, which some crawlers read as a part of the first key";
+            let message = "the file begins with a byte order mark, which some crawlers read as part of the first key";
             (message.into(), Some("save the file as UTF-8 without a byte order mark".into()))
         });
     }
@@ -61,17 +61,17 @@ pub(super) fn each_line<'b>(
         return;
     }
     let kept = MAX_LINE_BYTES_GOOGLE.min(dialect.max_line_bytes);
-    // Cutting a comment changes nothing.
+    // Cutting inside a comment changes nothing.
     if !is_html && line.len() > kept && memchr(b'#', &line[..kept]).is_none() {
         let severity = if line.len() > dialect.max_line_bytes { Severity::Error } else { Severity::Warning };
         found.add(number, Code::LineTooLong, severity, || {
-            let message = format!("the line has {} bytes, of which Google keeps {MAX_LINE_BYTES_GOOGLE}", line.len());
+            let message = format!("the line has {} bytes; Google keeps {MAX_LINE_BYTES_GOOGLE}", line.len());
             (message.into(), None)
         });
     }
     if let Some(at) = memchr(0, line) {
         found.add(number, Code::NulByte, Severity::Error, || {
-            (format!("byte {} is NUL, at which some crawlers end the line", at + 1).into(), Some("remove it".into()))
+            (format!("byte {} is NUL, where some crawlers end the line", at + 1).into(), Some("remove it".into()))
         });
     }
     let recognised = line_of(line, dialect, &mut |_| ());
@@ -85,7 +85,7 @@ pub(super) fn each_line<'b>(
             directives.begin_group();
             agent(number, value, dialect, found);
         }
-        // If text precedes the colon, the rest is not a value; the finding about the missing colon is enough.
+        // If text precedes the colon, the rest is not a value. The finding about the missing colon is enough.
         Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => {
             RuleLine { number, kind: *kind, value, text, has_comment, dialect }.check(found);
@@ -111,12 +111,12 @@ pub(super) fn each_line<'b>(
     key_of_line(&line, found);
 }
 
-/// A rule, whatever group it is in.
+/// A rule in any group.
 struct RuleLine<'l> {
     number: u32,
     kind: RuleKind,
     value: &'l [u8],
-    /// The line up to its comment.
+    /// The line before its comment.
     text: &'l [u8],
     has_comment: bool,
     dialect: &'l Dialect,
@@ -147,7 +147,7 @@ impl RuleLine<'_> {
         }
     }
 
-    /// Finds a `#` directly after text of the rule, which was most likely meant as a part of the rule.
+    /// Finds a `#` directly after the rule's text, where it was probably meant as part of the rule.
     fn comment(&self, found: &mut Findings) {
         let ends_in_text = self.text.last().is_some_and(|byte| !byte.is_ascii_whitespace() && *byte != b':');
         if !self.has_comment || !ends_in_text {
@@ -214,10 +214,10 @@ impl RuleLine<'_> {
         found.add(self.number, Code::SpaceInRule, Severity::Warning, || {
             let is_escaped = *self.dialect.normal_form.pattern(b" ") == *b"%20";
             let message = match is_escaped {
-                true => "white space inside the value is %20 here; in Google's reading the rule never matches",
+                true => "white space inside the value is %20 here; for Google the rule never matches",
                 false => "white space inside the value, which a URL cannot contain: the rule never matches",
             };
-            let fix = "write %20 for a space, # before a comment, and each rule on a line of its own";
+            let fix = "write %20 for a space, # before a comment, and each rule on its own line";
             (message.into(), Some(fix.into()))
         });
     }
@@ -239,11 +239,11 @@ impl RuleLine<'_> {
         if before_end.len() > 1 && before_end.ends_with(b"*") {
             found.add(self.number, Code::TrailingStar, Severity::Note, || {
                 let message = if before_end.len() < value.len() {
-                    "\"*$\" at the end matches the same as nothing"
+                    "\"*$\" at the end does not change what matches"
                 } else if self.dialect.order == Order::Longest {
-                    "a wildcard at the end matches the same as nothing; it only makes the rule one octet longer"
+                    "a wildcard at the end does not change what matches; it only makes the rule one octet longer"
                 } else {
-                    "a wildcard at the end matches the same as nothing"
+                    "a wildcard at the end has no effect"
                 };
                 let end = before_end.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
                 let fix = format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]));
@@ -269,7 +269,7 @@ impl RuleLine<'_> {
         origin.is_ok_and(|origin| origin.host.eq_ignore_ascii_case(host) && origin.port == origin.scheme.default_port())
     }
 
-    /// Returns a rule with the URL's path, or only advice unless the URL is known to be of the robots.txt's own host.
+    /// Returns a rule with the URL's path. Without a known host, returns only advice.
     fn with_path_of_url(&self, is_own: Option<bool>) -> Option<Fix> {
         let path = path_of(self.value).to_vec();
         let start = &self.value[..self.value.len() - path.len().min(self.value.len())];
@@ -283,8 +283,8 @@ impl RuleLine<'_> {
         if is_own.is_none() { Some(text().into()) } else { Some(fix) }
     }
 
-    /// The rule with the slash that it lacks, where that is what was meant: not for the name of a host, nor for what
-    /// looks like a regular expression. Backslashes were meant as slashes.
+    /// Returns the rule with the missing slash added, or `None` for a host name or an apparent regular expression,
+    /// where a slash was not meant. Backslashes become slashes.
     fn with_slash(&self) -> Option<Fix> {
         let value: Vec<u8> = self.value.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
         let slash = memchr(b'/', &value);
@@ -297,7 +297,7 @@ impl RuleLine<'_> {
         Fix::replace(self.key(), &[start, &value].concat(), false)
     }
 
-    /// The rule with its bytes outside ASCII percent-encoded.
+    /// Returns the rule with its non-ASCII bytes percent-encoded.
     fn with_escapes(&self) -> Fix {
         let escaped = escaped(self.value);
         let form = self.dialect.normal_form;
@@ -310,7 +310,7 @@ impl RuleLine<'_> {
         self.value.iter().any(u8::is_ascii_control)
     }
 
-    /// Whether a rule has something that means nothing in a robots.txt, and in a regular expression nearly always does.
+    /// Returns whether a rule contains text that means nothing in a robots.txt, but is typical of regular expressions.
     fn is_regular_expression(&self) -> bool {
         let value = self.value;
         let has = |text: &[u8]| memmem::find(value, text).is_some();
@@ -322,13 +322,12 @@ impl RuleLine<'_> {
 
     fn regular_expression(&self, found: &mut Findings) {
         found.add(self.number, Code::RegularExpression, Severity::Warning, || {
-            let message =
-                "looks like a regular expression; only \"*\" and a \"$\" at the end mean more than themselves";
+            let message = "looks like a regular expression; only \"*\" and a final \"$\" are special in rules";
             (message.into(), Some("write a rule for each path".into()))
         });
     }
 
-    /// Finds rules that block what a page is rendered with.
+    /// Finds rules that block resources needed to render pages.
     fn rendering(&self, found: &mut Findings) {
         let ends =
             |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'-');
@@ -344,19 +343,20 @@ impl RuleLine<'_> {
             || [&b"/css/"[..], b"/js/"].into_iter().any(|folder| memmem::find(self.value, folder).is_some());
         if self.kind == RuleKind::Disallow && (has(b".css") || has(b".js") || is_folder()) {
             found.add(self.number, Code::BlocksRendering, Severity::Warning, || {
-                let message = "blocks style sheets or scripts: search engines that render pages, as Google does, see them without";
-                (message.into(), Some("allow what pages are made with".into()))
+                let message =
+                    "blocks style sheets or scripts: search engines that render pages, such as Google, do not see them";
+                (message.into(), Some("allow the files that pages need".into()))
             });
         }
     }
 }
 
-/// Whether a path has only characters that paths of people have, so that it can be taken at its word.
+/// Returns whether a path contains only characters common in real paths, so that it can be taken literally.
 fn is_plain(path: &[u8]) -> bool {
     path.iter().all(|byte| byte.is_ascii_alphanumeric() || b"/_.~%*$?=&+,;@!-".contains(byte))
 }
 
-/// A value with its bytes outside ASCII percent-encoded.
+/// Returns a value with its non-ASCII bytes percent-encoded.
 fn escaped(value: &[u8]) -> String {
     let mut text = String::new();
     for &byte in value {

@@ -1,11 +1,10 @@
-//! The linter: finds lines of a robots.txt that are wrong or are read otherwise than they were meant, and suggests
-//! fixes.
+//! The linter. It finds lines of a robots.txt that are wrong or are not read as intended, and suggests fixes.
 //!
-//! An error is a line that does not do what it says, or does more than it says. A warning is a line that some crawlers
-//! read differently, or that most likely is a mistake. A note is a line that could be shorter or plainer.
+//! An error is a line that does not do what it says, or does more. A warning is a line that some crawlers read
+//! differently, or that is probably a mistake. A note is a line that could be shorter or plainer.
 //!
-//! Every finding is about the file as the dialect reads it. A finding that a rule does nothing is certain: without
-//! the rule no verdict changes. Time: linear in the body, times the logarithm of the number of its rules.
+//! Every finding is about the file as the dialect reads it. A finding that a rule does nothing is certain: removing the
+//! rule changes no verdict. Time: linear in the body, times the logarithm of the rule count.
 
 mod agents;
 mod codes;
@@ -42,17 +41,17 @@ use crate::names::UnknownName;
 use crate::rules::groups::assign;
 use crate::rules::order::{OrderScratch, order};
 
-/// The most findings of one code in one file that are listed by default. All are counted.
+/// Maximum findings per code and file that are listed by default. All are counted.
 pub const MAX_FINDINGS_PER_CODE: u32 = 100;
 
-/// How much a finding matters. Ordered from the least to the most severe.
+/// Importance of a finding, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The line could be shorter or plainer.
     Note,
-    /// Some crawlers read the line differently, or it most likely is a mistake.
+    /// Some crawlers read the line differently, or it is probably a mistake.
     Warning,
-    /// The line does not do what it says, or does more than it says.
+    /// The line does not do what it says, or does more.
     Error,
 }
 
@@ -60,7 +59,7 @@ impl Severity {
     /// All severities, from the least to the most severe.
     pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Error];
 
-    /// The name of the severity.
+    /// Returns the name of the severity.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -91,28 +90,29 @@ impl FromStr for Severity {
 pub struct Finding {
     /// The line, from 1. A finding about the whole file has line 1.
     pub line: u32,
-    /// The code of the finding.
+    /// The kind of finding.
     pub code: Code,
-    /// How severe the finding is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What to write instead, or what to do, if there is a fix. No line has two.
+    /// The replacement or advice, if there is any. At most one finding per line has a fix.
     pub fix: Option<Fix>,
 }
 
 /// All findings about a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linted {
-    /// The findings in the order of their lines. At most as many of each code as were asked for; for each code that has
-    /// more, a last finding with the code [`Code::MoreFindings`] says how many are left out.
+    /// The findings in line order, up to the requested number per code. If a code has more, a final finding with the
+    /// code [`Code::MoreFindings`] gives the number left out.
     pub findings: Vec<Finding>,
-    /// The number of findings of each code and severity, including those not listed.
+    /// The finding counts for each code and severity, including findings not listed.
     pub counts: BTreeMap<(Severity, Code), u64>,
 }
 
-/// Lints a robots.txt. Lists at most `max_per_code` findings of each code, such as [`MAX_FINDINGS_PER_CODE`], and
-/// counts all.
+/// Lints a robots.txt.
+///
+/// Lists at most `max_per_code` findings per code, such as [`MAX_FINDINGS_PER_CODE`], and counts all.
 #[must_use]
 pub fn lint(body: &[u8], dialect: &Dialect, max_per_code: u32) -> Linted {
     lint_counted(body, dialect, max_per_code).0
@@ -124,8 +124,9 @@ pub fn lint_of_host(body: &[u8], dialect: &Dialect, max_per_code: u32, host: Opt
     lint_each(body, dialect, Findings::new(max_per_code, host)).0
 }
 
-/// Does the work of [`lint`], and counts the steps: bytes that are read, and comparisons of keys and of rules. They are
-/// at most the bytes of the body, times a constant and the logarithm of the number of its rules.
+/// Lints like [`lint`], and also counts steps: bytes read, and comparisons of keys and rules.
+///
+/// The count is at most the body length, times a constant and the logarithm of the rule count.
 #[must_use]
 pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linted, u64) {
     lint_each(body, dialect, Findings::new(max_per_code, None))
@@ -177,9 +178,9 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     found.finish()
 }
 
-/// Finds rules that a set refuses, because one URL would take too long to decide.
+/// Finds rules that cannot be compiled, because one URL would take too long to decide.
 fn too_many_steps(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
-    // Nearly all files have so few wildcards that their rules need not be put in order.
+    // Nearly all files have so few wildcards that their rules need not be ordered.
     if body.len() > MAX_BODY_BYTES || has_few_steps(body, robots.groups.len()) {
         return;
     }
@@ -190,7 +191,7 @@ fn too_many_steps(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &m
     drop(scratch);
     let Err(TooManySteps { line, error }) = check_file(body, &assignment.tokens, &lists) else { return };
     found.add(line, Code::TooManySteps, Severity::Error, || {
-        let message = format!("these rules are refused, because they take too long for one URL: {error}");
+        let message = format!("these rules are refused because they take too long for one URL: {error}");
         (message.into(), Some("use fewer different wildcards".into()))
     });
 }
@@ -200,21 +201,21 @@ struct Findings {
     list: Vec<Finding>,
     ignored: Ignored,
     max_per_code: u32,
-    /// The host of the robots.txt, if it is known.
+    /// The host of the robots.txt, if known.
     host: Option<Vec<u8>>,
-    /// The findings of each code, by its place in [`Code::ALL`].
+    /// The findings of each code, indexed as in [`Code::ALL`].
     by_code: Vec<Found>,
     steps: u64,
 }
 
-/// The findings of one code, in numbers.
+/// Counters for one code.
 #[derive(Clone, Default)]
 struct Found {
-    /// All of them, by severity.
+    /// All findings, by severity.
     counts: [u64; Severity::ALL.len()],
     listed: u32,
     left_out: u64,
-    /// The line of the first finding that is left out, and the worst severity of those left out.
+    /// The first line and the highest severity among the findings left out.
     first: Option<(u32, Severity)>,
 }
 
@@ -230,7 +231,7 @@ impl Findings {
         self.steps += 1;
     }
 
-    /// Adds a finding, unless a comment ignores it. `words` is called only for a finding that is listed.
+    /// Adds a finding, unless a comment ignores it. `words` is called only if the finding is listed.
     fn add(
         &mut self,
         line: u32,
@@ -264,7 +265,7 @@ impl Findings {
                 self.list.push(Finding { line, code: Code::MoreFindings, severity, message, fix: None });
             }
         }
-        // Findings with the code for "more findings" differ only in their text.
+        // Findings with [`Code::MoreFindings`] differ only in their text.
         self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));
         for of_line in self.list.chunk_by_mut(|a, b| a.line == b.line) {
             keep_one_fix(of_line);
@@ -273,7 +274,7 @@ impl Findings {
     }
 }
 
-/// Keeps the fix of one finding of a line: of the most severe, and of these one that can be made without thought.
+/// Keeps only one fix per line: the most severe finding's, preferably one that can be applied automatically.
 fn keep_one_fix(of_line: &mut [Finding]) {
     let rank = |finding: &Finding| {
         let fix = finding.fix.as_ref()?;
@@ -289,25 +290,25 @@ fn keep_one_fix(of_line: &mut [Finding]) {
     }
 }
 
-/// The lines of the file that matter to groups.
+/// The lines that matter to groups.
 #[derive(Default)]
 struct Places<'b> {
     agents: Vec<u32>,
-    /// Lines with a key that is neither a user-agent nor a rule: the first after each user-agent line.
+    /// Lines whose key is neither a user-agent nor a rule: the first after each user-agent line.
     others: Vec<(u32, &'b [u8])>,
     /// Blank lines: the first after each user-agent line.
     blanks: Vec<u32>,
 }
 
 impl<'b> Places<'b> {
-    /// Notes a line with another key, if it is the first after a user-agent line.
+    /// Records a line with another key, if it is the first after a user-agent line.
     fn other(&mut self, line: u32, key: &'b [u8]) {
         if self.agents.last() > self.others.last().map(|(line, _)| line) {
             self.others.push((line, key));
         }
     }
 
-    /// Notes a blank line, if it is the first after a user-agent line.
+    /// Records a blank line, if it is the first after a user-agent line.
     fn blank(&mut self, line: u32) {
         if self.agents.last() > self.blanks.last() {
             self.blanks.push(line);
@@ -315,16 +316,16 @@ impl<'b> Places<'b> {
     }
 }
 
-/// The most characters of a quoted text; the rest is left out.
+/// Maximum characters in a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
-/// Text of the file, in a form that is safe in a message.
+/// Quotes text from the file in a form that is safe in a message.
 fn quote(text: &[u8]) -> String {
     let start = &text[..text.len().min(MAX_QUOTED * 4)];
     let mut shown = String::new();
     let mut rest = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect::<Vec<_>>().into_iter();
     for character in rest.by_ref().take(MAX_QUOTED) {
-        // Control characters, and characters that change the direction of the text.
+        // Control characters, and characters that change text direction.
         let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
         if character.is_control() || turns {
             shown.extend(character.escape_default());

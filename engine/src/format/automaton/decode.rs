@@ -1,8 +1,8 @@
-//! Reads a whole automaton: turns its bytes back into the [`Draft`] that they were written from.
+//! Decodes a whole automaton into the [`Draft`] from which it was written.
 //!
-//! Follows every reference from the header. It is an error if two parts claim the same byte, so that the work is linear
-//! in the bytes, however a file refers to itself. Bytes that nothing refers to are left out of the draft; writing the
-//! draft again and comparing finds them (*written form*).
+//! Follows every reference from the header. Two parts that claim the same byte are an error, so the work is linear in
+//! the bytes even if references form cycles. The draft omits unreferenced bytes; writing it again and comparing reveals
+//! them (*written form*).
 
 use super::{
     Automaton, Corrupt, Draft, FallbackPattern, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text, Width,
@@ -11,10 +11,9 @@ use super::{
 use crate::format::u32_at;
 use crate::platform::Fingerprints;
 
-/// A whole automaton that has been read. [`Decoded::draft`] gives the draft for a writer.
+/// A decoded automaton. [`Decoded::draft`] returns the draft for a writer.
 ///
-/// States and wildcard automata are numbered in the order of their offsets. Memory: about 20 times the bytes of the
-/// automaton.
+/// States and wildcard automata are numbered in offset order. Memory: about 20 times the automaton's size.
 pub struct Decoded<'a> {
     bytes: &'a [u8],
     rule_count: u32,
@@ -22,7 +21,7 @@ pub struct Decoded<'a> {
     otherwise: Option<u32>,
     states: Vec<StateParts>,
     wildcards: Vec<WildcardParts<'a>>,
-    /// Transitions and references to wildcard automata; the spans of states and wildcard automata index into it.
+    /// Transitions and references to wildcard automata, indexed by the spans of states and wildcard automata.
     references: Vec<(u8, u32)>,
     fallbacks: Vec<(u32, bool, Span)>,
     fallback_text: Vec<u8>,
@@ -31,7 +30,7 @@ pub struct Decoded<'a> {
     steps: usize,
 }
 
-/// The range of a list that belongs to one state or wildcard automaton.
+/// A list range for one state or wildcard automaton.
 #[derive(Clone, Copy)]
 struct Span(usize, usize);
 
@@ -41,12 +40,12 @@ impl Span {
     }
 }
 
-/// What a state consists of. Small: an automaton may have millions, and the draft has them once more.
+/// A state's parts. Compact, because an automaton may have millions of states, and the draft contains them again.
 struct StateParts {
     at: u32,
-    /// The offset of the label.
+    /// The label's offset.
     label_at: u32,
-    /// Where the transitions begin among the references; the references to wildcard automata follow them.
+    /// The first transition's index in `references`. References to wildcard automata follow the transitions.
     references_at: u32,
     children: u16,
     wildcards: u16,
@@ -68,11 +67,11 @@ struct WildcardParts<'a> {
     children: Span,
 }
 
-/// Reads the whole automaton. Time and memory are linear in its bytes.
+/// Decodes an automaton. Time and memory are linear in its bytes.
 ///
 /// # Errors
-/// When a reference leads nowhere, two parts claim the same byte, or a part is cut off. `verify` checks that the parts
-/// make sense together.
+/// Returns an error if a reference is invalid, two parts claim the same byte, or a part is truncated. `verify` checks
+/// that the parts are consistent.
 pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Corrupt> {
     match width(bytes)? {
         Width::Two => Decoder::<2>::new(bytes).run(),
@@ -81,7 +80,7 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, Corrupt> {
 }
 
 impl<'a> Decoded<'a> {
-    /// The draft from which a writer makes these bytes.
+    /// Returns the draft that encodes to these bytes.
     #[must_use]
     pub fn draft(&self) -> Draft<'_> {
         let states = self.states.iter().map(|state| {
@@ -123,28 +122,28 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// The offset of a state.
+    /// Returns a state's offset.
     #[must_use]
     pub fn state_at(&self, state: usize) -> usize {
         self.states.get(state).map_or(0, |state| state.at as usize)
     }
 
-    /// The offset of a wildcard automaton.
+    /// Returns a wildcard automaton's offset.
     #[must_use]
     pub fn wildcard_at(&self, wildcard: usize) -> usize {
         self.wildcards.get(wildcard).map_or(0, |wildcard| wildcard.at)
     }
 
-    /// The number of steps that decoding took: bytes claimed and references followed.
+    /// Returns the number of steps for decoding: bytes claimed and references followed.
     pub(crate) fn steps(&self) -> usize {
         self.steps
     }
 }
 
-/// A set of offsets that knows how many of its members are below each offset.
+/// A set of offsets that can count its members below each offset.
 struct Offsets {
     words: Vec<u64>,
-    /// For each word, how many members are in the words before it.
+    /// For each word, the member count in the preceding words.
     before: Vec<u32>,
 }
 
@@ -157,7 +156,7 @@ impl Offsets {
         self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// Adds `len` offsets from `start` on. Returns whether all of them are new.
+    /// Adds `len` offsets, starting at `start`. Returns whether all of them are new.
     fn insert_all(&mut self, start: usize, len: usize) -> bool {
         let (mut at, end, mut are_new) = (start, start + len, true);
         while at < end {
@@ -171,7 +170,7 @@ impl Offsets {
         are_new
     }
 
-    /// Counts the members, once all offsets are in, so that [`Self::index`] can be called.
+    /// Counts the members after the last insertion, as [`Self::index`] requires.
     fn count(&mut self) {
         let mut sum = 0;
         let before = self.words.iter().map(|word| {
@@ -181,7 +180,7 @@ impl Offsets {
         self.before = before.collect();
     }
 
-    /// The number of members below `at`, if `at` is a member.
+    /// Returns the member count below `at`, or `None` if `at` is not a member.
     fn index(&self, at: usize) -> Option<u32> {
         let (word, before) = (self.words.get(at / 64)?, self.before.get(at / 64)?);
         self.contains(at).then(|| before + (word & ((1 << (at % 64)) - 1)).count_ones())
@@ -271,7 +270,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         })
     }
 
-    /// Claims bytes that no other part may claim.
+    /// Claims bytes for one part.
     fn claim(&mut self, start: usize, len: usize) -> Result<(), Corrupt> {
         if start.checked_add(len).is_none_or(|end| end > self.bytes.len()) {
             return Err(corrupt!(start, "bytes of a part of the automaton"));
@@ -283,7 +282,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         }
     }
 
-    /// Claims a state, unless it has been claimed already.
+    /// Claims a state unless it is already claimed.
     fn state(&mut self, at: usize) -> Result<(), Corrupt> {
         self.steps += 1;
         if !self.states.contains(at) {
@@ -297,7 +296,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         Ok(())
     }
 
-    /// Claims a wildcard automaton, unless it has been claimed already.
+    /// Claims a wildcard automaton unless it is already claimed.
     fn wildcard(&mut self, at: usize) -> Result<(), Corrupt> {
         self.steps += 1;
         if !self.wildcards.contains(at) {
@@ -368,7 +367,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
         })
     }
 
-    /// Transitions with the numbers of states in place of their offsets.
+    /// Returns transitions with state indexes in place of offsets.
     fn numbered(&mut self, children: Vec<(u8, usize)>, at: usize) -> Result<Span, Corrupt> {
         let start = self.references.len();
         for (byte, child) in children {

@@ -1,20 +1,20 @@
-//! The error of a reader that meets invalid bytes.
+//! The error for invalid bytes.
 
 use std::fmt;
 
 use crate::format::FormatError;
 
-/// Invalid automaton bytes: where, what was expected there, and what was found.
+/// Invalid automaton bytes: the offset, and the expected and found data.
 ///
-/// Two machine words, so that a walk can return it at no cost: the texts are constants of the program. [`FormatError`]
-/// is the same kind of error for a whole set.
+/// Two machine words, so that a walk can return it at no cost: the texts are constants. [`FormatError`] is the
+/// equivalent for a whole set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt {
     offset: usize,
     mismatch: &'static Mismatch,
 }
 
-/// Constant texts for what was expected and what was found, as noun phrases.
+/// Constant texts for the expected and found data, as noun phrases.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     pub(crate) expected: &'static str,
@@ -26,19 +26,19 @@ impl Corrupt {
         Corrupt { offset, mismatch }
     }
 
-    /// The offset from the automaton's first byte.
+    /// Returns the offset from the automaton's first byte.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// What was expected there, as a noun phrase.
+    /// Returns the expected data as a noun phrase.
     #[must_use]
     pub fn expected(&self) -> &'static str {
         self.mismatch.expected
     }
 
-    /// What was found there, as a noun phrase.
+    /// Returns the data found as a noun phrase.
     #[must_use]
     pub fn found(&self) -> &'static str {
         self.mismatch.found
@@ -59,7 +59,7 @@ impl fmt::Display for Corrupt {
 
 impl std::error::Error for Corrupt {}
 
-/// A [`Corrupt`] from an offset and two constant texts.
+/// Creates a [`Corrupt`] from an offset and two constant texts.
 macro_rules! corrupt {
     ($offset:expr, $expected:expr, $found:expr) => {
         $crate::format::automaton::Corrupt::new(

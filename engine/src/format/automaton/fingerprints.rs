@@ -1,12 +1,12 @@
-//! The layout of [`Fingerprints`]: writes them for the first bytes of an automaton's segments, and checks that they
-//! pass a segment. [`crate::platform`] describes the tables and searches with them.
+//! The [`Fingerprints`] layout: writes them for segment starts, and checks that they pass a segment.
+//! [`crate::platform`] describes the tables and searches with them.
 
 use crate::platform::{FINGERPRINT_BYTES, Fingerprints};
 
-/// Size in bytes of the two tables for one segment byte.
+/// Size of the two tables for one segment byte.
 const TABLE_BYTES: usize = 32;
 
-/// Returns the first bytes of a segment, from which its fingerprints are computed.
+/// Returns a segment's first bytes, from which its fingerprints are computed.
 #[must_use]
 pub fn start_of(segment: &[u8]) -> &[u8] {
     segment.get(..FINGERPRINT_BYTES).unwrap_or(segment)

@@ -1,87 +1,85 @@
-//! The bytes of one ruleset's automaton: [`Draft`] is what a writer takes, [`Automaton`] is what a reader views.
+//! The byte encoding of a ruleset's automaton: writers take a [`Draft`], readers view an [`Automaton`].
 //!
-//! Defines the terms, the constants and the invariants. The writer is in `write.rs`, the reader for walks in `read.rs`,
-//! the reader that turns the whole automaton back into a draft in `decode.rs`. The walk is in [`crate::automaton`], and
-//! the construction is in the compiler.
+//! Defines the terms, constants and invariants. `write.rs` has the writer and `read.rs` the reader for walks;
+//! `decode.rs` turns a whole automaton back into a draft. The walk is in [`crate::automaton`], and the construction is
+//! in the compiler.
 //!
-//! An automaton is a deterministic machine over the bytes of a path, factored at the wildcards of its patterns:
+//! An automaton is a deterministic machine over a path's bytes, factored at its patterns' wildcards:
 //!
 //! - The **prefix trie** is a radix tree of [`State`]s over the text before each pattern's first wildcard. It is
-//!   anchored at the start of the path, and a byte without a transition ends the walk through it.
+//!   anchored at the path's start. A byte without a transition ends the walk through it.
 //! - A **wildcard automaton** looks for the segments that may follow a wildcard. It begins where the trie (or another
-//!   wildcard automaton) has read the text before the wildcard, and runs to the end of the path. It is the machine of Aho
-//!   and Corasick (1975): a byte without a transition of the state's own is taken from the root, and if the root has none
-//!   either, the automaton stays at the root.
+//!   wildcard automaton) has read the text before the wildcard, and runs to the end of the path. It is an Aho-Corasick
+//!   machine (1975): if a state has no transition for a byte, the root's is taken; without one, the automaton stays at
+//!   the root.
 //! - **Fallback patterns** are the few patterns that the compiler keeps out of the automata because a limit was met.
-//!   They are tried one by one.
+//!   They are tried individually.
 //!
-//! A state accepts *ranks*. A rank is twice a rule's place in the order of precedence, plus one for a disallow. The
-//! smaller rank wins, an even rank allows, an odd rank disallows, and `rank / 2` is the rule's place.
+//! A state accepts *ranks*. A rank is twice a rule's place in precedence order, plus one for a disallow. The smaller
+//! rank wins, an even rank allows, an odd rank disallows, and `rank / 2` is the rule's place.
 //!
-//! A trie state knows what has been accepted on the way to it, so that a walk through the trie looks at no ranks until
-//! it ends: mostly two bits of the last state are the verdict.
+//! A trie state summarizes the ranks accepted on the way to it. A walk through the trie therefore ignores ranks until
+//! it ends, when usually two bits of the last state determine the verdict.
 //!
 //! # Invariants
 //!
-//! Comments in the code refer to these by name. *Checked* says where a violation is refused; everything else is proved
-//! by compiling the listed rules again and comparing the bytes, as the compiler's `recompile` does.
+//! Comments in the code refer to these by name. *Checked* names the code that rejects a violation. To prove the rest,
+//! compile the listed rules again and compare the bytes, as the compiler's `recompile` does.
 //!
-//! **Ranks.** Every rule has exactly one rank, and the places are `0..rule_count` without a gap. Allows are even, disallows
-//! odd. Checked by `verify`.
+//! **Ranks.** Every rule has exactly one rank, and the places are `0..rule_count` without gaps. Allows are even,
+//! disallows odd. Checked by `verify`.
 //!
-//! **Leftmost.** A wildcard automaton begins at the leftmost place where the text before its wildcard ends, and it
-//! begins once. That suffices: the wildcard matches any run of bytes, so whatever follows a later place also follows
-//! the leftmost one. In the trie that place is [`WildcardAutomaton::from`], the length of the text before the wildcard.
-//! After a segment it is the end of the segment's first occurrence, and the automaton that found it remembers in one
-//! 64-bit word which of the automata after it have begun ([`MAX_WILDCARD_BRANCHES`]).
+//! **Leftmost.** A wildcard automaton begins once, at the leftmost place where the text before its wildcard ends. This
+//! suffices because the wildcard matches any bytes, so any text after a later place is also after the leftmost one. In
+//! the trie that place is [`WildcardAutomaton::from`], the length of the text before the wildcard. After a segment it
+//! is the end of the segment's first occurrence, and the automaton that found it records in a 64-bit word which
+//! following automata have begun ([`MAX_WILDCARD_BRANCHES`]).
 //!
 //! **Lists end.** The wildcard automata that begin in the trie form linked lists, along [`WildcardAutomaton::next`] and
-//! along [`WildcardAutomaton::deciding`]. `next` is a smaller offset than the automaton's own, `deciding` a smaller one or
-//! its own, so that every list ends. Checked by the reader, for each automaton that it views.
+//! [`WildcardAutomaton::deciding`]. `next` is smaller than the automaton's own offset, and `deciding` is smaller or
+//! equal, so every list ends. Checked by the reader for each automaton that it views.
 //!
-//! **Lists are complete.** The list of all wildcard automata at a trie state has every automaton that begins on the way
-//! to the state. Only those are omitted that begin before a state at which none of them could lead to a rule better
-//! than what was accepted. Each automaton of the list begins no later than the state does. Checked by `verify`: where
-//! each begins, and that a state which omits a kind of rule has accepted a better rule of that kind.
+//! **Lists are complete.** A trie state's list of all wildcard automata contains every automaton that begins on the way
+//! to the state. An automaton is only omitted if it begins before a state at which it could not lead to a rule better
+//! than those already accepted. Each automaton in the list begins at or before the state's place. `verify` checks where
+//! each automaton begins, and that a state that omits a kind of rule has accepted a better rule of that kind.
 //!
-//! **Joined.** One wildcard automaton may serve two wildcards of the trie, if the text between them cannot be the
-//! beginning of a segment of the second: then looking for those segments from the first place on finds nothing that
-//! lies between the two places.
+//! **Joined.** One wildcard automaton may serve two wildcards in the trie if the text between them cannot begin a
+//! segment of the second. Searching for those segments from the first place then finds nothing between the two places.
 //!
-//! **Left out.** A verdict may leave out a wildcard automaton only if that cannot change the verdict: every rule that
-//! the automaton leads to has another rule of the same kind that matches whenever it does, and no rule of the other
-//! kind comes between the two in the order of precedence. From the first trie state on where that does not hold, states
-//! say [`NEEDS_ALL`]. The deciding rule that is named always comes from the list of all. Checked by `verify`, as far as
-//! kinds of rule matter.
+//! **Left out.** A verdict may leave out a wildcard automaton only if that cannot change the verdict: for every rule
+//! that the automaton leads to, another rule of the same kind matches whenever it does, and no rule of the other kind
+//! comes between the two in precedence order. From the first trie state where this does not hold, states use
+//! [`NEEDS_ALL`]. The deciding rule that is reported always comes from the list of all automata. Checked by `verify`,
+//! as far as kinds of rule matter.
 //!
-//! **Settled.** A trie state is settled if no wildcard automaton that a verdict needs there leads to a smaller rank
-//! than the best that was accepted. Then the walk needs only the state's flags. Checked by `verify`.
+//! **Settled.** A trie state is settled if none of the wildcard automata that a verdict needs there leads to a smaller
+//! rank than the best accepted rank. The walk then needs only the state's flags. Checked by `verify`.
 //!
-//! **Nesting.** A wildcard automaton comes after those that it leads to, so that there are no circles, and at most
+//! **Nesting.** A wildcard automaton comes after those that it leads to, so there are no cycles, and at most
 //! [`MAX_WILDCARD_DEPTH`] nest. Every state belongs to the trie or to exactly one wildcard automaton. Checked by
-//! `verify`; a walk over unverified bytes enforces it by counting.
+//! `verify`; a walk over unverified bytes enforces the limit by counting.
 //!
 //! **Machine.** A wildcard automaton is the Aho-Corasick automaton of its segments. Each state inherits the transitions
-//! and results of the state for its text's longest suffix. Checked by `verify`.
+//! and results of the state for the longest suffix of its text. Checked by `verify`.
 //!
 //! **Fingerprints pass.** Fingerprints pass every place where a segment begins. Passing additional places only costs
 //! time. Checked by `verify`.
 //!
-//! **Passes.** A decision goes over one path at most [`MAX_PASSES`] times, through the trie, wildcard automata and fallback
-//! patterns together. Checked by `verify`; a walk over unverified bytes enforces it by counting.
+//! **Passes.** A decision makes at most [`MAX_PASSES`] passes over a path, through the trie, wildcard automata and
+//! fallback patterns together. Checked by `verify`; a walk over unverified bytes enforces the limit by counting.
 //!
-//! **Listed.** Every rule can be listed. The table of texts has the patterns that cannot be read from the trie:
-//! patterns with a wildcard, patterns that are shown otherwise than they are matched, and patterns that a better rule
-//! of their kind shadows. No pattern of the table is also in the trie. Checked by `verify`.
+//! **Listed.** Every rule can be listed. The text table contains the patterns that cannot be read from the trie:
+//! patterns with a wildcard, patterns whose displayed form differs from their matched form, and patterns shadowed by a
+//! better rule of their kind. No pattern in the table is also in the trie. Checked by `verify`.
 //!
-//! **Written form.** The bytes are those that [`write()`] writes for the automaton that they hold: the width of the
-//! numbers, the order of the parts, the sharing of fingerprints, whether children are a list or a table, the zeros.
-//! Nothing is unreferenced, nothing overlaps. Only the choice of what refers to what is free. Checked by `verify`, in
-//! linear time.
+//! **Written form.** The bytes are those that [`write()`] writes for the automaton that they contain: number width,
+//! part order, shared fingerprints, children as a list or a table, zeros. There are no unreferenced or overlapping
+//! bytes. Only the references themselves are free. Checked by `verify`, in linear time.
 //!
-//! **Fingerprints last.** The fingerprints are the last part of an automaton, and are referred to by their index, so
-//! that a set can store an automaton without them: [`without_fingerprints`] cuts them off, and a walk takes them from
-//! what rulesets share ([`Automaton::sharing`]).
+//! **Fingerprints last.** The fingerprints are the last part of an automaton and are referenced by index, so that a set
+//! can store an automaton without them: [`without_fingerprints`] removes them, and a walk reads them from the rulesets'
+//! shared fingerprints ([`Automaton::sharing`]).
 
 mod decode;
 pub(crate) mod error;
@@ -106,74 +104,72 @@ use crate::verdict::RuleKind;
 /// Means "no rank". Greater than every rank.
 pub const NO_RANK: u32 = u32::MAX;
 
-/// The most rules of one ruleset. Leaves two bits of a stored rank free for [`TextFlags`].
+/// Maximum number of rules in a ruleset. Leaves two bits of a stored rank free for [`TextFlags`].
 pub const MAX_RULES: usize = 1 << 29;
 
-/// The most bytes that all patterns of a ruleset take when they are listed. The compiler accepts no robots.txt whose
-/// patterns take more. Decisions do not depend on it.
+/// Maximum size of a ruleset's listed patterns in bytes. The compiler rejects a robots.txt that exceeds it. Decisions
+/// do not depend on it.
 pub const MAX_PATTERNS_BYTES: usize = 64 << 20;
 
-/// The most wildcard automata that nest. Bounds the stack of a walk.
+/// Maximum nesting depth of wildcard automata. Bounds a walk's stack.
 pub const MAX_WILDCARD_DEPTH: usize = 16;
 
-/// The most wildcard automata that one wildcard automaton may lead to. Those that have begun are bits of one 64-bit
-/// word.
+/// Maximum number of wildcard automata that one wildcard automaton may lead to. A 64-bit word records which of them
+/// have begun.
 pub const MAX_WILDCARD_BRANCHES: usize = 64;
 
-/// The most wildcard automata of a ruleset. The compiler makes fewer than 9,000.
+/// Maximum number of wildcard automata in a ruleset. The compiler creates fewer than 9,000.
 pub const MAX_WILDCARDS: usize = 1 << 14;
 
-/// The most passes over one path that a decision takes: one through the trie of each ruleset that decides, one for each
-/// wildcard automaton that may begin, and one for each fallback pattern whose text before the first wildcard the path
-/// may begin with. Bounds the time of one decision. [`passes`](crate::automaton::passes) counts them for a ruleset.
+/// Maximum number of passes over a path for one decision. Bounds its time.
 ///
-/// With a path of 64 KiB, the longest, this is 16 million bytes that are looked at. The most among 4,231 real files
-/// is 37.
+/// There is one pass through the trie of each deciding ruleset, one for each wildcard automaton that may begin, and one
+/// for each fallback pattern whose text before the first wildcard may start the path.
+/// [`passes`](crate::automaton::passes) counts a ruleset's passes. With the longest path, 64 KiB, a decision reads at
+/// most 16 million bytes. The maximum in 4,231 real files is 37 passes.
 pub const MAX_PASSES: usize = 256;
 
-/// The most bytes that all fallback patterns of a ruleset take as stored, and the most that one walk reads, which gives
-/// an error at the limit. Each pattern takes at least 16 bytes, so that this also bounds their number. No real file has
-/// any.
+/// Maximum stored size of a ruleset's fallback patterns in bytes. A walk that reads more returns an error. Each pattern
+/// takes at least 16 bytes, so this also bounds their number. No real file has any.
 pub const MAX_FALLBACK_BYTES: usize = 2 << 20;
 
-/// The rank of the rule at `place` in the order of precedence.
+/// Returns the rank of the rule at `place` in precedence order.
 #[must_use]
 pub const fn rank(place: u32, kind: RuleKind) -> u32 {
     place * 2 + kind as u32
 }
 
-/// The kind of the rule with this rank.
+/// Returns the kind of a rule with this rank.
 #[must_use]
 pub const fn kind_of(rank: u32) -> RuleKind {
     if rank & 1 == 0 { RuleKind::Allow } else { RuleKind::Disallow }
 }
 
-/// The best ranks of the two kinds of rule: `[allow, disallow]`, each [`NO_RANK`] if there is none.
+/// The best ranks of both kinds of rule: `[allow, disallow]`, [`NO_RANK`] if there is none.
 pub type Ranks = [u32; 2];
 
-/// In a trie state, replaces the number 0 of the list for verdicts: a verdict needs every wildcard automaton, including
-/// those that [`WildcardAutomaton::deciding`] leaves out. Also holds in the states after this one, up to the next in
+/// Replaces the number 0 of a trie state's list for verdicts if a verdict needs every wildcard automaton, including
+/// those that [`WildcardAutomaton::deciding`] leaves out. Also applies to the following states, up to the next one in
 /// which a wildcard begins.
 pub const NEEDS_ALL: u8 = 1;
 
-/// Means "no wildcard automaton" in place of an index.
+/// An index that means "no wildcard automaton".
 pub const NO_WILDCARD: u32 = u32::MAX;
 
-/// No rank of either kind of rule.
+/// No rank for either kind of rule.
 pub const NO_RANKS: Ranks = [NO_RANK; 2];
 
-/// A state: the bytes that lead through it, what it accepts after them, and where it goes from there.
+/// A state: its label, the ranks that it accepts, and its transitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State<'t> {
-    /// Bytes that must follow the transition into the state, up to 255 of them. In a wildcard automaton a byte that
-    /// differs is taken from the root, so the compiler makes a label only of a run of states whose failure link is the
-    /// root.
+    /// Bytes that must follow the transition into the state, at most 255. In a wildcard automaton, the root handles a
+    /// byte that differs, so the compiler only merges states into a label if their failure link is the root.
     pub label: &'t [u8],
-    /// The ranks accepted as soon as the label is read. In the trie: the best of all ranks accepted on the way through
-    /// the state, or nothing if they are the same as before the state.
+    /// The ranks accepted after reading the label. In the trie: the best ranks accepted on the way through the state,
+    /// or none if they are the same as before the state.
     pub accept: Ranks,
-    /// The ranks accepted if the path ends after the label. In the trie, if there are any: the best of these and of all
-    /// ranks accepted anyway.
+    /// The ranks accepted if the path ends after the label. In the trie, if any are present, they are the best of these
+    /// and all ranks accepted unconditionally.
     pub accept_at_end: Ranks,
     /// In the trie: whether the best rule accepted on the way through the state is a disallow.
     pub disallows: bool,
@@ -181,60 +177,60 @@ pub struct State<'t> {
     pub disallows_at_end: bool,
     /// In the trie: whether no wildcard automaton that has begun on the way could change the verdict (*settled*).
     pub settled: bool,
-    /// The wildcard automata that begin after the label: a number, and the index of the automaton. In a wildcard
-    /// automaton the number identifies each automaton that it leads to, so that each begins only once.
+    /// The wildcard automata that begin after the label: a number and the automaton's index. In a wildcard automaton
+    /// the number identifies each automaton that it leads to, so that each begins only once.
     ///
-    /// A trie state has either no entry or two, each of them the first of a linked list, or [`NO_WILDCARD`]. The first
+    /// A trie state has no entry or two, each with the first automaton of a linked list or [`NO_WILDCARD`]. The first
     /// list is for verdicts: its number is 0, and it continues with the [`WildcardAutomaton::deciding`] of each
-    /// [`WildcardAutomaton::next`]; or its number is [`NEEDS_ALL`]. The second is the list of all automata that have
+    /// [`WildcardAutomaton::next`]; or its number is [`NEEDS_ALL`]. The second list contains all automata that have
     /// begun on the way: its number is 0, and it continues with [`WildcardAutomaton::next`].
     pub wildcards: &'t [(u8, u32)],
-    /// Transitions by byte, in the order of the bytes, to indices of states.
+    /// Transitions from bytes to state indexes, sorted by byte.
     pub children: &'t [(u8, u32)],
 }
 
 /// A wildcard automaton: its root, and the best ranks that it can lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WildcardAutomaton<'t> {
-    /// The best ranks of the automaton's states, including those of the automata that it leads to.
+    /// The best ranks in the automaton's states and in the automata that it leads to.
     pub best: Ranks,
-    /// The offset in the path where it begins, if it begins in the trie; otherwise 0.
+    /// The offset in the path at which it begins, if it begins in the trie; otherwise 0.
     pub from: u32,
-    /// The index of the next automaton in the list of those that have begun in the trie by the time this one does.
+    /// The index of the next automaton in the list of automata that have begun in the trie at this place.
     pub next: Option<u32>,
-    /// The index of the first automaton from this one on, along `next`, that a verdict needs: this one, a later one, or
-    /// none (*left out*).
+    /// The index of the first automaton that a verdict needs, from this one along `next`: itself, a later one, or none
+    /// (*left out*).
     pub deciding: Option<u32>,
-    /// Fingerprints of the first bytes of the segments.
+    /// Fingerprints of the segments' first bytes.
     pub fingerprints: &'t Fingerprints,
-    /// The root's transitions by byte, in the order of the bytes, to indices of states. Not empty.
+    /// The root's transitions from bytes to state indexes, sorted by byte. Not empty.
     pub children: &'t [(u8, u32)],
 }
 
-/// A fallback pattern: it is tried by itself, outside of the automata.
+/// A fallback pattern, which is tried individually, outside the automata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FallbackPattern<'t> {
     /// The rule's rank.
     pub rank: u32,
     /// Whether the last segment must end the path.
     pub anchored: bool,
-    /// The literal segments, with a wildcard between each two. The first is at the start of the path and may be empty.
+    /// The literal segments, separated by wildcards. The first is at the path's start and may be empty.
     pub text: &'t [u8],
 }
 
-/// Flags of a pattern in the table of texts. Stored in the two highest bits of its rank.
+/// Flags of a pattern in the text table, stored in the two highest bits of its rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextFlags {
-    /// The rule matches the directory of the index page that the pattern shows: it matches the pattern up to and
-    /// including the last slash, and nothing after it.
+    /// The pattern shows a directory's index page and the rule also matches the directory: the pattern up to and
+    /// including the last slash, with nothing after it.
     pub opens_directory: bool,
-    /// Every `*` and `$` of the pattern is a literal byte. In the matched text they are written as bytes 00 and 0A, as
-    /// in [`NormalForm`](crate::norm::NormalForm)s without operators.
+    /// Every `*` and `$` in the pattern is a literal byte. The matched text has bytes 00 and 0A instead, as in
+    /// [`NormalForm`](crate::norm::NormalForm)s without operators.
     pub is_literal: bool,
 }
 
 impl TextFlags {
-    /// The two highest bits of a number of `W` bytes.
+    /// Returns the two highest bits of a `W`-byte number.
     const fn bits<const W: usize>() -> (u32, u32) {
         (1 << (8 * W - 1), 1 << (8 * W - 2))
     }
@@ -246,25 +242,25 @@ impl TextFlags {
         (flags, stored & !(opens | literal))
     }
 
-    /// A rank with these flags, as it is stored in `W` bytes.
+    /// Returns a rank with these flags, as stored in `W` bytes.
     const fn join<const W: usize>(self, rank: u32) -> u32 {
         let (opens, literal) = TextFlags::bits::<W>();
         rank | if self.opens_directory { opens } else { 0 } | if self.is_literal { literal } else { 0 }
     }
 }
 
-/// A pattern of the table of texts.
+/// A pattern in the text table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text<'t> {
     /// The rule's rank.
     pub rank: u32,
-    /// How the pattern is to be read.
+    /// The pattern's flags.
     pub flags: TextFlags,
-    /// The pattern as it is shown.
+    /// The pattern as displayed.
     pub pattern: &'t [u8],
 }
 
-/// The automaton of one ruleset, before it is written.
+/// A ruleset's automaton before it is encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft<'t> {
     /// The number of rules in the ruleset.
@@ -275,35 +271,35 @@ pub struct Draft<'t> {
     pub wildcards: Vec<WildcardAutomaton<'t>>,
     /// Whether `states` begins with a trie.
     pub has_trie: bool,
-    /// The fallback patterns, in the order of their ranks.
+    /// The fallback patterns in rank order.
     pub fallbacks: Vec<FallbackPattern<'t>>,
-    /// The patterns that cannot be read from the trie, in the order of their ranks (*listed*).
+    /// The patterns that cannot be read from the trie, in rank order (*listed*).
     pub texts: Vec<Text<'t>>,
-    /// The rank of the rule with an empty pattern, which decides nothing but is named if no other rule matches.
+    /// The rank of the rule with an empty pattern, which decides nothing but is reported if no other rule matches.
     pub otherwise: Option<u32>,
-    /// For a ruleset that decides together with others: a joint rank for each rule by place, which orders the rules of
-    /// all these rulesets by precedence, the smaller first. Empty for a ruleset that decides alone.
+    /// For a ruleset that decides together with others: a joint rank for each rule, indexed by place. Joint ranks order
+    /// the rules of all these rulesets by precedence, smallest first. Empty for a ruleset that decides alone.
     pub joint_ranks: Vec<u32>,
 }
 
-/// The most rules of an automaton with numbers of two bytes: ranks leave two bits of a stored rank free for
+/// Maximum number of rules in an automaton with two-byte numbers. Ranks leave two bits of a stored rank free for
 /// [`TextFlags`].
 const MAX_RULES_OF_TWO_BYTES: u32 = 1 << 13;
 
-/// The numbers of the header, in their order. The width comes before them.
+/// The header's numbers in order. The width precedes them.
 #[derive(Clone, Copy)]
 enum Field {
     /// The number of rules.
     Rules,
-    /// The offset of the trie's root, or 0.
+    /// The trie root's offset, or 0.
     Trie,
-    /// The offset of the fallback patterns, or 0.
+    /// The fallback patterns' offset, or 0.
     Fallbacks,
-    /// The offset of the texts, or 0.
+    /// The texts' offset, or 0.
     Texts,
-    /// The offset of the joint ranks, or 0.
+    /// The joint ranks' offset, or 0.
     JointRanks,
-    /// The offset at which everything else ends: that of the fingerprints, if there are any.
+    /// The offset at which the other parts end and the fingerprints begin, if there are any.
     Fingerprints,
     /// The rank of the rule with an empty pattern.
     Otherwise,
@@ -315,26 +311,26 @@ impl Field {
     /// The number of fields.
     const COUNT: usize = 8;
 
-    /// The offset of the field if numbers have `width` bytes.
+    /// Returns the field's offset if numbers have `width` bytes.
     const fn at(self, width: usize) -> usize {
         1 + self as usize * width
     }
 }
 
-/// The bytes of the header: the width of the numbers, then its fields.
+/// Returns the header's size in bytes: the width and the fields.
 const fn header_bytes(width: usize) -> usize {
     1 + Field::COUNT * width
 }
 
-/// The bytes of a state's header: label length, flags, children.
+/// State header size in bytes: label length, flags, children.
 const STATE_HEADER_BYTES: usize = 3;
 
-/// The bytes of a wildcard automaton before its transitions: children, and six numbers.
+/// Returns the size of a wildcard automaton before its transitions in bytes: children, and six numbers.
 const fn wildcard_header_bytes(width: usize) -> usize {
     1 + 6 * width
 }
 
-/// The bytes of a fallback pattern's header, four for each field: rank, whether anchored, number of segments, bytes of
+/// Size of a fallback pattern's header in bytes, four for each field: rank, anchored, number of segments, size of the
 /// segments.
 const FALLBACK_HEADER_BYTES: usize = 16;
 
@@ -343,11 +339,12 @@ const FLAG_DISALLOWS_AT_END: u8 = 0x20;
 const FLAG_WILDCARDS: u8 = 0x40;
 const FLAG_SETTLED: u8 = 0x80;
 
-/// The most children that are searched as a list; more get a table indexed by the byte.
+/// Maximum number of children that are stored as a list. More children get a table indexed by byte.
 const LIST_MAX: usize = 7;
 
-/// The most bytes that a list of children takes. A reader takes this many at once, even if the list is shorter: at
-/// least as many bytes follow every list.
+/// Returns the maximum size of a child list in bytes.
+///
+/// A reader loads this many bytes at once even if the list is shorter, so at least this many bytes follow every list.
 const fn list_max_bytes(width: usize) -> usize {
     LIST_MAX * (1 + width)
 }

@@ -1,6 +1,6 @@
 //! Views of an automaton's bytes, for walks. Every access is checked.
 //!
-//! A view reads only the values that a walk asks for. `decode.rs` reads everything.
+//! A view reads only the values that a walk requests; `decode.rs` reads everything.
 
 use super::{
     Corrupt, FALLBACK_HEADER_BYTES, FLAG_DISALLOWS, FLAG_SETTLED, FLAG_WILDCARDS, Field, LIST_MAX, MAX_FALLBACK_BYTES,
@@ -10,10 +10,10 @@ use super::{
 use crate::format::u32_at;
 use crate::platform::Fingerprints;
 
-/// The width of an automaton's numbers.
+/// Returns the width of an automaton's numbers.
 ///
 /// # Errors
-/// When the bytes do not begin with the header of an automaton.
+/// Returns an error if the bytes do not begin with an automaton's header.
 #[inline]
 pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     match bytes.first() {
@@ -24,37 +24,37 @@ pub fn width(bytes: &[u8]) -> Result<Width, Corrupt> {
     }
 }
 
-/// The width of an automaton's numbers, if its bytes begin with a header, as [`width`] has found.
+/// Returns the width of an automaton's numbers without checking the header, which [`width`] must have accepted.
 #[inline(always)]
 pub fn known_width(bytes: &[u8]) -> Width {
     if bytes.first() == Some(&4) { Width::Four } else { Width::Two }
 }
 
-/// The header of an automaton.
+/// Returns an automaton's header.
 ///
 /// # Errors
-/// When the bytes do not begin with a header.
+/// Returns an error if the bytes do not begin with a header.
 pub fn header(bytes: &[u8]) -> Result<&[u8], Corrupt> {
     let width = if width(bytes)? == Width::Two { 2 } else { 4 };
     bytes.get(..header_bytes(width)).ok_or(corrupt!(0, "a header"))
 }
 
-/// Splits an automaton before its fingerprints, or what is in their place (*fingerprints last*).
+/// Splits an automaton before its fingerprints, or before the references that replace them (*fingerprints last*).
 ///
 /// # Errors
-/// When the bytes are not an automaton.
+/// Returns an error if the bytes are not an automaton.
 pub fn at_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[u8]), Corrupt> {
     let at = match width(bytes)? {
         Width::Two => Automaton::<2>::new(bytes).fingerprints_at(),
         Width::Four => Automaton::<4>::new(bytes).fingerprints_at(),
     };
-    bytes.split_at_checked(at).ok_or(corrupt!(0, "the end of an automaton before its end", "a later one"))
+    bytes.split_at_checked(at).ok_or(corrupt!(0, "an offset of the fingerprints inside the automaton", "a later one"))
 }
 
-/// Splits an automaton into all but its fingerprints, and its fingerprints (*fingerprints last*).
+/// Splits an automaton into its other parts and its fingerprints (*fingerprints last*).
 ///
 /// # Errors
-/// When the bytes are not an automaton, or do not end with whole fingerprints.
+/// Returns an error if the bytes are not an automaton or do not end with whole fingerprints.
 pub fn without_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[Fingerprints]), Corrupt> {
     let (automaton, rest) = at_fingerprints(bytes)?;
     match rest.as_chunks() {
@@ -72,24 +72,25 @@ pub enum Width {
     Four,
 }
 
-/// A view of an automaton's bytes, with numbers of `W` bytes. Free to make; every access is checked.
+/// A view of an automaton's bytes, with `W`-byte numbers. Creating one costs nothing; every access is checked.
 #[derive(Clone, Copy)]
 pub struct Automaton<'a, const W: usize> {
     bytes: &'a [u8],
-    /// The fingerprints that rulesets share, to which the end of the automaton has references; empty if the automaton
-    /// ends with its own.
+    /// The rulesets' shared fingerprints, to which the end of the automaton refers. Empty if the automaton contains its
+    /// own.
     shared: &'a [u8],
 }
 
 impl<'a, const W: usize> Automaton<'a, W> {
-    /// Views an automaton that ends with its own fingerprints. `bytes` must begin with a header of this [`width`].
+    /// Views an automaton that contains its fingerprints. `bytes` must begin with a header of this [`width`].
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Automaton<'a, W> {
         Automaton { bytes, shared: &[] }
     }
 
-    /// Views an automaton that shares its fingerprints: each is at a place of `shared`, and the end of `bytes` has the
-    /// number of the place, four bytes. `bytes` must begin with a header of this [`width`].
+    /// Views an automaton with shared fingerprints: `bytes` ends with four-byte indexes into `shared`.
+    ///
+    /// `bytes` must begin with a header of this [`width`].
     #[inline(always)]
     #[must_use]
     pub fn sharing(bytes: &'a [u8], shared: &'a [u8]) -> Automaton<'a, W> {
@@ -101,13 +102,13 @@ impl<'a, const W: usize> Automaton<'a, W> {
         number::<W>(self.bytes, field.at(W)).unwrap_or_default()
     }
 
-    /// The offset of the fingerprints, or of the references to them.
+    /// Returns the offset where the fingerprints or the references to shared ones begin.
     #[inline(always)]
     fn fingerprints_at(&self) -> usize {
         self.header(Field::Fingerprints) as usize
     }
 
-    /// The fingerprints with this index.
+    /// Returns the fingerprints with this index.
     #[inline(always)]
     fn fingerprints(&self, index: usize) -> Result<&'a Fingerprints, Corrupt> {
         let start = self.fingerprints_at();
@@ -121,53 +122,55 @@ impl<'a, const W: usize> Automaton<'a, W> {
         bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(corrupt!(start, "fingerprints"))
     }
 
-    /// The number of rules in the ruleset.
+    /// Returns the number of rules in the ruleset.
     #[must_use]
     pub fn rule_count(&self) -> u32 {
         self.header(Field::Rules)
     }
 
-    /// The number of bytes that the automaton takes.
+    /// Returns the automaton's size in bytes.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The root of the trie.
+    /// Returns the trie root's offset.
     #[inline(always)]
     #[must_use]
     pub fn trie(&self) -> Option<usize> {
         Some(self.header(Field::Trie) as usize).filter(|&at| at != 0)
     }
 
-    /// The rule with an empty pattern.
+    /// Returns the rank of the rule with an empty pattern.
     #[inline]
     #[must_use]
     pub fn otherwise(&self) -> Option<u32> {
         self.rank(Field::Otherwise.at(W)).ok().filter(|&rank| rank != NO_RANK)
     }
 
-    /// The joint rank of the rule at `place`, by which it is compared with the rules of other rulesets; the smaller
-    /// wins.
+    /// Returns the joint rank of the rule at `place`, for comparison with other rulesets' rules.
+    ///
+    /// The smaller joint rank wins.
     ///
     /// # Errors
-    /// When this ruleset decides alone, or has no rule at `place`.
+    /// Returns an error if this ruleset decides alone, or has no rule at `place`.
     pub fn joint_rank(&self, place: u32) -> Result<u32, Corrupt> {
         let at = self.header(Field::JointRanks) as usize;
         if at == 0 || place >= self.rule_count() {
-            return Err(corrupt!(Field::JointRanks.at(W), "a joint rank", "no joint rank of the rule"));
+            return Err(corrupt!(Field::JointRanks.at(W), "a joint rank", "no joint rank for the rule"));
         }
         let at = at + place as usize * 4;
         u32_at(self.bytes, at).ok_or(corrupt!(at, "a joint rank"))
     }
 
-    /// The offset of the table of joint ranks; `None` in a ruleset that decides alone.
+    /// Returns the joint rank table's offset, or `None` for a ruleset that decides alone.
     pub(super) fn joint_ranks_at(&self) -> Option<usize> {
         Some(self.header(Field::JointRanks) as usize).filter(|&at| at != 0)
     }
 
-    /// The number of wildcard automata, which is also the most that a walk begins. At most [`MAX_WILDCARDS`], even
-    /// in invalid bytes.
+    /// Returns the number of wildcard automata, and so the maximum that a walk begins.
+    ///
+    /// At most [`MAX_WILDCARDS`], even in invalid bytes.
     #[inline]
     #[must_use]
     pub fn wildcard_count(&self) -> u32 {
@@ -190,10 +193,10 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Ok(if W == 2 && rank == u32::from(u16::MAX) { NO_RANK } else { rank })
     }
 
-    /// The state at an offset that [`Self::trie`] or a transition gave.
+    /// Returns the state at an offset from [`Self::trie`] or from a transition.
     ///
     /// # Errors
-    /// When the bytes end before the state does.
+    /// Returns an error if the bytes end before the state does.
     #[inline(always)]
     pub fn state(&self, at: usize) -> Result<StateView<'a, W>, Corrupt> {
         let Some((&[label_len, flags, count], list)) =
@@ -205,10 +208,10 @@ impl<'a, const W: usize> Automaton<'a, W> {
         Ok(StateView { automaton: *self, at, label_len, flags, children })
     }
 
-    /// The wildcard automaton at an offset that a state gave. Its lists end (*lists end*).
+    /// Returns the wildcard automaton at an offset from a state. Its lists end (*lists end*).
     ///
     /// # Errors
-    /// When the bytes end too early, or the automaton names one that comes after it as the next in a list.
+    /// Returns an error if the bytes end too early, or if the next automaton in a list is not before this one.
     #[inline(always)]
     pub fn wildcard(&self, at: usize) -> Result<WildcardView<'a, W>, Corrupt> {
         let count = self.byte(at)?;
@@ -217,7 +220,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         let list = self.bytes.get(children_at..children_at + list_max_bytes(W));
         let (next, deciding) = (number(3)? as usize, number(4)? as usize);
         if next >= at || deciding > at {
-            return Err(corrupt!(at, "a reference back to a wildcard automaton", "a reference forward"));
+            return Err(corrupt!(at, "a backward reference to a wildcard automaton", "a forward reference"));
         }
         Ok(WildcardView {
             best: [self.rank(at + 1)?, self.rank(at + 1 + W)?],
@@ -234,19 +237,19 @@ impl<'a, const W: usize> Automaton<'a, W> {
         })
     }
 
-    /// Whether there are fallback patterns.
+    /// Returns whether there are fallback patterns.
     #[inline(always)]
     #[must_use]
     pub fn has_fallbacks(&self) -> bool {
         self.header(Field::Fallbacks) != 0
     }
 
-    /// The offset of the first fallback pattern.
+    /// Returns the first fallback pattern's offset.
     pub(super) fn fallbacks_at(&self) -> Option<usize> {
         Some(self.header(Field::Fallbacks) as usize).filter(|&at| at != 0)
     }
 
-    /// The fallback patterns, in the order of their ranks. Reads at most [`MAX_FALLBACK_BYTES`] of them.
+    /// Returns a reader for the fallback patterns, in rank order. It reads at most [`MAX_FALLBACK_BYTES`].
     #[must_use]
     pub fn fallbacks(&self) -> FallbackReader<'a> {
         let at = self.header(Field::Fallbacks) as usize;
@@ -254,10 +257,10 @@ impl<'a, const W: usize> Automaton<'a, W> {
         FallbackReader { bytes: &bytes[..bytes.len().min(MAX_FALLBACK_BYTES)], at }
     }
 
-    /// The pattern of the rule with this rank, if the table of texts has it.
+    /// Returns the pattern of the rule with this rank, or `None` if the text table does not contain it.
     ///
     /// # Errors
-    /// When the table of texts is damaged.
+    /// Returns an error if the text table is damaged.
     pub fn text(&self, rank: u32) -> Result<Option<Text<'a>>, Corrupt> {
         let Some(table) = self.text_table()? else { return Ok(None) };
         let (mut low, mut high) = (0, table.count);
@@ -268,7 +271,7 @@ impl<'a, const W: usize> Automaton<'a, W> {
         if low == table.count || table.rank(low).1 != rank { Ok(None) } else { table.text(low).map(Some) }
     }
 
-    /// The offset of the table of texts.
+    /// Returns the text table's offset.
     pub(super) fn texts_at(&self) -> Option<usize> {
         Some(self.header(Field::Texts) as usize).filter(|&at| at != 0)
     }
@@ -278,24 +281,24 @@ impl<'a, const W: usize> Automaton<'a, W> {
         let count = number::<W>(self.bytes, at).ok_or(corrupt!(at, "the number of texts"))? as usize;
         let bytes = self.bytes.get(at + W..).unwrap_or_default();
         if count > bytes.len() / (2 * W) {
-            return Err(corrupt!(at, "the number of texts", "more than there is room for"));
+            return Err(corrupt!(at, "the number of texts", "more texts than fit"));
         }
         let (ranks, rest) = bytes.split_at(count * W);
         let (ends, patterns) = rest.split_at(count * W);
         Ok(Some(TextTable { at, count, ranks, ends, patterns }))
     }
 
-    /// Every pattern of the table of texts.
+    /// Returns every pattern in the text table.
     ///
     /// # Errors
-    /// When the table of texts is damaged.
+    /// Returns an error if the text table is damaged.
     pub fn texts(&self) -> Result<Vec<Text<'a>>, Corrupt> {
         let Some(table) = self.text_table()? else { return Ok(Vec::new()) };
         (0..table.count).map(|index| table.text(index)).collect()
     }
 }
 
-/// The table of texts: ranks with flags, then ends, then patterns.
+/// The text table: ranks with flags, then ends, then patterns.
 struct TextTable<'a, const W: usize> {
     at: usize,
     count: usize,
@@ -335,39 +338,40 @@ impl<'a, const W: usize> StateView<'a, W> {
         self.children.at + self.children.size()
     }
 
-    /// The label: bytes that must follow the transition into the state; see [`State::label`](super::State::label).
+    /// Returns the label: bytes that must follow the transition into the state; see
+    /// [`State::label`](super::State::label).
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn label(&self) -> Result<&'a [u8], Corrupt> {
         let at = self.label_at();
         self.automaton.bytes.get(at..at + usize::from(self.label_len)).ok_or(corrupt!(at, "a label"))
     }
 
-    /// The length of the label in bytes.
+    /// Returns the label's length in bytes.
     #[inline(always)]
     #[must_use]
     pub fn label_len(&self) -> usize {
         self.label_len.into()
     }
 
-    /// The number of bytes of the label that agree with `path` from `from` on.
+    /// Returns the length of the common prefix of the label and `path[from..]`.
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn common_prefix(&self, path: &[u8], from: usize) -> Result<usize, Corrupt> {
         let rest = path.get(from..).unwrap_or_default();
         Ok(rest.iter().zip(self.label()?).take_while(|(a, b)| a == b).count())
     }
 
-    /// The end of the label in `path`, if `path` contains the label at `from`.
+    /// Returns the end of the label in `path`, or `None` if `path` does not contain the label at `from`.
     ///
     /// Most labels are short, so eight bytes are compared at once, without a loop.
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn after_label(&self, path: &[u8], from: usize) -> Result<Option<usize>, Corrupt> {
         let label_len = usize::from(self.label_len);
@@ -388,40 +392,41 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(Some(end))
     }
 
-    /// Whether the state accepts anything as soon as the label is read.
+    /// Returns whether the state accepts a rule after reading the label.
     #[inline(always)]
     #[must_use]
     pub fn accepts(&self) -> bool {
         self.flags & 3 != 0
     }
 
-    /// Whether the state accepts anything if the path ends after the label.
+    /// Returns whether the state accepts a rule if the path ends after the label.
     #[inline(always)]
     #[must_use]
     pub fn accepts_at_end(&self) -> bool {
         self.flags & 12 != 0
     }
 
-    /// The flags from which the verdict follows if the walk through the trie ends in this state.
+    /// Returns the flags that determine the verdict if the walk through the trie ends in this state.
     #[inline(always)]
     #[must_use]
     pub fn end(&self) -> TrieEnd {
         TrieEnd(self.flags)
     }
 
-    /// The ranks accepted as soon as the label is read; see [`State::accept`](super::State::accept).
+    /// Returns the ranks accepted after reading the label; see [`State::accept`](super::State::accept).
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn accept(&self) -> Result<Ranks, Corrupt> {
         self.ranks(0)
     }
 
-    /// The ranks accepted if the path ends after the label; see [`State::accept_at_end`](super::State::accept_at_end).
+    /// Returns the ranks accepted if the path ends after the label; see
+    /// [`State::accept_at_end`](super::State::accept_at_end).
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn accept_at_end(&self) -> Result<Ranks, Corrupt> {
         self.ranks(2)
@@ -440,14 +445,14 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(ranks)
     }
 
-    /// Whether wildcards begin after the label.
+    /// Returns whether wildcards begin after the label.
     #[inline(always)]
     #[must_use]
     pub fn has_wildcards(&self) -> bool {
         self.flags & FLAG_WILDCARDS != 0
     }
 
-    /// The number of bytes before the state's header that belong to the state.
+    /// Returns the number of the state's bytes that precede its header.
     pub(super) fn wildcards_len(&self) -> Result<usize, Corrupt> {
         if !self.has_wildcards() {
             return Ok(0);
@@ -460,15 +465,15 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(len)
     }
 
-    /// The number of bytes that the state's ranks take.
+    /// Returns the ranks' size in bytes.
     pub(super) fn ranks_len(&self) -> usize {
         bits(self.flags & 15) * W
     }
 
-    /// The number and the offset of each wildcard automaton; see [`State::wildcards`](super::State::wildcards).
+    /// Returns the number and the offset of each wildcard automaton; see [`State::wildcards`](super::State::wildcards).
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn wildcards(&self) -> Result<impl Iterator<Item = (u8, usize)> + use<'a, W>, Corrupt> {
         let count = if self.has_wildcards() { usize::from(self.automaton.byte(self.at.wrapping_sub(1))?) } else { 0 };
@@ -480,12 +485,14 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok(table.chunks_exact(1 + W).filter_map(wildcard))
     }
 
-    /// The two lists of [`State::wildcards`](super::State::wildcards), for a trie state in which a wildcard begins: the
-    /// list for verdicts, then the list of all. Number and offset of the first wildcard automaton of each; offset 0 if
-    /// the list is empty.
+    /// Returns the two lists of [`State::wildcards`](super::State::wildcards) for a trie state in which a wildcard
+    /// begins.
+    ///
+    /// The list for verdicts precedes the list of all automata. Each is the number and offset of its first wildcard
+    /// automaton, with offset 0 for an empty list.
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn lists(&self) -> Result<[(u8, usize); 2], Corrupt> {
         let start = self.at.wrapping_sub(1 + 2 * (1 + W));
@@ -495,7 +502,7 @@ impl<'a, const W: usize> StateView<'a, W> {
         Ok([list(0).ok_or(missing)?, list(1 + W).ok_or(missing)?])
     }
 
-    /// The state's own transitions.
+    /// Returns the state's own transitions.
     #[inline(always)]
     #[must_use]
     pub fn children(&self) -> Children<'a, W> {
@@ -503,7 +510,7 @@ impl<'a, const W: usize> StateView<'a, W> {
     }
 }
 
-/// The flags of the last state of a walk through the trie.
+/// The flags of the last state in a walk through the trie.
 #[derive(Clone, Copy)]
 pub struct TrieEnd(u8);
 
@@ -511,15 +518,15 @@ impl TrieEnd {
     /// The flags after a walk through the trie that reached no state.
     pub const NOTHING: TrieEnd = TrieEnd(FLAG_SETTLED);
 
-    /// Whether no wildcard automaton can change the verdict; see [`State::settled`](super::State::settled).
+    /// Returns whether no wildcard automaton can change the verdict; see [`State::settled`](super::State::settled).
     #[inline(always)]
     #[must_use]
     pub fn is_settled(self) -> bool {
         self.0 & FLAG_SETTLED != 0
     }
 
-    /// Whether a disallow is the best rule accepted in the trie; see [`State::disallows`](super::State::disallows) and
-    /// [`State::disallows_at_end`](super::State::disallows_at_end).
+    /// Returns whether a disallow is the best rule accepted in the trie; see
+    /// [`State::disallows`](super::State::disallows) and [`State::disallows_at_end`](super::State::disallows_at_end).
     #[inline(always)]
     #[must_use]
     pub fn disallows(self, at_end: bool) -> bool {
@@ -527,7 +534,7 @@ impl TrieEnd {
     }
 }
 
-/// The eight bytes of `text` from `from` on, which may be its length but no more. Zeros follow the end of the text.
+/// Returns the eight bytes of `text` at `from`, which must not exceed its length. Zeros follow the end of the text.
 #[inline(always)]
 fn eight_bytes(text: &[u8], from: usize) -> u64 {
     match text.get(from..).and_then(|text| text.first_chunk()) {
@@ -536,7 +543,7 @@ fn eight_bytes(text: &[u8], from: usize) -> u64 {
     }
 }
 
-/// Does the work of [`eight_bytes`] if fewer than eight bytes are left.
+/// Implements [`eight_bytes`] for fewer than eight remaining bytes.
 #[inline(always)]
 fn last_bytes(text: &[u8], from: usize) -> u64 {
     if let Some(&eight) = text.last_chunk::<8>() {
@@ -547,7 +554,7 @@ fn last_bytes(text: &[u8], from: usize) -> u64 {
     bytes.fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The number of `W` bytes at an offset.
+/// Returns the `W`-byte number at an offset.
 #[inline(always)]
 fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..at + W)?;
@@ -557,8 +564,9 @@ fn number<const W: usize>(bytes: &[u8], at: usize) -> Option<u32> {
     }
 }
 
-/// The number of set bits among four. Faster than the general function, which needs an instruction that some processors
-/// lack.
+/// Returns the number of set bits among four.
+///
+/// Faster than the general function, which needs an instruction that some processors lack.
 #[inline(always)]
 fn bits(four: u8) -> usize {
     (0x4332_3221_3221_2110_u64 >> (four * 4) & 15) as usize
@@ -569,14 +577,14 @@ fn bits(four: u8) -> usize {
 pub struct WildcardView<'a, const W: usize> {
     /// The best ranks that the automaton can lead to; see [`WildcardAutomaton::best`](super::WildcardAutomaton::best).
     pub best: Ranks,
-    /// The offset in the path where it begins, if it begins in the trie; see
+    /// The offset in the path at which it begins, if it begins in the trie; see
     /// [`WildcardAutomaton::from`](super::WildcardAutomaton::from).
     pub from: usize,
-    /// The offset of the automaton of [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
+    /// The offset of the automaton in [`WildcardAutomaton::next`](super::WildcardAutomaton::next).
     pub next: Option<usize>,
-    /// The offset of the automaton of [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
+    /// The offset of the automaton in [`WildcardAutomaton::deciding`](super::WildcardAutomaton::deciding).
     pub deciding: Option<usize>,
-    /// Fingerprints of the first bytes of its segments; see
+    /// Fingerprints of the segments' first bytes; see
     /// [`WildcardAutomaton::fingerprints`](super::WildcardAutomaton::fingerprints).
     pub fingerprints: &'a Fingerprints,
     /// The root's transitions.
@@ -587,20 +595,20 @@ pub struct WildcardView<'a, const W: usize> {
 #[derive(Clone, Copy)]
 pub struct Children<'a, const W: usize> {
     automaton: Automaton<'a, W>,
-    /// As many bytes as a list takes at most. If the transitions are a list, it is in these bytes.
+    /// As many bytes as the longest list takes. A list of transitions is contained in these bytes.
     list: &'a [u8],
     count: u8,
     at: usize,
 }
 
 impl<const W: usize> Children<'_, W> {
-    /// The offset of the state that `byte` leads to.
+    /// Returns the offset of the state that `byte` leads to.
     ///
-    /// Compares the bytes of a list one by one, which is faster than all at once: processors predict branches, and so
-    /// begin with the next state before the byte that leads to it is known.
+    /// Compares a list's bytes one by one, which is faster than all at once: processors predict the branches and begin
+    /// with the next state before they know which byte leads to it.
     ///
     /// # Errors
-    /// When the bytes end too early.
+    /// Returns an error if the bytes end too early.
     #[inline(always)]
     pub fn get(&self, byte: u8) -> Result<Option<usize>, Corrupt> {
         let count = usize::from(self.count);
@@ -626,13 +634,13 @@ impl<const W: usize> Children<'_, W> {
         Ok(Some(reference as usize).filter(|&at| at != 0))
     }
 
-    /// The byte of a table's first entry, which comes before the entries.
+    /// Returns the byte for a table's first entry, which is stored before the entries.
     #[inline(always)]
     fn lowest(&self) -> u8 {
         self.list.first().copied().unwrap_or_default()
     }
 
-    /// The number of bytes that the transitions take.
+    /// Returns the transitions' size in bytes.
     #[inline(always)]
     pub(super) fn size(&self) -> usize {
         match usize::from(self.count) {
@@ -641,17 +649,17 @@ impl<const W: usize> Children<'_, W> {
         }
     }
 
-    /// Every transition, in the order of the bytes. A walk uses [`Self::get`].
+    /// Returns every transition, sorted by byte. A walk uses [`Self::get`].
     ///
     /// # Errors
-    /// When the bytes end before the transitions do, or a list is not in the order of its bytes.
+    /// Returns an error if the bytes end before the transitions do, or if a list is not sorted by byte.
     pub fn all(&self) -> Result<Vec<(u8, usize)>, Corrupt> {
         let mut all = Vec::new();
         self.each(|byte, at| all.push((byte, at)))?;
         Ok(all)
     }
 
-    /// Calls `visit` with each transition, in the order of the bytes.
+    /// Calls `visit` with each transition, sorted by byte.
     pub(super) fn each(&self, mut visit: impl FnMut(u8, usize)) -> Result<(), Corrupt> {
         let table = self.automaton.bytes.get(self.at..self.at + self.size()).ok_or(corrupt!(self.at, "transitions"))?;
         let count = usize::from(self.count);
@@ -665,7 +673,7 @@ impl<const W: usize> Children<'_, W> {
         }
         let bytes = table.get(count * W..).unwrap_or_default();
         if !bytes.is_sorted_by(|a, b| a < b) {
-            return Err(corrupt!(self.at, "transitions in the order of their bytes", "another order"));
+            return Err(corrupt!(self.at, "transitions sorted by byte", "another order"));
         }
         for (index, &byte) in bytes.iter().enumerate() {
             if reference(index) == 0 {
@@ -677,7 +685,7 @@ impl<const W: usize> Children<'_, W> {
     }
 }
 
-/// Reads the fallback patterns one after the other.
+/// Reads the fallback patterns in order.
 #[derive(Clone, Copy)]
 pub struct FallbackReader<'a> {
     bytes: &'a [u8],
@@ -685,10 +693,11 @@ pub struct FallbackReader<'a> {
 }
 
 impl<'a> FallbackReader<'a> {
-    /// The next pattern: its rank, whether it is anchored at the end, and its segments. `None` after the last one.
+    /// Returns the next pattern's rank, whether it is anchored at the end, and its segments; `None` after the last
+    /// pattern.
     ///
     /// # Errors
-    /// When the bytes are not a pattern.
+    /// Returns an error if the bytes are not a pattern.
     pub fn next_pattern(&mut self) -> Result<Option<(u32, bool, Segments<'a>)>, Corrupt> {
         if self.bytes.is_empty() && self.at == 0 {
             return Ok(None);
@@ -708,7 +717,7 @@ impl<'a> FallbackReader<'a> {
         Ok(Some((rank, anchored, segments)))
     }
 
-    /// The offset of the next pattern.
+    /// Returns the next pattern's offset.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -723,10 +732,10 @@ pub struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// The next segment, and whether it is the last one.
+    /// Returns the next segment, and whether it is the last one.
     ///
     /// # Errors
-    /// When the bytes end before the segment does.
+    /// Returns an error if the bytes end before the segment does.
     pub fn next_segment(&mut self) -> Result<Option<(&'a [u8], bool)>, Corrupt> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         let missing = corrupt!(self.at, "a segment of a fallback pattern");

@@ -1,5 +1,5 @@
-//! Writes automata. Lays out all parts before writing the first byte, because the states of a wildcard automaton refer
-//! to each other in circles.
+//! Writes automata. Lays out all parts before writing the first byte, because states in a wildcard automaton can refer
+//! to each other in cycles.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use super::{
 use crate::format::{TooLarge, fit};
 use crate::platform::Fingerprints;
 
-/// Writes a draft as bytes, with two-byte numbers if they suffice, otherwise with four-byte numbers. Linear in the
-/// draft.
+/// Encodes a draft, with two-byte numbers if they suffice, otherwise with four-byte numbers. Linear in the draft.
 ///
 /// # Errors
-/// When the automaton takes 4 GiB or more, or is over [`MAX_RULES`], [`MAX_WILDCARDS`] or [`MAX_FALLBACK_BYTES`].
+/// Returns an error if the automaton takes 4 GiB or more, or exceeds [`MAX_RULES`], [`MAX_WILDCARDS`] or
+/// [`MAX_FALLBACK_BYTES`].
 pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
     for (what, found, limit) in [
         ("rules in a ruleset", draft.rule_count as usize, MAX_RULES),
@@ -35,24 +35,23 @@ pub fn write(draft: &Draft<'_>) -> Result<Vec<u8>, TooLarge> {
     Writer::<4>::layout(draft).write()
 }
 
-/// Writes with numbers of `W` bytes.
+/// A writer with `W`-byte numbers.
 struct Writer<'d, 't, const W: usize> {
     draft: &'d Draft<'t>,
     state_at: Vec<usize>,
     wildcard_at: Vec<usize>,
-    /// The distinct fingerprints of the wildcard automata, one after the other, and for each automaton which of them it
-    /// has.
+    /// The distinct fingerprints, and each wildcard automaton's index in them.
     fingerprints: Vec<&'d Fingerprints>,
     fingerprints_of: Vec<usize>,
     parts: Parts,
 }
 
-/// Where the parts after the states and the wildcard automata begin.
+/// Offsets of the parts that follow the states and wildcard automata.
 struct Parts {
     fallbacks: usize,
     texts: usize,
     joint_ranks: usize,
-    /// The zeros that make room after the last transitions.
+    /// The offset of the zeros that make room for loading the last transitions.
     zeros: usize,
     fingerprints: usize,
     end: usize,
@@ -66,13 +65,13 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
             end += size;
             at
         };
-        // The wildcard automata that begin in a state come before its header.
+        // Wildcard automata that begin in a state precede its header.
         let state_at = draft.states.iter();
         let state_at = state_at.map(|state| place(Self::state_size(state)) + Self::wildcards_size(state));
         let state_at: Vec<usize> = state_at.collect();
         let wildcard_at = draft.wildcards.iter().map(|wildcard| place(Self::wildcard_size(wildcard)));
         let wildcard_at: Vec<usize> = wildcard_at.collect();
-        // Transitions begin later in whatever comes later.
+        // The part with the largest offset has the last transitions.
         let last_state = state_at.last().map(|at| at + STATE_HEADER_BYTES);
         let last_list = wildcard_at.last().map(|at| at + wildcard_header_bytes(W)).or(last_state);
         let room = last_list.map_or(0, |at| at + list_max_bytes(W));
@@ -138,7 +137,7 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         Ok(out)
     }
 
-    /// Appends the width and the fields of [`Field`], in their order.
+    /// Appends the width and the fields in the order of [`Field`].
     fn header(&self, out: &mut Vec<u8>) {
         let Parts { fallbacks, texts, joint_ranks, zeros, fingerprints, .. } = self.parts;
         let if_any = |at: usize, next: usize| if at == next { 0 } else { at };
@@ -231,21 +230,22 @@ impl<'d, 't, const W: usize> Writer<'d, 't, W> {
         }
     }
 
-    /// Appends a rank or an offset. The caller ensures that it fits, or that it is `NO_RANK`, whose low bytes mean "no
-    /// rank" too.
+    /// Appends a rank or an offset.
+    ///
+    /// The caller ensures that it fits or is `NO_RANK`, whose low bytes also mean "no rank".
     fn number(&self, out: &mut Vec<u8>, number: usize) {
         out.extend_from_slice(&number.to_le_bytes()[..W]);
     }
 }
 
-/// The distinct fingerprints of a draft's wildcard automata, in the order in which these first have them, and the index
-/// for each automaton.
+/// Returns the distinct fingerprints in the order in which wildcard automata first use them, and each automaton's index
+/// in them.
 fn distinct_fingerprints<'d>(draft: &'d Draft<'_>) -> (Vec<&'d Fingerprints>, Vec<usize>) {
     let mut fingerprints = Vec::new();
     let mut known = HashMap::new();
     let mut last: Option<(&Fingerprints, usize)> = None;
     let index_of = |wildcard: &'d WildcardAutomaton<'_>| {
-        // Neighbours often begin with the same segments, and comparing is faster than looking up.
+        // Adjacent automata often have the same segment starts, and comparing is faster than a look-up.
         if let Some((table, index)) = last
             && table == wildcard.fingerprints
         {
@@ -262,7 +262,8 @@ fn distinct_fingerprints<'d>(draft: &'d Draft<'_>) -> (Vec<&'d Fingerprints>, Ve
     (fingerprints, indices)
 }
 
-/// The number of children in the list, or, above [`LIST_MAX`], the index of the table's last entry.
+/// Returns the number of children in a list, or the index of the last entry in a table for more than [`LIST_MAX`]
+/// children.
 fn children_count(children: &[(u8, u32)]) -> u8 {
     match *children {
         [(lowest, _), .., (highest, _)] if children.len() > LIST_MAX => (highest - lowest).max(LIST_MAX as u8 + 1),
@@ -270,7 +271,7 @@ fn children_count(children: &[(u8, u32)]) -> u8 {
     }
 }
 
-/// The number of entries in the table for more than [`LIST_MAX`] children.
+/// Returns the number of entries in the table for more than [`LIST_MAX`] children.
 fn span(children: &[(u8, u32)]) -> usize {
     usize::from(children_count(children)) + 1
 }
@@ -279,13 +280,13 @@ fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
-/// The number of bytes that all fallback patterns of a draft take, with the end of their list.
+/// Returns the size of a draft's fallback patterns in bytes, including the end of their list.
 #[must_use]
 pub fn fallback_bytes(draft: &Draft<'_>) -> usize {
     draft.fallbacks.iter().map(fallback_size).sum::<usize>() + size_of_val(&NO_RANK)
 }
 
-/// The number of bytes that a fallback pattern takes.
+/// Returns the size of a fallback pattern in bytes.
 fn fallback_size(pattern: &FallbackPattern<'_>) -> usize {
     let wildcards = memchr::memchr_iter(b'*', pattern.text).count();
     FALLBACK_HEADER_BYTES + 4 * (1 + wildcards) + pattern.text.len() - wildcards

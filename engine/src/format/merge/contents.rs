@@ -1,4 +1,4 @@
-//! Merges what origins refer to: tokens, rulesets, lines, other directives, and the policies that refer to these.
+//! Merges the data that origins refer to: tokens, rulesets, lines, other directives, and policies.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ use crate::spool::{SectionBytes, SectionWriter, Store};
 use crate::threads::Threads;
 use crate::verdict::PolicySource;
 
-/// For the records of one section of each set that are needed: the new number or address.
+/// The new numbers or addresses of one section's needed records, for each set.
 struct Moved {
     places: Vec<Places>,
     to: Vec<Vec<u32>>,
@@ -31,23 +31,23 @@ impl Moved {
         Moved { places, to }
     }
 
-    /// The new address of a record, which is needed.
+    /// Returns a needed record's new address.
     fn get(&self, part: usize, address: u32) -> u32 {
         let index = self.places[part].index(address as usize);
         index.and_then(|index| self.to[part].get(index)).copied().unwrap_or(NONE)
     }
 }
 
-/// Where the policies and the other directives of the merged set are.
+/// The addresses of policies and other directives in the merged set.
 pub(super) struct Addresses {
-    /// Policies of files.
+    /// Policies with a file's rules.
     policies: Moved,
     variants: BTreeMap<Variant, u32>,
     other: Moved,
 }
 
 impl Addresses {
-    /// The address of a policy.
+    /// Returns a policy's address.
     pub fn policy(&self, source: PolicySource, file: Option<File>) -> u32 {
         match (source, file) {
             (PolicySource::Rules, Some(file)) => self.policies.get(file.part as usize, file.policy),
@@ -58,7 +58,7 @@ impl Addresses {
         }
     }
 
-    /// The address of a file's other directives, or [`NONE`].
+    /// Returns the address of a file's other directives, or [`NONE`].
     pub fn other(&self, file: File) -> u32 {
         if file.other == NONE { NONE } else { self.other.get(file.part as usize, file.other) }
     }
@@ -66,7 +66,7 @@ impl Addresses {
 
 type Sections = Vec<(Section, SectionBytes)>;
 
-/// Merges the contents. Rulesets, lines and other directives are merged at the same time, if there are threads.
+/// Merges the contents. Rulesets are merged in parallel with lines and other directives.
 pub(super) fn merge_contents<E: Send, S: Store>(
     tables: &[Tables<'_>],
     used: Used,
@@ -93,8 +93,7 @@ pub(super) fn merge_contents<E: Send, S: Store>(
     Ok((Addresses { policies, variants, other }, sections))
 }
 
-/// Merges sorted records: gives the least of what the sets have left to `take`, with the number of its set, until there is
-/// nothing left.
+/// Merges sorted records: passes the smallest remaining record and its set's number to `take` until none remain.
 fn merge_sorted<R: Ord, E>(
     mut next: Vec<impl FnMut() -> Option<Result<R, FormatError>>>,
     mut take: impl FnMut(usize, &R) -> Result<(), MergeError<E>>,
@@ -190,7 +189,7 @@ fn merge_tokens<E>(tables: &[Tables<'_>], mut moved: Moved) -> Result<(Moved, Se
         if sorted.last() != Some(&name) {
             sorted.push(name);
         }
-        // A number that is too large for the format is refused when the table is written.
+        // A number that is too large for the format causes an error when the table is written.
         to[part].push(sorted.len() as u32 - 1);
         Ok(())
     })?;
@@ -198,7 +197,7 @@ fn merge_tokens<E>(tables: &[Tables<'_>], mut moved: Moved) -> Result<(Moved, Se
     Ok((moved, SectionBytes::Held(bytes)))
 }
 
-/// The new numbers and addresses of what policies refer to.
+/// New numbers and addresses for the data that policies refer to.
 struct MovedContents {
     tokens: Moved,
     rulesets: Moved,
@@ -243,7 +242,7 @@ impl MovedContents {
         Ok((moved, variants.into_iter().zip(addresses).collect(), pool.out.finish()?))
     }
 
-    /// The policy with the rules of a file, as it is in the new set.
+    /// Returns the new set's policy with a file's rules.
     fn draft(&self, tables: &[Tables<'_>], source: PolicySource, file: File) -> Result<PolicyDraft, FormatError> {
         let part = file.part as usize;
         let PolicyDraft { mut tokens, default_group, mut groups, .. } =
@@ -258,7 +257,7 @@ impl MovedContents {
     }
 }
 
-/// Whether two files have the same content.
+/// Returns whether two files have the same content.
 pub(super) fn is_same<E>(tables: &[Tables<'_>], a: File, b: File) -> Result<bool, MergeError<E>> {
     if a == b || a.part == b.part {
         // Within a set, equal contents have one address.
@@ -267,7 +266,7 @@ pub(super) fn is_same<E>(tables: &[Tables<'_>], a: File, b: File) -> Result<bool
     Ok(content(tables, a)? == content(tables, b)?)
 }
 
-/// The tokens with their groups, the default group, the automaton and the lines of each group, and the other directives.
+/// Tokens with their groups, the default group, each group's automaton and lines, and the other directives.
 type Content<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<(Cow<'t, [u8]>, Option<&'t [u8]>)>, Option<&'t [u8]>);
 
 fn content<'t, E>(tables: &[Tables<'t>], file: File) -> Result<Content<'t>, MergeError<E>> {

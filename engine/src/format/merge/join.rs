@@ -1,4 +1,4 @@
-//! Finds the origins that several sets have.
+//! Finds the origins that several sets contain.
 
 use super::super::FormatError;
 use super::super::draft::Tables;
@@ -6,13 +6,13 @@ use super::super::origins::{OriginRecord, UNIT, seed_part};
 use super::{MergeError, of_part};
 use crate::threads::{Threads, sort};
 
-/// Where the record of an origin is: the number of the set above these bits, and the address in its section below them.
+/// An origin record's location: the set's number in the high bits, and its address there in the low [`ADDRESS_BITS`].
 pub(super) type Location = u64;
 
-/// The bits of a location that are an address. Slots have as many.
+/// Number of address bits in a location, as in slots.
 const ADDRESS_BITS: u32 = 40;
 
-/// The set and the byte of its section at which a record is.
+/// Returns a location's set number and byte offset in the section.
 pub(super) fn place_of(at: Location) -> (usize, usize) {
     ((at >> ADDRESS_BITS) as usize, (at & ((1 << ADDRESS_BITS) - 1)) as usize * UNIT)
 }
@@ -21,18 +21,18 @@ fn location(part: usize, place: usize) -> Location {
     (part as u64) << ADDRESS_BITS | (place / UNIT) as u64
 }
 
-/// The origins of all sets, each once.
+/// The origins from all sets, without duplicates.
 pub(super) struct Joined {
     first_seed: u64,
-    /// The locations of origins that several sets have, those of one origin together and the first set first.
+    /// Locations for origins that several sets contain, grouped by origin, first set first.
     members: Vec<Location>,
-    /// Where each origin's locations end.
+    /// Each origin's end in `members`.
     ends: Vec<usize>,
-    /// For each set, the locations in it that are members, in order, and the index of their origin.
+    /// For each set, its locations in `members` in order, with their origin's index.
     of_part: Vec<Vec<(Location, usize)>>,
 }
 
-/// Finds the origins that several sets have. Memory: 16 bytes for each origin of each set.
+/// Finds the origins that several sets contain. Memory: 16 bytes for each origin in each set.
 pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<Joined, MergeError<E>> {
     let mut all = hashed_records(tables, threads, |part| records(part, &tables[part]), seed_part)?;
     sort(&mut all, threads, &Ord::cmp);
@@ -60,7 +60,7 @@ pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<J
 }
 
 impl Joined {
-    /// Adds an origin. `locations` has those of its records, if there are several.
+    /// Adds an origin. `locations` are its records if there are several, otherwise empty.
     fn add(&mut self, hash: u64, locations: &[Location]) {
         self.first_seed = self.first_seed.wrapping_add(hash);
         if locations.is_empty() {
@@ -73,19 +73,19 @@ impl Joined {
         self.ends.push(self.members.len());
     }
 
-    /// The seed of the table of origins that is tried first.
+    /// Returns the first seed to try for the merged hash table.
     pub fn first_seed(&self) -> u64 {
         self.first_seed
     }
 
-    /// The locations of an origin that several sets have.
+    /// Returns an origin's locations if several sets contain it.
     fn locations(&self, origin: usize) -> &[Location] {
         let start = if origin == 0 { 0 } else { self.ends[origin - 1] };
         &self.members[start..self.ends[origin]]
     }
 
-    /// The origins that a set is the first to have, in the order of its records: the location, the record, and all
-    /// locations if other sets have the origin too.
+    /// Returns the origins that a set is the first to contain, in record order: location, record, and all locations if
+    /// other sets also contain the origin.
     pub fn origins<'j, 't>(
         &'j self,
         part: usize,
@@ -103,7 +103,7 @@ impl Joined {
         })
     }
 
-    /// A number for each origin, and the location of its first record.
+    /// Returns each origin's hash with the location of its first record.
     pub fn hashed<E>(
         &self,
         tables: &[Tables<'_>],
@@ -116,7 +116,7 @@ impl Joined {
     }
 }
 
-/// A number for each of some records, and their locations; the sets are read at the same time if there are threads.
+/// Returns hashes and locations for records from all sets, which are read in parallel.
 fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), FormatError>>, E>(
     tables: &[Tables<'t>],
     threads: &impl Threads,
@@ -137,7 +137,7 @@ fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), Fo
     Ok(all)
 }
 
-/// The records of a set with their locations.
+/// Returns a set's records with their locations.
 fn records<'t>(
     part: usize,
     tables: &Tables<'t>,

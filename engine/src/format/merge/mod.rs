@@ -1,12 +1,11 @@
 //! Merges whole sets into one, which may be larger than memory.
 //!
-//! The records of a set are sorted, so those of several sets are merged one after the other, as they come from the disk
-//! and go back to it. Only tables of numbers are held: where each record of a part is in the new set. What the captures of
-//! an origin mean is not known here; the caller decides it ([`Decide`]).
+//! A set's records are sorted, so several sets are merged as streams, from disk to disk. Memory only contains tables of
+//! numbers: each record's location in the new set. The caller decides what an origin's captures mean ([`Decide`]).
 //!
-//! The work, in this order: `join` finds the origins that several parts have; `used` asks for every origin what decides,
-//! and notes which contents are needed; `contents` merges tokens, rulesets, lines, other directives and policies. Here the
-//! captures and the origins are written, which refer to all of these.
+//! The steps, in order: `join` finds the origins that several sets contain. `used` decides every origin and records
+//! which contents are needed. `contents` merges tokens, rulesets, lines, other directives and policies. Finally, this
+//! module writes the captures and origins, which refer to those contents.
 
 mod contents;
 mod join;
@@ -33,38 +32,37 @@ use contents::{Addresses, merge_contents};
 use join::{Joined, Location, join, place_of};
 use used::{Found, Places};
 
-/// The most sets that are merged at once.
+/// Maximum number of sets to merge at once.
 pub const MAX_PARTS: usize = 1 << 16;
 
-/// What decides for an origin, given what each set keeps of its captures.
+/// The decision for an origin, based on each set's captures.
 #[derive(Clone, Debug)]
 pub struct Decided {
-    /// What the policy comes from.
+    /// The policy source.
     pub source: PolicySource,
-    /// The file whose rules decide, if rules do.
+    /// The file whose rules decide, if any.
     pub file: Option<u32>,
-    /// What the new set keeps of the captures; `None` if there is nothing to keep. Its policies are indices of the list
-    /// below.
+    /// The captures that the new set keeps, if any. Their policies are indexes into `policies`.
     pub captures: Option<StoredCaptures>,
-    /// The policies that the captures need: the source of each, and the file whose rules it has, if any.
+    /// The policies that the captures need: source, and the file whose rules it has, if any.
     pub policies: Vec<(PolicySource, Option<u32>)>,
 }
 
-/// Decides what the captures of an origin mean. A function of what it is given, apart from what it counts: it is asked
-/// more than once for each origin.
+/// Decides what an origin's captures mean. Pure, except for its counters: it is called more than once for each origin.
 pub trait Decide: Sync {
-    /// What it counts.
+    /// The counters.
     type Counts: Default + Send;
 
-    /// Why it cannot decide.
+    /// The reason why an origin cannot be decided.
     type Error: Send;
 
-    /// Decides for an origin. `found` has an element for each set that has the origin: the number of the set, and what it
-    /// keeps of the captures. The policies in there are numbers of files, the same for files with the same content; the
-    /// numbers have no meaning elsewhere.
+    /// Decides an origin.
+    ///
+    /// `found` has an element for each set that contains the origin: the set's number and captures. Policies in
+    /// captures are file numbers, which are equal for files with the same content and only meaningful within this call.
     ///
     /// # Errors
-    /// When nothing says what decides.
+    /// Returns an error if the captures do not determine a policy.
     fn decide(
         &self,
         origin: &OriginRecord<'_>,
@@ -73,16 +71,16 @@ pub trait Decide: Sync {
     ) -> Result<Decided, Self::Error>;
 }
 
-/// Why sets cannot be merged.
+/// The reason why sets cannot be merged.
 #[derive(Debug)]
 pub enum MergeError<E> {
     /// This set is damaged.
     Damaged(usize, FormatError),
-    /// Nothing says what decides for an origin.
+    /// An origin's captures do not determine a policy.
     Undecided(E),
-    /// Something is too large for the format.
+    /// A part of the merged set exceeds a format limit.
     TooLarge(TooLarge),
-    /// A spool cannot be written.
+    /// A temporary file cannot be written.
     Io(io::Error),
 }
 
@@ -98,27 +96,29 @@ impl<E> From<io::Error> for MergeError<E> {
     }
 }
 
-/// Adds to an error of reading which set it concerns.
+/// Adds the set's number to a read error.
 fn of_part<T, E>(part: usize, result: Result<T, FormatError>) -> Result<T, MergeError<E>> {
     result.map_err(|error| MergeError::Damaged(part, error))
 }
 
-/// The sections of the merged set, and what was counted, in pieces.
+/// The merged set's sections and counters.
 pub struct Merged<C> {
     /// The sections.
     pub sections: [SectionBytes; Section::COUNT],
-    /// What the decisions counted: each origin once, in one of these.
+    /// The counters. Each origin is counted once, in one of them.
     pub counts: Vec<C>,
 }
 
-/// Merges sets that were made with the same settings, into one with this reading and these crawlers. The bytes do not
-/// depend on the order of the sets.
+/// Merges sets that were compiled with the same settings into one with this reading and these crawlers.
 ///
-/// Time: linear in the sets, apart from sorting origins, policies and captures. Memory: about 60 bytes for each origin, and
+/// The output does not depend on the order of the sets.
+///
+/// Time: linear in the sets, except for sorting origins, policies and captures. Memory: about 60 bytes per origin, plus
 /// captures and policies.
 ///
 /// # Errors
-/// When a set is damaged, when something cannot be decided, and when there is no room.
+/// Returns an error if a set is damaged, an origin cannot be decided, a format limit is exceeded, or a temporary file
+/// cannot be written.
 pub fn merge<D: Decide, T: Threads, S: Store>(
     sets: &[&Set<&[u8]>],
     reading: &Reading<'_>,
@@ -145,7 +145,7 @@ pub fn merge<D: Decide, T: Threads, S: Store>(
     Ok(Merged { sections, counts })
 }
 
-/// A robots.txt in one of the sets: the address of its policy and that of its other directives, or [`NONE`].
+/// A robots.txt in a set: the addresses of its policy and its other directives, or [`NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct File {
     part: u32,
@@ -153,16 +153,15 @@ struct File {
     other: u32,
 }
 
-/// What the sets have for one origin, as [`Decide::decide`] takes it.
+/// An origin's data from all sets, as input for [`Decide::decide`].
 #[derive(Default)]
 struct Gathered {
     found: Vec<(usize, StoredCaptures)>,
-    /// The files by their numbers.
+    /// The files by number.
     files: Vec<File>,
 }
 
-/// The history of an origin that has no record of one: a file that was fetched successfully, of which nothing else is
-/// known but its rules.
+/// Returns the history of an origin without a capture record: only a successfully fetched file's rules are known.
 fn plain(policy: u32) -> StoredCaptures {
     let newest = CaptureRecord {
         time: None,
@@ -177,7 +176,7 @@ fn plain(policy: u32) -> StoredCaptures {
 }
 
 impl Gathered {
-    /// Collects what the sets have for an origin: `origin` at a location, and the records at the others.
+    /// Collects an origin's data: `origin` at one location, and the records at the others.
     fn gather<'t, E>(
         &mut self,
         tables: &[Tables<'t>],
@@ -202,11 +201,11 @@ impl Gathered {
             None => plain(origin.policy),
         };
         for policy in stored.captures_mut().filter_map(|capture| capture.policy.as_mut()) {
-            // What a damaged set refers to may be anywhere, and is noted by its address.
+            // A damaged set's references may be invalid, so check them before using addresses as keys.
             of_part(part, tables[part].policies.get(*policy))?;
             of_part(part, tables[part].other.get(origin.other).group_count())?;
-            // The origin has the other directives of the capture that decides. An older one, which a set by time has too,
-            // never decides at the time of a set, so that it does not matter what it gets here.
+            // An origin has the other directives of its deciding capture. Older captures, which a set by time also
+            // contains, never decide at a set's reference time, so their other directives do not matter here.
             let file = File { part: part as u32, policy: *policy, other: origin.other.unwrap_or(NONE) };
             *policy = self.number(tables, file)?;
         }
@@ -214,7 +213,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The number of a file, the same for files with the same content.
+    /// Returns a file's number, which is the same for files with the same content.
     fn number<E>(&mut self, tables: &[Tables<'_>], file: File) -> Result<u32, MergeError<E>> {
         for (number, &known) in (0..).zip(&self.files) {
             if contents::is_same(tables, known, file)? {
@@ -225,25 +224,25 @@ impl Gathered {
         Ok(self.files.len() as u32 - 1)
     }
 
-    /// The file with a number that a decision has returned.
+    /// Returns the file with a number from a decision.
     fn file(&self, number: u32) -> Option<File> {
         self.files.get(number as usize).copied()
     }
 }
 
-/// What the record of an origin refers to: the address of its policy, the number of its history or [`NONE`], the address
-/// of its other directives or [`NONE`].
+/// An origin record's references: its policy's address, its history's number or [`NONE`], and its other directives'
+/// address or [`NONE`].
 type Refers = [u32; 3];
 
-/// What the records of those origins refer to that one set is the first to have.
+/// References for the origins that this set is the first to contain.
 #[derive(Default)]
 struct RefersOfPart {
     refers: Vec<Refers>,
-    /// Which of the set's records have an element there.
+    /// The set's records that have an element in `refers`.
     places: Places,
-    /// The histories that they refer to.
+    /// The referenced histories.
     histories: Records,
-    /// The number of the first of these among the histories of all sets.
+    /// The first history's number among the histories from all sets.
     first_history: usize,
 }
 
@@ -256,11 +255,11 @@ impl RefersOfPart {
         part: usize,
     ) -> Result<RefersOfPart, MergeError<D::Error>> {
         let (mut own, mut is_there) = (RefersOfPart::default(), used::Bits::default());
-        // A damaged set may say that it has more origins than there is room for.
+        // A damaged set may claim more origins than fit in memory.
         let origins = tables[part].origins;
         let count = (origins.count() as usize).min(origins.records.len() / UNIT);
         own.refers.try_reserve_exact(count).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        // They were counted when it was asked what is needed.
+        // These counters are discarded, because `used` has already counted the origins.
         let (mut gathered, mut counts) = (Gathered::default(), D::Counts::default());
         for found in joined.origins(part, &tables[part]) {
             let (at, origin, others) = of_part(part, found)?;
@@ -277,7 +276,7 @@ impl RefersOfPart {
 const NO_ORIGIN: OriginRecord<'_> =
     OriginRecord { host: b"", scheme: Scheme::Http, port: 0, policy: NONE, captures: None, other: None };
 
-/// Writes the captures and the origins.
+/// Writes captures and origins.
 fn merge_origins<D: Decide, T: Threads, S: Store>(
     tables: &[Tables<'_>],
     joined: &Joined,
@@ -303,7 +302,7 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
         |seed| joined.hashed(tables, threads, |origin| hash_of_record(seed, origin)),
         |at| {
             let (part, place) = place_of(at);
-            // It was read before, so there is no error.
+            // This record has been read before, so there is no error.
             tables[part].origins.at(place).map_or(NO_ORIGIN, |(record, _)| record)
         },
         threads,
@@ -324,7 +323,7 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
     Ok([(Section::Captures, captures), (Section::Buckets, buckets.finish()?), (Section::Origins, origins.finish()?)])
 }
 
-/// What the record of an origin of this decision refers to. Its captures are added to the others.
+/// Returns an origin record's references after a decision, and appends its captures to `histories`.
 fn refers_to(gathered: &Gathered, addresses: &Addresses, decided: Decided, histories: &mut Records) -> Refers {
     let file = |number: u32| gathered.file(number);
     let policy = addresses.policy(decided.source, decided.file.and_then(file));

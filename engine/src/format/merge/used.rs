@@ -1,4 +1,4 @@
-//! Which contents of the sets the merged set needs, and which numbers they get.
+//! Finds the contents that the merged set needs, and numbers them.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ impl Bits {
         self.0[word] |= 1 << (number % 64);
     }
 
-    /// The numbers, in order.
+    /// Returns the numbers in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0_u32..).zip(&self.0).flat_map(|(word, &bits)| {
             let mut bits = bits;
@@ -36,28 +36,28 @@ impl Bits {
     }
 }
 
-/// A set of numbers with the rank of each: how many smaller ones there are.
+/// A set of numbers with ranks: a number's rank is the count of smaller numbers.
 #[derive(Default)]
 pub(super) struct Places {
     bits: Bits,
-    /// How many numbers come before each word.
+    /// The count of numbers before each word.
     before: Vec<u32>,
 }
 
 impl Places {
-    /// The ranks of some numbers.
+    /// Computes the numbers' ranks.
     pub fn of(bits: Bits) -> Places {
         let counts = bits.0.iter().map(|word| word.count_ones());
         let before = counts.scan(0, |count, here| Some(std::mem::replace(count, *count + here))).collect();
         Places { bits, before }
     }
 
-    /// The numbers, in order.
+    /// Returns the numbers in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.bits.iter()
     }
 
-    /// The rank of a number, if it is in the set.
+    /// Returns a number's rank, or `None` if it is not in the set.
     pub fn index(&self, number: usize) -> Option<usize> {
         let (word, bit) = (number / 64, number % 64);
         let bits = *self.bits.0.get(word)?;
@@ -66,10 +66,10 @@ impl Places {
     }
 }
 
-/// The contents of one set that are needed. Records are numbered by their addresses.
+/// The contents needed from one set. Record numbers are addresses.
 #[derive(Default)]
 pub(super) struct UsedOfPart {
-    /// Policies whose rules are needed as those of a file.
+    /// Policies needed with source [`PolicySource::Rules`].
     pub policies: Bits,
     pub other: Bits,
     pub tokens: Bits,
@@ -77,33 +77,34 @@ pub(super) struct UsedOfPart {
     pub lines: Bits,
 }
 
-/// A policy that is not that of a file: what it comes from, and the file whose rules it has, if any; the file's other
-/// directives are left open.
+/// A policy with a source other than a file's rules, and the file whose rules it has, if any.
+///
+/// The file's `other` is [`NONE`].
 pub(super) type Variant = (PolicySource, Option<File>);
 
-/// The contents of the sets that are needed.
+/// The contents needed from all sets.
 pub(super) struct Used {
     pub parts: Vec<UsedOfPart>,
     pub variants: BTreeSet<Variant>,
 }
 
-/// What is needed, and what the decisions counted.
+/// The needed contents, and the counters from the decisions.
 pub(super) struct Found<C> {
     pub used: Used,
     pub counts: Vec<C>,
 }
 
-/// What the origins of one set need.
+/// The contents that one set's origins need.
 #[derive(Default)]
 struct Needed<C> {
     counts: C,
     own: UsedOfPart,
-    /// Files of other sets, and whether the policy and the other directives of each are needed.
+    /// Files in other sets, and whether each one's policy and other directives are needed.
     far: Vec<(File, bool, bool)>,
     variants: BTreeSet<Variant>,
 }
 
-/// Asks for every origin what decides, and finds what is needed for it.
+/// Decides every origin, and collects the contents that it needs.
 pub(super) fn find<D: Decide, T: Threads>(
     tables: &[Tables<'_>],
     joined: &Joined,
@@ -154,7 +155,7 @@ pub(super) fn find<D: Decide, T: Threads>(
 }
 
 impl UsedOfPart {
-    /// Notes that a file's policy and other directives are needed.
+    /// Records that a file's policy and other directives are needed.
     fn file(&mut self, file: File, needs_policy: bool, needs_other: bool) {
         if needs_policy {
             self.policies.set(file.policy as usize);
@@ -164,10 +165,10 @@ impl UsedOfPart {
         }
     }
 
-    /// Notes that the contents of a policy are needed.
+    /// Records that a policy's contents are needed.
     fn contents_of(&mut self, tables: &Tables<'_>, policy: u32) -> Result<(), FormatError> {
         let policy = tables.policies.get(policy)?;
-        // What a damaged set refers to may be anywhere, so it is looked for first.
+        // A damaged set's references may be invalid, so they are looked up first.
         for (token, _) in policy.tokens() {
             tables.tokens.name(token)?;
             self.tokens.set(token as usize);
@@ -184,7 +185,7 @@ impl UsedOfPart {
 }
 
 impl<C> Needed<C> {
-    /// Notes what a decision needs.
+    /// Records the contents that a decision needs.
     fn add(&mut self, part: usize, gathered: &Gathered, decided: Decided) {
         let mut note = |file: File, needs_policy, needs_other| {
             if file.part as usize == part {
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_count_the_smaller_numbers() {
+    fn index_returns_the_count_of_smaller_numbers() {
         let numbers = [0, 1, 63, 64, 127, 1000, 1023, 1024];
         let mut bits = Bits::default();
         numbers.iter().rev().for_each(|&number| bits.set(number));

@@ -1,5 +1,5 @@
-//! Writes the sections `buckets` and `origins`: the seed and the order of the origins, and their slots and records. The
-//! bytes of each are in [`super`].
+//! Writes the sections `buckets` and `origins`: chooses the seed and the order, and writes slots and records. [`super`]
+//! defines their encoding.
 
 use super::super::TooLarge;
 use super::{
@@ -10,8 +10,8 @@ use super::{
 use crate::spool::Sink;
 use crate::threads::{Threads, sort};
 
-/// The first seed, from `first` on, that bounds every look-up, and what `of_seed` makes under it: a list that has the hash
-/// of each origin first.
+/// Returns the first seed from `first` on that bounds every look-up, and the list that `of_seed` returns for it, which
+/// begins each item with an origin's hash.
 fn choose_seed<T, E: From<TooLarge>>(
     first: u64,
     mut of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
@@ -25,26 +25,26 @@ fn choose_seed<T, E: From<TooLarge>>(
         }
     }
     Err(E::from(TooLarge {
-        what: "slots that one look-up of an origin reads, under each of 16 seeds",
+        what: "slots that an origin look-up reads, under each of 16 seeds",
         limit: MAX_PROBE_SLOTS as u64,
         found: MAX_PROBE_SLOTS as u64 + 1,
     }))
 }
 
-/// The order in which origins are written, and the seed of their hash. It depends on their names alone, so that it can
-/// be found before the addresses are known that their records hold.
+/// The order of origins, and the seed for their hashes.
+///
+/// It depends only on their names, so it can be computed before the addresses in their records are known.
 pub(in super::super) struct OriginOrder<T> {
     pub(super) seed: u64,
-    /// The hash of each origin and what stands for it, in the order of the records.
+    /// Each origin's hash and key, in record order.
     pub order: Vec<(u64, T)>,
 }
 
 impl OriginOrder<usize> {
-    /// The order of some origins, by their index. Each origin must be there once, and no host may be longer than
-    /// [`crate::url::MAX_HOST_BYTES`].
+    /// Orders origins by index. Origins must be distinct, and hosts at most [`crate::url::MAX_HOST_BYTES`] long.
     ///
     /// # Errors
-    /// When look-ups cannot be bounded.
+    /// Returns an error if look-ups cannot be bounded.
     pub fn of(origins: &[OriginRecord<'_>], threads: &impl Threads) -> Result<OriginOrder<usize>, TooLarge> {
         let first = origins.iter().fold(0, |sum: u64, origin| sum.wrapping_add(seed_part(origin)));
         OriginOrder::from_seed(first, origins, threads)
@@ -61,11 +61,12 @@ impl OriginOrder<usize> {
 }
 
 impl<T: Copy + Send> OriginOrder<T> {
-    /// The order under the first good seed from `first` on, which is the sum of [`seed_part`]. `of_seed` gives the hash of
-    /// each origin, and what stands for it; `record` the origin that it stands for.
+    /// Orders origins under the first good seed from `first` on, the sum of every origin's [`seed_part`].
+    ///
+    /// `of_seed` returns each origin's hash and key, and `record` the origin for a key.
     ///
     /// # Errors
-    /// When look-ups cannot be bounded, and those of `of_seed`.
+    /// Returns an error if look-ups cannot be bounded, or if `of_seed` does.
     pub fn choose<'a, E: From<TooLarge>>(
         first: u64,
         of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
@@ -83,25 +84,25 @@ impl<T: Copy + Send> OriginOrder<T> {
         threads: &impl Threads,
     ) -> OriginOrder<T> {
         sort(&mut order, threads, &|&(hash, place): &(u64, T), &(other_hash, other): &(u64, T)| {
-            // The rest of the key is far away in memory, and hardly any two hashes are equal.
+            // The rest of the key is not in the cache, and equal hashes are very rare.
             hash.cmp(&other_hash).then_with(|| key_of(hash, &record(place)).cmp(&key_of(other_hash, &record(other))))
         });
         OriginOrder { seed, order }
     }
 }
 
-/// The number of origins that one thread encodes at a time.
+/// Number of origins that a thread encodes at a time.
 const PIECE_ORIGINS: usize = 1 << 12;
 
-/// The number of origins that are encoded while those before them are written.
+/// Number of origins that are encoded while the previous ones are written.
 const AHEAD_ORIGINS: usize = 16 * PIECE_ORIGINS;
 
-/// Writes the sections `buckets` and `origins` in an order of origins. `record` gives the record of each.
+/// Writes the sections `buckets` and `origins` in the given order. `record` returns each record.
 ///
-/// Records are read all over memory. So several threads read and encode them, while one writes those before.
+/// Records are scattered in memory, so several threads read and encode them while one writes the previous ones.
 ///
 /// # Errors
-/// When the records take more than [`MAX_ORIGINS_BYTES`], and those of `record` and the sinks.
+/// Returns an error if the records exceed [`MAX_ORIGINS_BYTES`], or if `record` or a sink does.
 pub(in super::super) fn write_origins<'a, T, O, E>(
     OriginOrder { seed, order }: &OriginOrder<T>,
     record: impl Fn(T) -> Result<OriginRecord<'a>, E> + Sync,
@@ -167,10 +168,10 @@ where
     Ok(put_empty(slots, (buckets * BUCKET_SLOTS).saturating_sub(next))?)
 }
 
-/// The records of some origins that follow each other.
+/// Encoded records of consecutive origins.
 struct EncodedPiece {
     bytes: Vec<u8>,
-    /// The hash of each, and the byte at which its record begins.
+    /// Each origin's hash and its record's offset.
     slots: Vec<(u64, u64)>,
 }
 

@@ -15,7 +15,7 @@ impl Implementation for FastRobots {
     fn hello(&self) -> Hello {
         let (name, version) = ("fast-robots".to_owned(), version_of("fast-robots"));
         let notes =
-            vec!["One shot is `RobotsTxt::is_allowed`, all else its matcher, as its README advises.".to_owned()];
+            vec!["`one-shot` uses `RobotsTxt::is_allowed`; other models use its matcher, as documented.".to_owned()];
         Hello { name, version, dialect: "rfc9309".to_owned(), notes }
     }
 

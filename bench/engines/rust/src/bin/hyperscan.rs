@@ -1,5 +1,5 @@
-//! An engine: Hyperscan, or Vectorscan, its successor with the same functions, in block mode. Both are a library of the same name:
-//! the engine is that which the process has loaded.
+//! An engine: Hyperscan, or its API-compatible successor Vectorscan, in block mode. Both libraries have the same name,
+//! and the engine reports which one the process has loaded.
 
 use hyperscan::{BlockDatabase, Builder, Matching, Pattern, PatternFlags, Patterns, Scratch, version};
 use reptile_judge_engines::matcher::{Expressions, Matcher, MatcherEngine};
@@ -13,9 +13,9 @@ struct Rules {
 impl Matcher for Rules {
     fn new(expressions: &Expressions) -> Result<Rules, String> {
         let made = || {
-            // A rule with the pattern `*` matches the empty path too, which the library accepts only with `ALLOWEMPTY`.
-            // `SINGLEMATCH` would save little: no expression ends in a wildcard, so that few match twice, and remembering
-            // which have matched costs more.
+            // A rule with the pattern `*` also matches the empty path, which the library only accepts with
+            // `ALLOWEMPTY`. `SINGLEMATCH` would save little: no expression ends in a wildcard, so few match twice, and
+            // tracking matches costs more.
             let flags = PatternFlags::DOTALL | PatternFlags::ALLOWEMPTY;
             let patterns = expressions.anchored().map(|text| Pattern::with_flags(text, flags));
             let patterns: Patterns = patterns.collect::<hyperscan::Result<_>>()?;
@@ -28,7 +28,7 @@ impl Matcher for Rules {
 
     fn first(&mut self, path: &[u8]) -> Result<Option<usize>, String> {
         let mut first = u32::MAX;
-        // The library reports matches in the order of their ends, so the first expression may come last.
+        // The library reports matches by their end position, so the first expression may come last.
         let scanned = self.database.scan(path, &self.scratch, |id: u32, _: u64, _: u64, _: u32| {
             first = first.min(id);
             Matching::Continue
@@ -39,7 +39,7 @@ impl Matcher for Rules {
 }
 
 fn main() -> std::io::Result<()> {
-    // The last open version of Hyperscan is 5.4.2, and Vectorscan counts on from there.
+    // The last open version of Hyperscan is 5.4.2; Vectorscan continues from there.
     let version = version();
     let is_hyperscan = (version.major, version.minor, version.patch) <= (5, 4, 2);
     let name = if is_hyperscan { "Hyperscan" } else { "Vectorscan" };

@@ -1,4 +1,4 @@
-//! An engine: RE2::Set of the system's RE2 library, asked for all expressions that match.
+//! An engine: RE2::Set from the system's RE2 library, asked for all matching expressions.
 
 use reptile_judge_engines::matcher::re2::Re2Set;
 use reptile_judge_engines::matcher::{Expressions, MATCHER_BYTES, Matcher, MatcherEngine};
@@ -18,6 +18,6 @@ impl Matcher for Set {
 }
 
 fn main() -> std::io::Result<()> {
-    // RE2 does not report its version, so that the build asks the system for it.
+    // RE2 does not report its version, so the build asks the system for it.
     serve(MatcherEngine::<Set>::new("RE2::Set", env!("RE2_VERSION")))
 }

@@ -1,5 +1,5 @@
-//! An engine: the crate `regex`, or `regex-automata`, on which it is built. The argument says which: `regex`, asked for all
-//! expressions that match, or `regex-automata`, asked for the first one.
+//! An engine: the crate `regex`, or `regex-automata`, which `regex` builds on. The argument selects `regex`, asked for
+//! all matching expressions, or `regex-automata`, asked for the first one.
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex_automata::hybrid::dfa::{self, Cache, DFA};
@@ -9,7 +9,7 @@ use regex_automata::{Anchored, Input};
 use reptile_judge_engines::matcher::{Expressions, MATCHER_BYTES, Matcher, MatcherEngine};
 use reptile_judge_engines::{serve, version_of};
 
-/// All expressions that match.
+/// Finds all matching expressions.
 struct All(RegexSet);
 
 impl Matcher for All {
@@ -24,7 +24,7 @@ impl Matcher for All {
     }
 }
 
-/// The first expression that matches, by a DFA that is built while it matches.
+/// Finds the first matching expression with a lazily built DFA.
 struct First {
     dfa: DFA,
     cache: Cache,

@@ -1,4 +1,4 @@
-//! An engine: Reptile, by the crate `reptile`. The argument is the dialect; `google-lib` if it is not given.
+//! An engine: Reptile, through the crate `reptile`. The argument is the dialect [default: `google-lib`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,11 +9,11 @@ use reptile_judge_engines::{Files, Hello, Implementation, Pass, Row, path_as_wri
 
 struct Reptile {
     dialect: &'static Dialect,
-    /// The crawlers that single questions were asked for. A crawler is resolved once, whatever files are asked about.
+    /// The crawlers in single questions so far. Each is resolved once for all files.
     one_shots: RefCell<HashMap<Vec<u8>, OneShot>>,
 }
 
-/// Resolves a crawler by its name; one that no crawler can have, as a conformance test asks for, as it is.
+/// Resolves a crawler by name. An invalid name, as in some conformance tests, is used verbatim.
 macro_rules! agent {
     ($rules:expr, $name:expr) => {
         $rules.agent(Crawler::named($name)).or_else(|_| $rules.agent(Crawler::verbatim($name)))
@@ -29,7 +29,7 @@ fn allowed(verdict: Verdict) -> Option<bool> {
 }
 
 impl Reptile {
-    /// One set of all files.
+    /// Compiles all files to a set.
     fn compile(&self, files: &Files<'_>) -> Result<reptile::CompiledSet, reptile::Error> {
         let mut compiler = Compiler::new(self.dialect);
         for (origin, body) in files {
@@ -40,7 +40,7 @@ impl Reptile {
 
     fn crawl_pass<'a>(&self, files: &Files<'_>, rows: &[Row<'a>]) -> Result<Pass<'a>, Box<dyn std::error::Error>> {
         let set = self.compile(files)?.into_set()?;
-        // Neighbours with one crawler are one batch.
+        // Adjacent questions with the same crawler form a batch.
         let mut batches: Vec<(Agent, Vec<&[u8]>)> = Vec::new();
         for batch in rows.chunk_by(|one, other| one.agent == other.agent) {
             batches.push((agent!(set, batch[0].agent)?, batch.iter().map(|row| row.url).collect()));
@@ -71,8 +71,8 @@ impl Implementation for Reptile {
 
     fn hello(&self) -> Hello {
         let notes = [
-            "One shot is OneShot::decide, for crawlers that are resolved once; the other models compile the file.",
-            "A crawl asks one set of all files. To open a set is to read its whole file; mapping it is not measured.",
+            "`one-shot` uses OneShot::decide with crawlers that are resolved once; other models compile the file.",
+            "`crawl` uses one set with all files. `open` reads the set's whole file; mapping it is not measured.",
         ];
         Hello {
             name: "reptile".to_owned(),
@@ -124,6 +124,6 @@ impl Implementation for Reptile {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "google-lib".to_owned());
-    let dialect = Dialect::from_name(&name).ok_or_else(|| format!("expected the name of a dialect, found {name:?}"))?;
+    let dialect = Dialect::from_name(&name).ok_or_else(|| format!("expected a dialect name, found {name:?}"))?;
     Ok(serve(Reptile { dialect, one_shots: RefCell::default() })?)
 }

@@ -1,4 +1,4 @@
-//! An engine: the crate `robotstxt`, Google's library written again in Rust, which reads the file for each URL.
+//! An engine: the crate `robotstxt`, a Rust port of Google's library, which parses the file for each URL.
 
 use std::borrow::Cow;
 

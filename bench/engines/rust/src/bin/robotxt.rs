@@ -1,4 +1,4 @@
-//! An engine: the crate `robotxt`, which reads a file for one crawler.
+//! An engine: the crate `robotxt`, which parses a file for one crawler.
 
 use reptile_judge_engines::{Hello, Implementation, Row, path_of, path_of_text, serve, version_of};
 use robotxt::Robots;

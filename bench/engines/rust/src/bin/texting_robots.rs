@@ -1,4 +1,4 @@
-//! An engine: the crate `texting_robots`, which reads a file for one crawler.
+//! An engine: the crate `texting_robots`, which parses a file for one crawler.
 
 use reptile_judge_engines::{Hello, Implementation, Row, serve, version_of};
 use texting_robots::Robot;
@@ -17,7 +17,7 @@ impl Implementation for TextingRobots {
     }
 
     fn parse<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], String> {
-        // Whether it takes the file does not depend on the crawler.
+        // Whether it accepts the file does not depend on the crawler.
         Robot::new("any", body).map_err(|error| error.to_string())?;
         Ok(body)
     }

@@ -1,5 +1,5 @@
-//! Libraries that match text, as engines. They read no robots.txt: Reptile reads the file, chooses the group and orders its rules,
-//! and the library gets a regular expression for each rule. The first that matches decides.
+//! Text-matching libraries as engines. They do not read robots.txt. Reptile parses the file, selects the group and
+//! orders its rules, and the library gets a regular expression for each rule. The first match decides.
 
 #[cfg(feature = "re2")]
 pub mod re2;
@@ -18,21 +18,21 @@ use reptile_engine::verdict::RuleKind;
 
 use crate::implementation::{Hello, Implementation, Row, path_as_written};
 
-/// The memory that a library may use for its program, and again for the automaton that it builds while it matches, in bytes.
+/// Memory limit in bytes for a library's program, and again for the automaton that it builds while matching.
 pub const MATCHER_BYTES: usize = 1 << 30;
 
-/// One expression for each rule of a group, in the order of precedence, so that the first that matches decides. They are over bytes,
-/// a dot matches any byte, and a match begins at the start of the text.
+/// An expression for each rule in a group, in order of precedence, so that the first match decides. They apply to
+/// bytes, a dot matches any byte, and matches begin at the start of the text.
 #[derive(Default)]
 pub struct Expressions {
     /// The expressions, without `\A`.
     pub texts: Vec<String>,
-    /// Whether the rule of each expression is a disallow.
+    /// Whether each expression belongs to a disallow rule.
     disallow: Vec<bool>,
 }
 
 impl Expressions {
-    /// Writes the expressions of a list of rules; a rule with an empty pattern decides nothing and gets none.
+    /// Converts a rule list. Rules with an empty pattern decide nothing and are omitted.
     fn of(list: &RuleList) -> Expressions {
         let mut rules: Vec<_> = list.iter().filter(|rule| !rule.is_empty).collect();
         rules.sort_by_key(|rule| rule.rank);
@@ -42,13 +42,13 @@ impl Expressions {
         }
     }
 
-    /// The expressions with `\A`, for libraries that would otherwise search the whole text.
+    /// Returns the expressions with `\A`, for libraries that would otherwise search the whole text.
     pub fn anchored(&self) -> impl Iterator<Item = String> {
         self.texts.iter().map(|text| format!(r"\A{text}"))
     }
 }
 
-/// The expression of a pattern.
+/// Converts a pattern to an expression.
 fn expression(pattern: &[u8], is_anchored: bool) -> String {
     let mut text = String::new();
     for &byte in pattern {
@@ -63,25 +63,25 @@ fn expression(pattern: &[u8], is_anchored: bool) -> String {
     text + if is_anchored { r"\z" } else { "" }
 }
 
-/// A library that has compiled the expressions of a group.
+/// A library with a group's compiled expressions.
 pub trait Matcher: Sized {
     /// Compiles expressions.
     ///
     /// # Errors
-    /// Errors if the library does not take an expression, or needs more memory than [`MATCHER_BYTES`].
+    /// Returns an error if the library rejects an expression, or needs more memory than [`MATCHER_BYTES`].
     fn new(expressions: &Expressions) -> Result<Self, String>;
 
-    /// The index of the first expression that matches a path; `None` if none does.
+    /// Returns the index of the first expression that matches a path, or `None` if none does.
     ///
     /// # Errors
-    /// Errors if the library gives up.
+    /// Returns an error if the library gives up.
     fn first(&mut self, path: &[u8]) -> Result<Option<usize>, String>;
 }
 
-/// A group that a library has compiled: `None` for one without rules, which allows everything.
+/// A compiled group, or `None` for a group without rules, which allows everything.
 pub struct Group<M>(Option<RefCell<M>>, Vec<bool>);
 
-/// The engine of a library.
+/// An engine for a library.
 pub struct MatcherEngine<M> {
     name: String,
     version: String,
@@ -89,7 +89,7 @@ pub struct MatcherEngine<M> {
 }
 
 impl<M> MatcherEngine<M> {
-    /// An engine of this name and version.
+    /// Creates an engine with a name and version.
     #[must_use]
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> MatcherEngine<M> {
         MatcherEngine { name: name.into(), version: version.into(), matcher: std::marker::PhantomData }
@@ -105,8 +105,8 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
 
     fn hello(&self) -> Hello {
         let notes = [
-            "It matches text. Reptile reads the file, chooses the group and orders its rules for it, and cuts the path out of a URL.",
-            "Rules that the library does not take, or not within its memory, are `unsupported`.",
+            "It matches text. Reptile parses the file, selects the group, orders its rules and extracts paths.",
+            "Rules that the library rejects, or that exceed its memory limit, are `unsupported`.",
         ];
         Hello {
             name: self.name.clone(),
@@ -133,7 +133,7 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
         let expressions = match &groups[..] {
             [] => Expressions::default(),
             [group] => Expressions::of(&file.groups.get(*group as usize)?.0),
-            // Rules of several groups have no common order here.
+            // Rules from several groups have no common order here.
             _ => return None,
         };
         let is_empty = expressions.texts.is_empty();
@@ -156,7 +156,7 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
 mod tests {
     use super::*;
 
-    /// Tells the index of the first expression that occurs in the path, without wildcards.
+    /// Finds the first expression that the path begins with. Supports no wildcards.
     struct Plain(Vec<String>);
 
     impl Matcher for Plain {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_rule_of_the_group_decides_and_allow_wins_ties() {
+    fn longest_rule_decides_and_allow_wins_ties() {
         let engine = MatcherEngine::<Plain>::new("plain", "1");
         let body = b"User-agent: a\nDisallow: /x\nAllow: /xy\nDisallow: /xy\n\nUser-agent: b\n\nUser-agent: w\nDisallow: /*z\n\n\
                      User-agent: *\nDisallow: /\n";

@@ -1,4 +1,4 @@
-// The class through which Rust calls RE2::Set; `re2.rs` declares it on the side of Rust.
+// The class through which Rust calls RE2::Set; `re2.rs` declares its Rust side.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Re2Set {
   }
 
   RE2::Set set_;
-  // A member, so that a search need not allocate it.
+  // A member, to avoid an allocation per search.
   std::vector<int> matches_;
 };
 

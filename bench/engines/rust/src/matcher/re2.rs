@@ -1,7 +1,7 @@
-//! Binds RE2::Set of the system's RE2 library, through the small C++ class in `re2.h`.
+//! Binds RE2::Set from the system's RE2 library, using the small C++ class in `re2.h`.
 //!
-//! The crate `cxx` generates both sides of the calls and checks that they agree. This module is part of the library and
-//! not of the engine, because Cargo links what a build script compiles to the library of a package.
+//! The crate `cxx` generates both sides and checks that they agree. This module belongs to the library and
+//! not of the engine, because Cargo links a build script's output to the package's library.
 
 use cxx::UniquePtr;
 
@@ -9,7 +9,7 @@ use cxx::UniquePtr;
 #[allow(clippy::multiple_unsafe_ops_per_block, reason = "the macro generates the blocks")]
 #[cxx::bridge(namespace = "reptile_judge")]
 mod bridge {
-    // SAFETY: `re2.h` keeps no reference that Rust passes. On failure it throws exceptions, which `cxx` turns into
+    // SAFETY: `re2.h` keeps no reference passed by Rust. On failure it throws exceptions, which `cxx` turns into
     // errors.
     unsafe extern "C++" {
         include!("reptile-judge-engines/src/matcher/re2.h");
@@ -19,14 +19,14 @@ mod bridge {
     }
 }
 
-/// A set of expressions, with the automaton that RE2 builds from them while it matches texts.
+/// A set of expressions, with the automaton that RE2 builds while matching.
 pub struct Re2Set(UniquePtr<bridge::Re2Set>);
 
 impl Re2Set {
-    /// Compiles expressions over bytes that match at the beginning of a text, with `max_mem` bytes of memory at most.
+    /// Compiles expressions over bytes that match at the start of a text, using at most `max_mem` bytes of memory.
     ///
     /// # Errors
-    /// Errors if RE2 refuses an expression, or if the memory does not suffice.
+    /// Returns an error if RE2 rejects an expression or runs out of memory.
     pub fn new(expressions: &[&str], max_mem: i64) -> Result<Re2Set, cxx::Exception> {
         bridge::new_set(expressions, max_mem).map(Re2Set)
     }
@@ -34,7 +34,7 @@ impl Re2Set {
     /// Returns the index of the first expression that matches a text, or `None` if none does.
     ///
     /// # Errors
-    /// Errors if the memory does not suffice.
+    /// Returns an error if RE2 runs out of memory.
     #[inline]
     pub fn first(&mut self, text: &[u8]) -> Result<Option<usize>, cxx::Exception> {
         Ok(usize::try_from(self.0.pin_mut().first(text)?).ok())

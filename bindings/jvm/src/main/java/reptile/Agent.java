@@ -5,16 +5,16 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A crawler, resolved by the set that it asks. Immutable, and safe to use by any number of threads at once.
+ * A crawler, resolved against one set. Immutable, and safe for use by any number of threads at once.
  *
- * <p>{@link CompiledSet#agent} makes one. Every question goes through the agent, so no crawler can be used with a set that did not
- * resolve it.
+ * <p>{@link CompiledSet#agent} creates agents. All queries go through an agent, so a crawler cannot be used with a set
+ * that did not resolve it.
  */
 public final class Agent {
     private final CompiledSet set;
     private final String name;
     private final List<String> tokens;
-    /** The numbers of the product tokens that files of the set name, in the order of the chain. */
+    /** Numbers of the product tokens that the set's files name, in chain order. */
     private final long[][] steps;
     private final boolean honoursDefaultGroup;
 
@@ -27,24 +27,24 @@ public final class Agent {
     }
 
     /**
-     * The verdict for one URL. A malformed URL is not an error; it yields {@link Verdict#INVALID}.
+     * Returns the verdict for one URL. A malformed URL is not an error; it yields {@link Verdict#INVALID}.
      *
-     * <p>Time: one pass over the URL, one look-up of its origin, one walk over its path.
+     * <p>Time: one pass over the URL, one origin lookup, one walk over the path.
      *
-     * @param url the URL, absolute
+     * @param url an absolute URL
      * @return the verdict
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decide(String url) {
         return decide(Url.split(url));
     }
 
     /**
-     * The verdict for one URL that is given as bytes.
+     * Returns the verdict for one URL given as bytes.
      *
-     * @param url the URL, absolute, in UTF-8 where it is not ASCII
+     * @param url an absolute URL in UTF-8
      * @return the verdict
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decide(byte[] url) {
         return decide(Url.split(url));
@@ -59,11 +59,11 @@ public final class Agent {
     }
 
     /**
-     * The verdicts for many URLs, in their order.
+     * Returns the verdicts for many URLs, in the same order.
      *
      * @param urls the URLs
-     * @return as many verdicts as URLs
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @return one verdict per URL
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public List<Verdict> decideAll(List<String> urls) {
         List<Verdict> verdicts = new ArrayList<>(urls.size());
@@ -74,36 +74,36 @@ public final class Agent {
     }
 
     /**
-     * The verdict for one URL by the rules that were in force at a time: {@link Verdict#UNKNOWN} before the first capture of its
-     * origin.
+     * Returns the verdict for one URL by the rules that were active at a time. The verdict is {@link Verdict#UNKNOWN}
+     * before the first capture of the origin.
      *
-     * @param url the URL, absolute
+     * @param url an absolute URL
      * @param time seconds since 1970
      * @return the verdict
      * @throws IllegalStateException if the set was not compiled by time
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decideAt(String url, long time) {
         return explainAt(url, time).verdict();
     }
 
     /**
-     * The verdict for one URL with its reasons: the rule that decided, and its line.
+     * Returns the verdict for one URL with its reasons, including the deciding rule and its line.
      *
-     * @param url the URL, absolute
+     * @param url an absolute URL
      * @return the explanation
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(String url) {
         return explain(Url.split(url));
     }
 
     /**
-     * The verdict for one URL that is given as bytes, with its reasons.
+     * Returns the verdict for one URL given as bytes, with its reasons.
      *
-     * @param url the URL, absolute, in UTF-8 where it is not ASCII
+     * @param url an absolute URL in UTF-8
      * @return the explanation
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(byte[] url) {
         return explain(Url.split(url));
@@ -118,13 +118,13 @@ public final class Agent {
     }
 
     /**
-     * The verdict for one URL by the rules that were in force at a time, with its reasons.
+     * Returns the verdict for one URL by the rules that were active at a time, with its reasons.
      *
-     * @param url the URL, absolute
+     * @param url an absolute URL
      * @param time seconds since 1970
      * @return the explanation
      * @throws IllegalStateException if the set was not compiled by time
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explainAt(String url, long time) {
         if (!set.isByTime()) {
@@ -139,13 +139,13 @@ public final class Agent {
         return policy == null ? unknown() : set.explain(this, policy, split);
     }
 
-    /** Decides the path of any text by the robots.txt of an origin, whatever host the text names: for conformance tests. */
+    /** Decides a path by an origin's robots.txt, whatever host the text names. For conformance tests. */
     Explanation explainPath(String origin, byte[] text) {
         long record = set.find(Url.split(origin));
         return record < 0 ? unknown() : set.explain(this, set.policyOf(record), Url.pathOf(text));
     }
 
-    /** Does the work of {@link #explainPath} without naming a rule. */
+    /** Like {@link #explainPath}, without naming a rule. */
     Verdict decidePath(String origin, byte[] text) {
         long record = set.find(Url.split(origin));
         return record < 0 ? Verdict.UNKNOWN : set.verdict(this, set.policyOf(record), Url.pathOf(text));
@@ -156,7 +156,7 @@ public final class Agent {
     }
 
     /**
-     * The name that the agent was asked for.
+     * Returns the name that the agent was created with.
      *
      * @return the name as given
      */
@@ -165,7 +165,7 @@ public final class Agent {
     }
 
     /**
-     * The product tokens that the crawler obeys, the most specific first.
+     * Returns the product tokens that the crawler obeys, the most specific first.
      *
      * @return an unmodifiable list
      */
@@ -174,7 +174,7 @@ public final class Agent {
     }
 
     /**
-     * Whether the crawler obeys the default group ({@code *}) where no group names it.
+     * Returns whether the crawler obeys the default group ({@code *}) where no group names it.
      *
      * @return true if so
      */
@@ -183,7 +183,7 @@ public final class Agent {
     }
 
     /**
-     * Whether any robots.txt of the set names the crawler.
+     * Returns whether any robots.txt in the set names the crawler.
      *
      * @return true if so
      */
@@ -191,7 +191,7 @@ public final class Agent {
         return steps.length > 0;
     }
 
-    /** Whether the crawler obeys no robots.txt at all. */
+    /** Returns whether the crawler obeys no robots.txt at all. */
     boolean isFree() {
         return tokens.isEmpty() && !honoursDefaultGroup;
     }

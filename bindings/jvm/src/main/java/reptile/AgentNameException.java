@@ -1,6 +1,9 @@
 package reptile;
 
-/** A text is not the name of a crawler that a robots.txt could name; the message says what to write instead. */
+/**
+ * Thrown for a name that no robots.txt could contain, or that is probably misspelled. The message suggests what to
+ * write instead.
+ */
 public final class AgentNameException extends ReptileException {
     private static final long serialVersionUID = 1;
 

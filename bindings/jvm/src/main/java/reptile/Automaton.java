@@ -3,12 +3,12 @@ package reptile;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** The bytes of one ruleset, as the chapter on automata draws them. {@link Walk} walks over a path with it. */
+/** The bytes of one ruleset, in the format that FORMAT.md describes. {@link Walk} matches paths with it. */
 final class Automaton {
-    /** The rank of no rule; greater than that of any. */
+    /** The absence of a rule; greater than any rank. */
     static final int NO_RANK = Integer.MAX_VALUE;
 
-    /** The flags of a state. */
+    /** State flags. */
     static final int ALLOW = 1;
     static final int DISALLOW = 2;
     static final int ALLOW_AT_END = 4;
@@ -18,13 +18,13 @@ final class Automaton {
     static final int BEGINS_WILDCARDS = 64;
     static final int SETTLED = 128;
 
-    /** Up to so many transitions are a list. */
+    /** Maximum number of transitions stored as a list; larger numbers are stored as a table. */
     static final int MAX_LISTED = 7;
 
     /** Bytes of a state before its transitions. */
     static final int STATE_BYTES = 3;
 
-    /** The fields of the header, by place. */
+    /** Indexes of the header's fields. */
     private static final int RULES = 0;
     private static final int TRIE = 1;
     private static final int FALLBACKS = 2;
@@ -38,15 +38,15 @@ final class Automaton {
     private final int base;
     private final int length;
     private final long number;
-    /** The width of ranks, offsets and counts: 2 or 4. */
+    /** The width of ranks, offsets and counts in bytes: 2 or 4. */
     final int width;
 
-    /** The automaton that a whole buffer has. */
+    /** Creates an automaton from a whole buffer. */
     Automaton(ByteBuffer buffer, int base, long number) {
         this(buffer, base, buffer.limit() - base, number);
     }
 
-    /** The automaton in a part of a buffer. The number of the ruleset is for messages. */
+    /** Creates an automaton from a part of a buffer. The ruleset's number is for messages. */
     Automaton(ByteBuffer buffer, int base, int length, long number) {
         this.buffer = buffer;
         this.base = base;
@@ -66,7 +66,7 @@ final class Automaton {
         return damaged(at, count + " bytes", "a ruleset of " + length + " bytes");
     }
 
-    /** Checks that so many bytes at an offset lie in the ruleset. */
+    /** Checks that the ruleset contains {@code count} bytes at an offset. */
     void check(int at, int count) {
         if (at < 0 || count < 0 || at > length - count) {
             throw beyond(at, count);
@@ -80,12 +80,12 @@ final class Automaton {
         return buffer.get(base + at) & 0xFF;
     }
 
-    /** The byte at an offset that {@link #check} has seen. */
+    /** Returns the byte at an offset that {@link #check} has checked. */
     byte checkedByte(int at) {
         return buffer.get(base + at);
     }
 
-    /** A count or an offset. */
+    /** Reads a count or an offset. */
     int number(int at) {
         check(at, width);
         if (width == 2) {
@@ -93,12 +93,12 @@ final class Automaton {
         }
         int number = buffer.getInt(base + at);
         if (number < 0) {
-            throw damaged(at, "a number of less than 2^31", Integer.toUnsignedString(number));
+            throw damaged(at, "a number below 2^31", Integer.toUnsignedString(number));
         }
         return number;
     }
 
-    /** A rank; {@link #NO_RANK} if there is none. */
+    /** Reads a rank, or {@link #NO_RANK} if there is none. */
     int rank(int at) {
         check(at, width);
         if (width == 2) {
@@ -107,17 +107,17 @@ final class Automaton {
         }
         int rank = buffer.getInt(base + at);
         if (rank < -1) {
-            throw damaged(at, "a rank of less than 2^31", Integer.toUnsignedString(rank));
+            throw damaged(at, "a rank below 2^31", Integer.toUnsignedString(rank));
         }
         return rank == -1 ? NO_RANK : rank;
     }
 
-    /** A number of four bytes, whatever the width. */
+    /** Reads a number of four bytes, regardless of the width. */
     int u31(int at) {
         check(at, 4);
         int number = buffer.getInt(base + at);
         if (number < 0) {
-            throw damaged(at, "a number of less than 2^31", Integer.toUnsignedString(number));
+            throw damaged(at, "a number below 2^31", Integer.toUnsignedString(number));
         }
         return number;
     }
@@ -139,7 +139,7 @@ final class Automaton {
         return field(RULES);
     }
 
-    /** The offset of the trie's root; 0 if there is no trie. */
+    /** Returns the offset of the trie's root, or 0 if there is no trie. */
     int trie() {
         return field(TRIE);
     }
@@ -148,7 +148,7 @@ final class Automaton {
         return field(FALLBACKS);
     }
 
-    /** The rank of a rule with an empty pattern. */
+    /** Returns the rank of a rule with an empty pattern. */
     int otherwise() {
         return rank(1 + OTHERWISE * width);
     }
@@ -157,7 +157,7 @@ final class Automaton {
         return field(WILDCARDS);
     }
 
-    /** The offset at which everything but the fingerprints ends. */
+    /** Returns the offset at which all data except the fingerprints ends. */
     int end() {
         int end = field(FINGERPRINTS);
         if (end > length) {
@@ -166,12 +166,12 @@ final class Automaton {
         return end;
     }
 
-    /** The bytes that transitions take. */
+    /** Returns the size of a state's transitions in bytes. */
     int transitionBytes(int children) {
         return children <= MAX_LISTED ? children * (width + 1) : 1 + (children + 1) * width;
     }
 
-    /** The offset of the state that a byte leads to; 0 if it leads to none. */
+    /** Returns the offset of the state that a byte leads to, or 0 if there is none. */
     int transition(int at, int children, int letter) {
         if (children > MAX_LISTED) {
             int place = letter - u8(at);
@@ -245,7 +245,7 @@ final class Automaton {
         return entries;
     }
 
-    /** The joint rank of the rule of a rank, among the rules that decide together; -1 if the ruleset decides alone. */
+    /** Returns a rank's joint rank among the rulesets that decide together, or -1 if the ruleset decides alone. */
     long jointRank(int rank) {
         int at = jointRanks();
         if (at == 0) {
@@ -259,7 +259,7 @@ final class Automaton {
         return buffer.getInt(base + (int) place) & 0xFFFF_FFFFL;
     }
 
-    /** The offset of the texts; 0 if there are none. */
+    /** Returns the offset of the texts, or 0 if there are none. */
     int texts() {
         return field(TEXTS);
     }
@@ -278,7 +278,9 @@ final class Automaton {
         return field(JOINT_RANKS);
     }
 
-    /** The pattern of a rank, where it cannot be read off the trie; else null. Time: logarithmic in the number of texts. */
+    /**
+     * Returns the pattern of a rank, or null if it must be read off the trie. Time: logarithmic in the number of texts.
+     */
     byte[] text(int rank) {
         int at = texts();
         int low = 0;
@@ -298,7 +300,7 @@ final class Automaton {
         return null;
     }
 
-    /** The rank of a text, without the two highest bits, which say more of the pattern. */
+    /** Returns the rank of a text, without the two highest bits, which describe the pattern. */
     int textRank(int at, int text) {
         checkTexts(at);
         int place = base + at + width + text * width;
@@ -315,11 +317,11 @@ final class Automaton {
     private void checkTexts(int at) {
         int count = number(at);
         if (at + width + 2L * count * width > length) {
-            throw damaged(at, "as many texts as fit", count);
+            throw damaged(at, "a number of texts that fits", count);
         }
     }
 
-    /** A text by its place. */
+    /** Returns a text by its index. */
     byte[] text(int at, int text) {
         checkTexts(at);
         int count = number(at);
@@ -333,7 +335,7 @@ final class Automaton {
         return copy(texts + start, end - start);
     }
 
-    /** Whether four bytes are all ones, which ends the list of fallback patterns. */
+    /** Returns whether four bytes are all ones, which ends the list of fallback patterns. */
     boolean isNone(int at) {
         check(at, 4);
         return buffer.getInt(base + at) == -1;
@@ -351,7 +353,7 @@ final class Automaton {
         return copy;
     }
 
-    /** Whether a part of a path begins with the bytes at an offset. */
+    /** Returns whether a part of a path begins with the bytes at an offset. */
     boolean matches(int at, int count, byte[] path, int from, int to) {
         if (count > to - from) {
             return false;

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Reads every part of an automaton, follows every offset, and checks all derived data: flags of states, lists of wildcard automata, and
- * best ranks. Time and memory: linear in the bytes.
+ * Reads every part of an automaton, follows every offset, and checks all derived data: state flags, lists of wildcard
+ * automata, and best ranks. Time and memory are linear in the automaton's size.
  *
  * <p>{@link MachineVerifier} checks the wildcard automata.
  */
@@ -25,10 +25,10 @@ final class AutomatonVerifier {
     private final Automaton automaton;
     private final int width;
     private final BitSet texts = new BitSet();
-    /** Ranks that the trie is the first to accept, each at one state. */
+    /** Ranks that are first accepted in the trie, each at one state. */
     private final BitSet inTrie = new BitSet();
     private final Map<Integer, Integer> owners = new HashMap<>();
-    /** The wildcard automata by root offset. An automaton follows all automata that it leads to. */
+    /** The wildcard automata by root offset. Each comes after all automata that it leads to. */
     private final TreeMap<Integer, Wildcard> wildcards = new TreeMap<>();
     private final MachineVerifier machines;
     private final int end;
@@ -55,7 +55,10 @@ final class AutomatonVerifier {
         long passes = 1;
         boolean isNested;
         boolean isListed;
-        /** Of the list: the best ranks of all automata and of the needed ones, the farthest start, and the first needed automaton. */
+        /**
+         * The list's best ranks over all automata and over the needed ones, its greatest start depth, and its first
+         * needed automaton.
+         */
         final int[] listBest = NO_RANKS.clone();
         final int[] listDecidingBest = NO_RANKS.clone();
         int listFrom;
@@ -68,7 +71,7 @@ final class AutomatonVerifier {
             next = automaton.number(root + 1 + 3 * width);
             deciding = automaton.number(root + 1 + 4 * width);
             if (next >= root || deciding > root) {
-                throw automaton.damaged(root, "automata of the list before this one", next + " and " + deciding);
+                throw automaton.damaged(root, "preceding automata in the list", next + " and " + deciding);
             }
         }
     }
@@ -94,7 +97,7 @@ final class AutomatonVerifier {
             passes = verifyTrie(trie);
         }
         if (automaton.wildcards() != wildcards.size()) {
-            throw automaton.damaged(0, "the number of wildcard automata, " + wildcards.size(), automaton.wildcards());
+            throw automaton.damaged(0, "a wildcard automaton count of " + wildcards.size(), automaton.wildcards());
         }
         if (automaton.fallbacks() != 0) {
             passes += verifyFallbacks(automaton.fallbacks());
@@ -111,7 +114,7 @@ final class AutomatonVerifier {
         // Each rule has exactly one rank, for an allow or a disallow.
         for (int rule = 0; rule < automaton.rules(); rule++) {
             if (listed.get(2 * rule) == listed.get(2 * rule + 1)) {
-                throw automaton.damaged(0, "every rule listed once", "not so rule " + rule);
+                throw automaton.damaged(0, "every rule listed exactly once", "rule " + rule);
             }
         }
         return (int) passes;
@@ -121,7 +124,7 @@ final class AutomatonVerifier {
     private void claim(int from, int to) {
         int other = from < 0 ? from : claimed.nextSetBit(from);
         if (from < 0 || from > to || to > end || other >= 0 && other < to) {
-            throw automaton.damaged(from, "bytes that belong to nothing else, before " + end, "parts that overlap");
+            throw automaton.damaged(from, "unused bytes before\u0020" + end, "parts that overlap");
         }
         claimed.set(from, to);
     }
@@ -148,7 +151,7 @@ final class AutomatonVerifier {
             }
         }
         if (at != end) {
-            throw automaton.damaged(at, "the end of all parts at " + end, at);
+            throw automaton.damaged(at, "all parts to end at " + end, at);
         }
     }
 
@@ -161,14 +164,14 @@ final class AutomatonVerifier {
 
     private void checkOnce(BitSet listed, int rank) {
         if (listed.get(rank)) {
-            throw automaton.damaged(0, "every rule listed once", "the rank " + rank + " twice");
+            throw automaton.damaged(0, "every rule listed exactly once", "the rank " + rank + " twice");
         }
         listed.set(rank);
     }
 
     private void checkRank(int rank, int at) {
         if (rank >> 1 >= automaton.rules()) {
-            throw automaton.damaged(at, "a rank of one of " + automaton.rules() + " rules", rank);
+            throw automaton.damaged(at, "the rank of one of " + automaton.rules() + " rules", rank);
         }
     }
 
@@ -179,7 +182,7 @@ final class AutomatonVerifier {
             int rank = automaton.textRank(at, text);
             checkRank(rank, at);
             if (rank <= last) {
-                throw automaton.damaged(at, "texts in the order of their ranks", rank + " after " + last);
+                throw automaton.damaged(at, "texts in rank order", rank + " after " + last);
             }
             byte[] pattern = automaton.text(at, text);
             boolean hasSlash = false;
@@ -187,7 +190,7 @@ final class AutomatonVerifier {
                 hasSlash |= letter == '/';
             }
             if (pattern.length == 0 || automaton.opensDirectory(at, text) && ((rank & 1) != 0 || !hasSlash)) {
-                throw automaton.damaged(at, "the pattern of a rule", Utf8.shown(pattern));
+                throw automaton.damaged(at, "a rule's pattern", Utf8.shown(pattern));
             }
             texts.set(rank);
             last = rank;
@@ -205,7 +208,7 @@ final class AutomatonVerifier {
             int state = waiting.removeLast();
             Integer known = owners.putIfAbsent(state, owner);
             if (known != null && !known.equals(owner)) {
-                throw automaton.damaged(state, "a state of one automaton", "a state that two automata reach");
+                throw automaton.damaged(state, "one automaton's state", "a state that two automata reach");
             }
             if (known == null) {
                 checkState(state);
@@ -312,7 +315,7 @@ final class AutomatonVerifier {
         for (int state : states) {
             int flags = automaton.u8(state + 1);
             if ((flags & (Automaton.DISALLOWS | Automaton.DISALLOWS_AT_END | Automaton.SETTLED)) != 0) {
-                throw automaton.damaged(state, "a state without the flags of the trie", flags);
+                throw automaton.damaged(state, "a state without trie flags", flags);
             }
             for (boolean isAtEnd : new boolean[] {false, true}) {
                 int[] ranks = automaton.ranks(state, isAtEnd);
@@ -361,13 +364,13 @@ final class AutomatonVerifier {
         if (wildcard.deciding == wildcard.root) {
             merge(wildcard.listDecidingBest, wildcard.best);
         } else if (wildcard.deciding != deciding) {
-            throw automaton.damaged(wildcard.root, "the first automaton of the list that a verdict needs", wildcard.deciding);
+            throw automaton.damaged(wildcard.root, "the verdict list's first automaton", wildcard.deciding);
         }
         wildcard.listFrom = Math.max(wildcard.listFrom, wildcard.from);
         wildcard.listPasses = Math.min(wildcard.listPasses + wildcard.passes, Walk.MAX_PASSES + 1);
     }
 
-    /** The state of a walk to a trie state. */
+    /** A step of a walk through the trie. */
     private static final class Way {
         final int state;
         final int depth;
@@ -398,7 +401,7 @@ final class AutomatonVerifier {
             int[] before = seen.putIfAbsent(state, ranks);
             if (before != null) {
                 if (!Arrays.equals(before, ranks) || !wildcards.isEmpty()) {
-                    throw automaton.damaged(state, "a trie state that is reached on one way", "two ways");
+                    throw automaton.damaged(state, "a trie state that is reached one way", "two ways");
                 }
                 continue;
             }
@@ -434,7 +437,7 @@ final class AutomatonVerifier {
         }
     }
 
-    /** Records the ranks that are accepted for the first time on a walk. Each has only one such state. */
+    /** Records the ranks that a walk accepts for the first time. Each rank has only one such state. */
     private void note(int[] ranks, int[] before, int state) {
         for (int kind = 0; kind < 2; kind++) {
             if (ranks[kind] != before[kind] && ranks[kind] != NO_RANK) {
@@ -452,12 +455,12 @@ final class AutomatonVerifier {
         boolean needsAll = entries[0][0] == 1;
         Wildcard list = wildcards.get(entries[1][1]);
         if (entries[0][1] != (needsAll ? list.root : list.deciding) || list.listFrom > depth) {
-            throw automaton.damaged(state, "the list that a verdict needs, begun within " + depth + " bytes", entries[0][1]);
+            throw automaton.damaged(state, "the verdict list, starting within " + depth + " bytes", entries[0][1]);
         }
         int[] best = needsAll ? list.listBest : list.listDecidingBest;
         for (int kind = 0; kind < 2; kind++) {
             if (Math.min(best[kind], ranks[kind]) == NO_RANK && list.listBest[kind] != NO_RANK) {
-                throw automaton.damaged(state, "a list for verdicts with both kinds of rule", "a kind that is left out");
+                throw automaton.damaged(state, "a verdict list with both kinds of rule", "a missing kind");
             }
         }
         return list;

@@ -8,12 +8,12 @@ import java.nio.channels.FileChannel;
 /**
  * The bytes of a set, which may be more than a {@link ByteBuffer} can hold.
  *
- * <p>A buffer has at most 2^31 - 1 bytes. So there is a part for each {@code stride} of the file, and each part reaches over the
- * next one too: whatever begins in the first stride of a part and is no longer than a stride lies in that part as a whole. No record is
- * put together from two parts. The parts of a mapped file overlap in addresses and not in memory.
+ * <p>A buffer has at most 2^31 - 1 bytes, so the file is divided into overlapping parts. Each part begins at a multiple
+ * of {@code stride} and covers two strides. Data of up to one stride is therefore contiguous in the part in which it
+ * begins. The parts of a mapped file overlap in address space, not in memory.
  */
 final class Bytes {
-    /** The stride of a part is 2^30 bytes; a test takes less. */
+    /** The stride is 2^30 bytes; a test uses a smaller one. */
     static final int STRIDE_BITS = 30;
 
     private final ByteBuffer[] parts;
@@ -26,7 +26,7 @@ final class Bytes {
         this.length = length;
     }
 
-    /** Maps a file that is open. The mapping stays when the channel is closed, until the garbage collector drops it. */
+    /** Maps an open file. The mapping outlives the channel, until the garbage collector drops it. */
     static Bytes map(FileChannel channel, int strideBits) throws IOException {
         long length = channel.size();
         ByteBuffer[] parts = new ByteBuffer[partCount(length, strideBits)];
@@ -64,17 +64,17 @@ final class Bytes {
         return length;
     }
 
-    /** The most bytes that surely lie in one part, wherever they begin. */
+    /** Returns the maximum number of bytes that are contiguous from any offset. */
     int stride() {
         return 1 << strideBits;
     }
 
-    /** The part in which what begins at an offset lies. The offset must be less than the length. */
+    /** Returns the part that contains the data at an offset, which must be less than the length. */
     ByteBuffer part(long at) {
         return parts[(int) (at >>> strideBits)];
     }
 
-    /** The index in {@link #part} of an offset. */
+    /** Returns the index of an offset in {@link #part}. */
     int index(long at) {
         return (int) (at & ((1L << strideBits) - 1));
     }

@@ -11,7 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A compiled set of robots.txt files, as {@code reptile compile} writes it. Immutable, and safe to use by any number of threads at once.
+ * A set of robots.txt files compiled by {@code reptile compile}. Immutable, and safe for use by any number of threads
+ * at once.
  *
  * <pre>{@code
  * CompiledSet set = CompiledSet.open(Path.of("web.reptile"));
@@ -19,12 +20,12 @@ import java.util.List;
  * Verdict verdict = agent.decide("https://example.com/private/1");
  * }</pre>
  *
- * <p>Opening takes the same short time whatever the size. It proves that the file is a set of the known format version, and complete.
- * Bytes that are damaged within are found by {@link #verify}, or by the question that meets them, which then throws
- * {@link DamagedSetException}: no bytes make it loop, or answer with another exception.
+ * <p>Opening takes the same short time for any size. It checks that the file is complete and has a known format
+ * version. Damage inside the file is found by {@link #verify}, or by a query that encounters it and throws
+ * {@link DamagedSetException}. Damaged bytes never cause an endless loop or another exception.
  */
 public final class CompiledSet {
-    /** The most bytes of a file that is read into memory: those of an array. */
+    /** Maximum size of a file that is read into memory, limited by Java's arrays. */
     private static final int MAX_READ_BYTES = Integer.MAX_VALUE - 8;
     private static final int READING_BYTES = 40;
     private static final int HAS_TIME = 1;
@@ -47,7 +48,7 @@ public final class CompiledSet {
     private CompiledSet(Bytes bytes) {
         container = new Container(bytes);
         Section reading = container.section("reading");
-        reading.check(0, READING_BYTES, "the reading of the protocol");
+        reading.check(0, READING_BYTES, "the reading");
         long found = reading.u32(32);
         if (found > KNOWN_FLAGS) {
             throw reading.damaged(32, "flags that this version knows, up to " + KNOWN_FLAGS, found);
@@ -58,11 +59,11 @@ public final class CompiledSet {
         int profileBytes = reading.u16(38);
         long expected = (READING_BYTES + dialectBytes + profileBytes + 7L) / 8 * 8;
         if (reading.length != expected) {
-            throw reading.damaged(36, "names that end with the section of " + reading.length + " bytes", expected);
+            throw reading.damaged(36, "names that fill the section of " + reading.length + " bytes", expected);
         }
         for (int number = 0; number < 3; number++) {
             if ((flags >> number & 1) == 0 && reading.i64(8 * number) != 0) {
-                throw reading.damaged(8 * number, "zero, as the flags say that it is not there", reading.i64(8 * number));
+                throw reading.damaged(8 * number, "zero for a field that the flags omit", reading.i64(8 * number));
             }
         }
         for (long at = READING_BYTES + dialectBytes + profileBytes; at < expected; at++) {
@@ -90,14 +91,14 @@ public final class CompiledSet {
     }
 
     /**
-     * Maps a set file, of any size. Only what is asked for is read from the disk. The file must not be changed or truncated while the set
-     * is in use: replace it by renaming another file over it, as {@code reptile} does. The mapping ends when the garbage collector drops
-     * the set.
+     * Maps a set file of any size. Pages are read from disk on demand. The file must not be changed or truncated while
+     * the set is in use; replace it by renaming another file over it, as {@code reptile} does. The mapping ends when
+     * the garbage collector drops the set.
      *
      * @param path the set file
      * @return the set
      * @throws IOException if the file cannot be read or mapped
-     * @throws DamagedSetException if the file is not a set of this format version, or is not complete
+     * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
      */
     public static CompiledSet open(Path path) throws IOException {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
@@ -111,21 +112,21 @@ public final class CompiledSet {
      * @param path the set file
      * @return the set
      * @throws IOException if the file cannot be read, or is larger
-     * @throws DamagedSetException if the file is not a set of this format version, or is not complete
+     * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
      */
     public static CompiledSet read(Path path) throws IOException {
         if (Files.size(path) > MAX_READ_BYTES) {
-            throw new IOException(path + ": " + Files.size(path) + " bytes are more than an array has; use open");
+            throw new IOException(path + ": " + Files.size(path) + " bytes do not fit into an array; use open instead");
         }
         return of(Files.readAllBytes(path));
     }
 
     /**
-     * Takes a set from memory.
+     * Opens a set from memory.
      *
-     * @param bytes the bytes of a set file, which must not be changed afterwards
+     * @param bytes a set file's bytes, which must not be changed afterwards
      * @return the set
-     * @throws DamagedSetException if the bytes are not a set of this format version, or not complete
+     * @throws DamagedSetException if the bytes are not a set of this format version, or are incomplete
      */
     public static CompiledSet of(byte[] bytes) {
         return of(bytes, Bytes.STRIDE_BITS);
@@ -136,10 +137,10 @@ public final class CompiledSet {
     }
 
     /**
-     * Checks the whole file: every hash, every record and every ruleset, and all data that answers depend on, such as flags derived from
-     * ranks. Sets that pass give the same answers as {@code reptile}. Time: one pass over the file.
+     * Checks the whole file: every hash, record and ruleset, and all derived data that answers depend on. Sets that
+     * pass give the same answers as {@code reptile}. Time: one pass over the file.
      *
-     * @throws DamagedSetException with the first mistake that is found
+     * @throws DamagedSetException for the first error
      */
     public void verify() {
         container.checkHashes();
@@ -147,13 +148,14 @@ public final class CompiledSet {
     }
 
     /**
-     * Resolves a crawler by name. A known crawler, such as {@code Googlebot-Image}, obeys the chain of product tokens that its operator
-     * documents; any other name is a product token. {@code *} is a crawler that no group names.
+     * Resolves a crawler by name. A known crawler, such as {@code Googlebot-Image}, obeys the chain of product tokens
+     * that its operator documents. Any other name is a product token. {@code *} is a crawler that no group names.
      *
      * @param name the name
-     * @return the crawler, for questions to this set
-     * @throws AgentNameException if no robots.txt can name it, as with a list or the User-Agent header of a request; or if no robots.txt
-     *     of the set names it and it is one letter off from a known crawler, as {@code Googelbot} is: see {@link #agentExactly}
+     * @return the crawler, for queries to this set
+     * @throws AgentNameException if no robots.txt can contain the name, for example because it is a list or a
+     *     User-Agent header; or if no robots.txt in the set contains it and it differs by one letter from a known
+     *     crawler, such as {@code Googelbot}: see {@link #agentExactly}
      */
     public Agent agent(String name) {
         Agent agent = agentExactly(name);
@@ -166,11 +168,11 @@ public final class CompiledSet {
     }
 
     /**
-     * Resolves a crawler by name, even if the name is nearly that of a known crawler.
+     * Resolves a crawler by name, without checking for misspellings of known crawlers.
      *
      * @param name the name
-     * @return the crawler, for questions to this set
-     * @throws AgentNameException if no robots.txt can name it
+     * @return the crawler, for queries to this set
+     * @throws AgentNameException if no robots.txt can contain the name
      */
     public Agent agentExactly(String name) {
         if (name.equals("*")) {
@@ -182,12 +184,12 @@ public final class CompiledSet {
     }
 
     /**
-     * Resolves a crawler that obeys the groups of the first of these product tokens that a robots.txt names.
+     * Resolves a crawler that obeys the first of these product tokens that a robots.txt names.
      *
      * @param tokens the product tokens, the most specific first
      * @param honoursDefaultGroup whether the crawler obeys the default group where no group names it
-     * @return the crawler, for questions to this set
-     * @throws AgentNameException if no robots.txt can name one of them
+     * @return the crawler, for queries to this set
+     * @throws AgentNameException if no robots.txt can contain one of them
      */
     public Agent agentOfTokens(List<String> tokens, boolean honoursDefaultGroup) {
         List<String> chain = new ArrayList<>();
@@ -200,12 +202,12 @@ public final class CompiledSet {
     }
 
     /**
-     * Resolves the crawler that sends a User-Agent header: the known crawler that is a product in it, or else its first product with a
-     * version that is not a browser's.
+     * Resolves the crawler that sends a User-Agent header. This is a known crawler among the header's products, or else
+     * the first product with a version that is not typical of browsers.
      *
-     * @param header the value of the header
-     * @return the crawler, for questions to this set
-     * @throws AgentNameException if the header names no crawler, as a browser's does not, or has more than 4,096 bytes
+     * @param header the header's value
+     * @return the crawler, for queries to this set
+     * @throws AgentNameException if the header names no crawler, like a browser's, or exceeds 4,096 bytes
      */
     public Agent agentOfHeader(String header) {
         String bytes = bytesOf(header);
@@ -214,18 +216,18 @@ public final class CompiledSet {
             String shown = header.length() > 300 ? header.substring(0, 300) + "..." : header;
             throw new AgentNameException("the User-Agent header \"" + shown + "\" names no crawler");
         }
-        // A name such as MJ12bot is one that a user-agent line of letters cannot have; such a line names MJ.
+        // A user-agent line restricted to letters cannot contain a name such as MJ12bot; it is read as MJ.
         String token = Names.readBack(name, crawlers.syntax);
         Names.check(token, crawlers, false);
         return agent(header, crawlers.find(token));
     }
 
-    /** Resolves a name as the table of crawlers does, which need not be a product token: for conformance tests. */
+    /** Resolves a name by the table of crawlers, even if it is not a product token. For conformance tests. */
     Agent agentUnchecked(byte[] name) {
         return agent(Utf8.shown(name), crawlers.find(new String(name, StandardCharsets.ISO_8859_1)));
     }
 
-    /** The bytes of a name in UTF-8, one character for each. */
+    /** Returns a name's UTF-8 bytes, with one character per byte. */
     private static String bytesOf(String name) {
         return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
@@ -243,13 +245,13 @@ public final class CompiledSet {
     }
 
     /**
-     * The verdicts of several crawlers for one URL, which is split and looked up once for all of them.
+     * Returns several crawlers' verdicts for one URL, which is parsed and looked up once.
      *
      * @param agents the crawlers, all resolved by this set
-     * @param url the URL, absolute
+     * @param url an absolute URL
      * @return a verdict for each crawler, in their order
-     * @throws IllegalArgumentException if another set has resolved one of the crawlers
-     * @throws DamagedSetException if the set turns out to be damaged
+     * @throws IllegalArgumentException if one of the crawlers was resolved by another set
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict[] decide(List<Agent> agents, String url) {
         Verdict[] verdicts = new Verdict[agents.size()];
@@ -267,7 +269,7 @@ public final class CompiledSet {
     }
 
     /**
-     * How many origins (scheme, host and port) the set has.
+     * Returns the number of origins (scheme, host and port) in the set.
      *
      * @return the number
      */
@@ -276,7 +278,7 @@ public final class CompiledSet {
     }
 
     /**
-     * The dialect of the protocol under which the set was compiled.
+     * Returns the name of the dialect that the set was compiled for.
      *
      * @return its name, such as {@code google}
      */
@@ -285,7 +287,7 @@ public final class CompiledSet {
     }
 
     /**
-     * The fetch profile, which says what statuses and errors mean.
+     * Returns the name of the fetch profile, which defines what statuses and errors mean.
      *
      * @return its name
      */
@@ -294,7 +296,7 @@ public final class CompiledSet {
     }
 
     /**
-     * Whether the set knows which rules were in force when, so that {@link Agent#decideAt} can be asked.
+     * Returns whether the set records when rules were active, which {@link Agent#decideAt} requires.
      *
      * @return true if so
      */
@@ -303,7 +305,7 @@ public final class CompiledSet {
     }
 
     /**
-     * The time that the set is for.
+     * Returns the time that the set was compiled for.
      *
      * @return seconds since 1970; {@link Long#MIN_VALUE} if the set was compiled without a time
      */
@@ -311,7 +313,7 @@ public final class CompiledSet {
         return (flags & HAS_TIME) != 0 ? time : Long.MIN_VALUE;
     }
 
-    /** The record of the origin of a URL; -1 if the set does not have it. */
+    /** Returns the record of a URL's origin, or -1 if the set does not contain it. */
     long find(Url url) {
         if (Hosts.isPlain(url.text, url.hostFrom, url.hostTo)) {
             return origins.find(url.text, url.hostFrom, url.hostTo, url.scheme, url.port);
@@ -324,7 +326,7 @@ public final class CompiledSet {
         return new Policy(policies, origins.policy(record));
     }
 
-    /** The policy that was in force at a time; null if the origin was not known then. */
+    /** Returns the policy that was active at a time, or null if the origin was not known then. */
     Policy policyAt(long record, long at) {
         long captures = origins.captures(record);
         if (captures == Section.NONE) {

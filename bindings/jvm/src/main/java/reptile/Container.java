@@ -2,7 +2,7 @@ package reptile;
 
 import java.util.Arrays;
 
-/** The header and the section table of a set file, and its sections. Opening checks all of it but the hashes of the sections. */
+/** A set file's header, section table and sections. Opening checks everything except the section hashes. */
 final class Container {
     /** The format version that this library reads. */
     static final int VERSION = 3;
@@ -14,36 +14,36 @@ final class Container {
     private static final byte[] LABEL = {(byte) 0x89, 'R', 'P', 'T', 'L', '\r', '\n', 0x1A};
     private static final int BYTE_ORDER = 0x01020304;
 
-    /** The names of the sections, in the order in which they are in a file. */
+    /** The names of the sections, in file order. */
     static final String[] NAMES = {
         "reading", "crawlers", "tokens", "buckets", "origins", "captures", "policies", "index", "rulesets", "prints", "lines", "other"
     };
 
     final NormalForm normalForm;
-    /** Whether a product token is that of a file if the file's contains it, and not only if they are equal. */
+    /** Whether a file's product token matches if it contains the crawler's token, not only if they are equal. */
     final boolean matchesContained;
     private final Section[] sections = new Section[NAMES.length];
     private final long[] hashes = new long[NAMES.length];
 
-    /** Reads the header and the table. */
+    /** Reads the header and the section table. */
     Container(Bytes bytes) {
         Section all = new Section(HEADER, bytes, 0, bytes.length());
         if (bytes.length() < HEADER_BYTES || !Arrays.equals(all.copy(0, LABEL.length), LABEL)) {
-            throw all.damaged(0, "the label of a compiled set", "a file of " + bytes.length() + " bytes that does not begin with it");
+            throw all.damaged(0, "a compiled set's label", "a file of " + bytes.length() + " bytes that does not begin with it");
         }
-        expect(all, 8, "format version " + VERSION + ", the only one that this library reads", VERSION);
-        expect(all, 12, "the number of the byte order", BYTE_ORDER);
+        expect(all, 8, "format version " + VERSION + ", the only one supported", VERSION);
+        expect(all, 12, "the byte order mark", BYTE_ORDER);
         normalForm = NormalForm.of(all, all.u32(16));
         long count = all.u32(20);
         if (count > NAMES.length) {
             throw all.damaged(20, "at most " + NAMES.length + " sections", count);
         }
         if (all.i64(24) != bytes.length()) {
-            throw all.damaged(24, "the length of the file, " + bytes.length(), Long.toUnsignedString(all.i64(24)));
+            throw all.damaged(24, "the file's length, " + bytes.length(), Long.toUnsignedString(all.i64(24)));
         }
         long matching = all.u32(32);
         if (matching > 1) {
-            throw all.damaged(32, "a way to match names that this version knows, 0 or 1", matching);
+            throw all.damaged(32, "a known way to match names, 0 or 1", matching);
         }
         matchesContained = matching == 1;
         for (int at = 40; at < 56; at++) {
@@ -56,7 +56,7 @@ final class Container {
         Arrays.fill(hashed, 56, 64, (byte) 0);
         long hash = XxHash3.hash(hashed, 0, tableEnd, 0);
         if (all.i64(56) != hash) {
-            throw all.damaged(56, "the hash of header and section table, " + Long.toHexString(hash), Long.toHexString(all.i64(56)));
+            throw all.damaged(56, "the hash of the header and section table, " + Long.toHexString(hash), Long.toHexString(all.i64(56)));
         }
         readTable(all, bytes, (int) count, tableEnd);
     }
@@ -75,7 +75,7 @@ final class Container {
             String name = name(all, at);
             int place = Arrays.asList(NAMES).subList(next, NAMES.length).indexOf(name);
             if (place < 0) {
-                throw all.damaged(at, "a section that this version knows, in order, each once", '"' + name + '"');
+                throw all.damaged(at, "known sections in order, each once", '"' + name + '"');
             }
             next += place;
             long start = (end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -97,7 +97,7 @@ final class Container {
             next++;
         }
         if (end != bytes.length()) {
-            throw all.damaged(24, "the end of the last section, " + end, bytes.length());
+            throw all.damaged(24, "the last section to end at " + end, bytes.length());
         }
         for (int place = 0; place < sections.length; place++) {
             if (sections[place] == null) {
@@ -106,13 +106,13 @@ final class Container {
         }
     }
 
-    /** The name of a section: eight bytes, padded with zeros. */
+    /** Returns a section's name, which is stored as eight bytes padded with zeros. */
     private static String name(Section all, int at) {
         StringBuilder name = new StringBuilder();
         boolean ended = false;
         for (byte letter : all.copy(at, 8)) {
             if (letter != 0 && (ended || letter < 'a' || letter > 'z')) {
-                throw all.damaged(at, "the name of a section", "byte " + (letter & 0xFF));
+                throw all.damaged(at, "a section name", "byte " + (letter & 0xFF));
             }
             ended |= letter == 0;
             if (!ended) {
@@ -122,12 +122,12 @@ final class Container {
         return name.toString();
     }
 
-    /** A section; one that the file does not have is empty. */
+    /** Returns a section, which is empty if the file does not contain it. */
     Section section(String name) {
         return sections[Arrays.asList(NAMES).indexOf(name)];
     }
 
-    /** Compares the bytes of every section with its hash. */
+    /** Checks the hash of every section. */
     void checkHashes() {
         for (int place = 0; place < sections.length; place++) {
             Section section = sections[place];

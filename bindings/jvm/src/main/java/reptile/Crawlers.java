@@ -4,14 +4,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The known crawlers of a set, and how names are read. Names are texts of one character for each byte. */
+/** A set's known crawlers, and its rules for reading names. Names are strings with one character per byte. */
 final class Crawlers {
-    /** Which strings a user-agent line can name. */
+    /** Which strings a user-agent line can contain. */
     static final int LETTERS = 0;
     static final int BEFORE_VERSION = 1;
     static final int WHOLE_VALUE = 2;
 
-    /** The most bytes of the section, all of which is read when a set is opened. A set has some thousand. */
+    /**
+     * Maximum size of the section, all of which is read when a set is opened. Typical sets have a few thousand bytes.
+     */
     static final int MAX_BYTES = 4 << 20;
 
     private static final int HEADER_BYTES = 8;
@@ -33,7 +35,7 @@ final class Crawlers {
         }
     }
 
-    /** The product tokens of a crawler, in the order in which they are looked for. */
+    /** A crawler's product tokens, in lookup order. */
     static final class Chain {
         final List<String> tokens;
         final boolean honoursDefaultGroup;
@@ -50,16 +52,16 @@ final class Crawlers {
 
     Crawlers(Section section) {
         if (section.length == 0) {
-            throw section.damaged(0, "the section of crawlers", "a file without it");
+            throw section.damaged(0, "a crawlers section", "a file without it");
         }
         if (section.length > MAX_BYTES) {
-            throw section.damaged(0, "at most " + MAX_BYTES + " bytes, the most that this reader takes", section.length);
+            throw section.damaged(0, "at most " + MAX_BYTES + " bytes, this reader's limit", section.length);
         }
         syntax = section.u8(0);
         int cuts = section.u8(1);
         long count = section.u32(4);
         if (syntax > WHOLE_VALUE || cuts > 1 || section.u16(2) != 0 || count > (section.length - HEADER_BYTES) / 4) {
-            String expected = "a syntax up to 2, 0 or 1, 0, and as many crawlers as fit";
+            String expected = "a syntax up to 2, 0 or 1, 0, and a number of crawlers that fits";
             throw section.damaged(0, expected, syntax + ", " + cuts + ", " + section.u16(2) + ", " + count);
         }
         cutsVersion = cuts == 1;
@@ -74,7 +76,7 @@ final class Crawlers {
             start = end;
         }
         if (records + start != section.length) {
-            throw section.damaged(HEADER_BYTES, "records that end with the section of " + section.length + " bytes", records + start);
+            throw section.damaged(HEADER_BYTES, "records that fill the section of " + section.length + " bytes", records + start);
         }
     }
 
@@ -86,7 +88,7 @@ final class Crawlers {
         int length = section.u8(at + 3);
         Entry entry = new Entry(text(section, at + 4, length), section.u8(at), section.u8(at + 1));
         if (entry.flags > 7 || entry.purposes > 3) {
-            throw section.damaged(at, "flags and purposes that this version knows", entry.flags + ", " + entry.purposes);
+            throw section.damaged(at, "known flags and purposes", entry.flags + ", " + entry.purposes);
         }
         long next = at + 4 + length;
         for (int token = 0; token < tokens; token++) {
@@ -110,7 +112,7 @@ final class Crawlers {
         return entries.stream().anyMatch(entry -> Names.lower(entry.name).equals(lower));
     }
 
-    /** Returns a chain with each token as read from a user-agent line. Tokens from which nothing is read are dropped. */
+    /** Returns a chain with each token as read from a user-agent line. Tokens that read as empty are dropped. */
     Chain asRead(Chain chain) {
         List<String> read = new ArrayList<>();
         for (String token : chain.tokens) {
@@ -122,7 +124,7 @@ final class Crawlers {
         return new Chain(read, chain.honoursDefaultGroup);
     }
 
-    /** Looks a name up, in any letter case. Time: compares it with each known name. */
+    /** Looks up a name, ignoring case. Time: one comparison per known name. */
     Chain find(String given) {
         String name = cutsVersion ? Names.withoutVersion(given) : given;
         String lower = Names.lower(name);

@@ -1,6 +1,9 @@
 package reptile;
 
-/** The bytes are not a set of this format version, or the set is damaged. The message says where, what was expected, and what was found. */
+/**
+ * Thrown if the bytes are not a set of this format version, or are damaged. The message says where, and what was
+ * expected and found.
+ */
 public final class DamagedSetException extends ReptileException {
     private static final long serialVersionUID = 1;
 
@@ -16,16 +19,17 @@ public final class DamagedSetException extends ReptileException {
     }
 
     /**
-     * The section with the mistake, as the format names it; {@code header} for the header and the section table.
+     * Returns the section with the error, by its name in the format; {@code header} means the header and the section
+     * table.
      *
-     * @return the name of the section
+     * @return the section's name
      */
     public String section() {
         return section;
     }
 
     /**
-     * Where in the section the mistake is.
+     * Returns the error's offset in the section.
      *
      * @return an offset in bytes from the start of the section
      */

@@ -27,7 +27,7 @@ public final class Explanation {
     }
 
     /**
-     * The verdict.
+     * Returns the verdict.
      *
      * @return the same as {@link Agent#decide(String)} returns
      */
@@ -36,7 +36,7 @@ public final class Explanation {
     }
 
     /**
-     * What the verdict rests on.
+     * Returns the reason for the verdict.
      *
      * @return the reason
      */
@@ -45,17 +45,18 @@ public final class Explanation {
     }
 
     /**
-     * The number that belongs to the reason.
+     * Returns the reason's number.
      *
-     * @return the status for {@link Reason#STATUS} and {@link Reason#NOT_FOUND_PAGE}, the days for {@link Reason#UNREACHABLE}, the product for
-     *     {@link Reason#CHALLENGE_PAGE}; with {@link #isFromLastGoodCopy} that of the failure since then; else 0
+     * @return the status for {@link Reason#STATUS} and {@link Reason#NOT_FOUND_PAGE}, the days for
+     *     {@link Reason#UNREACHABLE}, the product for {@link Reason#CHALLENGE_PAGE}; the later failure's number if
+     *     {@link #isFromLastGoodCopy}; otherwise 0
      */
     public int number() {
         return number;
     }
 
     /**
-     * Whether the rules are those of the last copy that could be fetched, since the origin fails now.
+     * Returns whether the rules come from the last copy that was fetched, because the origin now fails.
      *
      * @return true if so
      */
@@ -64,25 +65,25 @@ public final class Explanation {
     }
 
     /**
-     * The rule that decided.
+     * Returns the deciding rule.
      *
-     * @return empty if no rule did
+     * @return empty if no rule decided
      */
     public Optional<Rule> rule() {
         return Optional.ofNullable(rule);
     }
 
     /**
-     * The line of the rule that decided.
+     * Returns the deciding rule's line.
      *
-     * @return a number from 1 on; 0 if no rule did, or if the set was compiled without line numbers
+     * @return a line number starting at 1, or 0 if no rule decided or the set has no line numbers
      */
     public long line() {
         return rule == null ? 0 : rule.line();
     }
 
     /**
-     * The best {@code Allow} that matches, whether it decided or not.
+     * Returns the best matching {@code Allow}, whether or not it decided.
      *
      * @return empty if none matches
      */
@@ -91,7 +92,7 @@ public final class Explanation {
     }
 
     /**
-     * The best {@code Disallow} that matches, whether it decided or not.
+     * Returns the best matching {@code Disallow}, whether or not it decided.
      *
      * @return empty if none matches
      */
@@ -100,7 +101,7 @@ public final class Explanation {
     }
 
     /**
-     * The verdict and its reason in a line.
+     * Returns the verdict and its reason in one line.
      *
      * @return for instance {@code DISALLOW: line 3: Disallow: /cart}
      */

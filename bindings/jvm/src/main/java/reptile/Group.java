@@ -1,13 +1,16 @@
 package reptile;
 
-/** The groups that a policy has for a crawler. Most policies have one. */
+/** Selects a policy's groups for a crawler. Usually there is one. */
 final class Group {
-    /** No group is for the crawler. */
+    /** No group applies to the crawler. */
     static final int[] NONE = {};
 
     private Group() {}
 
-    /** The groups for the first of these steps that a policy has; each step has the numbers of the tokens that it stands for. */
+    /**
+     * Returns the groups for the first step that the policy names, or else the default group if the crawler honors it.
+     * A step lists token numbers.
+     */
     static int[] choose(Policy policy, long[][] steps, boolean honoursDefaultGroup, boolean matchesContained) {
         for (long[] step : steps) {
             int[] found = matchesContained ? first(policy, step) : all(policy, step[0]);
@@ -19,7 +22,7 @@ final class Group {
         return group < 0 ? NONE : new int[] {group};
     }
 
-    /** All groups of one token. */
+    /** Returns all groups for one token. */
     private static int[] all(Policy policy, long number) {
         int place = policy.place(number);
         int end = place;
@@ -30,7 +33,7 @@ final class Group {
             return NONE;
         }
         if (end - place > Walk.MAX_PASSES) {
-            throw policy.damaged("at most " + Walk.MAX_PASSES + " groups of one token, since each is a pass over the path", end - place);
+            throw policy.damaged("at most " + Walk.MAX_PASSES + " groups per token, since each is a pass over the path", end - place);
         }
         int[] groups = new int[end - place];
         for (int at = 0; at < groups.length; at++) {
@@ -39,7 +42,7 @@ final class Group {
         return groups;
     }
 
-    /** The group of the smallest index of any of these tokens. */
+    /** Returns the group with the smallest index for any of these tokens. */
     private static int[] first(Policy policy, long[] numbers) {
         int best = -1;
         for (long number : numbers) {

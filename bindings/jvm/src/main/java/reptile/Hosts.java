@@ -4,14 +4,20 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** The one form of hosts in which origins are compared. Names beyond ASCII need ICU4J on the class path; without it they have no form. */
+/**
+ * Normalizes hosts for comparing origins. Names beyond ASCII need ICU4J on the class path; without it they have no
+ * normal form.
+ */
 final class Hosts {
-    /** The longest host, in bytes. */
+    /** Maximum host length in bytes. */
     static final int MAX_HOST_BYTES = 255;
 
     private Hosts() {}
 
-    /** Whether a host is in its form already, or has none, so that it can be looked up as it is. True of nearly all hosts. */
+    /**
+     * Returns whether a host can be looked up as it is, because it is already normalized or invalid. True for nearly
+     * all hosts.
+     */
     static boolean isPlain(byte[] in, int from, int to) {
         for (int at = from; at < to; at++) {
             byte letter = in[at];
@@ -22,7 +28,7 @@ final class Hosts {
         return from < to && !(in[from] >= '0' && in[from] <= '9') && in[to - 1] != '.';
     }
 
-    /** The form of a host; null if it is not a valid one. */
+    /** Returns the normal form of a host, or null if it is invalid. */
     static byte[] canonical(byte[] in, int from, int to) {
         byte[] host = decode(in, from, to);
         if (host != null && !isAscii(host)) {
@@ -40,7 +46,7 @@ final class Hosts {
         return name(host);
     }
 
-    /** The form of a host in lower case that is not an IPv6 address. */
+    /** Normalizes a lower-case host that is not an IPv6 address. */
     private static byte[] name(byte[] host) {
         int len = host[host.length - 1] == '.' ? host.length - 1 : host.length;
         if (len == 0 || host[len - 1] == '.') {
@@ -55,7 +61,7 @@ final class Hosts {
         return endsInNumber(name) ? ipv4(name.split("\\.", -1)) : ascii(name);
     }
 
-    /** Whether the last label is a number, so that the name must be an IPv4 address. */
+    /** Returns whether the last label is a number, so that the name must be an IPv4 address. */
     private static boolean endsInNumber(String name) {
         int at = name.lastIndexOf('.') + 1;
         boolean isHex = name.startsWith("0x", at);
@@ -93,7 +99,10 @@ final class Hosts {
         return host != null && Utf8.strict(host) != null;
     }
 
-    /** A copy with the escapes decoded; null if it is too long. A {@code %} that begins no escape stays. */
+    /**
+     * Returns a copy with the escapes decoded, or null if it is too long. A {@code %} without two hexadecimal digits is
+     * kept.
+     */
     private static byte[] decode(byte[] in, int from, int to) {
         byte[] out = new byte[to - from];
         int len = 0;
@@ -105,7 +114,7 @@ final class Hosts {
         return len > MAX_HOST_BYTES ? null : java.util.Arrays.copyOf(out, len);
     }
 
-    /** Reads one to four numbers, of which the last fills the bytes that remain. */
+    /** Parses one to four numbers, the last of which fills the remaining bytes. */
     private static byte[] ipv4(String[] parts) {
         if (parts.length > 4) {
             return null;
@@ -127,7 +136,7 @@ final class Hosts {
         return (address >> 24 & 255) + "." + (address >> 16 & 255) + "." + (address >> 8 & 255) + "." + (address & 255);
     }
 
-    /** A number in decimal, octal or hexadecimal digits of at most 32 bits; -1 if it is not one. */
+    /** Parses a decimal, octal or hexadecimal number of at most 32 bits, or returns -1. */
     private static long number(String part) {
         int radix = part.startsWith("0x") ? 16 : part.length() > 1 && part.startsWith("0") ? 8 : 10;
         String digits = part.substring(radix == 16 ? 2 : radix == 8 ? 1 : 0);
@@ -145,7 +154,9 @@ final class Hosts {
         return number;
     }
 
-    /** The shortest text of an IPv6 address, in brackets; null if the text between the brackets is not one. */
+    /**
+     * Returns the shortest form of an IPv6 address, in brackets, or null if the text between the brackets is invalid.
+     */
     static byte[] ipv6(byte[] in, int from, int to) {
         if (to - from > 45 || from > to) {
             return null;
@@ -162,7 +173,10 @@ final class Hosts {
         return ascii("[" + shortest(all) + "]");
     }
 
-    /** Groups between colons; the last may be an IPv4 address, which counts as two. Null if there is anything else. */
+    /**
+     * Parses groups between colons. The last may be an IPv4 address, which counts as two. Returns null if a group is
+     * invalid.
+     */
     private static int[] groups(String text, boolean mayEndInIpv4) {
         if (text.isEmpty()) {
             return new int[0];
@@ -195,7 +209,7 @@ final class Hosts {
         return count > 8 ? null : java.util.Arrays.copyOf(groups, count);
     }
 
-    /** As RFC 5952 writes it: the first of the longest runs of at least two zero groups is {@code ::}. */
+    /** Formats groups as in RFC 5952: the first of the longest runs of at least two zero groups becomes {@code ::}. */
     private static String shortest(int[] groups) {
         boolean isMapped = groups[5] == 0xFFFF;
         for (int at = 0; at < 5; at++) {
@@ -228,7 +242,7 @@ final class Hosts {
         return text.toString();
     }
 
-    /** UTS 46 by ICU4J, if that is on the class path. */
+    /** UTS 46 as implemented by ICU4J, if it is on the class path. */
     private static final class UnicodeNames {
         private static final Object IDNA;
         private static final Method TO_ASCII;
@@ -261,7 +275,7 @@ final class Hosts {
 
         private UnicodeNames() {}
 
-        /** The A-labels of a name in UTF-8; null if it has none, or without ICU4J. */
+        /** Returns a UTF-8 name's A-labels, or null if it is invalid or ICU4J is missing. */
         static byte[] toAscii(byte[] host) {
             if (IDNA == null) {
                 return null;
@@ -280,7 +294,7 @@ final class Hosts {
             }
         }
 
-        /** Whether there is no error but those that the URL standard does not count: lengths, and hyphens. */
+        /** Returns whether the only errors are lengths and hyphens, which the URL standard ignores. */
         private static boolean isMapped(Iterable<?> errors) {
             for (Object error : errors) {
                 switch (error.toString()) {

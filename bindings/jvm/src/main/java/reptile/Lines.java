@@ -1,6 +1,6 @@
 package reptile;
 
-/** The lines of the rules of groups: the section {@code lines}. */
+/** The line numbers of groups' rules: the section {@code lines}. */
 final class Lines {
     private static final int UNIT = 4;
     private static final int MANY = 63;
@@ -11,7 +11,7 @@ final class Lines {
         this.section = section;
     }
 
-    /** The line of a rule by its place; 0 if line numbers were left out. */
+    /** Returns a rule's line by its index, or 0 if the set has no line numbers. */
     long line(long address, int rule) {
         if (address == Section.NONE) {
             return 0;

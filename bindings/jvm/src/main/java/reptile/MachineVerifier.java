@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Checks that wildcard automata are the Aho-Corasick automata of their segments, and that their fingerprints pass every segment. FORMAT.md
- * defines this under "A wildcard automaton and its segments".
+ * Checks that wildcard automata are the Aho-Corasick automata of their segments, and that their fingerprints pass every
+ * segment. FORMAT.md defines this under "A wildcard automaton and its segments".
  */
 final class MachineVerifier {
-    /** The root, as a suffix. */
+    /** The root, used as a suffix. */
     private static final int ROOT = 0;
     private static final int FINGERPRINT_BYTES = 96;
     /** Length of the segment prefix from which fingerprints are computed. */
@@ -36,7 +36,7 @@ final class MachineVerifier {
     /** A visited state. */
     private static final class Open implements Comparable<Open> {
         final int state;
-        /** The length of the state's text, and its first bytes. */
+        /** Length and first bytes of the state's text. */
         final int length;
         final int[] start;
 
@@ -94,15 +94,18 @@ final class MachineVerifier {
             if (!suffixes.containsKey(own[1][child])) {
                 visit(open, own[0][child], own[1][child], suffix);
             } else if (same != own[1][child]) {
-                throw automaton.damaged(open.state, "the transitions of the suffix", "others");
+                throw automaton.damaged(open.state, "the suffix's transitions", "different ones");
             }
         }
         if (place < others[0].length) {
-            throw automaton.damaged(open.state, "all transitions of the suffix", "fewer");
+            throw automaton.damaged(open.state, "all the suffix's transitions", "fewer");
         }
     }
 
-    /** Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional results. */
+    /**
+     * Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional
+     * results.
+     */
     private void verifyFound(Open open, int suffix) {
         int[][] own = automaton.wildcards(open.state);
         int[][] nested = suffix == ROOT ? new int[0][] : automaton.wildcards(suffix);
@@ -116,11 +119,11 @@ final class MachineVerifier {
             findsMore |= !Arrays.equals(ranks, others);
         }
         if (!hasAll) {
-            throw automaton.damaged(open.state, "all that the state of the longest suffix finds", "less");
+            throw automaton.damaged(open.state, "all results of the longest suffix's state", "fewer");
         }
         for (int entry = 0; entry < count; entry++) {
             if (own[entry][0] > 63 || (numbers >>> own[entry][0] & 1) != 0) {
-                throw automaton.damaged(open.state, "another number for each segment's wildcard automata", own[entry][0]);
+                throw automaton.damaged(open.state, "a distinct number for each segment's wildcard automata", own[entry][0]);
             }
             numbers |= 1L << own[entry][0];
         }
@@ -129,7 +132,7 @@ final class MachineVerifier {
         }
     }
 
-    /** Visits a state that a byte leads to from another one. Within a label the suffix must be the root. */
+    /** Visits a state that a byte leads to from another state. Within a label, the suffix must be the root. */
     private void visit(Open from, int letter, int state, int suffix) {
         int length = automaton.u8(state);
         int text = automaton.labelAt(state);

@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Which texts are product tokens, and what the User-Agent header of a request names. Texts have one character for each byte. */
+/** Checks product tokens, and finds crawlers in User-Agent headers. Names are strings with one character per byte. */
 final class Names {
-    /** The most bytes of a User-Agent header; more than servers take. */
+    /** Maximum size of a User-Agent header in bytes; more than servers accept. */
     static final int MAX_HEADER_BYTES = 4096;
 
-    /** What the headers of browsers consist of, which crawlers imitate. */
+    /** Products in browsers' headers, which crawlers imitate. */
     private static final List<String> OF_BROWSERS = Arrays.asList(
             "mozilla", "applewebkit", "khtml", "gecko", "chrome", "safari", "version", "mobile", "edg", "firefox");
 
     private Names() {}
 
-    /** Letters of ASCII in lower case; other characters stay. */
+    /** Lowercases ASCII letters. */
     static String lower(String name) {
         StringBuilder lower = new StringBuilder(name);
         for (int at = 0; at < name.length(); at++) {
@@ -31,7 +31,7 @@ final class Names {
         return letter == ' ' || letter >= '\t' && letter <= '\r';
     }
 
-    /** What {@code trim} removes from both ends: white space, but no vertical tab. */
+    /** Returns whether {@code trim} removes a character: white space except vertical tab. */
     private static boolean isBlank(char letter) {
         return isSpace(letter) && letter != 0x0B;
     }
@@ -44,25 +44,25 @@ final class Names {
         return text.substring(0, end);
     }
 
-    /** A name without its version, which begins at the first slash, and without the white space before that. */
+    /** Removes a name's version, which begins at the first slash, and the white space before it. */
     static String withoutVersion(String name) {
         int slash = name.indexOf('/');
         return trimEnd(slash < 0 ? name : name.substring(0, slash));
     }
 
     /**
-     * Checks that a user-agent line can name this text, or, if {@code mayBeKnown}, that the text is a known crawler whose name's beginning
-     * a line can name.
+     * Checks that a user-agent line can contain this name. If {@code mayBeKnown}, a known crawler is accepted if a line
+     * can contain the beginning of its name.
      */
     static void check(String name, Crawlers crawlers, boolean mayBeKnown) {
         int slash = name.indexOf('/');
         if (name.indexOf('(') >= 0 || slash >= 0 && hasInnerSpace(name)) {
             String meant = inHeader(name, crawlers);
             throw new AgentNameException("a User-Agent header is not a product token: "
-                    + (meant == null ? "write the crawler's name alone" : "write " + quoted(meant) + ", or ask for agentOfHeader"));
+                    + (meant == null ? "write only the crawler's name" : "write " + quoted(meant) + ", or call agentOfHeader"));
         }
         if (name.indexOf(',') >= 0 || name.indexOf(';') >= 0 || name.indexOf('|') >= 0) {
-            throw new AgentNameException("a list is not a product token: give each name of " + quoted(name) + " by itself");
+            throw new AgentNameException("a list is not a product token: pass the names in " + quoted(name) + " one by one");
         }
         if (slash > 0 && !crawlers.cutsVersion) {
             String meant = quoted(name.substring(0, slash));
@@ -97,7 +97,7 @@ final class Names {
         return '"' + Utf8.shown(name.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1)) + '"';
     }
 
-    /** What is read from a user-agent line with this value. */
+    /** Returns what a user-agent line with this value is read as. */
     static String readBack(String value, int syntax) {
         int end = 0;
         while (end < value.length() && "#\r\n\0".indexOf(value.charAt(end)) < 0) {
@@ -128,7 +128,7 @@ final class Names {
         }
     }
 
-    /** The crawler that a header is most likely from; null if it names none. */
+    /** Returns the crawler that most likely sent a header, or null if it names none. */
     static String inHeader(String header, Crawlers crawlers) {
         String[] words = header.split("[^A-Za-z0-9_/.-]+");
         String longest = null;
@@ -153,7 +153,10 @@ final class Names {
         return longest;
     }
 
-    /** The known name that is one letter off from a name: inserted, removed, replaced, or swapped with the next; null if none is. */
+    /**
+     * Returns the known name that is one letter off (inserted, removed, replaced, or swapped with the next), or null if
+     * there is none.
+     */
     static String near(String name, Crawlers crawlers) {
         String lower = lower(name);
         for (Crawlers.Entry entry : crawlers.entries) {
@@ -169,7 +172,10 @@ final class Names {
         return null;
     }
 
-    /** Of names with fewer than seven letters, only those with two letters swapped are one letter off. */
+    /**
+     * Returns whether two names are one letter apart. Names with fewer than seven letters may differ only by swapped
+     * letters.
+     */
     private static boolean isOneLetterOff(String name, String known) {
         int start = 0;
         int shorter = Math.min(name.length(), known.length());

@@ -1,6 +1,6 @@
 package reptile;
 
-/** The normal forms of the paths of URLs. The forms of patterns are the compiler's business. */
+/** Normal forms of URL paths. Patterns are normalized by the compiler. */
 enum NormalForm {
     /** 1: as written. */
     AS_WRITTEN,
@@ -8,7 +8,7 @@ enum NormalForm {
     ESCAPED,
     /** 3: unreserved characters decoded, others escaped. */
     DECODED,
-    /** 4: as 3, and more characters escaped. */
+    /** 4: like 3, with more characters escaped. */
     RESERVED,
     /** 5: nearly everything decoded; no operators. */
     FULLY_DECODED,
@@ -16,12 +16,12 @@ enum NormalForm {
     VERBATIM;
 
     private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
-    /** What stands for a `*` where there are no operators. */
+    /** Replaces a `*` in forms without operators. */
     private static final byte STAR = 0;
-    /** What stands for a `$` where there are no operators. */
+    /** Replaces a `$` in forms without operators. */
     private static final byte DOLLAR = '\n';
 
-    /** For each byte, the forms (as bits, by ordinal) that may change it or what comes after it. */
+    /** For each byte, the forms (as bits, by ordinal) that may change it or the byte after it. */
     private static final byte[] CHANGED_BY = new byte[256];
 
     static {
@@ -43,25 +43,28 @@ enum NormalForm {
         }
     }
 
-    /** The form with the number that a header has. */
+    /** Returns the form with the number in a header. */
     static NormalForm of(Section header, long number) {
         if (number < 1 || number > values().length) {
-            throw header.damaged(16, "a normal form that this version knows, 1 to " + values().length, number);
+            throw header.damaged(16, "a known normal form, 1 to " + values().length, number);
         }
         return values()[(int) number - 1];
     }
 
-    /** The forms (as bits, by ordinal) that may change a byte or what comes after it. */
+    /** Returns the forms (as bits, by ordinal) that may change a byte or the byte after it. */
     static byte changedBy(int letter) {
         return CHANGED_BY[letter];
     }
 
-    /** The normal form of a path, as {@link #path(byte[], int, int)} has it. */
+    /** Returns the normal form of a URL's path, as {@link #path(byte[], int, int)} does. */
     byte[] path(Url url) {
         return (url.changedBy & 1 << ordinal()) == 0 ? null : path(url.path, url.pathFrom, url.pathTo);
     }
 
-    /** The normal form of a path, as a new array; null if the path is in that form already. Linear; at most three times as long. */
+    /**
+     * Returns the normal form of a path as a new array, or null if it is unchanged. Linear; the result is at most three
+     * times as long.
+     */
     byte[] path(byte[] in, int from, int to) {
         int mask = 1 << ordinal();
         int at = from;
@@ -106,7 +109,7 @@ enum NormalForm {
         return letter == '*' ? STAR : letter == '$' ? DOLLAR : (byte) letter;
     }
 
-    /** Whether a byte that is written as an escape stays one. */
+    /** Returns whether an escaped byte stays escaped. */
     private boolean keepsEscaped(int letter) {
         switch (this) {
             case DECODED:
@@ -119,7 +122,7 @@ enum NormalForm {
         }
     }
 
-    /** Whether a byte that is written as itself becomes an escape. */
+    /** Returns whether a literal byte must be escaped. */
     private boolean mustEscape(int letter, boolean inQuery) {
         switch (this) {
             case ESCAPED:
@@ -141,7 +144,7 @@ enum NormalForm {
                 || letter == '-' || letter == '.' || letter == '_' || letter == '~';
     }
 
-    /** The byte that two hexadecimal digits encode; -1 if they are not such digits. */
+    /** Returns the byte that two hexadecimal digits encode, or -1 if they are not hexadecimal digits. */
     static int hexPair(byte[] in, int at) {
         int high = Character.digit(in[at], 16);
         int low = Character.digit(in[at + 1], 16);

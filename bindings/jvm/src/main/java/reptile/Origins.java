@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** The hash table of origins: the sections {@code buckets} and {@code origins}. */
 final class Origins {
-    /** The most slots that a look-up reads. */
+    /** Maximum number of slots that a lookup reads. */
     static final int MAX_SLOTS_READ = 128;
 
     private static final int HEADER_BYTES = 64;
@@ -38,7 +38,7 @@ final class Origins {
         seed = slots.i64(16);
         slotCount = (slots.length - HEADER_BYTES) / 8;
         if (buckets > slotCount / SLOTS_PER_BUCKET) {
-            throw slots.damaged(8, "at most " + slotCount / SLOTS_PER_BUCKET + " buckets, as many as fit", buckets);
+            throw slots.damaged(8, "at most " + slotCount / SLOTS_PER_BUCKET + " buckets", buckets);
         }
     }
 
@@ -46,13 +46,15 @@ final class Origins {
         return count;
     }
 
-    /** The hash of an origin under a seed. */
+    /** Hashes an origin with a seed. */
     static long hash(byte[] host, int from, int to, int scheme, int port, long seed) {
         long where = ((long) port << 8 | scheme) + 1;
         return (XxHash3.hash(host, from, to - from, seed) + where * MULTIPLIER) * FINAL_MULTIPLIER;
     }
 
-    /** The offset of the record of an origin in the section {@code origins}; -1 if the set does not have it. */
+    /**
+     * Returns the offset of an origin's record in the section {@code origins}, or -1 if the set does not contain it.
+     */
     long find(byte[] host, int from, int to, int scheme, int port) {
         if (buckets == 0) {
             return -1;
@@ -86,7 +88,7 @@ final class Origins {
     }
 
     private boolean isAt(long at, byte[] host, int from, int to, int scheme, int port) {
-        records.check(at, RECORD_BYTES, "the record of an origin");
+        records.check(at, RECORD_BYTES, "an origin's record");
         ByteBuffer buffer = records.buffer(at);
         int index = records.index(at);
         int length = buffer.get(index + 15) & 0xFF;
@@ -102,17 +104,17 @@ final class Origins {
         return true;
     }
 
-    /** The address of the policy of a record. */
+    /** Returns the address of a record's policy. */
     long policy(long record) {
         return records.u32(record);
     }
 
-    /** The address of the captures of a record; {@link Section#NONE} if it has none. */
+    /** Returns the address of a record's captures, or {@link Section#NONE} if it has none. */
     long captures(long record) {
         return records.u32(record + 4);
     }
 
-    /** Checks that no look-up reads too many slots, whatever it looks for, and that there are as many slots as origins. */
+    /** Checks that no lookup reads too many slots, and that there are as many slots as origins. */
     void checkRuns(long expected) {
         long run = 0;
         long used = 0;
@@ -121,7 +123,7 @@ final class Origins {
             run = isUsed ? run + 1 : 0;
             used += isUsed ? 1 : 0;
             if (run >= MAX_SLOTS_READ && slot % SLOTS_PER_BUCKET == 0 && slot < buckets * SLOTS_PER_BUCKET) {
-                throw slots.damaged(HEADER_BYTES + slot * 8, "fewer than " + MAX_SLOTS_READ + " slots in a row", run);
+                throw slots.damaged(HEADER_BYTES + slot * 8, "fewer than " + MAX_SLOTS_READ + " consecutive used slots", run);
             }
         }
         if (used != expected) {

@@ -2,9 +2,9 @@ package reptile;
 
 import java.nio.ByteBuffer;
 
-/** What the robots.txt of an origin, or its absence, says for all crawlers: one record of the section {@code policies}. */
+/** What an origin's robots.txt, or its absence, says for all crawlers: one record of the section {@code policies}. */
 final class Policy {
-    /** The sources of a policy. */
+    /** Policy sources. */
     static final int RULES = 0;
     static final int LAST_GOOD_COPY = 1;
     static final int ALLOW_ALL = 2;
@@ -68,7 +68,7 @@ final class Policy {
         return source() <= LAST_GOOD_COPY;
     }
 
-    /** The bytes that this record takes, with its padding. */
+    /** Returns the record's size in bytes, including padding. */
     long bytes() {
         return HEADER_BYTES + 8L * tokens + 8L * groups;
     }
@@ -90,7 +90,7 @@ final class Policy {
         return checked(group);
     }
 
-    /** The index of the default group; -1 if there is none. */
+    /** Returns the index of the default group, or -1 if there is none. */
     int defaultGroup() {
         long group = buffer.getInt(index + 4) & 0xFFFF_FFFFL;
         return group == Section.NONE ? -1 : checked(group);
@@ -103,12 +103,12 @@ final class Policy {
         return (int) group;
     }
 
-    /** The number of the ruleset of a group. */
+    /** Returns a group's ruleset number. */
     long ruleset(int group) {
         return buffer.getInt(groupAt(group)) & 0xFFFF_FFFFL;
     }
 
-    /** The address of the lines of a group; {@link Section#NONE} if line numbers were left out. */
+    /** Returns the address of a group's line numbers, or {@link Section#NONE} if the set has none. */
     long lines(int group) {
         return buffer.getInt(groupAt(group) + 4) & 0xFFFF_FFFFL;
     }
@@ -117,7 +117,7 @@ final class Policy {
         return index + HEADER_BYTES + 8 * tokens + 8 * group;
     }
 
-    /** The first place among the tokens that has a number, or where it would be. */
+    /** Returns the index of the first token with a number, or its insertion point. */
     int place(long number) {
         int low = 0;
         int high = tokens;

@@ -1,35 +1,36 @@
 package reptile;
 
-/** What a verdict rests on. */
+/** The reason for a verdict. */
 public enum Reason {
-    /** A rule matches, and decides. */
+    /** A matching rule decided. */
     RULE,
-    /** There are rules for the crawler, and none of them matches; the verdict is {@link Verdict#ALLOW}. */
+    /** The crawler has rules, but none matches; the verdict is {@link Verdict#ALLOW}. */
     NO_RULE_MATCHES,
-    /** No group of the robots.txt is for the crawler, or the crawler obeys no robots.txt; the verdict is {@link Verdict#ALLOW}. */
+    /** No group applies to the crawler, or the crawler obeys no robots.txt; the verdict is {@link Verdict#ALLOW}. */
     NO_GROUP,
-    /** The answer to the request for the robots.txt had a status that decides for all URLs; {@link Explanation#number()} is the status. */
+    /** The response had a status that decides for all URLs; {@link Explanation#number()} is the status. */
     STATUS,
-    /** There were too many redirects on the way to the robots.txt. */
+    /** There were too many redirects. */
     TOO_MANY_REDIRECTS,
-    /** The robots.txt could not be fetched because of the network. */
+    /** The robots.txt could not be fetched because of a network error. */
     NETWORK_ERROR,
-    /** The answer was not a text file. */
+    /** The response was not a text file. */
     NOT_TEXT,
     /** The robots.txt was too large. */
     TOO_LARGE,
-    /** The origin was out of reach for longer than {@link Explanation#number()} days. */
+    /** The origin was unreachable for more than {@link Explanation#number()} days. */
     UNREACHABLE,
     /**
-     * The response had a 5xx status and a page that says "not found", which counts as 404. {@link Explanation#number()} is the status.
+     * The response had a 5xx status and a page that says "not found", which counts as 404. {@link Explanation#number()}
+     * is the status.
      */
     NOT_FOUND_PAGE,
     /**
-     * The response was a challenge page, a browser test instead of the robots.txt. {@link Explanation#number()} is the product, as listed
-     * in {@code engine/FORMAT.md}.
+     * The response was a challenge page (a browser test) instead of the robots.txt. {@link Explanation#number()} is the
+     * product, as listed in {@code engine/FORMAT.md}.
      */
     CHALLENGE_PAGE,
-    /** The policy says that everything is allowed, or everything disallowed, without a cause. */
+    /** The policy allows or disallows everything without a recorded cause. */
     NO_CAUSE,
     /** The set has no robots.txt for the origin; the verdict is {@link Verdict#UNKNOWN}. */
     NO_ROBOTS_TXT,

@@ -1,6 +1,6 @@
 package reptile;
 
-/** The base of every exception that this library throws about a set or a name; files that cannot be read are an {@link java.io.IOException}. */
+/** The base class of exceptions about sets and names. Unreadable files are an {@link java.io.IOException}. */
 public class ReptileException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -13,7 +13,7 @@ public final class Rule {
     }
 
     /**
-     * Which kind of rule it is.
+     * Returns the kind of rule.
      *
      * @return true for an {@code Allow}, false for a {@code Disallow}
      */
@@ -22,25 +22,25 @@ public final class Rule {
     }
 
     /**
-     * The line of the rule in its robots.txt.
+     * Returns the rule's line in its robots.txt.
      *
-     * @return a number from 1 on; 0 if the set was compiled without line numbers
+     * @return a line number starting at 1, or 0 if the set has no line numbers
      */
     public long line() {
         return line;
     }
 
     /**
-     * The pattern in the set's normal form: escapes may be written otherwise than in the file.
+     * Returns the pattern in the set's normal form, in which escapes may differ from the file.
      *
-     * @return the pattern, with the replacement character for bytes that are not UTF-8
+     * @return the pattern, with invalid UTF-8 replaced
      */
     public String pattern() {
         return Utf8.shown(pattern);
     }
 
     /**
-     * The rule as a line of a robots.txt, without the line's number.
+     * Returns the rule as a robots.txt line, without the line number.
      *
      * @return for instance {@code Disallow: /cart}
      */

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** The automata of the set, by number: the sections {@code index} and {@code rulesets}. */
+/** The set's automata by number: the sections {@code index} and {@code rulesets}. */
 final class Rulesets {
-    /** The most bytes of a ruleset that is patched, and of patches. */
+    /** Maximum size in bytes of a patched ruleset, and of its patches. */
     static final int MAX_PATCHED_BYTES = 2048;
 
     private static final int WHOLE = 0;
@@ -37,7 +37,7 @@ final class Rulesets {
         return entry & 0xFFFF_FFFF_FFFFL;
     }
 
-    /** Checks where a ruleset begins and ends; its start. */
+    /** Checks a ruleset's bounds and returns its start. */
     private long start(long number) {
         long start = number == 0 ? 0 : end(entry(number - 1));
         long end = end(entry(number));
@@ -48,7 +48,7 @@ final class Rulesets {
         return start;
     }
 
-    /** The automaton with a number. Copies one that is stored as patches. */
+    /** Returns the automaton with a number. If it is stored as patches, a copy is made. */
     Automaton get(long number) {
         long entry = entry(number);
         long start = start(number);
@@ -59,14 +59,14 @@ final class Rulesets {
             case PATCHES:
                 return new Automaton(patched(number, start, length), 0, number);
             default:
-                throw index.damaged(8 * number, "a payload that this version knows, 0 or 1", entry >>> 48);
+                throw index.damaged(8 * number, "a known payload, 0 or 1", entry >>> 48);
         }
     }
 
     private ByteBuffer patched(long number, long start, int length) {
         long base = length < 4 ? number : bytes.u32(start);
         if (base >= number || entry(base) >>> 48 != WHOLE) {
-            throw bytes.damaged(start, "the number of a whole ruleset before " + number, base);
+            throw bytes.damaged(start, "a complete ruleset before " + number, base);
         }
         long from = start(base);
         long size = end(entry(base)) - from;

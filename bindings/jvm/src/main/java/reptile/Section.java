@@ -2,12 +2,17 @@ package reptile;
 
 import java.nio.ByteBuffer;
 
-/** The bytes of one section. Every access is checked; one beyond the section's end is a {@link DamagedSetException}. */
+/**
+ * The bytes of one section. Every access is bounds-checked and throws {@link DamagedSetException} if it is out of
+ * range.
+ */
 final class Section {
-    /** A number of four bytes of which all bits are 1. */
+    /** A four-byte number with all bits set. */
     static final long NONE = 0xFFFF_FFFFL;
 
-    /** The most bytes of a text that is copied: more than any robots.txt of 16 MB can have in one, escaped. */
+    /**
+     * Maximum size in bytes of a text that is copied. No robots.txt of 16 MB contains a longer one, even when escaped.
+     */
     static final int MAX_TEXT_BYTES = 64 << 20;
 
     final String name;
@@ -26,22 +31,22 @@ final class Section {
         return new DamagedSetException(name, at, expected, String.valueOf(found));
     }
 
-    /** Checks that so many bytes at an offset lie in the section, and in one part. */
+    /** Checks that the section contains {@code count} bytes at an offset, and that they are contiguous. */
     void check(long at, long count, String what) {
         if (at < 0 || count < 0 || at > length || count > length - at) {
             throw damaged(at, what + " of " + count + " bytes", "a section of " + length + " bytes");
         }
         if (count > bytes.stride()) {
-            throw damaged(at, what + " of at most " + bytes.stride() + " bytes, the most that this reader takes", count);
+            throw damaged(at, what + " of at most " + bytes.stride() + " bytes, this reader's limit", count);
         }
     }
 
-    /** The buffer in which what begins at an offset lies; {@link #index} says where. */
+    /** Returns the buffer that contains an offset, at {@link #index}. */
     ByteBuffer buffer(long at) {
         return bytes.part(start + at);
     }
 
-    /** The index in {@link #buffer} of an offset. */
+    /** Returns the index of an offset in {@link #buffer}. */
     int index(long at) {
         return bytes.index(start + at);
     }
@@ -61,13 +66,13 @@ final class Section {
         return buffer(at).getInt(index(at)) & 0xFFFF_FFFFL;
     }
 
-    /** Eight bytes, as a signed number. */
+    /** Reads eight bytes as a signed number. */
     long i64(long at) {
         check(at, 8, "a number");
         return buffer(at).getLong(index(at));
     }
 
-    /** Eight bytes that count or point, which cannot be more than a file has. */
+    /** Reads an eight-byte count or offset, which must not be negative. */
     long u63(long at, String what) {
         long number = i64(at);
         if (number < 0) {
@@ -76,11 +81,11 @@ final class Section {
         return number;
     }
 
-    /** A copy of some bytes. */
+    /** Copies a range of bytes. */
     byte[] copy(long at, int count) {
         check(at, count, "a text");
         if (count > MAX_TEXT_BYTES) {
-            throw damaged(at, "a text of at most " + MAX_TEXT_BYTES + " bytes, the most that this reader takes", count);
+            throw damaged(at, "a text of at most " + MAX_TEXT_BYTES + " bytes, this reader's limit", count);
         }
         byte[] copy = new byte[count];
         if (count == 0) {
@@ -92,7 +97,7 @@ final class Section {
         return copy;
     }
 
-    /** The hash of all bytes of the section. */
+    /** Returns the hash of the whole section. */
     long hash() {
         return XxHash3.hash(bytes, start, length);
     }

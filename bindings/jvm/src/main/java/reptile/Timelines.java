@@ -1,6 +1,6 @@
 package reptile;
 
-/** Which policy of an origin was in force when, in a set by time: the section {@code captures}. */
+/** The periods in which an origin's policies were active, in a set by time: the section {@code captures}. */
 final class Timelines {
     private static final int UNIT = 4;
 
@@ -10,7 +10,7 @@ final class Timelines {
         this.section = section;
     }
 
-    /** The address of the policy that was in force at a time; -1 if the origin was not known then. */
+    /** Returns the address of the policy that was active at a time, or -1 if the origin was not known then. */
     long policyAt(long address, long time) {
         long at = address * UNIT;
         long spans = section.u32(at + 4);

@@ -1,8 +1,8 @@
 package reptile;
 
-/** Explains a verdict: the best rules of the groups of a crawler, which decide together. Mostly there is one group. */
+/** Explains a verdict: the best rules of a crawler's groups, which decide together. Usually there is one group. */
 final class Together {
-    /** The best rule of a kind so far. */
+    /** The best rule of one kind so far. */
     private static final class Best {
         Rule rule;
         long key;
@@ -24,7 +24,7 @@ final class Together {
         this.set = set;
     }
 
-    /** The verdict of groups for a path in normal form, with the rules. */
+    /** Returns the groups' verdict for a normalized path, with the rules. */
     static Explanation explain(CompiledSet set, Policy policy, int[] groups, byte[] path) {
         Together best = new Together(set);
         int passes = 0;
@@ -40,7 +40,7 @@ final class Together {
     private void take(Walk walk, Automaton automaton, long lines, boolean alone) {
         int otherwise = automaton.otherwise();
         if (otherwise != Automaton.NO_RANK) {
-            // A rule with an empty pattern restricts nothing; it has no place in the order of the others.
+            // A rule with an empty pattern restricts nothing and has no place in the other rules' order.
             empty.offer(rule(walk, otherwise, lines), otherwise & 1);
         }
         for (int rank : new int[] {walk.allow, walk.disallow}) {

@@ -2,7 +2,7 @@ package reptile;
 
 import java.util.Arrays;
 
-/** The product tokens that the files of the set name, in lower case and in the order of their bytes. */
+/** The product tokens that the set's files name, in lower case and in byte order. */
 final class Tokens {
     private final Section section;
     private final long count;
@@ -11,7 +11,7 @@ final class Tokens {
         this.section = section;
         long found = section.length == 0 ? 0 : section.u63(0, "a number of tokens");
         if (found > Math.max(0, section.length - 8) / 8 || found >= Section.NONE) {
-            throw section.damaged(0, "as many tokens as fit", found);
+            throw section.damaged(0, "a number of tokens that fits", found);
         }
         count = found;
     }
@@ -20,18 +20,18 @@ final class Tokens {
         return count;
     }
 
-    /** The text of a token. */
+    /** Returns a token's text. */
     byte[] text(long number) {
         long texts = 8 + 8 * count;
-        long start = number == 0 ? 0 : section.u63(8 * number, "the end of a text");
-        long end = section.u63(8 + 8 * number, "the end of a text");
+        long start = number == 0 ? 0 : section.u63(8 * number, "a text's end");
+        long end = section.u63(8 + 8 * number, "a text's end");
         if (start > end || end > section.length - texts || end - start > Integer.MAX_VALUE) {
             throw section.damaged(8 + 8 * number, "an end from " + start + " to " + (section.length - texts), end);
         }
         return section.copy(texts + start, (int) (end - start));
     }
 
-    /** The number of the token that is equal to a name in lower case; -1 if there is none. */
+    /** Returns the number of the token that equals a lower-case name, or -1 if there is none. */
     long find(byte[] name) {
         long low = 0;
         long high = count;
@@ -50,7 +50,7 @@ final class Tokens {
         return -1;
     }
 
-    /** The numbers of the tokens that contain a name in lower case. Looks at every token. */
+    /** Returns the numbers of the tokens that contain a lower-case name. Scans all tokens. */
     long[] containing(byte[] name) {
         long[] found = new long[8];
         int len = 0;

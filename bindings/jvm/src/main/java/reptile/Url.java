@@ -1,19 +1,19 @@
 package reptile;
 
 /**
- * A URL, split into what names the origin and the path that rules are matched against. Nothing is decoded or resolved.
+ * A URL, split into its origin and the path that rules are matched against. Nothing is decoded or resolved.
  *
- * <p>{@link #split} refuses every text in whose authority two clients would read different hosts. {@link #pathOf} takes any text, for
- * questions about one robots.txt whatever the host.
+ * <p>{@link #split} rejects every text whose authority is ambiguous, that is, where two clients could read different
+ * hosts. {@link #pathOf} accepts any text, for queries about one robots.txt regardless of the host.
  */
 final class Url {
-    /** The longest URL that is decided, in bytes. */
+    /** Maximum URL length in bytes. */
     static final int MAX_URL_BYTES = 65_536;
 
     private static final byte[] SLASH = {'/'};
     private static final int[] PORTS = {80, 443, 21};
 
-    /** What bytes mean in an authority. */
+    /** Meanings of bytes in an authority. */
     private static final int END = 1;
     private static final int AMBIGUOUS = 2;
     private static final int FORBIDDEN = 4;
@@ -23,7 +23,10 @@ final class Url {
     private static final int PERCENT = 64;
     private static final byte[] KINDS = new byte[256];
 
-    /** What bytes after the authority mean: the normal forms that may change them, and whether they are no part of a path. */
+    /**
+     * Meanings of bytes after the authority: the normal forms that may change them, and whether they cannot be part of
+     * a path.
+     */
     private static final byte[] PATH_KINDS = new byte[256];
     private static final int SPECIAL = 0x80;
     private static final int EVERY_FORM = 0x7F;
@@ -57,21 +60,21 @@ final class Url {
     /** The path, in {@link #path}. */
     int pathFrom;
     int pathTo;
-    /** The array that has the path: the text, or a copy with the slash that is missing. */
+    /** The array that contains the path: the text, or a copy with the missing slash added. */
     byte[] path;
-    /** The normal forms (as bits) that may change the path; the others do not. */
+    /** The normal forms (as bits) that may change the path. */
     int changedBy = EVERY_FORM;
 
     private Url() {}
 
-    /** Splits a URL; null if it is invalid, or has half of a surrogate pair. */
+    /** Splits a URL, or returns null if it is invalid or contains an unpaired surrogate. */
     static Url split(String text) {
         // UTF-8 has at least as many bytes as the text has characters.
         byte[] bytes = text.length() > MAX_URL_BYTES ? null : Utf8.bytes(text);
         return bytes == null ? null : split(bytes);
     }
 
-    /** Splits a URL; null if it is invalid. Linear, and without a copy of the text. */
+    /** Splits a URL, or returns null if it is invalid. Linear, without copying the text. */
     static Url split(byte[] text) {
         if (text.length > MAX_URL_BYTES) {
             return null;
@@ -95,7 +98,7 @@ final class Url {
         return url.readAuthority(start, end, kinds) && url.readTail(end) ? url : null;
     }
 
-    /** Reads {@code scheme://}; where the authority begins, or -1. */
+    /** Reads {@code scheme://}. Returns where the authority begins, or -1. */
     private int readScheme() {
         if (text.length < 6 || (text[0] | 0x20) != 'h' && (text[0] | 0x20) != 'f') {
             return -1;
@@ -152,7 +155,9 @@ final class Url {
         return Hosts.isUtf8(text, hostFrom, hostTo) && (hostTo == end || readPort(hostTo, end));
     }
 
-    /** Where the host begins after user information that is valid; -1 if it is not, or if another {@code @} follows. */
+    /**
+     * Returns where the host begins after valid user information, or -1 if it is invalid or another {@code @} follows.
+     */
     private int afterUser(int start, int end) {
         int at = find(start, end, '@');
         if (find(at + 1, end, '@') < end) {
@@ -175,7 +180,7 @@ final class Url {
         return from;
     }
 
-    /** The byte of the escape at a {@code %}; -1 if there is none before the end. */
+    /** Returns the byte that the escape at a {@code %} encodes, or -1 if there is no escape before the end. */
     private int escape(int at, int end) {
         return at + 2 < end ? NormalForm.hexPair(text, at + 1) : -1;
     }
@@ -197,7 +202,7 @@ final class Url {
         return true;
     }
 
-    /** Reads what follows the host: a colon, and digits or nothing. */
+    /** Reads the part after the host: a colon, and digits or nothing. */
     private boolean readPort(int from, int end) {
         if (text[from] != ':') {
             return false;
@@ -219,7 +224,7 @@ final class Url {
         return true;
     }
 
-    /** Takes the path, without the fragment; false if a NUL, tab or line break follows the authority. */
+    /** Sets the path, without the fragment. Returns false if the tail contains a NUL, tab or line break. */
     private boolean readTail(int from) {
         byte[] text = this.text;
         int kinds = 0;
@@ -240,12 +245,12 @@ final class Url {
         return true;
     }
 
-    /** Whether a byte makes a URL invalid wherever it is. */
+    /** Returns whether a byte makes a URL invalid anywhere. */
     private static boolean isControl(byte letter) {
         return letter == 0 || letter == '\t' || letter == '\n' || letter == '\r';
     }
 
-    /** The path is this part of the text, with a slash before it where it has none. */
+    /** Sets the path to this part of the text, adding a leading slash if it is missing. */
     private void takePath(int from, int to) {
         if (from < to && text[from] == '/') {
             path = text;
@@ -263,7 +268,7 @@ final class Url {
         }
     }
 
-    /** The path of any text; scheme and host may be missing, and a NUL ends the path. Never fails. */
+    /** Returns the path of any text. Scheme and host may be missing, and a NUL ends the path. Never fails. */
     static Url pathOf(byte[] text) {
         Url url = new Url();
         url.text = text;
@@ -277,12 +282,12 @@ final class Url {
             url.takePath(0, 0);
             return url;
         }
-        // The fragment ends the text before a NUL does, since a NUL in the fragment is dropped with it.
+        // Remove the fragment first: a NUL inside the fragment does not count.
         url.takePath(from, url.find(from, fragment, 0));
         return url;
     }
 
-    /** The place of the first {@code /}, {@code ?} or {@code ;}. */
+    /** Returns the index of the first {@code /}, {@code ?} or {@code ;}. */
     private int findPath(int from) {
         while (from < text.length && text[from] != '/' && text[from] != '?' && text[from] != ';') {
             from++;

@@ -6,15 +6,15 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** Texts as bytes, and bytes as texts. */
+/** Converts between strings and UTF-8 bytes. */
 final class Utf8 {
     private Utf8() {}
 
-    /** The bytes of a text in UTF-8; null if it has half of a surrogate pair, which has no bytes in UTF-8. */
+    /** Returns a string as UTF-8, or null if it contains an unpaired surrogate. */
     static byte[] bytes(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        // Java writes a question mark for half of a pair, so that the text is not what the bytes say. For ASCII this comparison costs
-        // less than a look at each character.
+        // Java encodes an unpaired surrogate as a question mark, which would change the text. For ASCII, this
+        // comparison is cheaper than looking at each character.
         boolean isAscii = bytes.length == text.length() && new String(bytes, StandardCharsets.ISO_8859_1).equals(text);
         return isAscii ? bytes : strictBytes(text);
     }
@@ -32,7 +32,7 @@ final class Utf8 {
         }
     }
 
-    /** The text of bytes; null if they are not valid UTF-8. */
+    /** Decodes UTF-8, or returns null if it is invalid. */
     static String strict(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8.newDecoder()
@@ -44,7 +44,7 @@ final class Utf8 {
         }
     }
 
-    /** The text of bytes that a person reads; what is not valid is replaced. */
+    /** Decodes UTF-8 for display; invalid bytes are replaced. */
     static String shown(byte[] bytes) {
         return new String(bytes, StandardCharsets.UTF_8);
     }

@@ -1,9 +1,9 @@
 package reptile;
 
 /**
- * Reads every record that a decision can use, follows every reference, and checks all data that answers depend on. Sets that pass answer
- * every question without an error, and like {@code reptile}. The canonical form is not proved; {@code reptile verify} proves it. FORMAT.md
- * lists the differences.
+ * Reads every record that a decision can use, follows every reference, and checks all data that answers depend on. Sets
+ * that pass answer every query without an error and in agreement with {@code reptile}. The canonical form is not
+ * checked; {@code reptile verify} does that. FORMAT.md lists the differences.
  */
 final class Verifier {
     private final Container container;
@@ -14,7 +14,7 @@ final class Verifier {
     /** For each ruleset, the maximum number of passes over a path for one decision. */
     private short[] passes = new short[0];
 
-    /** Creates a verifier. The time is the set's time, or {@link Long#MIN_VALUE} if there is none. */
+    /** Creates a verifier. The time is the set's time, or {@link Long#MIN_VALUE} if it has none. */
     Verifier(Container container, boolean isByTime, long time) {
         this.container = container;
         this.isByTime = isByTime;
@@ -23,7 +23,7 @@ final class Verifier {
         tokens = new Tokens(container.section("tokens"));
     }
 
-    /** The addresses at which the records of a section begin. */
+    /** The addresses of a section's records. */
     private static final class Starts {
         private final Section section;
         private final int unit;
@@ -34,7 +34,7 @@ final class Verifier {
             this.unit = unit;
             long units = section.length / unit;
             if (section.length % unit != 0 || units > Section.NONE) {
-                throw section.damaged(0, "whole units of " + unit + " bytes, at most 2^32", section.length);
+                throw section.damaged(0, "a multiple of " + unit + " bytes, at most 2^32 units", section.length);
             }
             bits = new long[(int) (units / 64) + 1];
         }
@@ -43,7 +43,7 @@ final class Verifier {
             bits[(int) (at / unit >>> 6)] |= 1L << (at / unit);
         }
 
-        /** Checks that a record begins at an address, which stands at a place of another section. */
+        /** Checks that an address found in another section is the start of a record. */
         void check(long address, Section from, long at) {
             boolean begins = address < section.length / unit && (bits[(int) (address >>> 6)] >>> address & 1) != 0;
             if (!begins) {
@@ -88,7 +88,7 @@ final class Verifier {
 
     private void verifyRulesets() {
         if (rulesets.count() > Integer.MAX_VALUE - 8) {
-            throw container.section("index").damaged(0, "fewer than 2^31 rulesets, the most that this reader verifies", rulesets.count());
+            throw container.section("index").damaged(0, "fewer than 2^31 rulesets, this verifier's limit", rulesets.count());
         }
         passes = new short[(int) rulesets.count()];
         for (int number = 0; number < passes.length; number++) {
@@ -98,7 +98,7 @@ final class Verifier {
         Section bytes = container.section("rulesets");
         long end = rulesets.count() == 0 ? 0 : index.i64(index.length - 8) & 0xFFFF_FFFF_FFFFL;
         if (index.length % 8 != 0 || end != bytes.length) {
-            throw index.damaged(Math.max(0, index.length - 8), "the end of the section rulesets, " + bytes.length, end);
+            throw index.damaged(Math.max(0, index.length - 8), "the end of rulesets at " + bytes.length, end);
         }
     }
 
@@ -118,7 +118,7 @@ final class Verifier {
             int width = 1 << (head & 3);
             bytes = (bytes + width * count + 3) / 4 * 4;
             if (width > 4 || bytes > lines.length - at) {
-                throw lines.damaged(at, "lines of 1, 2 or 4 bytes that end in the section", count + " lines of " + width + " bytes");
+                throw lines.damaged(at, "lines of 1, 2 or 4 bytes that fit into the section", count + " lines of " + width + " bytes");
             }
             at += bytes;
         }
@@ -133,7 +133,7 @@ final class Verifier {
             starts.add(at);
             Policy policy = new Policy(policies, at / 8);
             if (!policy.hasRules() && (policy.defaultGroup() >= 0 || policy.tokenCount() + policy.groupCount() > 0)) {
-                throw policies.damaged(at, "no groups where no rules decide", policy.groupCount());
+                throw policies.damaged(at, "no groups, since no rules decide", policy.groupCount());
             }
             policy.defaultGroup();
             for (int group = 0; group < policy.groupCount(); group++) {
@@ -155,7 +155,7 @@ final class Verifier {
         return starts;
     }
 
-    /** The tokens of a policy are in order, and groups that decide together have joint ranks. */
+    /** Checks that a policy's tokens are in order, and that groups which decide together have joint ranks. */
     private void verifyGroups(Section policies, Policy policy, long at) {
         int sum = 0;
         for (int place = 0; place < policy.tokenCount(); place++) {
@@ -163,7 +163,7 @@ final class Verifier {
             boolean isSame = place > 0 && policy.token(place - 1) == policy.token(place);
             sum = (isSame ? sum : 0) + passes[(int) policy.ruleset(group)];
             if (sum > Walk.MAX_PASSES) {
-                throw policies.damaged(at, "at most " + Walk.MAX_PASSES + " passes of the groups of a token", sum);
+                throw policies.damaged(at, "at most " + Walk.MAX_PASSES + " passes over a token's groups", sum);
             }
             if (policy.token(place) >= tokens.count()) {
                 throw policies.damaged(at, "one of " + tokens.count() + " tokens", policy.token(place));
@@ -174,7 +174,7 @@ final class Verifier {
             int before = policy.groupOf(place - 1);
             boolean isOrdered = policy.token(place - 1) == policy.token(place) && before < group;
             if (!isOrdered || !hasJointRanks(policy, before) || !hasJointRanks(policy, group)) {
-                throw policies.damaged(at, "tokens in order, and joint ranks for those of several groups", "token " + policy.token(place));
+                throw policies.damaged(at, "tokens in order, and joint ranks for tokens with several groups", "token " + policy.token(place));
             }
         }
     }
@@ -192,19 +192,19 @@ final class Verifier {
             starts.add(at);
             at += isByTime ? timeline(captures, at, policies) : captures(captures, at, policies);
             if (at > captures.length) {
-                throw captures.damaged(captures.length, "the end of a record", "a record that ends at " + at);
+                throw captures.damaged(captures.length, "a record's end", "a record that ends at " + at);
             }
         }
         return starts;
     }
 
-    /** Checks a timeline; its length. */
+    /** Checks a timeline and returns its length. */
     private static long timeline(Section section, long at, Starts policies) {
         long count = section.u32(at);
         long spans = section.u32(at + 4);
         long bytes = 8 + 12 * spans + 32 * count;
         if (bytes > section.length - at) {
-            throw section.damaged(at, "captures and spans that end in the section", count + " and " + spans);
+            throw section.damaged(at, "captures and spans that fit into the section", count + " and " + spans);
         }
         for (long span = 0; span < spans; span++) {
             if (span > 0 && section.i64(at + 8 * span) >= section.i64(at + 8 + 8 * span)) {
@@ -219,7 +219,7 @@ final class Verifier {
         return bytes;
     }
 
-    /** Checks the captures of an origin in a set that is not by time; their length. */
+    /** Checks an origin's captures in a set that is not by time, and returns their length. */
     private static long captures(Section section, long at, Starts policies) {
         capture(section, at, policies);
         long count = section.u32(at + 32);
@@ -247,13 +247,13 @@ final class Verifier {
         long at = 0;
         long count = 0;
         while (at < records.length) {
-            records.check(at, Origins.RECORD_BYTES, "the record of an origin");
+            records.check(at, Origins.RECORD_BYTES, "an origin's record");
             policies.check(records.u32(at), records, at);
             long address = records.u32(at + 4);
             if (address != Section.NONE) {
                 captures.check(address, records, at + 4);
                 if (isByTime && timelines.policyAt(address, time) != records.u32(at)) {
-                    throw records.damaged(at, "the policy in force at the time of the set", records.u32(at));
+                    throw records.damaged(at, "the policy active at the set's time", records.u32(at));
                 }
             }
             int length = records.u8(at + 15);
@@ -265,7 +265,7 @@ final class Verifier {
             count++;
         }
         if (count != origins.count()) {
-            throw container.section("buckets").damaged(0, "the number of origins, " + count, origins.count());
+            throw container.section("buckets").damaged(0, "an origin count of " + count, origins.count());
         }
         origins.checkRuns(count);
     }

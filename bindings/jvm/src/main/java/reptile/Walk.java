@@ -1,17 +1,17 @@
 package reptile;
 
 /**
- * One walk over a path with one automaton: which rules match.
+ * One walk over a path with one automaton, which finds the matching rules.
  *
- * <p>A walk for a verdict leaves out what cannot lead to a better rule than those that have matched. A walk that names rules looks for
- * the best allow and the best disallow.
+ * <p>A walk for a verdict skips rules that cannot beat those already matched. A walk that names rules finds the best
+ * allow and the best disallow.
  */
 final class Walk {
-    /** The most times that one decision goes over a path. */
+    /** Maximum number of passes over a path in one decision. */
     static final int MAX_PASSES = 256;
-    /** How deep wildcard automata begin one in another. */
+    /** Maximum nesting depth of wildcard automata. */
     static final int MAX_DEPTH = 16;
-    /** The most bytes of fallback patterns. */
+    /** Maximum size of fallback patterns in bytes. */
     static final int MAX_FALLBACK_BYTES = 2 << 20;
 
     private static final int NO_RANK = Automaton.NO_RANK;
@@ -22,13 +22,16 @@ final class Walk {
     private final int from;
     private final int to;
     private final boolean naming;
-    /** How often the decision has gone over the path. Rulesets that decide together share the limit. */
+    /** The number of passes over the path so far. Rulesets that decide together share the limit. */
     private int passes;
 
-    /** The best rank of each kind that has matched. */
+    /** The best matching rank of each kind. */
     int allow = NO_RANK;
     int disallow = NO_RANK;
-    /** Where the best rule of each kind ends in the trie, plus 1 if it ends with {@code $} and negated then; 0 if not in the trie. */
+    /**
+     * Where each kind's best rule ends in the trie, plus 1; negated if the rule ends with {@code $}; 0 if it is not in
+     * the trie.
+     */
     private int allowEnd;
     private int disallowEnd;
 
@@ -46,13 +49,13 @@ final class Walk {
         return passes;
     }
 
-    /** Whether the rules disallow the path. */
+    /** Returns whether the rules disallow the path. */
     static boolean disallows(Automaton automaton, byte[] path, int from, int to) {
         Walk walk = new Walk(automaton, path, from, to, false, 0);
         return walk.walkTrie();
     }
 
-    /** Finds the best rule of each kind that matches. */
+    /** Finds the best matching rule of each kind. */
     static Walk named(Automaton automaton, byte[] path, int from, int to, int passes) {
         Walk walk = new Walk(automaton, path, from, to, true, passes);
         walk.walkTrie();
@@ -123,7 +126,7 @@ final class Walk {
         return disallow < allow;
     }
 
-    /** Takes the ranks of a state. Those at the end count only if the path ends here. */
+    /** Records a state's ranks. End-anchored ranks count only if the path ends here. */
     private void takeRanks(int at, int flags, int position, boolean inTrie) {
         int place = inTrie ? position - from + 1 : 0;
         for (int flag = Automaton.ALLOW; flag <= Automaton.DISALLOW_AT_END; flag <<= 1) {
@@ -148,7 +151,7 @@ final class Walk {
         }
     }
 
-    /** The pattern of a rank that matched, as the set has it. */
+    /** Returns a matching rank's pattern in the set's normal form. */
     byte[] pattern(int rank) {
         byte[] text = automaton.text(rank);
         if (text != null || rank == automaton.otherwise()) {
@@ -156,7 +159,7 @@ final class Walk {
         }
         int end = (rank & 1) == 0 ? allowEnd : disallowEnd;
         if (end == 0) {
-            throw automaton.damaged(0, "the text of the rule of rank " + rank, "none");
+            throw automaton.damaged(0, "a text for the rule with rank " + rank, "none");
         }
         int length = Math.abs(end) - 1;
         byte[] pattern = java.util.Arrays.copyOfRange(path, from, from + length + (end < 0 ? 1 : 0));
@@ -166,7 +169,7 @@ final class Walk {
         return pattern;
     }
 
-    /** Begins the wildcard automata of the list that a trie state has. */
+    /** Runs the wildcard automata in a trie state's list. */
     private void walkList(int state) {
         int count = automaton.u8(state - 1);
         if (count != 2) {
@@ -182,7 +185,7 @@ final class Walk {
             if (isUseful(root)) {
                 int start = automaton.number(root + 1 + 2 * width);
                 if (start > to - from) {
-                    throw automaton.damaged(root, "a wildcard within the path of " + (to - from) + " bytes", start);
+                    throw automaton.damaged(root, "a wildcard start up to " + (to - from), start);
                 }
                 run(root, from + start, 1);
             }
@@ -193,7 +196,7 @@ final class Walk {
         }
     }
 
-    /** Whether a wildcard automaton leads to a better rule than those that have matched. */
+    /** Returns whether a wildcard automaton may lead to a better rule than those already matched. */
     private boolean isUseful(int root) {
         int bestAllow = automaton.rank(root + 1);
         int bestDisallow = automaton.rank(root + 1 + width);
@@ -206,7 +209,7 @@ final class Walk {
         }
     }
 
-    /** Runs a wildcard automaton from a place of the path on. */
+    /** Runs a wildcard automaton from a position in the path. */
     private void run(int root, int position, int depth) {
         pass();
         if (depth > MAX_DEPTH) {
@@ -217,7 +220,7 @@ final class Walk {
         long firstLetters = firstLetters(rootChildren, rootTransitions);
         long begun = 0;
         while (position < to) {
-            // One shift for most bytes: the number of bits to shift by counts modulo 64.
+            // One shift rejects most bytes; Java takes the shift count modulo 64.
             byte letter = path[position++];
             if ((firstLetters >>> letter & 1) == 0) {
                 continue;
@@ -236,7 +239,7 @@ final class Walk {
                 }
                 position += read;
                 if (read < label) {
-                    // The byte that differs is taken from the root.
+                    // The mismatched byte is tried again from the root.
                     break;
                 }
                 takeRanks(text + label, flags, position, false);
@@ -252,7 +255,7 @@ final class Walk {
         }
     }
 
-    /** A bit for each byte that leads from the root, modulo 64; all bits for a root with many. */
+    /** Returns a bit for each byte that leads from the root, modulo 64, or all bits if there are many. */
     private long firstLetters(int children, int transitions) {
         if (children > Automaton.MAX_LISTED) {
             return -1;
@@ -264,7 +267,7 @@ final class Walk {
         return letters;
     }
 
-    /** Begins the wildcard automata of a state of a wildcard automaton, each once. */
+    /** Runs the wildcard automata nested in a state, each once. */
     private long runNested(int state, long begun, int position, int depth) {
         int count = automaton.u8(state - 1);
         for (int left = count; left > 0; left--) {
@@ -284,7 +287,7 @@ final class Walk {
         return begun;
     }
 
-    /** Tries the fallback patterns in the order of their ranks, until none could change the answer. */
+    /** Tries the fallback patterns in rank order until none could change the answer. */
     private void tryFallbacks(int start) {
         long at = start;
         while (true) {
@@ -306,7 +309,7 @@ final class Walk {
         }
     }
 
-    /** Where the first place of a text after a position ends; -1 if there is none. Linear, as Knuth, Morris and Pratt search. */
+    /** Returns the end of a text's first occurrence after a position, or -1. Linear (Knuth-Morris-Pratt). */
     private int endOf(int at, int length, int position) {
         if (length > to - position) {
             return -1;
@@ -335,7 +338,7 @@ final class Walk {
         return position;
     }
 
-    /** Tries one pattern, and notes its rank if it matches; where the next one begins. */
+    /** Tries one pattern and records its rank if it matches. Returns where the next pattern begins. */
     private long tryFallback(int at, int segments, boolean isAnchored, int rank) {
         int position = from;
         boolean matches = rank != NO_RANK;

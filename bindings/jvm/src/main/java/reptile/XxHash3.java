@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** XXH3 with 64 bits, as the specification of xxHash 0.8 has it. */
+/** The 64-bit variant of XXH3, as specified for xxHash 0.8. */
 final class XxHash3 {
     private static final long P32_1 = 0x9E3779B1L;
     private static final long P32_2 = 0x85EBCA77L;
@@ -21,13 +21,13 @@ final class XxHash3 {
     private static final int STRIPE = 64;
     private static final int STRIPES_PER_BLOCK = 16;
     private static final int BLOCK = STRIPE * STRIPES_PER_BLOCK;
-    /** Texts up to this length are hashed without blocks. */
+    /** Inputs up to this length are hashed without blocks. */
     private static final int MAX_SHORT = 240;
 
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** The default secret of the specification. */
+    /** The specification's default secret. */
     private static final byte[] SECRET = hex(
             "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
                     + "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
@@ -46,7 +46,7 @@ final class XxHash3 {
         return bytes;
     }
 
-    /** The hash of a part of an array, under a seed. */
+    /** Hashes a part of an array with a seed. */
     static long hash(byte[] in, int from, int len, long seed) {
         if (len <= 16) {
             return short16(in, from, len, seed);
@@ -64,7 +64,7 @@ final class XxHash3 {
         return state.finish(buffer, len - STRIPE, len);
     }
 
-    /** The hash of a part of a set under the seed 0. Time: linear, some bytes in each cycle. */
+    /** Hashes a part of a set with the seed 0. Linear, at several bytes per cycle. */
     static long hash(Bytes bytes, long start, long length) {
         if (length <= MAX_SHORT) {
             byte[] small = new byte[(int) length];
@@ -74,7 +74,7 @@ final class XxHash3 {
             return hash(small, 0, small.length, 0);
         }
         Long64 state = new Long64(SECRET);
-        // All but the last byte goes through whole blocks; a block of 1,024 bytes lies in one part.
+        // Consume all but the last byte in blocks. A block of 1,024 bytes lies in one part.
         long blocks = (length - 1) / BLOCK;
         for (long block = 0; block < blocks; block++) {
             long at = start + block * BLOCK;
@@ -158,12 +158,12 @@ final class XxHash3 {
         return fold(low, high);
     }
 
-    /** The two halves of the product of 128 bits, one combined with the other. */
+    /** Returns the exclusive or of the two halves of a 128-bit product. */
     private static long fold(long a, long b) {
         return a * b ^ unsignedHigh(a, b);
     }
 
-    /** The upper half of the product of two unsigned numbers. */
+    /** Returns the upper half of the product of two unsigned numbers. */
     static long unsignedHigh(long a, long b) {
         return Math.multiplyHigh(a, b) + (a >> 63 & b) + (b >> 63 & a);
     }
@@ -179,7 +179,7 @@ final class XxHash3 {
         return hash ^ hash >>> 32;
     }
 
-    /** The eight sums of a long text. */
+    /** The eight accumulators for a long input. */
     private static final class Long64 {
         private final byte[] secret;
         private final long[] sums = {P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1};
@@ -188,7 +188,7 @@ final class XxHash3 {
             this.secret = secret;
         }
 
-        /** Adds the whole stripes of so many bytes, and scrambles after each whole block. */
+        /** Adds the whole stripes of {@code count} bytes, and scrambles after each whole block. */
         void consume(ByteBuffer buffer, int at, int count) {
             int stripes = count / STRIPE;
             for (int stripe = 0; stripe < stripes; stripe++) {
@@ -215,7 +215,7 @@ final class XxHash3 {
             }
         }
 
-        /** Adds the last stripe, and folds the sums. */
+        /** Adds the last stripe, and merges the accumulators. */
         long finish(ByteBuffer buffer, int lastStripe, long length) {
             add(buffer, lastStripe, secret.length - STRIPE - 7);
             long sum = length * P64_1;

@@ -2,7 +2,7 @@ package reptile;
 
 import java.nio.file.Path;
 
-/** Runs all tests: {@code java reptile.AllTests REPOSITORY DATA}. The script {@code test} makes the data. */
+/** Runs all tests: {@code java reptile.AllTests REPOSITORY DATA}. The script {@code test} generates the data. */
 final class AllTests {
     private AllTests() {}
 

@@ -8,7 +8,7 @@ import java.util.List;
 
 /** Measures decisions on one thread: {@code java -cp ... reptile.Bench SET URLS AGENT [PASSES]}. Not a test. */
 final class Bench {
-    /** Tells processor time, which other programs on the machine disturb less than the time of a clock. */
+    /** Measures processor time, which is less sensitive to other programs than wall-clock time. */
     private static final ThreadMXBean THREAD = ManagementFactory.getThreadMXBean();
 
     private Bench() {}
@@ -29,10 +29,10 @@ final class Bench {
             double nanoseconds = (double) (THREAD.getCurrentThreadCpuTime() - start) / urls.size();
             best = Math.min(best, nanoseconds);
             if (pass == 0) {
-                System.out.printf("first pass: %.0f ns of processor time a decision%n", nanoseconds);
+                System.out.printf("first pass: %.0f ns of processor time per decision%n", nanoseconds);
             }
         }
-        System.out.printf("best of %d passes over %d URLs: %.0f ns of processor time a decision%n", passes, urls.size(), best);
+        System.out.printf("best of %d passes over %d URLs: %.0f ns of processor time per decision%n", passes, urls.size(), best);
         for (Verdict verdict : Verdict.values()) {
             System.out.println(verdict + " " + counts[verdict.ordinal()]);
         }

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/** What the tests share: comparing, counting, and reading files of rows. */
+/** Test helpers: comparing, counting, and reading tables. */
 final class Check {
     private static final int MAX_SHOWN = 20;
     private static long passed;
@@ -17,7 +17,7 @@ final class Check {
 
     private Check() {}
 
-    /** A piece of work that may fail. */
+    /** Work that may throw. */
     interface Work {
         void run() throws Exception;
     }
@@ -40,7 +40,7 @@ final class Check {
         }
     }
 
-    /** Checks that work ends with this exception and no other. */
+    /** Checks that work throws this exception. */
     static void refused(Class<? extends Exception> expected, Work work, Object where) {
         try {
             work.run();
@@ -50,7 +50,7 @@ final class Check {
         }
     }
 
-    /** Runs the tests of a class, and says what they took. */
+    /** Runs a group of tests, and prints how long they took. */
     static void section(String name, Work work) {
         long before = passed;
         long start = System.nanoTime();
@@ -63,13 +63,13 @@ final class Check {
         System.out.printf("%s: %d checks, %.1f s%n", name, passed - before, (System.nanoTime() - start) / 1e9);
     }
 
-    /** Says how many checks passed, and ends the program. */
+    /** Prints how many checks passed, and ends the program. */
     static void finish() {
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 && passed > 0 ? 0 : 1);
     }
 
-    /** The rows of a file, each as cells of one character for each byte. Splits on line feeds and tabs only. */
+    /** Reads a file's rows as cells with one character per byte. Splits on line feeds and tabs only. */
     static List<String[]> rows(Path file) throws IOException {
         List<String[]> rows = new ArrayList<>();
         String text = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the command {@code reptile classify} answers, row for row: verdict, line, rule. */
+/** Compares verdicts, lines and rules with {@code reptile classify}, row by row. */
 final class CompareTest {
     private CompareTest() {}
 
-    /** A folder has {@code NAME.reptile}, {@code NAME.urls}, and {@code NAME@AGENT.tsv} with a row for each URL. */
+    /** Runs a folder with {@code NAME.reptile}, {@code NAME.urls}, and {@code NAME@AGENT.tsv} with a row per URL. */
     static void run(Path folder) throws Exception {
         List<Path> tables;
         try (Stream<Path> files = Files.list(folder)) {
@@ -21,7 +21,7 @@ final class CompareTest {
         for (Path table : tables) {
             String[] name = table.getFileName().toString().replace(".tsv", "").split("@");
             if (name[0].equals("unicode") && !UrlTest.hasTables()) {
-                System.out.println("hosts beyond ASCII: skipped, ICU4J is not on the class path");
+                System.out.println("hosts beyond ASCII: skipped, because ICU4J is not on the class path");
                 continue;
             }
             CompiledSet set = CompiledSet.open(folder.resolve(name[0] + ".reptile"));
@@ -34,7 +34,7 @@ final class CompareTest {
                 Explanation explained = agent.explain(url);
                 Rule rule = explained.rule().orElse(null);
                 String[] cells = expected.get(row);
-                // Controls and invalid UTF-8 are written otherwise by the command.
+                // The command escapes controls and invalid UTF-8.
                 boolean isPlain = cells[2].chars().allMatch(letter -> letter >= ' ' && letter < 0x7F);
                 List<Object> wanted = Arrays.asList(Check.verdict(cells[0]), Check.verdict(cells[0]), cells[1], isPlain ? cells[2] : "");
                 String shown = isPlain && rule != null ? rule.toString() : "";

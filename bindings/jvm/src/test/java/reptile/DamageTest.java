@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Damaged sets: cut, with a byte changed, and with a byte changed and all hashes made to match. */
+/** Damaged sets: truncated, with a byte changed, and with a byte changed and all hashes updated. */
 final class DamageTest {
     private static final String[] SECTIONS = Container.NAMES;
 
-    /** The questions that {@code mutants.rs} asks. */
+    /** The queries of {@code mutants.rs}. */
     private static final String[] AGENTS = {"GPTBot", "*", "Googlebot-Image"};
     private static final long[] TIMES = {Long.MIN_VALUE, 1_690_000_000L, 1_695_000_000L, 1_700_000_000L};
 
@@ -26,7 +26,7 @@ final class DamageTest {
         byte[] bytes = Files.readAllBytes(golden.resolve("v3.set"));
         List<byte[]> urls = new ArrayList<>();
         List<String[]> rows = Check.rows(golden.resolve("v3.tsv"));
-        // Some of the questions, since they are asked of tens of thousands of sets.
+        // Use a subset, because each of tens of thousands of sets is queried.
         for (int row = 0; row < rows.size() / 2; row += 3) {
             urls.add(Check.bytes(rows.get(row)[1]));
         }
@@ -35,12 +35,12 @@ final class DamageTest {
         mutants(data.resolve("damage/mutants"));
     }
 
-    /** What is done to a byte: one bit of it is changed, another one for each byte; all with {@code -Dreptile.full=true}. */
+    /** Returns the masks to flip: one that depends on the offset, or all with {@code -Dreptile.full=true}. */
     private static int[] masks(int at) {
         return IS_FULL ? ALL_MASKS : new int[] {ALL_MASKS[at % ALL_MASKS.length]};
     }
 
-    /** A set is complete, or refused. */
+    /** Every truncated or extended set is rejected. */
     private static void cut(byte[] bytes) {
         for (int length = 0; length < bytes.length; length++) {
             byte[] cut = Arrays.copyOf(bytes, length);
@@ -50,7 +50,10 @@ final class DamageTest {
         Check.refused(DamagedSetException.class, () -> CompiledSet.of(longer), "a byte too many");
     }
 
-    /** Every byte changed: found by opening or by verify, and no question ends otherwise than with an answer or a refusal. */
+    /**
+     * Every changed byte is found by opening or verifying, and every query returns an answer or throws
+     * {@link DamagedSetException}.
+     */
     private static void flipped(byte[] bytes, List<byte[]> urls) {
         for (int at = 0; at < bytes.length; at++) {
             for (int mask : masks(at)) {
@@ -62,7 +65,7 @@ final class DamageTest {
         }
     }
 
-    /** A damaged set, and its questions. */
+    /** A set before damage, with its queries. */
     private static final class Base {
         final byte[] bytes;
         final List<byte[]> urls = new ArrayList<>();
@@ -82,9 +85,9 @@ final class DamageTest {
     }
 
     /**
-     * Tests damage with matching hashes, which {@code engine/examples/mutants.rs} has tried on the engine. Sets that the engine accepts
-     * must be accepted and give the same answers. Sets that it rejects must be rejected, or give the same answers wherever the engine has
-     * one.
+     * Tests damage with matching hashes, which {@code engine/examples/mutants.rs} has tried on the engine. Sets that
+     * the engine accepts must be accepted and give the same answers. Sets that it rejects must be rejected, or give the
+     * same answers wherever the engine has one.
      */
     private static void mutants(Path path) throws Exception {
         ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
@@ -126,16 +129,16 @@ final class DamageTest {
             accepted += isAccepted ? 1 : 0;
             boolean isSame = rows != null && hash(rows) == digest;
             if (outcome == 2) {
-                Check.that(isAccepted && isSame, where + ": the engine accepts it" + (isAccepted ? " and has other answers" : ""));
+                Check.that(isAccepted && isSame, where + ": the engine accepts it" + (isAccepted ? " with different answers" : ""));
             } else if (isAccepted) {
                 lenient++;
-                Check.that(isSame, where + ": the engine refuses it" + (outcome == 0 ? " when it opens it" : " and has other answers"));
+                Check.that(isSame, where + ": the engine rejects it" + (outcome == 0 ? " when opening it" : " and has other answers"));
             } else {
                 Check.that(true, where);
             }
         }
-        System.out.println("damaged sets: " + accepted + " of " + tried + " with matching hashes are accepted, of which the engine refuses "
-                + lenient + " that answer the same");
+        System.out.println("damaged sets: " + accepted + " of " + tried + " with matching hashes are accepted; the engine rejects "
+                + lenient + " of them, which give the same answers");
     }
 
     private static long hash(String rows) {
@@ -204,7 +207,7 @@ final class DamageTest {
         return answer.verdict().ordinal() + "\t" + reason + "\t" + rule;
     }
 
-    /** Asks many questions. Whether all were answered; the only exception may be a refusal. */
+    /** Runs many queries. Returns whether all were answered. Throws if one fails other than by rejecting the set. */
     private static boolean ask(byte[] bytes, List<byte[]> urls, String where) {
         boolean answered = true;
         try {
@@ -238,7 +241,7 @@ final class DamageTest {
         }
     }
 
-    /** Makes all hashes match. */
+    /** Updates all hashes. */
     private static void repair(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int count = Math.max(0, Math.min(SECTIONS.length, buffer.getInt(20)));

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The verdicts and lines that Google's library gave for real files, where they are present. */
+/** The verdicts and lines of Google's library for real files, if they are present. */
 final class GoldenRowsTest {
     private static final int ROWS = 239_100;
 
@@ -14,7 +14,7 @@ final class GoldenRowsTest {
     static void run(Path folder) throws Exception {
         Path rows = folder.resolve("golden.tsv");
         if (!Files.exists(rows)) {
-            System.out.println("golden rows: skipped, the real files are not present");
+            System.out.println("golden rows: skipped, because the real files are missing");
             return;
         }
         CompiledSet set = CompiledSet.open(folder.resolve("google-lib.reptile"));

@@ -10,14 +10,14 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 
-/** The set of this format version that the engine's own tests use, and what it answered. */
+/** The golden set from the engine's tests, with its recorded answers. */
 final class GoldenSetTest {
     private GoldenSetTest() {}
 
     static void run(Path golden, Path data) throws Exception {
         Path file = golden.resolve("v3.set");
         byte[] bytes = Files.readAllBytes(file);
-        // In parts of 4,096 bytes, the set lies across a border.
+        // With parts of 4,096 bytes, the set crosses a boundary.
         List<CompiledSet> sets = Arrays.asList(CompiledSet.open(file), CompiledSet.read(file), CompiledSet.of(bytes, 12));
         for (CompiledSet set : sets) {
             set.verify();
@@ -41,8 +41,8 @@ final class GoldenSetTest {
     }
 
     /**
-     * The same set with so many zeros for captures, which decisions do not read, that the sections after them are beyond 3 GiB, and the
-     * policies on both sides of a border between parts. The file is sparse.
+     * Pads the set's captures, which decisions do not read, with so many zeros that later sections lie beyond 3 GiB and
+     * the policies cross a boundary between parts. The file is sparse.
      */
     private static void large(Path golden, Path file) throws Exception {
         ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v3.set"))).order(ByteOrder.LITTLE_ENDIAN);
@@ -72,7 +72,7 @@ final class GoldenSetTest {
         Files.delete(file);
     }
 
-    /** The look-up that FORMAT.md follows byte by byte is that of this set. */
+    /** Checks that the lookup that FORMAT.md follows byte by byte uses this set's values. */
     private static void worked(byte[] bytes, String page) {
         Container container = new Container(Bytes.of(bytes, Bytes.STRIDE_BITS));
         Section buckets = container.section("buckets");
@@ -94,7 +94,7 @@ final class GoldenSetTest {
             String.format("`lines` at %d x 4 ", lines),
         };
         for (String part : parts) {
-            Check.that(page.contains(part), "FORMAT.md has not: " + part);
+            Check.that(page.contains(part), "FORMAT.md does not contain: " + part);
         }
     }
 

@@ -3,9 +3,9 @@ package reptile;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The hash, against values of the reference implementation, at the lengths where its method changes. */
+/** Compares the hash with the reference implementation at the lengths where its algorithm changes. */
 final class HashTest {
-    /** Length, and the hash under the seed 0 and under the seed 0x9E3779B185EBCA8D. */
+    /** Length, then the hashes with the seeds 0 and 0x9E3779B185EBCA8D. */
     private static final String[] VALUES = {
         "0 2d06800538d394c2 a8a6b918b2f0364a",
         "1 4c5cca45d0f4811f fb9ffac0328029fc",
@@ -63,7 +63,7 @@ final class HashTest {
             Bytes parts = Bytes.of(Arrays.copyOf(text, length), 10);
             Check.equal(cells[1], Long.toHexString(XxHash3.hash(parts, 0, length)), length + " bytes in parts");
         }
-        // What FORMAT.md prints.
+        // Examples from FORMAT.md.
         byte[] host = "example.com".getBytes(StandardCharsets.US_ASCII);
         Check.equal("8b66107e8045bb73", Long.toHexString(XxHash3.hash(host, 0, host.length, 0)), "a host");
         long origin = Origins.hash(host, 0, host.length, 1, 443, 0);

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** Every limit of the reader but those of URLs and hosts, at one less, at the limit, and at one more. */
+/** Every limit of the reader, except those of URLs and hosts, at one less, at the limit, and at one more. */
 final class LimitsTest {
     private LimitsTest() {}
 
@@ -21,7 +21,7 @@ final class LimitsTest {
             holds(by, () -> section("tokens", new byte[text], 30).copy(0, text), "bytes of a text");
             holds(by, () -> new Crawlers(section("crawlers", crawlers(Crawlers.MAX_BYTES + by), 30)), "bytes of crawlers");
             holds(by, () -> groups(Walk.MAX_PASSES + by), "groups of a token");
-            // A look-up fails that has read so many slots in vain.
+            // A lookup fails after reading this many used slots.
             holds(by + 1, () -> lookUp(Origins.MAX_SLOTS_READ + by), "slots");
         }
         circle();
@@ -48,7 +48,7 @@ final class LimitsTest {
         Walk.disallows(automaton, path, 0, path.length);
     }
 
-    /** Verifies an automaton with fingerprints that pass every place. */
+    /** Verifies an automaton with fingerprints that accept every position. */
     private static void verify(Automaton automaton) {
         byte[] prints = new byte[96];
         Arrays.fill(prints, (byte) -1);
@@ -70,26 +70,26 @@ final class LimitsTest {
         return new Automaton(ByteBuffer.wrap(Arrays.copyOf(bytes.array(), end)).order(ByteOrder.LITTLE_ENDIAN), 0, 0);
     }
 
-    /** Numbers of two bytes: one rule, the trie, no rule with an empty pattern, so many wildcard automata. */
+    /** Returns a header: two-byte numbers, one rule, a trie, no empty pattern, {@code wildcards} wildcard automata. */
     private static ByteBuffer header(int trie, int wildcards) {
         ByteBuffer bytes = buffer(60_000).put((byte) 2).putShort((short) 1).putShort((short) trie);
         bytes.putShort((short) 0).putShort((short) 0).putShort((short) 0).putShort((short) 0).putShort((short) -1);
         return bytes.putShort((short) wildcards);
     }
 
-    /** The root of a wildcard automaton that leads to an allow and to a disallow, so that every walk wants it. */
+    /** Writes the root of a wildcard automaton that leads to an allow and a disallow, so that no walk skips it. */
     private static void root(ByteBuffer bytes, int children, int next, int deciding) {
         bytes.put((byte) children).putShort((short) 0).putShort((short) 1).putShort((short) 1);
         bytes.putShort((short) next).putShort((short) deciding).putShort((short) 0);
     }
 
-    /** The trie of {@code /}, in which the list of wildcard automata from an offset on begins. It takes 11 bytes. */
+    /** Writes the 11-byte trie of {@code /} with the list of wildcard automata at an offset. */
     private static void trie(ByteBuffer bytes, int list) {
         bytes.put((byte) 0).putShort((short) list).put((byte) 0).putShort((short) list).put((byte) 2);
         bytes.put((byte) 1).put((byte) Automaton.BEGINS_WILDCARDS).put((byte) 0).put((byte) '/');
     }
 
-    /** A list of so many wildcard automata, each of which is a pass. */
+    /** Returns a list of {@code count} wildcard automata, each of which needs a pass. */
     private static Automaton lists(int count) {
         ByteBuffer bytes = header(17 + 7, count);
         trie(bytes, 28);
@@ -122,7 +122,7 @@ final class LimitsTest {
         trie(bytes, inner);
         bytes.putShort(7, (short) bytes.position());
         bytes.putShort((short) 1).putShort((short) 1).putShort((short) 1).put((byte) '*');
-        // The fingerprints' index follows the end.
+        // The index of the fingerprints follows the end.
         Automaton automaton = automaton(bytes);
         int end = bytes.position();
         ByteBuffer stored = ByteBuffer.wrap(Arrays.copyOf(bytes.array(), end + 4)).order(ByteOrder.LITTLE_ENDIAN);
@@ -130,7 +130,7 @@ final class LimitsTest {
         return new Automaton(stored, 0, 0);
     }
 
-    /** Numbers of four bytes, and one fallback pattern with so many bytes. */
+    /** Returns an automaton with numbers of four bytes and one fallback pattern of {@code count} bytes. */
     private static Automaton fallback(int count) {
         ByteBuffer bytes = buffer(count + 100).put((byte) 4).putInt(1).putInt(0).putInt(33).putInt(0).putInt(0).putInt(0).putInt(-1).putInt(0);
         bytes.putInt(1).putInt(0).putInt(1).putInt(count - 20).putInt(count - 20);
@@ -138,7 +138,7 @@ final class LimitsTest {
         return automaton(bytes.putInt(-1));
     }
 
-    /** A ruleset without patches, of one with so many bytes. */
+    /** Reads a ruleset stored as an empty list of patches to a ruleset of {@code count} bytes. */
     private static void patched(int count) {
         ByteBuffer index = buffer(16).putLong(count).putLong(1L << 48 | count + 4);
         byte[] rulesets = new byte[count + 4];
@@ -150,7 +150,7 @@ final class LimitsTest {
         return new Section(name, Bytes.of(bytes, strideBits), 0, bytes.length);
     }
 
-    /** A table of crawlers without names, of so many bytes, full of product tokens. */
+    /** Returns a table of crawlers without names, filled with product tokens up to {@code bytes}. */
     private static byte[] crawlers(int bytes) {
         int most = 4 + 255 * 256;
         int count = (bytes - 8) / (most + 4) + 1;
@@ -171,13 +171,13 @@ final class LimitsTest {
         return table.array();
     }
 
-    /** The groups of a policy in which one token has so many. */
+    /** Reads the groups of a policy in which one token has {@code count} groups. */
     private static void groups(int count) {
         ByteBuffer policy = buffer(16 + 8 * count + 8).putInt(0).putInt(-1).putInt(count).putInt(1);
         Group.choose(new Policy(section("policies", policy.array(), 30), 0), new long[][] {{0}}, false, false);
     }
 
-    /** Looks an origin up among so many slots that are not empty. */
+    /** Looks up an origin among {@code slots} used slots. */
     private static void lookUp(int slots) {
         ByteBuffer buckets = buffer(64 + 8 * slots).putLong(1).putLong(1);
         byte[] host = {'h'};
@@ -188,13 +188,13 @@ final class LimitsTest {
         new Origins(section("buckets", buckets.array(), 30), section("origins", new byte[24], 30)).find(host, 0, 1, 0, 80);
     }
 
-    /** A list that leads back to its beginning ends with an error. */
+    /** Checks that a cyclic list is an error. */
     private static void circle() {
         ByteBuffer bytes = header(17 + 7, 2);
         trie(bytes, 28);
         root(bytes, 0, 28, 28);
         Automaton circle = automaton(bytes);
-        Check.refused(DamagedSetException.class, () -> walk(circle), "a list in a circle");
-        Check.refused(DamagedSetException.class, () -> verify(circle), "a list in a circle, verified");
+        Check.refused(DamagedSetException.class, () -> walk(circle), "a cyclic list");
+        Check.refused(DamagedSetException.class, () -> verify(circle), "a cyclic list, verified");
     }
 }

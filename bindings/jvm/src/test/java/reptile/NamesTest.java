@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 
-/** Which names a set takes, and whom they stand for. */
+/** Which names a set accepts, and how it resolves them. */
 final class NamesTest {
     private NamesTest() {}
 
@@ -12,7 +12,7 @@ final class NamesTest {
         CompiledSet set = CompiledSet.open(golden.resolve("v3.set"));
         Check.equal(Arrays.asList("Googlebot-Image", "Googlebot"), set.agent("googlebot-image").tokens(), "a known crawler");
         Check.that(set.agent("*").tokens().isEmpty() && set.agent("*").honoursDefaultGroup(), "the default group");
-        Check.that(!set.agent("NobodyNamesIt").isNamed(), "a name that no file has");
+        Check.that(!set.agent("NobodyNamesIt").isNamed(), "a name that no file contains");
         String browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36";
         String robot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
         Check.equal(set.agent("Googlebot").tokens(), set.agentOfHeader(robot).tokens(), robot);
@@ -38,16 +38,16 @@ final class NamesTest {
         Agent free = set.agentOfTokens(Collections.emptyList(), false);
         Check.equal(Verdict.ALLOW, free.decide("https://shop.example.com/cart"), "a crawler that obeys no robots.txt");
         Check.equal(Verdict.ALLOW, free.explain("https://shop.example.com/cart").verdict(), "a crawler that obeys no robots.txt");
-        Check.refused(AgentNameException.class, () -> set.agent("FooBot/2.1"), "a version that is not cut off");
+        Check.refused(AgentNameException.class, () -> set.agent("FooBot/2.1"), "a version that is not removed");
         CompiledSet google = CompiledSet.open(data.resolve("suite/google.reptile"));
-        Check.equal(Arrays.asList("MJ"), google.agent("mj12BOT").tokens(), "a known crawler whose name is read in part");
+        Check.equal(Arrays.asList("MJ"), google.agent("mj12BOT").tokens(), "a known crawler whose name is partly read");
         for (String name : new String[] {"MJ13bot", "MJ12bot/1.4", "MJ12bot x"}) {
             Check.refused(AgentNameException.class, () -> google.agent(name), name);
         }
         Check.refused(AgentNameException.class, () -> google.agentOfTokens(Arrays.asList("MJ12bot"), true), "a product token");
         CompiledSet yandex = CompiledSet.open(data.resolve("suite/yandex.reptile"));
-        Check.equal(Arrays.asList("FooBot"), yandex.agent("FooBot/2.1").tokens(), "a version that is cut off");
-        Check.equal(Arrays.asList("MJ12bot"), yandex.agent("MJ12bot").tokens(), "a known crawler whose name is read whole");
-        Check.equal(Arrays.asList("Foo.Bot1"), yandex.agent("Foo.Bot1").tokens(), "a name of other than letters");
+        Check.equal(Arrays.asList("FooBot"), yandex.agent("FooBot/2.1").tokens(), "a version that is removed");
+        Check.equal(Arrays.asList("MJ12bot"), yandex.agent("MJ12bot").tokens(), "a known crawler whose name is fully read");
+        Check.equal(Arrays.asList("Foo.Bot1"), yandex.agent("Foo.Bot1").tokens(), "a name with other characters than letters");
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Every check of the conformance suite, in a set for each dialect. */
+/** Runs every check of the conformance suite, with one set per dialect. */
 final class SuiteTest {
     private SuiteTest() {}
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** One agent, asked by many threads at once. */
+/** One agent used by many threads at once. */
 final class ThreadTest {
     private ThreadTest() {}
 

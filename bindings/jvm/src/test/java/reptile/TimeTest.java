@@ -3,7 +3,7 @@ package reptile;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A set by time, asked at many times, as the command answers. */
+/** Compares a set by time with the command's answers at many times. */
 final class TimeTest {
     private TimeTest() {}
 
@@ -13,7 +13,7 @@ final class TimeTest {
         Check.that(set.isByTime(), "the set is by time");
         List<String[]> questions = Check.rows(folder.resolve("questions.tsv"));
         List<String[]> answers = Check.rows(folder.resolve("answers.tsv"));
-        // The first row of the questions has the names of the columns.
+        // The first row has the column names.
         Check.equal(questions.size() - 1, answers.size(), "rows");
         Agent agent = set.agent("GPTBot");
         for (int row = 0; row < answers.size(); row++) {

@@ -3,7 +3,10 @@ package reptile;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Splitting URLs, the form of hosts, normal forms, at tables and limits. The command is the judge of many more in {@link CompareTest}. */
+/**
+ * URL splitting, host normalization and normal forms, from tables and at limits. {@link CompareTest} compares many more
+ * URLs with the command.
+ */
 final class UrlTest {
     private UrlTest() {}
 
@@ -53,7 +56,7 @@ final class UrlTest {
         }
         Check.that(Url.split("http://b\u00fccher/".getBytes(StandardCharsets.ISO_8859_1)) == null, "a host in Latin-1");
         Check.that(Url.split("http://h/\u00fc".getBytes(StandardCharsets.ISO_8859_1)) != null, "a path in Latin-1");
-        Check.that(Utf8.bytes("http://h/\ud800") == null && Utf8.bytes("http://h/\u00e9\ud800") == null, "half of a pair");
+        Check.that(Utf8.bytes("http://h/\ud800") == null && Utf8.bytes("http://h/\u00e9\ud800") == null, "an unpaired surrogate");
         Check.equal("http://h/\ud83d\ude00?", text(Utf8.bytes("http://h/\ud83d\ude00?")), "a pair");
     }
 
@@ -92,7 +95,7 @@ final class UrlTest {
         Check.equal(hasTables() ? "xn--bcher-kva.example" : null, text(Hosts.canonical(name, 0, name.length)), "a name beyond ASCII");
     }
 
-    /** Whether ICU4J is there. */
+    /** Returns whether ICU4J is available. */
     static boolean hasTables() {
         try {
             Class.forName("com.ibm.icu.text.IDNA");
