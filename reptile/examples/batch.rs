@@ -1,4 +1,4 @@
-//! A list of URLs against a compiled set, for several crawlers at once, on all threads.
+//! Decides a list of URLs by a compiled set, for several crawlers at once, on all threads.
 //!
 //! `cargo run -p reptile --example batch -- SET URLS TOKEN...`
 

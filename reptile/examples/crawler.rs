@@ -1,5 +1,5 @@
-//! A crawler: a set compiled from last month's captures, a cache of the copies that it fetches itself, several crawlers'
-//! names, and a set that is replaced while it runs.
+//! A crawler that uses a set compiled from last month's captures, a cache of copies that it fetches itself, several
+//! crawler names, and a set that is replaced at run time.
 //!
 //! `cargo run -p reptile --example crawler`
 
@@ -11,7 +11,7 @@ use reptile::{Agents, Capture, Compiler, Dialect, Origin, Profile, Robots, Set, 
 
 const NAMES: [&str; 2] = ["ExampleBot", "ExampleBot-News"];
 
-/// Decides by the freshest copy it has: its own, else the one in the set.
+/// Decides by the freshest copy available: its own, or else the set's.
 struct Gate {
     base: RwLock<Arc<Agents>>,
     fetched: RwLock<HashMap<Origin, Arc<Agents>>>,
@@ -22,13 +22,13 @@ impl Gate {
         Ok(Gate { base: RwLock::new(Arc::new(set.agents(NAMES)?)), fetched: RwLock::default() })
     }
 
-    /// Takes a newer set. Decisions that are under way keep the old one until they are done.
+    /// Switches to a newer set. Decisions already in progress use the old one.
     fn reload(&self, set: &Set) -> Result<(), Box<dyn Error>> {
         *self.base.write().map_err(|_| "poisoned")? = Arc::new(set.agents(NAMES)?);
         Ok(())
     }
 
-    /// Takes a copy that was just fetched, whatever its outcome.
+    /// Adds a newly fetched copy, regardless of its outcome.
     fn fetched(&self, capture: &Capture) -> Result<(), Box<dyn Error>> {
         let robots = Robots::from_capture(capture, Dialect::google(), Profile::of_dialect(Dialect::google()))?;
         let agents = Arc::new(robots.agents(NAMES)?);

@@ -1,4 +1,4 @@
-//! What a robots.txt says beside its rules: sitemaps, the delay that a crawler is asked for, and all other lines.
+//! Prints the lines in a robots.txt that are not rules: sitemaps, the crawler's delay, and all other lines.
 //!
 //! `cargo run -p reptile --example directives -- ROBOTS.TXT TOKEN`
 

@@ -1,4 +1,4 @@
-//! Why a crawler may or may not fetch a URL: the rules that match, the one that decides, and whose group it is in.
+//! Explains why a crawler may or may not fetch a URL: the matching rules, the deciding rule, and its group.
 //!
 //! `cargo run -p reptile --example explain -- ROBOTS.TXT TOKEN URL`
 

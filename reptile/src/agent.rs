@@ -1,8 +1,7 @@
-//! The crawlers that URLs are decided for: naming one ([`Crawler`]), and one or several resolved by a set ([`Agent`],
-//! [`Agents`]).
+//! Crawlers to decide URLs for: named by a caller ([`Crawler`]), or resolved by a set ([`Agent`], [`Agents`]).
 //!
-//! An [`Agent`] holds the set that resolved it, and every question goes through the agent. So no crawler can be used
-//! with a set that did not resolve it: no function takes both.
+//! An [`Agent`] holds the set that resolved it, and every query goes through the agent. No function takes both a set
+//! and an agent, so a crawler cannot be used with a set that did not resolve it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,35 +26,35 @@ pub struct Crawler {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A name to look up in the crawler table; a name that is not in the table is a product token.
+    /// A name to look up in the crawler table. A name that is not in the table is a product token.
     Named,
     /// One product token, which is not looked up in the table.
     Token,
-    /// One name, used as it is, which need not be a product token.
+    /// A name used exactly as given, which does not have to be a product token.
     Verbatim,
     /// A chain of product tokens.
     Chain { tokens: Vec<Vec<u8>>, honours_default_group: bool },
 }
 
 impl Crawler {
-    /// A crawler by the name that its operator gives it. A known crawler obeys the chain of product tokens in the set's
-    /// crawler table: under Google's documented rules `Googlebot-Image` obeys the group for `Googlebot-Image`, or else
-    /// the group for `Googlebot`, or else the default group. Any other name is a product token.
+    /// Returns a crawler by its operator's name for it. A known crawler obeys the chain of product tokens in the
+    /// set's crawler table: under Google's documented rules `Googlebot-Image` obeys the group for `Googlebot-Image`,
+    /// or else the group for `Googlebot`, or else the default group. Any other name is a product token.
     #[must_use]
     pub fn named(name: impl AsRef<[u8]>) -> Crawler {
         Crawler { name: name.as_ref().to_vec(), kind: Kind::Named }
     }
 
-    /// A crawler that obeys this product token alone, and the default group if no group names the token. The crawler
-    /// table is not consulted.
+    /// Returns a crawler that obeys only this product token, and the default group if no group names the token. The
+    /// crawler table is not consulted.
     #[must_use]
     pub fn token(token: impl AsRef<[u8]>) -> Crawler {
         Crawler { name: token.as_ref().to_vec(), kind: Kind::Token }
     }
 
-    /// A crawler that obeys the groups of the first of these product tokens that a robots.txt names. If the file names
-    /// none of them, the crawler obeys the default group if `honours_default_group` is set. A crawler without any token
-    /// and without the default group obeys no robots.txt.
+    /// Returns a crawler that obeys the groups for the first of these product tokens that a robots.txt names. If the
+    /// file names no token, the crawler obeys the default group if `honours_default_group` is set. A crawler without
+    /// any token and without the default group obeys no robots.txt.
     #[must_use]
     pub fn chain<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>, honours_default_group: bool) -> Crawler {
         let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
@@ -66,8 +65,8 @@ impl Crawler {
         Crawler { name, kind: Kind::Chain { tokens, honours_default_group } }
     }
 
-    /// A crawler whose name is exactly these bytes. Nothing is looked up, cut off or refused: for conformance tests,
-    /// which ask for names that no crawler should have.
+    /// Returns a crawler whose name is exactly these bytes. Nothing is looked up, cut off or refused: for conformance
+    /// tests, which use names that no crawler should have.
     #[must_use]
     pub fn verbatim(name: impl AsRef<[u8]>) -> Crawler {
         Crawler { name: name.as_ref().to_vec(), kind: Kind::Verbatim }
@@ -98,7 +97,7 @@ impl fmt::Display for Crawler {
     }
 }
 
-/// The product tokens that a crawler resolves to, in any set, in the order in which they are looked for.
+/// The product tokens that a crawler resolves to, in any set, in lookup order.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
     pub(crate) tokens: Vec<Vec<u8>>,
@@ -122,18 +121,19 @@ pub struct Agent {
     pub(crate) crawler: Crawler,
     pub(crate) chain: Arc<Chain>,
     pub(crate) resolved: engine::Agent,
-    /// In a set of one robots.txt, the number of the ruleset that decides every path for the crawler, if one does alone.
+    /// The ruleset number, if a single ruleset decides every path for the crawler in a set of one robots.txt.
     pub(crate) only_ruleset: Option<u32>,
 }
 
 impl Agent {
-    /// The verdict for one URL.
+    /// Returns the verdict for one URL.
     ///
-    /// Time: one pass over the URL, one look-up of its origin, one walk over its path. Allocates nothing, unless the
-    /// path has to be brought into normal form, the host is not ASCII, or groups decide together.
+    /// Time: one pass over the URL, one origin lookup, and one walk over the path. Does not allocate, unless the path
+    /// must be normalized, the host is not ASCII, or several groups decide together.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] when the set is damaged. A malformed URL is not an error; it yields [`Verdict::Invalid`].
+    /// Returns [`ErrorKind::Format`] if the set is damaged. A malformed URL is not an error; its verdict is
+    /// [`Verdict::Invalid`].
     #[inline]
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Result<Verdict, Error> {
         if let Some(ruleset) = self.only_ruleset {
@@ -144,8 +144,8 @@ impl Agent {
         Ok(verdict[0])
     }
 
-    /// The verdict for one URL with its reasons: the best rule of each kind, which of them decided, and why the group
-    /// is for the crawler.
+    /// Returns the verdict for one URL with its reasons: the best rule of each kind, the deciding rule, and why
+    /// the group applies to the crawler.
     ///
     /// # Errors
     /// The errors of [`Agent::decide`].
@@ -153,9 +153,9 @@ impl Agent {
         self.set.explain(self, url.as_ref())
     }
 
-    /// The verdict for one URL by the rules that were in force at a time, in seconds since 1970: the verdict of a set that is
-    /// compiled for that time from the captures fetched until then. [`Verdict::Unknown`] before the first capture of the
-    /// URL's origin.
+    /// Returns the verdict for one URL by the rules that applied at a time, in seconds since 1970. The verdict is the
+    /// same as in a set compiled for that time from the captures fetched until then. It is [`Verdict::Unknown`]
+    /// before the origin's first capture.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, Verdict};
@@ -174,7 +174,7 @@ impl Agent {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NoTimes`] when the set was not compiled with `Compiler::by_time`, and the errors of
+    /// Returns [`ErrorKind::NoTimes`] if the set was not compiled with `Compiler::by_time`, and the errors of
     /// [`Agent::decide`].
     pub fn decide_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Verdict, Error> {
         let mut verdict = [Verdict::Invalid];
@@ -182,7 +182,7 @@ impl Agent {
         Ok(verdict[0])
     }
 
-    /// The verdict for one URL by the rules that were in force at a time, with its reasons.
+    /// Returns the verdict for one URL by the rules that applied at a time, with its reasons.
     ///
     /// # Errors
     /// The errors of [`Agent::decide_at`].
@@ -190,7 +190,7 @@ impl Agent {
         self.set.explain_at(self, url.as_ref(), time)
     }
 
-    /// What of the set the verdict for one URL is derived from: which capture, and which ruleset.
+    /// Returns the capture and ruleset behind the verdict for one URL.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect};
@@ -211,9 +211,9 @@ impl Agent {
         self.set.provenance(self, url.as_ref())
     }
 
-    /// What of the set the verdict for one URL is derived from by the rules that were in force at a time.
+    /// Returns the capture and ruleset behind the verdict for one URL at a time.
     ///
-    /// Cost: reads all captures of the origin.
+    /// Cost: reads all captures from the origin.
     ///
     /// # Errors
     /// The errors of [`Agent::decide_at`].
@@ -221,9 +221,9 @@ impl Agent {
         self.set.provenance_at(self, url.as_ref(), time)
     }
 
-    /// Every rule of the crawler's groups that matches a URL, in the order of precedence: the first rule decides.
+    /// Returns every rule in the crawler's groups that matches a URL, in order of precedence: the first rule decides.
     ///
-    /// Time: linear in the rules of the groups, times the path for rules with wildcards.
+    /// Time: linear in the number of rules, times the path's length for rules with wildcards.
     ///
     /// # Errors
     /// The errors of [`Agent::decide`].
@@ -231,8 +231,8 @@ impl Agent {
         self.set.matching_rules(self, url.as_ref())
     }
 
-    /// Why the group that the crawler obeys on the origin of a URL is for it: the group names it, or is the default
-    /// group.
+    /// Returns why the group that the crawler obeys on a URL's origin applies to it: the group names it, or is the
+    /// default group.
     ///
     /// # Errors
     /// The errors of [`Agent::decide`].
@@ -240,8 +240,8 @@ impl Agent {
         self.set.group(self, url.as_ref())
     }
 
-    /// How long the crawler should wait between two fetches from the origin of a URL, if a `Crawl-delay` line counts
-    /// for it under the set's dialect.
+    /// Returns the delay between two fetches from a URL's origin, if a `Crawl-delay` line applies to the crawler
+    /// under the set's dialect.
     ///
     /// # Errors
     /// The errors of [`Agent::decide`].
@@ -249,8 +249,8 @@ impl Agent {
         self.set.crawl_delay(self, url.as_ref())
     }
 
-    /// The other directives of the origin's robots.txt that are for this crawler: the lines in its groups, and the
-    /// lines for every crawler.
+    /// Returns the other directives in the origin's robots.txt that apply to this crawler: the lines in its groups,
+    /// and the lines for every crawler.
     ///
     /// # Errors
     /// The errors of [`Agent::decide`].
@@ -258,20 +258,20 @@ impl Agent {
         self.set.directives(self, url.as_ref())
     }
 
-    /// The crawler as the caller named it.
+    /// Returns the crawler as the caller named it.
     #[must_use]
     pub fn crawler(&self) -> &Crawler {
         &self.crawler
     }
 
-    /// The product tokens that the crawler obeys, the most specific first.
+    /// Returns the product tokens that the crawler obeys, the most specific first.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.chain.tokens.iter().map(Vec::as_slice)
     }
 
-    /// Returns the product token that the set's dialect reads from a user-agent line with the crawler's name, if it
-    /// does not read the whole name. Only known crawlers may have such a name. The crawler obeys the groups for that
-    /// token.
+    /// Returns the product token that the set's dialect reads from a user-agent line with the crawler's name, or
+    /// `None` if it reads the whole name. Only known crawlers may have such a name. The crawler obeys the groups for
+    /// that token.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -290,20 +290,21 @@ impl Agent {
         (is_start && !matches!(rest.trim_ascii_start().first(), None | Some(b'/'))).then_some(first)
     }
 
-    /// Whether the crawler obeys the default group (`*`) if no group names it.
+    /// Returns whether the crawler obeys the default group (`*`) if no group names it.
     #[must_use]
     pub fn honours_default_group(&self) -> bool {
         self.chain.honours_default_group
     }
 
-    /// Whether any robots.txt of the set names the crawler.
+    /// Returns whether any robots.txt in the set names the crawler.
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.resolved.is_named()
     }
 
-    /// The known crawler that was most likely meant: the name, or a product token of a chain, is one letter off from that
-    /// crawler's, and no robots.txt of the set names it. A program that takes names from people refuses such a name.
+    /// Returns the known crawler that was most likely meant, if the name, or a product token in a chain, is one
+    /// letter off from its name, and no robots.txt in the set contains it. Programs should refuse such a name from
+    /// users.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -336,8 +337,8 @@ impl fmt::Debug for Agent {
     }
 }
 
-/// Several crawlers together with the [`Set`] that resolved them. Faster than one [`Agent`] for each: a URL is split
-/// and its origin looked up once for all of them.
+/// Several crawlers together with the [`Set`] that resolved them. Faster than separate [`Agent`]s: a URL is split and
+/// its origin looked up once for all crawlers.
 #[derive(Clone)]
 pub struct Agents {
     set: Set,
@@ -346,7 +347,7 @@ pub struct Agents {
     resolved: Vec<engine::Agent>,
 }
 
-/// The crawlers of one question: the engine's agents, and, for replaced sites, the crawlers that they were resolved
+/// The crawlers in one query: the engine's agents, and, for replaced sites, the crawlers that they were resolved
 /// from.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
@@ -355,25 +356,24 @@ pub(crate) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The number of verdicts in a row. At least 1, so that a buffer without columns divides into no rows.
+    /// Returns the number of verdicts in a row: at least 1, so that a buffer without columns divides into no rows.
     pub(crate) fn width(self) -> usize {
         self.agents.len().max(1)
     }
 }
 
 impl Agents {
-    /// The verdicts for one URL: `verdicts[j]` is for the `j`-th crawler.
+    /// Decides one URL: `verdicts[j]` is the verdict for the `j`-th crawler.
     ///
     /// # Errors
-    /// [`ErrorKind::BufferLength`] when `verdicts` is not as long as there are crawlers, and the errors of
-    /// [`Agent::decide`].
+    /// Returns [`ErrorKind::BufferLength`] if the length of `verdicts` is not the number of crawlers, and the errors
+    /// of [`Agent::decide`].
     pub fn decide(&self, url: impl AsRef<[u8]>, verdicts: &mut [Verdict]) -> Result<(), Error> {
         check_len(1, self.agents.len(), verdicts)?;
         self.set.decide_each(self.columns(), url.as_ref(), verdicts)
     }
 
-    /// The verdicts for many URLs, on this thread: `verdicts[i * agents.len() + j]` is for `urls[i]` and the `j`-th
-    /// crawler.
+    /// Decides many URLs, on this thread: `verdicts[i * agents.len() + j]` is for `urls[i]` and the `j`-th crawler.
     ///
     /// # Errors
     /// The errors of [`Agents::decide`]. After an error the verdicts must not be used.
@@ -381,8 +381,9 @@ impl Agents {
         decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
-    /// The verdicts for many URLs in parts, on this thread: those of [`Agents::decide_all`] for the joined URLs, at less cost.
-    /// The origins of hosts that `hosts` knows are not looked up again; if it was made for another set, they are.
+    /// Decides many URLs in parts, on this thread. The verdicts are the same as [`Agents::decide_all`]'s for the
+    /// joined URLs, at less cost. Origins of hosts in `hosts` are not looked up again, unless `hosts` was created for
+    /// another set.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, UrlParts, Verdict};
@@ -413,8 +414,8 @@ impl Agents {
         self.set.decide_split(self.columns(), urls, &engine::KnownHosts::new(0), verdicts)
     }
 
-    /// Room for what the set has for hosts with the numbers below `count`, for [`Agents::decide_split`]. Takes 16 bytes for each,
-    /// and then some 50 for each host that a URL asks for.
+    /// Creates a cache of the set's data for hosts with numbers below `count`, for [`Agents::decide_split`]. It takes
+    /// 16 bytes for each number, and about 50 more for each host that occurs in a URL.
     #[must_use]
     pub fn known_hosts(&self, count: usize) -> KnownHosts {
         KnownHosts { set: self.set.clone(), hosts: engine::KnownHosts::new(count) }
@@ -429,14 +430,14 @@ impl Agents {
         par_decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
-    /// The verdicts for many URLs, each by the rules that were in force at its own time, in seconds since 1970:
-    /// `verdicts[i * agents.len() + j]` is for `urls[i]` at `times[i]` and the `j`-th crawler. See [`Agent::decide_at`].
+    /// Decides many URLs, each by the rules that applied at its own time, in seconds since 1970: `verdicts[i *
+    /// agents.len() + j]` is for `urls[i]` at `times[i]` and the `j`-th crawler. See [`Agent::decide_at`].
     ///
-    /// Time: that of [`Agents::decide_all`], and for each URL a binary search over the spans of its origin.
+    /// Time: as for [`Agents::decide_all`], plus a binary search over the origin's spans for each URL.
     ///
     /// # Errors
-    /// [`ErrorKind::NoTimes`] when the set is not by time, [`ErrorKind::BufferLength`] when there are not as many times as
-    /// URLs, and the errors of [`Agents::decide_all`].
+    /// Returns [`ErrorKind::NoTimes`] if the set is not by time, [`ErrorKind::BufferLength`] if the number of times
+    /// is not the number of URLs, and the errors of [`Agents::decide_all`].
     pub fn decide_all_at<U: AsRef<[u8]>>(
         &self,
         urls: &[U],
@@ -469,13 +470,13 @@ impl Agents {
         tasks.try_for_each(|((urls, times), rows)| self.set.decide_all_at(columns, urls, times, rows))
     }
 
-    /// The number of crawlers.
+    /// Returns the number of crawlers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.agents.len()
     }
 
-    /// Whether there are no crawlers.
+    /// Returns whether there are no crawlers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.agents.is_empty()
@@ -485,15 +486,15 @@ impl Agents {
         Columns { resolved: &self.resolved, agents: &self.agents }
     }
 
-    /// Each crawler as an [`Agent`], in the order in which the caller named them.
+    /// Returns each crawler as an [`Agent`], in the order in which the caller named them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Agent> {
         self.agents.iter()
     }
 }
 
-/// What a set has for the hosts of a table, such as the dictionary of a column, by their numbers. Each host is looked up when a
-/// URL first asks for it. A URL whose host is another than the first one with its number is looked up as if it had no number.
-/// Threads may share it.
+/// A cache of a set's data for the hosts in a table, such as a column's dictionary, by their numbers. Each host is
+/// looked up when a URL first uses it. If a URL's host differs from the first one with its number, it is looked up as
+/// if it had no number. Threads may share the cache.
 pub struct KnownHosts {
     set: Set,
     hosts: engine::KnownHosts,
@@ -542,7 +543,7 @@ fn decide_all<U: AsRef<[u8]>>(
     set.decide_all(columns, urls, verdicts)
 }
 
-/// The number of URLs in one task: so many that the cost of handing the task to a thread is negligible.
+/// The number of URLs in a task, which is large enough to make thread handover negligible.
 #[cfg(feature = "rayon")]
 const URLS_PER_TASK: usize = 1024;
 
@@ -574,16 +575,17 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// When the name is not a product token under the set's dialect; the error says what to write instead. When the set
-    /// is damaged; [`CrawlerError::source`](std::error::Error::source) is the damage.
+    /// Returns an error if the name is not a product token under the set's dialect; its text says what to write
+    /// instead. Also returns an error if the set is damaged; [`CrawlerError::source`](std::error::Error::source)
+    /// describes the damage.
     pub fn agent(&self, crawler: impl Into<Crawler>) -> Result<Agent, CrawlerError> {
         self.resolve(crawler.into())
     }
 
-    /// Resolves several crawlers in this set, for questions about all of them at once.
+    /// Resolves several crawlers in this set, for queries about all of them at once.
     ///
     /// # Errors
-    /// The error of the first crawler that cannot be resolved; see [`Set::agent`].
+    /// Returns the error for the first crawler that cannot be resolved; see [`Set::agent`].
     pub fn agents<C: Into<Crawler>>(&self, crawlers: impl IntoIterator<Item = C>) -> Result<Agents, CrawlerError> {
         let agents = crawlers.into_iter().map(|crawler| self.resolve(crawler.into()));
         let agents: Vec<Agent> = agents.collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! A robots.txt as it is written: groups, rules, directives and diagnostics, by line.
+//! The contents of a robots.txt by line: groups, rules, directives and diagnostics.
 
 pub use reptile_compiler::advice::clean_param::CleanParams;
 pub use reptile_compiler::body::directives::{self, DirectiveReader, Hours};

@@ -1,4 +1,4 @@
-//! Building of sets.
+//! Set builders.
 
 pub use reptile_compiler::automaton::Strategy;
 pub use reptile_compiler::set::{

@@ -1,4 +1,4 @@
-//! The facts of a fetch and their meaning.
+//! The facts about a fetch, and their meaning.
 
 pub use reptile_compiler::capture::{
     ALL as PROFILES, Capture, Captures, Discarded, KeptCapture, Outcome, Time, challenge_header, max_age, media_type,

@@ -1,7 +1,7 @@
-//! Compiling a set: [`Compiler`] takes [`Capture`]s, each of them one fetch of one robots.txt, and makes a
+//! Compiles sets: a [`Compiler`] takes [`Capture`]s, each a single fetch of a robots.txt, and returns a
 //! [`CompiledSet`].
 //!
-//! `reptile-compiler` reads the robots.txt files; this module spreads that over threads and checks the arguments.
+//! `reptile-compiler` reads the robots.txt files. This module runs it on several threads and checks the arguments.
 
 use std::fmt;
 use std::io::{self, BufWriter, Seek, Write};
@@ -20,9 +20,9 @@ use reptile_engine::spool::{Memory, Spool, Store};
 use crate::error::{Error, ErrorKind};
 use crate::{Challenger, Dialect, Origin, Profile, Set, Truncation};
 
-/// One fetch of one robots.txt: its origin, its outcome, and its time.
+/// A single fetch of a robots.txt: its origin, outcome and time.
 ///
-/// A new capture is a file that was fetched successfully at an unknown time; set the fields to what else is known.
+/// A new capture is a file that was fetched successfully at an unknown time. Set the fields to add more facts.
 ///
 /// ```
 /// use reptile::Capture;
@@ -35,42 +35,42 @@ use crate::{Challenger, Dialect, Origin, Profile, Set, Truncation};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capture {
-    /// The origin of the robots.txt.
+    /// The robots.txt's origin.
     pub origin: Origin,
     /// The body, if there was one.
     pub body: Option<Vec<u8>>,
-    /// The status of the last answer, after all redirects that were followed; `None` is taken as 200.
+    /// The status of the last response, after all followed redirects; `None` means 200.
     pub status: Option<u16>,
-    /// How many redirects were followed.
+    /// Number of redirects followed.
     pub redirects: u32,
-    /// When the robots.txt was fetched, in seconds since 1970 (UTC).
+    /// The fetch time in seconds since 1970 (UTC).
     pub time: Option<i64>,
-    /// The value of the answer's `Cache-Control`, which says how long the file may be kept (RFC 9111 section 5.2.2).
+    /// The response's `Cache-Control`, which limits how long the file may be kept (RFC 9111 section 5.2.2).
     pub cache_control: Option<String>,
-    /// The value of the answer's `Content-Type`.
+    /// The response's `Content-Type`.
     pub content_type: Option<String>,
     /// The product that marked the response as a challenge page with a response header; see
     /// [`challenger_of_header`](crate::challenger_of_header). Not needed if the body shows the product.
     pub challenger: Option<Challenger>,
     /// Why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,
-    /// Whether there was no answer, or no valid one: unknown host, no connection, a time-out.
+    /// Whether there was no valid response: unknown host, no connection, or a time-out.
     pub has_failed: bool,
 }
 
 impl Capture {
-    /// A capture of the robots.txt at a URL. Only `/robots.txt` governs an origin (RFC 9309 section 2.3).
+    /// Creates a capture for the robots.txt at a URL. Only `/robots.txt` governs an origin (RFC 9309 section 2.3).
     ///
     /// # Errors
-    /// [`ErrorKind::RobotsUrl`] when the URL is not the URL of a robots.txt.
+    /// Returns [`ErrorKind::RobotsUrl`] if the URL is not a robots.txt URL.
     pub fn new(robots_url: impl AsRef<[u8]>, body: impl Into<Vec<u8>>) -> Result<Capture, Error> {
         Ok(Capture { body: Some(body.into()), ..Capture::without_body(robots_url)? })
     }
 
-    /// A capture without a body: a failed fetch, or a status that needs no body.
+    /// Creates a capture without a body: a failed fetch, or a status that needs no body.
     ///
     /// # Errors
-    /// [`ErrorKind::RobotsUrl`] when the URL is not the URL of a robots.txt.
+    /// Returns [`ErrorKind::RobotsUrl`] if the URL is not a robots.txt URL.
     pub fn without_body(robots_url: impl AsRef<[u8]>) -> Result<Capture, Error> {
         let url = robots_url.as_ref();
         let origin = Origin::of_robots_url(url)
@@ -78,7 +78,7 @@ impl Capture {
         Ok(Capture::of(origin, None))
     }
 
-    /// A file that was fetched successfully, for any origin.
+    /// Returns the capture of a successfully fetched file, for any origin.
     pub(crate) fn of_anything(body: &[u8]) -> Capture {
         Capture::of(crate::set::any_origin(), Some(body.to_vec()))
     }
@@ -98,7 +98,7 @@ impl Capture {
         }
     }
 
-    /// The capture in the form that the compiler takes.
+    /// Converts the capture for the compiler.
     pub(crate) fn facts(&self) -> capture::Capture {
         capture::Capture {
             status: self.status,
@@ -113,10 +113,10 @@ impl Capture {
     }
 }
 
-/// Compiles captures of any number of robots.txt files to one set.
+/// Compiles any number of robots.txt captures to one set.
 ///
-/// The order of captures never matters: the same captures give the same bytes. If an origin has several captures, the
-/// fetch profile chooses by their times. Memory: about that of the finished set, plus the batch that is being read.
+/// The captures' order never matters: the same captures give the same bytes. If an origin has several captures, the
+/// fetch profile chooses by their times. Memory: about the size of the finished set, plus the current batch.
 ///
 /// ```
 /// use reptile::{Capture, Compiler, Dialect, Verdict};
@@ -135,26 +135,26 @@ pub struct Compiler {
     dialect: Dialect,
     profile: Profile,
     keeps_other: bool,
-    /// The memory that may be held, and the folder for what does not fit in it.
+    /// The memory limit, and the folder for data over the limit.
     room: Option<(u64, PathBuf)>,
-    /// Parts that were compiled, since they did not fit.
+    /// Compiled parts over the limit.
     parts: Vec<MappedFile>,
     sets: Vec<Set>,
 }
 
-/// The part of the memory that may be held before it is compiled and written to a file: one in so many. Compiling takes
-/// about twice what is held.
+/// Divisor for the memory that may be held before it is compiled and written to a file. Compiling takes about twice
+/// that memory.
 const HELD_PART: u64 = 3;
 
 impl Compiler {
-    /// A compiler under one dialect, with the dialect's own fetch profile, for the time of the newest capture.
+    /// Creates a compiler for one dialect, with the dialect's own fetch profile, for the newest capture's time.
     #[must_use]
     pub fn new(dialect: &Dialect) -> Compiler {
         Compiler::with_profile(dialect, Profile::of_dialect(dialect), None)
     }
 
-    /// A compiler under one dialect and one fetch profile, for a time in seconds since 1970: later captures do not
-    /// count. If no time is given, it is the time of the newest capture.
+    /// Creates a compiler for one dialect and one fetch profile, for a time in seconds since 1970: later captures do
+    /// not count. The default is the newest capture's time.
     #[must_use]
     pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<i64>) -> Compiler {
         Compiler {
@@ -168,9 +168,9 @@ impl Compiler {
         }
     }
 
-    /// Bounds the memory for compiling: what does not fit in so many bytes goes to files in a folder, without names, that
-    /// are gone when the process ends. The set is the same. About 100 bytes for each origin come on top. The default is to
-    /// hold everything in memory.
+    /// Limits memory for compiling. Data over this number of bytes goes to unnamed files in a folder, which are
+    /// deleted when the process ends. The set is the same. Each origin takes about 100 bytes in addition to the
+    /// limit. The default is to keep everything in memory.
     #[must_use]
     pub fn memory(mut self, bytes: u64, folder: impl Into<PathBuf>) -> Compiler {
         self.room = Some((bytes, folder.into()));
@@ -178,26 +178,26 @@ impl Compiler {
     }
 
     /// Sets whether the set keeps other directives, the lines that decide no URL (Sitemap, Crawl-delay, ...). The
-    /// default is to keep them.
+    /// default is `true`.
     #[must_use]
     pub fn other_directives(mut self, keep: bool) -> Compiler {
         self.keeps_other = keep;
         self
     }
 
-    /// Sets whether the set keeps the line of each rule, which verdicts do not need: without them an explanation names a
-    /// rule without its line. The default is to keep them.
+    /// Sets whether the set keeps each rule's line number. Verdicts do not need it, but without it explanations name
+    /// rules without lines. The default is `true`.
     #[must_use]
     pub fn line_numbers(mut self, keep: bool) -> Compiler {
         self.builder = self.builder.line_numbers(keep);
         self
     }
 
-    /// Sets whether the set is by time: whether it keeps every capture of each origin, so that
-    /// [`Agent::decide_at`](crate::Agent::decide_at) decides a URL by the rules that were in force at its own time. To be
-    /// called before anything is added. The default is to keep what may still count.
+    /// Sets whether the set is by time: whether it keeps all captures, so that
+    /// [`Agent::decide_at`](crate::Agent::decide_at) decides a URL by the rules that applied at its own time. Must be
+    /// called before anything is added. By default, the set keeps only the captures that may still count.
     ///
-    /// Size: 44 bytes for each capture of an origin, and the rules of each. An origin may have up to 8,192 captures.
+    /// Size: 44 bytes for each capture, and the rules in each. An origin may have up to 8,192 captures.
     #[must_use]
     pub fn by_time(mut self, keep: bool) -> Compiler {
         self.builder = self.builder.by_time(keep);
@@ -207,15 +207,15 @@ impl Compiler {
     /// Reads one capture, on this thread. Time linear in the body.
     ///
     /// # Errors
-    /// [`ErrorKind::NoBody`], or [`ErrorKind::Limit`] when the body is too large. The capture is then left out, and the
-    /// compiler can be used as if it had never been added.
+    /// Returns [`ErrorKind::NoBody`], or [`ErrorKind::Limit`] if the body is too large. The capture is then skipped,
+    /// and the compiler can be used as if it had never been added.
     pub fn add(&mut self, capture: Capture) -> Result<(), Error> {
         let (outcome, prepared) = self.read(&capture, &Bump::new())?;
         self.take(&capture, outcome, prepared)
     }
 
-    /// Adds what a set holds, as if its captures were added: a set keeps of them what that takes. The set must have been
-    /// compiled under the same dialect and fetch profile. Costs nothing here; the set is merged by [`Compiler::finish`].
+    /// Adds a set's captures: a set stores enough about them to be merged. The set must have been compiled under the
+    /// same dialect and fetch profile. This call is cheap; [`Compiler::finish`] merges the set.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, Set, Verdict};
@@ -233,7 +233,8 @@ impl Compiler {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Merge`] if the set is that of one robots.txt, or has sites that were replaced in memory.
+    /// Returns [`ErrorKind::Merge`] if the set holds a single [`Robots`](crate::Robots), or sites that were replaced
+    /// in memory.
     pub fn add_set(&mut self, set: &Set) -> Result<(), Error> {
         if set.whole_bytes().is_none() {
             return Err(Error::new(ErrorKind::Merge, "the set has sites that are only in memory; compile them anew"));
@@ -242,7 +243,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Adds a capture that has been parsed. If the builder then holds too much, writes it out as a part.
+    /// Adds a parsed capture. If the builder then exceeds its limit, writes it out as a part.
     fn take(&mut self, capture: &Capture, outcome: Outcome, prepared: Option<Prepared>) -> Result<(), Error> {
         self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
         match &self.room {
@@ -251,7 +252,7 @@ impl Compiler {
         }
     }
 
-    /// Compiles what is held, and writes it to a file.
+    /// Compiles the builder's captures, and writes them to a file.
     fn keep_part(&mut self) -> Result<(), Error> {
         let Some((_, folder)) = &self.room else { return Ok(()) };
         if self.builder.held_bytes() > 0 {
@@ -262,8 +263,8 @@ impl Compiler {
         Ok(())
     }
 
-    /// Reads many captures, on all threads with the feature `rayon`. Calls `on_error` for each capture that is left
-    /// out, with its origin; also for one after which no part could be written ([`ErrorKind::Io`]). Holds up to 4,096
+    /// Reads many captures, on all threads with the feature `rayon`. Calls `on_error` with the origin of each skipped
+    /// capture, and also of a capture after which a part could not be written ([`ErrorKind::Io`]). Holds up to 4,096
     /// captures in memory at a time.
     pub fn add_all(&mut self, captures: impl IntoIterator<Item = Capture>, mut on_error: impl FnMut(&Origin, Error)) {
         const BATCH: usize = 4096;
@@ -305,9 +306,9 @@ impl Compiler {
     /// Compiles every distinct ruleset, on all threads with the feature `rayon`.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] when something is too large for the format; [`ErrorKind::Merge`] or [`ErrorKind::Format`] when a
-    /// set that was added does not go together with the rest or is damaged; [`ErrorKind::Io`] when there is no room for
-    /// temporary files.
+    /// Returns [`ErrorKind::Limit`] if something is too large for the format; [`ErrorKind::Merge`] or
+    /// [`ErrorKind::Format`] if an added set cannot be merged with the rest or is damaged; and [`ErrorKind::Io`] if a
+    /// temporary file cannot be written.
     pub fn finish(mut self) -> Result<CompiledSet, Error> {
         if self.parts.is_empty() && self.sets.is_empty() {
             return finish(self.builder).map(CompiledSet);
@@ -330,7 +331,7 @@ impl Compiler {
     }
 }
 
-/// Files without names in a folder.
+/// Unnamed files in a folder.
 struct TemporaryFiles<'f>(&'f Path);
 
 impl Store for TemporaryFiles<'_> {
@@ -386,19 +387,20 @@ pub(crate) fn read(
     })
 }
 
-/// Compiles one robots.txt, on this thread: to hand its few rulesets to others takes longer than to compile them.
+/// Compiles one robots.txt, on this thread: compiling its few rulesets takes less time than handing them to other
+/// threads.
 pub(crate) fn finish_one(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
     let compiled = builder.finish(Strategy::default());
     compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
 }
 
-/// Compiles what a builder has collected.
+/// Compiles a builder's captures.
 pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
     let compiled = builder.finish_with(Strategy::default(), &AllThreads);
     compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
 }
 
-/// All threads with the feature `rayon`, otherwise the thread of the caller.
+/// Runs on all threads with the feature `rayon`, otherwise on the caller's thread.
 #[cfg(not(feature = "rayon"))]
 use reptile_engine::threads::OneThread as AllThreads;
 
@@ -429,7 +431,7 @@ impl CompiledSet {
     /// Opens the set in memory.
     ///
     /// # Errors
-    /// The compiler's own output causes no error; it is checked like any other set.
+    /// The compiler's own output causes no error, but is checked like any other set.
     pub fn into_set(self) -> Result<Set, Error> {
         Set::from_bytes(self.0.to_bytes())
     }
@@ -437,16 +439,16 @@ impl CompiledSet {
     /// Writes the set from start to end.
     ///
     /// # Errors
-    /// The errors of `out`.
+    /// Returns the errors from `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         self.0.write(out)
     }
 
-    /// Writes the set to a file of this name. The file is either complete or absent: it is written under another name
-    /// in the same folder, synced and renamed, so that readers of an older set of this name keep the old one.
+    /// Writes the set to a file with this name. The file is either complete or absent: it is written under another
+    /// name in the same folder, synced and renamed. Readers of an older set with this name keep the old one.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the file cannot be written; then no file of this name was created or changed.
+    /// Returns [`ErrorKind::Io`] if the file cannot be written; then no file with this name was created or changed.
     pub fn write_file(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -466,7 +468,7 @@ impl fmt::Debug for CompiledSet {
     }
 }
 
-/// Compiles each ruleset of a set again from the rules that it lists, and compares the bytes.
+/// Compiles each of a set's rulesets again from its rules, and compares the bytes.
 pub(crate) fn verify_deep<D: AsRef<[u8]> + Sync>(set: &Engine<D>) -> Result<(), Error> {
     let (rulesets, form) = (set.rulesets(), set.automata_form());
     let check = |number: u32| -> Result<(), Error> {

@@ -1,6 +1,6 @@
-//! The contents of a compiled set: its policies, groups, rules, captures and directives, as borrowed views.
+//! A compiled set's contents as borrowed views: policies, groups, rules, captures and directives.
 //!
-//! [`Set`](crate::Set) decides URLs and owns its bytes. The views of this module read the same bytes in place, for
+//! [`Set`](crate::Set) decides URLs and owns its bytes. The views in this module read the same bytes in place, for
 //! programs that list, compare or summarize sets.
 
 pub use reptile_engine::automaton::{Ruleset, Shape};

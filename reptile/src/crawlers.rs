@@ -1,4 +1,4 @@
-//! The published crawlers and the product tokens that they obey.
+//! Published crawlers, and the product tokens that they obey.
 
 pub use reptile_compiler::dialect::crawlers::{
     ALL, Crawler, ResolveError, Resolved, nearly, of_name, read_as, resolve,

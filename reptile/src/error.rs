@@ -1,6 +1,6 @@
-//! The two errors: [`Error`], of a set or of compiling one, and [`CrawlerError`], of a crawler's name.
+//! Errors: [`Error`] for opening, querying or compiling a set, and [`CrawlerError`] for a crawler's name.
 //!
-//! Both are opaque: `kind` says what to match on, the other methods give the details, and the text is for people.
+//! Both are opaque: match on `kind`; the other methods give the details, and the text is for people.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use reptile_engine::token::TokenError;
 
 use crate::agent::Crawler;
 
-/// Why a set could not be opened, verified, queried or compiled.
+/// The reason why a set could not be opened, verified, queried or compiled.
 ///
 /// ```
 /// use reptile::{ErrorKind, Set};
@@ -32,30 +32,30 @@ enum Inner {
 pub enum ErrorKind {
     /// A file could not be read or written; [`std::error::Error::source`] is the [`io::Error`].
     Io,
-    /// The bytes are not a set of this format version, or they are damaged; see [`Error::section`], [`Error::offset`],
-    /// [`Error::expected`] and [`Error::found`].
+    /// The bytes are not a set in this format version, or they are damaged; see [`Error::section`],
+    /// [`Error::offset`], [`Error::expected`] and [`Error::found`].
     Format,
-    /// A compiler with another construction made the set's automata, so this version cannot compile them again for
-    /// comparison.
+    /// The set's automata come from a compiler with another construction, so this version cannot compile them again
+    /// for comparison.
     OtherCompiler,
-    /// Something is over a limit. The text names the limit and the size that was found.
+    /// A size exceeds a limit. The text names the limit and the actual size.
     Limit,
-    /// A URL is not the URL of a robots.txt.
+    /// A URL is not a robots.txt URL.
     RobotsUrl,
-    /// Sets do not go together: they have other settings, or different files for one origin, and no times that say which
-    /// counts.
+    /// Sets cannot be merged: they have different settings, or different files for one origin without times to choose
+    /// by.
     Merge,
     /// A capture has no body, although its outcome requires one.
     NoBody,
-    /// The length of a buffer for verdicts is not the number of URLs times the number of crawlers, or there is not a time
-    /// for each URL.
+    /// The length of a verdict buffer is not the number of URLs times the number of crawlers, or the number of times
+    /// is not the number of URLs.
     BufferLength,
-    /// A question about a time, to a set that is not by time, or in which a site was replaced.
+    /// A query for a time, on a set that is not by time or has replaced sites.
     NoTimes,
 }
 
 impl Error {
-    /// The kind of the error.
+    /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {
@@ -65,25 +65,25 @@ impl Error {
         }
     }
 
-    /// The damaged section of the set, for [`ErrorKind::Format`]; `header` for the part before all sections.
+    /// Returns the damaged section, for [`ErrorKind::Format`]; `header` for the part before all sections.
     #[must_use]
     pub fn section(&self) -> Option<&'static str> {
         self.format().map(FormatError::section)
     }
 
-    /// The offset of the damage in the section, in bytes, if it is known.
+    /// Returns the damage's offset in the section in bytes, if it is known.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.format().and_then(FormatError::offset)
     }
 
-    /// What was expected in the set, for [`ErrorKind::Format`].
+    /// Returns the expected content, for [`ErrorKind::Format`].
     #[must_use]
     pub fn expected(&self) -> Option<&str> {
         self.format().map(FormatError::expected)
     }
 
-    /// What was found in the set instead, for [`ErrorKind::Format`].
+    /// Returns the actual content, for [`ErrorKind::Format`].
     #[must_use]
     pub fn found(&self) -> Option<&str> {
         self.format().map(FormatError::found)
@@ -145,7 +145,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Why a crawler could not be resolved. The text says what to write instead, if that is known.
+/// The reason why a crawler could not be resolved. The text says what to write instead, if that is known.
 pub struct CrawlerError {
     crawler: String,
     why: Why,
@@ -165,7 +165,7 @@ pub enum CrawlerErrorKind {
     Empty,
     /// The name is a list of names; [`Set::agents`](crate::Set::agents) takes several names.
     List,
-    /// The name is the `User-Agent` header of a request.
+    /// The name is a request's `User-Agent` header.
     Header,
     /// The name has a version, which the set's dialect does not cut off.
     Version,
@@ -180,7 +180,7 @@ pub enum CrawlerErrorKind {
 }
 
 impl CrawlerError {
-    /// The kind of the error.
+    /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> CrawlerErrorKind {
         match &self.why {
@@ -195,7 +195,7 @@ impl CrawlerError {
         }
     }
 
-    /// The name that was most likely meant, if there is a clear one.
+    /// Returns the name that was most likely meant, if there is a clear one.
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         match &self.why {

@@ -1,4 +1,4 @@
-//! The reasons for a verdict on one robots.txt: the group that was chosen, and the fate of every line.
+//! The reasons for a verdict by one robots.txt: the chosen group, and each line's fate.
 
 pub use reptile_compiler::advice::explanation::{Reading, Why};
 pub use reptile_compiler::oracle::{Choice, ChosenBy, choose};

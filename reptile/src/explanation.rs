@@ -1,4 +1,4 @@
-//! A verdict with its reasons, [`Explanation`], and what a verdict was derived from, [`Provenance`].
+//! A verdict with its reasons, [`Explanation`], and a verdict's source, [`Provenance`].
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::Group;
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why the group that the crawler obeys is for it.
+    /// Why the group that the crawler obeys applies to it.
     pub group: Group,
     /// The best matching `Allow` rule, whether it decided or not.
     pub allow: Option<Rule>,
     /// The best matching `Disallow` rule, whether it decided or not.
     pub disallow: Option<Rule>,
-    /// Which of the two rules decided. `None` if no rule matches, no group is for the crawler, or no rules decide.
+    /// The kind of the deciding rule. `None` if no rule matches, no group applies to the crawler, or no rules decide.
     pub decided_by: Option<RuleKind>,
     /// The policy source of the URL's origin: the rules of a file, or the result of fetching it.
     pub source: PolicySource,
@@ -27,7 +27,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// The deciding rule, if there is one. Its line is 0 if the set has no line numbers.
+    /// Returns the deciding rule, if there is one. Its line is 0 if the set has no line numbers.
     #[must_use]
     pub fn rule(&self) -> Option<&Rule> {
         match self.decided_by? {
@@ -53,14 +53,14 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// What of a set a verdict was derived from.
+/// The capture and ruleset that a verdict was derived from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Provenance {
-    /// When the capture that decides was fetched, in seconds since 1970. `None` if the set does not know, or has no capture of
-    /// the URL's origin.
+    /// The deciding capture's fetch time in seconds since 1970. `None` if the set does not know it, or has no capture
+    /// for the URL's origin.
     pub fetched_at: Option<i64>,
-    /// The number of the ruleset that decides, which is the same wherever the set has these rules. It is another one in
-    /// another set. `None` if no group is for the crawler, or no rules decide.
+    /// The deciding ruleset's number, which is the same for equal rules throughout the set, and differs between sets.
+    /// `None` if no group applies to the crawler, or no rules decide.
     pub ruleset: Option<u32>,
 }

@@ -1,11 +1,11 @@
 //! The Robots Exclusion Protocol, compiled: decides URLs by robots.txt files, a handful or millions, with the rule and
 //! the line that decided.
 //!
-//! - **One robots.txt**: [`Robots`] reads it and can decide at once; [`OneShot`] asks it a single question.
-//! - **Millions**: [`Compiler`] makes one compiled [`Set`] of them; [`Set::read`] opens it again anywhere.
+//! - **One robots.txt**: [`Robots`] reads it and can decide at once; [`OneShot`] answers a single query.
+//! - **Millions**: [`Compiler`] compiles them to a [`Set`]; [`Set::read`] opens it again anywhere.
 //! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs.
-//! - **Readings**: a [`Dialect`] says what a robots.txt means (Google's library, Google's documentation, RFC 9309, Yandex,
-//!   Bing, the drafts of 1994 and 1996, or your own), a [`Profile`] what a failed fetch means.
+//! - **Readings**: a [`Dialect`] defines what a robots.txt means (Google's library, Google's documentation, RFC 9309,
+//!   Yandex, Bing, the drafts from 1994 and 1996, or your own), and a [`Profile`] what a failed fetch means.
 //!
 //! ```
 //! use reptile::{Dialect, Robots, Verdict};
@@ -20,10 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No verdict is given by accident. An origin without a robots.txt in the set is [`Verdict::Unknown`], a malformed URL
-//! is [`Verdict::Invalid`], and the caller chooses what to do with them. An invalid name of a crawler is an error, and
-//! so is a damaged set. Nothing that a stranger writes in a robots.txt, a URL or a set file can make a call panic, and
-//! each function documents a bound on its time.
+//! No verdict is accidental. An origin without a robots.txt in the set is [`Verdict::Unknown`], a malformed URL is
+//! [`Verdict::Invalid`], and the caller chooses what to do with them. An invalid crawler name is an error, and so is
+//! a damaged set. No content in a robots.txt, a URL or a set file can make a call panic, and each function documents
+//! a bound on its time.
 //!
 //! # Features
 //!
@@ -36,7 +36,7 @@
 //! | `mmap` | [`Set::map`] |
 //! | `rayon` | batches on all threads, compiling on all threads |
 //!
-//! Features only add: none of them changes a verdict, except that with `idna` more origins are known.
+//! Features only add: none changes a verdict, except that with `idna` more origins are known.
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -92,7 +92,7 @@ pub use reptile_compiler::capture::{Profile, Truncation, challenger_of_header};
 #[cfg(feature = "compile")]
 pub use reptile_compiler::dialect::Dialect;
 
-/// The settings of a [`Dialect`] and of a [`Profile`], for those who build their own.
+/// The settings of a [`Dialect`] and a [`Profile`], for building your own.
 #[cfg(feature = "compile")]
 pub mod settings {
     pub use reptile_compiler::capture::{Effect, Freshness, NotText};

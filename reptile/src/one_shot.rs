@@ -1,4 +1,4 @@
-//! One question to one file: [`OneShot`].
+//! Single queries on a file: [`OneShot`].
 
 use std::sync::Arc;
 
@@ -12,14 +12,15 @@ use crate::error::{CrawlerError, Error};
 use crate::robots::Robots;
 use crate::{Dialect, Profile, Verdict};
 
-/// Decides single questions, each from the bytes of a robots.txt to the verdict, and keeps nothing of the file.
+/// Decides single queries directly from a robots.txt's bytes, and keeps nothing from the file.
 ///
-/// The verdict and the line are those of [`Robots`], which compiles the file first and then decides faster: for several URLs of
-/// one file it is the better choice.
+/// The verdict and the line are the same as from [`Robots`], which compiles the file first and then decides faster.
+/// Use [`Robots`] for several URLs.
 ///
-/// Cost: making one takes some microseconds, since the crawler is resolved. A question takes one pass over the file, and for each
-/// rule of the crawler's groups that begins like the path at most linear time in path and pattern; it allocates only for what has
-/// to be brought into normal form. A file whose rules would take more than 16,777,216 steps on one URL is compiled instead.
+/// Cost: creating a value takes some microseconds, because the crawler is resolved. A query takes one pass over the
+/// file. For each rule in the crawler's groups that starts like the path, it takes at most linear time in path and
+/// pattern. It allocates only for text that must be normalized. A file whose rules would take more than 16,777,216
+/// steps on one URL is compiled instead.
 #[derive(Clone, Debug)]
 pub struct OneShot {
     dialect: Dialect,
@@ -54,10 +55,11 @@ impl OneShot {
         Ok(OneShot { dialect: dialect.clone(), crawler, chain: agent.chain, resolved })
     }
 
-    /// The verdict for a URL, or a path alone, by a robots.txt, and the number of the line whose rule decides, if one does.
+    /// Returns the verdict by a robots.txt for a URL or only a path, and the deciding rule's line number, if a rule
+    /// decides.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) when the body has more than 16 MiB.
+    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB.
     pub fn decide(&self, body: impl AsRef<[u8]>, url: impl AsRef<[u8]>) -> Result<(Verdict, Option<u32>), Error> {
         let (body, url) = (body.as_ref(), url.as_ref());
         let (facts, profile) = (capture::Capture::default(), Profile::of_dialect(&self.dialect));
@@ -71,7 +73,8 @@ impl OneShot {
         self.decide_compiled(body, url)
     }
 
-    /// Does the work of [`OneShot::decide`] for a file that is not read as it is, or whose rules take too many steps.
+    /// Does the work of [`OneShot::decide`] for a file that must be converted first, or whose rules take too many
+    /// steps.
     #[cold]
     fn decide_compiled(&self, body: &[u8], url: &[u8]) -> Result<(Verdict, Option<u32>), Error> {
         let robots = Robots::parse(body, &self.dialect)?;
@@ -80,7 +83,7 @@ impl OneShot {
     }
 }
 
-/// A line, unless it is 0, which stands for no line of the file.
+/// Returns the line, or `None` for 0, which is not a line in the file.
 fn of_file(line: u32) -> Option<u32> {
     Some(line).filter(|&line| line > 0)
 }

@@ -1,3 +1,3 @@
-//! Statements about all paths of an origin at once, with a counterexample where one does not hold.
+//! Statements about all paths in an origin at once, with counterexamples for those that do not hold.
 
 pub use reptile_compiler::reason::{Extent, Reasoner, Statement};

@@ -1,4 +1,4 @@
-//! One robots.txt: [`Robots`].
+//! A single robots.txt: [`Robots`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::set::{Set, any_origin};
 use crate::site::Site;
 use crate::{Dialect, Profile};
 
-/// One robots.txt, compiled: decides any number of URLs for any number of crawlers.
+/// A single compiled robots.txt, which decides any number of URLs for any number of crawlers.
 ///
-/// The scheme, host and port of a URL do not matter, and a path alone is enough: the caller knows which origin the file
-/// is from. The text after `scheme://host` is read as the dialect's reference reads it.
+/// The URL's scheme, host and port do not matter, and a path alone is enough: the caller knows the file's origin. The
+/// text after `scheme://host` is read in the same way as in the dialect's reference.
 ///
-/// Cost: compiling takes about 15 ns for each byte of the rules, and some microseconds; a decision then takes 30 to 150 ns.
-/// To ask a single question of a file and throw the file away, [`OneShot`](crate::OneShot) costs less. Cheap to clone and
-/// shared between threads by reference.
+/// Cost: compiling takes about 15 ns for each byte in the rules, and some microseconds; a decision then takes 30 to
+/// 150 ns. For a single query, [`OneShot`](crate::OneShot) costs less. Cheap to clone and shared between threads by
+/// reference.
 #[derive(Clone)]
 pub struct Robots {
     pub(crate) set: Set,
@@ -29,7 +29,7 @@ pub struct Robots {
 }
 
 impl Robots {
-    /// Reads and compiles a robots.txt. Time and memory are linear in its length, whatever it contains: any bytes are a
+    /// Reads and compiles a robots.txt. Time and memory are linear in its length, and any bytes are a
     /// valid robots.txt.
     ///
     /// ```
@@ -41,18 +41,18 @@ impl Robots {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) when the body has more than 16 MiB.
+    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB.
     pub fn parse(body: impl AsRef<[u8]>, dialect: &Dialect) -> Result<Robots, Error> {
         let capture = Capture::of_anything(body.as_ref());
         Robots::from_capture(&capture, dialect, Profile::of_dialect(dialect))
     }
 
-    /// Compiles a capture under a dialect and a fetch profile, whether it is a file or a failure: with a status of 404
-    /// most profiles allow everything, with 503 nothing.
+    /// Compiles a capture under a dialect and a fetch profile, including failed fetches: most profiles allow
+    /// everything with status 404, and nothing with 503.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) when the body has more than 16 MiB,
-    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) when it has no body, although its outcome requires one.
+    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB, and
+    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if it is missing, although the outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         let (outcome, prepared) = compile::read(capture, dialect, profile, true, &Bump::new())?;
         let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
@@ -70,7 +70,7 @@ impl Robots {
         self.set.agent(crawler)
     }
 
-    /// Resolves several crawlers, for questions about all of them at once; see [`Set::agents`].
+    /// Resolves several crawlers, for queries about all of them at once; see [`Set::agents`].
     ///
     /// # Errors
     /// The errors of [`Set::agents`].
@@ -78,7 +78,7 @@ impl Robots {
         self.set.agents(crawlers)
     }
 
-    /// The crawlers that a text stands for; see [`Set::crawlers_named`].
+    /// Returns the crawlers that a text represents; see [`Set::crawlers_named`].
     ///
     /// # Errors
     /// The errors of [`Set::crawlers_named`].
@@ -86,15 +86,15 @@ impl Robots {
         self.set.crawlers_named(text)
     }
 
-    /// The file's other directives, its policy source, and how long it may be kept.
+    /// Returns the file's other directives, its policy source, and how long it may be kept.
     ///
     /// # Errors
-    /// A value made by [`Robots::parse`] causes no error.
+    /// A value from [`Robots::parse`] causes no error.
     pub fn site(&self) -> Result<Site, Error> {
         self.set.only_site()
     }
 
-    /// The diagnostics of the file, each a line (from 1) and a description, in the order of the lines: the first 10,000.
+    /// Returns the file's first 10,000 diagnostics, each a line (from 1) and a description, in line order.
     pub fn diagnostics(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
         self.diagnostics.iter().map(|diagnostic| (diagnostic.line, diagnostic.kind.describe()))
     }

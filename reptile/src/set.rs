@@ -1,4 +1,4 @@
-//! A compiled set, [`Set`]: opening it, verifying it, and looking up what it has for an origin.
+//! A compiled set, [`Set`]: opening, verification, and queries about an origin.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
 use crate::error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
-/// The bytes of a set.
+/// A set's bytes.
 pub(crate) enum Bytes {
     Owned(Vec<u8>),
     #[cfg(feature = "mmap")]
@@ -42,17 +42,17 @@ impl AsRef<[u8]> for Bytes {
 /// A compiled set of robots.txt files.
 ///
 /// Immutable and shared: cloning copies two reference counts, and any number of threads may use it at once. A set in
-/// memory costs its bytes; a mapped set costs only the pages that are read, which processes share.
+/// memory takes its size; a mapped set takes only the pages that are read, which processes share.
 ///
-/// Opening checks what takes microseconds (label, version, lengths, the header's checksum). Damage elsewhere gives an
-/// [`Error`] when a call reads the damaged bytes. To rule out that damage gives a wrong verdict, call [`Set::verify`]
-/// once, or [`Set::verify_deep`] for a set whose source is not trusted.
+/// Opening checks only the label, version, lengths and header checksum, which takes microseconds. Damage elsewhere
+/// gives an [`Error`] when a call reads the damaged bytes. To rule out wrong verdicts due to damage, call
+/// [`Set::verify`] once, or [`Set::verify_deep`] for a set from an untrusted source.
 #[derive(Clone)]
 pub struct Set {
     engine: Arc<engine::Set<Bytes>>,
-    /// The sites that were replaced in memory; empty for most sets.
+    /// The sites that were replaced in memory; usually empty.
     replaced: Arc<HashMap<Origin, Arc<engine::Set<Bytes>>>>,
-    /// In the set of one robots.txt, which decides URLs of any origin: the number of its policy.
+    /// The policy's number in a set of one robots.txt, which decides URLs from any origin.
     only: Option<u32>,
 }
 
@@ -66,8 +66,8 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] when the file cannot be read, [`ErrorKind::Format`]
-    /// when it is not a set of this format version.
+    /// Returns [`ErrorKind::Io`] if the file cannot be read, and [`ErrorKind::Format`] if it is not a set in this
+    /// format version.
     pub fn read(path: impl AsRef<Path>) -> Result<Set, Error> {
         Set::from_bytes(std::fs::read(path)?)
     }
@@ -75,23 +75,23 @@ impl Set {
     /// Opens a set in memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] when the bytes are not a set of this format version.
+    /// Returns [`ErrorKind::Format`] if the bytes are not a set in this format version.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Set, Error> {
         Set::open(Bytes::Owned(bytes.into()))
     }
 
-    /// Opens a set file that is mapped into memory: in microseconds, whatever its size.
+    /// Opens a mapped set file, in microseconds regardless of its size.
     ///
     /// ```no_run
     /// use reptile::{MappedFile, Set};
-    /// // SAFETY: nobody writes into this file; a newer one replaces it by renaming.
+    /// // SAFETY: no program writes into this file; a newer one replaces it by renaming.
     /// let file = unsafe { MappedFile::open("web.reptile") }?;
     /// let set = Set::map(file)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] when the file is not a set of this format version.
+    /// Returns [`ErrorKind::Format`] if the file is not a set in this format version.
     #[cfg(feature = "mmap")]
     pub fn map(file: crate::MappedFile) -> Result<Set, Error> {
         Set::open(Bytes::Mapped(file))
@@ -101,13 +101,13 @@ impl Set {
         Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), only: None })
     }
 
-    /// The bytes of the set; `None` if it is that of one robots.txt, or if sites were replaced in memory.
+    /// Returns the set's bytes, or `None` if it is a set of one robots.txt, or if sites were replaced in memory.
     #[cfg(feature = "compile")]
     pub(crate) fn whole_bytes(&self) -> Option<&[u8]> {
         (self.only.is_none() && self.replaced.is_empty()).then(|| self.engine.bytes())
     }
 
-    /// Opens a set with one site, which decides URLs of any origin.
+    /// Opens a set with one site, which decides URLs from any origin.
     #[cfg(feature = "compile")]
     pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {
         let set = Set::open(Bytes::Owned(bytes))?;
@@ -115,18 +115,18 @@ impl Set {
         Ok(Set { only, ..set })
     }
 
-    /// Reads every byte and proves that the set is exactly what writing its content gives: checksums, sizes and order
-    /// are right, and nothing is duplicated, unreferenced or left over. A verified set gives no error afterwards. Time:
-    /// linear in the size, whoever made the file; on all threads with the feature `rayon`.
+    /// Reads every byte and proves that the set is exactly the compiler's output for its content: checksums, sizes
+    /// and order are right, and no data is duplicated, unreferenced or left over. A verified set gives no error
+    /// afterwards. Time: linear in the size, even for a malicious file; on all threads with the feature `rayon`.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`], with the first mistake that is found.
+    /// Returns [`ErrorKind::Format`], with the first mistake in the set.
     pub fn verify(&self) -> Result<(), Error> {
         #[cfg(feature = "rayon")]
         {
             use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
             let parts = self.engine.verify_parts();
-            // The first mistake in the order of the parts, so that the message does not depend on the threads.
+            // The first part's error is reported, so that the message does not depend on thread timing.
             let failed = parts.par_iter().map(|part| self.engine.verify_part(part)).find_first(Result::is_err);
             Ok(failed.unwrap_or(Ok(()))?)
         }
@@ -134,13 +134,13 @@ impl Set {
         Ok(self.engine.verify()?)
     }
 
-    /// Verifies like [`Set::verify`], and compiles each ruleset again from the rules that it lists, on all threads with
-    /// the feature `rayon`: a set that passes answers as its rules say, whoever made it. Takes about as long as
-    /// compiling did.
+    /// Verifies like [`Set::verify`], and compiles each ruleset again from its rules, on all threads with the feature
+    /// `rayon`. If a set passes, its verdicts follow from its rules, even if its source is untrusted. Takes about as
+    /// long as compiling did.
     ///
     /// # Errors
-    /// The errors of [`Set::verify`], and [`ErrorKind::OtherCompiler`] when this
-    /// version does not have the construction that made the automata.
+    /// The errors of [`Set::verify`], and [`ErrorKind::OtherCompiler`] if this version lacks the construction that
+    /// the automata were built with.
     #[cfg(feature = "compile")]
     pub fn verify_deep(&self) -> Result<(), Error> {
         self.verify()?;
@@ -148,7 +148,7 @@ impl Set {
     }
 }
 
-/// The site of a URL's origin, and the path that its rules are matched against.
+/// The site for a URL's origin, and the path that its rules are matched against.
 #[allow(
     clippy::large_enum_variant,
     reason = "it lives on the stack of one call; a box would allocate for each decision"
@@ -159,13 +159,13 @@ enum Found<'s, 'u> {
     Site {
         site: engine::Site<'s>,
         path: url::Path<'u>,
-        /// The set of the site, if it was replaced: crawlers are resolved again in it.
+        /// The site's set, if the site was replaced: crawlers are resolved again in it.
         replaced: Option<&'s engine::Set<Bytes>>,
     },
 }
 
 impl Set {
-    /// Finds the site of a URL.
+    /// Finds a URL's site.
     fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<Found<'s, 'u>, Error> {
         if self.only.is_some() {
             if url.len() > MAX_URL_BYTES {
@@ -183,13 +183,13 @@ impl Set {
         Ok(found(self.engine.site(&origin)?, path, None))
     }
 
-    /// The verdict for one URL by one ruleset of a set of one robots.txt.
+    /// Returns the verdict for one URL by one ruleset, in a set of one robots.txt.
     #[inline]
     pub(crate) fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, Error> {
         Ok(self.engine.decide_by_ruleset(ruleset, url)?)
     }
 
-    /// The verdicts of several crawlers for one URL. `verdicts` has one element for each crawler.
+    /// Decides one URL for several crawlers. `verdicts` has one element for each crawler.
     #[inline]
     pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         if !self.replaced.is_empty() {
@@ -201,7 +201,7 @@ impl Set {
         }
     }
 
-    /// The verdicts of several agents for many URLs, a row for each URL.
+    /// Decides many URLs for several agents, with a row of verdicts for each URL.
     pub(crate) fn decide_all<U: AsRef<[u8]>>(
         &self,
         columns: Columns<'_>,
@@ -219,7 +219,7 @@ impl Set {
         }
     }
 
-    /// The verdicts of several agents for many URLs in parts, a row for each URL.
+    /// Decides many URLs in parts for several agents, with a row of verdicts for each URL.
     pub(crate) fn decide_split(
         &self,
         columns: Columns<'_>,
@@ -239,7 +239,7 @@ impl Set {
         Ok(self.engine.decide_split(columns.resolved, urls, hosts, verdicts)?)
     }
 
-    /// Whether two sets are the same one, which was cloned.
+    /// Returns whether two sets are clones.
     pub(crate) fn is(&self, other: &Set) -> bool {
         Arc::ptr_eq(&self.engine, &other.engine)
     }
@@ -268,7 +268,7 @@ impl Set {
         })
     }
 
-    /// Asks `question` about one agent on the site of a URL. If there is no site, returns `without` of the verdict.
+    /// Calls `question` for one agent and a URL's site. If there is no site, calls `without` with the verdict.
     fn ask<R>(
         &self,
         agent: &Agent,
@@ -296,7 +296,7 @@ impl Set {
         })
     }
 
-    /// The engine's set, if it is by time and all answers are its own.
+    /// Returns the engine's set, if it is by time and no site was replaced.
     fn timed(&self) -> Result<&engine::Set<Bytes>, Error> {
         if !self.engine.has_times() {
             let message = "the set is not by time: it does not keep what was in force when; compile it again by time";
@@ -309,7 +309,7 @@ impl Set {
         Ok(&self.engine)
     }
 
-    /// The verdicts of several agents for many URLs, a row for each URL, by the rules in force at the URL's time.
+    /// Decides many URLs for several agents by the rules at each URL's time, with a row of verdicts for each URL.
     pub(crate) fn decide_all_at<U: AsRef<[u8]>>(
         &self,
         columns: Columns<'_>,
@@ -378,11 +378,11 @@ impl Set {
         })
     }
 
-    /// What the set has for the origin of a URL besides its rules. `None` if the set knows no robots.txt for the
-    /// origin, or if the URL is malformed.
+    /// Returns the set's data for a URL's origin, except its rules. Returns `None` if the set has no robots.txt for
+    /// the origin, or if the URL is malformed.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] when the set is damaged.
+    /// Returns [`ErrorKind::Format`] if the set is damaged.
     pub fn site(&self, url: impl AsRef<[u8]>) -> Result<Option<Site>, Error> {
         match self.find(url.as_ref())? {
             Found::Invalid | Found::Unknown => Ok(None),
@@ -390,11 +390,11 @@ impl Set {
         }
     }
 
-    /// What was in force when for the origin of a URL, in a set by time: the spans in order, each until the next. Empty if
-    /// the set knows no robots.txt for the origin, or if the URL is malformed.
+    /// Returns the policy history of a URL's origin, in a set by time: the spans in order, each until the next. Empty
+    /// if the set has no robots.txt for the origin, or if the URL is malformed.
     ///
     /// # Errors
-    /// [`ErrorKind::NoTimes`] when the set is not by time, [`ErrorKind::Format`] when it is damaged.
+    /// Returns [`ErrorKind::NoTimes`] if the set is not by time, and [`ErrorKind::Format`] if it is damaged.
     pub fn spans(&self, url: impl AsRef<[u8]>) -> Result<Vec<Span>, Error> {
         let engine = self.timed()?;
         let Ok(UrlRef { origin, .. }) = url::split(url.as_ref()) else { return Ok(Vec::new()) };
@@ -410,7 +410,7 @@ impl Set {
         Ok(with_ends.collect::<Result<_, FormatError>>()?)
     }
 
-    /// What a set of one site has for it besides its rules.
+    /// Returns the only site's data, except its rules.
     #[cfg(feature = "compile")]
     pub(crate) fn only_site(&self) -> Result<Site, Error> {
         match only_site(&self.engine)? {
@@ -419,11 +419,11 @@ impl Set {
         }
     }
 
-    /// Every origin that the set was compiled with, in no particular order. A replaced site is listed only if the set
-    /// was compiled with its origin.
+    /// Returns every origin that the set was compiled with, in no particular order. A replaced site is listed only if
+    /// the set was compiled with its origin.
     ///
     /// # Errors
-    /// An item is an error if the set is damaged there.
+    /// An item is an error if the set is damaged at that position.
     pub fn origins(&self) -> impl Iterator<Item = Result<Origin, Error>> + '_ {
         self.engine.origins().map(|record| {
             let record = record?;
@@ -431,60 +431,59 @@ impl Set {
         })
     }
 
-    /// The number of origins that the set was compiled with.
+    /// Returns the number of origins that the set was compiled with.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.engine.origin_count()
     }
 
-    /// Whether the set was compiled without any origin.
+    /// Returns whether the set was compiled without any origin.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many different rulesets the set holds. Groups with the same rules share one, whichever files they are in.
+    /// Returns the number of distinct rulesets. Groups with the same rules share one, even between files.
     #[must_use]
     pub fn ruleset_count(&self) -> u32 {
         self.engine.rulesets().len()
     }
 
-    /// Whether the set has the lines of its rules. If not, [`Rule::line`](crate::Rule::line) is 0.
+    /// Returns whether the set has its rules' lines. If not, [`Rule::line`](crate::Rule::line) is 0.
     #[must_use]
     pub fn has_line_numbers(&self) -> bool {
         self.engine.has_lines()
     }
 
-    /// Whether the set is by time: whether it can decide by the rules that were in force at any time; see
+    /// Returns whether the set is by time: whether it can decide by the rules that applied at any time; see
     /// [`Agent::decide_at`].
     #[must_use]
     pub fn has_times(&self) -> bool {
         self.engine.has_times()
     }
 
-    /// The name of the dialect that the set was compiled under.
+    /// Returns the name of the dialect that the set was compiled under.
     #[must_use]
     pub fn dialect(&self) -> &str {
         self.engine.reading().dialect
     }
 
-    /// The name of the fetch profile that the set was compiled under.
+    /// Returns the name of the fetch profile that the set was compiled under.
     #[must_use]
     pub fn profile(&self) -> &str {
         self.engine.reading().profile
     }
 
-    /// The time that the set is for, in seconds since 1970: the time that the caller chose, or the time of the newest
-    /// capture.
+    /// Returns the set's time in seconds since 1970: the caller's choice, or the newest capture's time.
     #[must_use]
     pub fn time(&self) -> Option<i64> {
         self.engine.reading().at
     }
 
-    /// The crawlers that the set knows by name, in the order of their names.
+    /// Returns the crawlers that the set knows by name, in name order.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] when the set is damaged.
+    /// Returns [`ErrorKind::Format`] if the set is damaged.
     pub fn crawlers(&self) -> Result<Vec<KnownCrawler>, Error> {
         let known = self.engine.crawlers().iter().map(|crawler| {
             let crawler = crawler?;
@@ -498,9 +497,9 @@ impl Set {
         known.collect()
     }
 
-    /// The crawlers that a text stands for where a person may write any: `*` is any crawler that obeys just the default
-    /// group, `A>B` a chain of product tokens, which falls back to the default group if it ends in `>*`, `@search` and
-    /// `@ai-training` are groups of known crawlers, in the order of [`Set::crawlers`], and anything else is
+    /// Parses a user's text that represents crawlers. `*` is any crawler that obeys only the default group. `A>B` is
+    /// a chain of product tokens, which falls back to the default group if it ends in `>*`. `@search` and
+    /// `@ai-training` are groups of known crawlers, in the same order as in [`Set::crawlers`]. Any other text is
     /// [`Crawler::named`].
     ///
     /// ```
@@ -513,10 +512,10 @@ impl Set {
     /// ```
     ///
     /// # Errors
-    /// [`CrawlerErrorKind::Group`](crate::CrawlerErrorKind::Group) and
-    /// [`CrawlerErrorKind::Chain`](crate::CrawlerErrorKind::Chain), and
-    /// [`CrawlerErrorKind::Damaged`](crate::CrawlerErrorKind::Damaged) for a group in a damaged set. Whether a name is a
-    /// product token is found when it is resolved.
+    /// Returns [`CrawlerErrorKind::Group`](crate::CrawlerErrorKind::Group),
+    /// [`CrawlerErrorKind::Chain`](crate::CrawlerErrorKind::Chain), or
+    /// [`CrawlerErrorKind::Damaged`](crate::CrawlerErrorKind::Damaged) for a group in a damaged set. A name is
+    /// checked only when it is resolved.
     pub fn crawlers_named(&self, text: &str) -> Result<Vec<Crawler>, CrawlerError> {
         Ok(match Spec::read(text).map_err(|error| CrawlerError::of_spec(text, error))? {
             Spec::Any => vec![Crawler::chain([""; 0], true)],
@@ -563,7 +562,7 @@ impl Set {
         self.agent_of_chain(&crawler, &Arc::new(chain)).map_err(|error| CrawlerError::damaged(&crawler, error))
     }
 
-    /// A crawler whose product tokens are known.
+    /// Creates an agent for a crawler with known product tokens.
     pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
         let resolved = chain.look_up(&self.engine)?;
         let only_ruleset = self.only.map(|policy| self.engine.only_ruleset(policy, &resolved)).transpose()?.flatten();
@@ -571,7 +570,7 @@ impl Set {
         Ok(Agent { set, crawler, chain, resolved, only_ruleset })
     }
 
-    /// The product token in a crawler's name under the set's dialect.
+    /// Returns the product token in a crawler's name under the set's dialect.
     fn product_token<'n>(&self, crawler: &Crawler, name: &'n [u8]) -> Result<&'n [u8], CrawlerError> {
         let table = self.engine.crawlers();
         let read = || -> Result<_, FormatError> {
@@ -582,9 +581,9 @@ impl Set {
         product_token(name, syntax, cuts, known).map_err(|error| CrawlerError::new(crawler, error))
     }
 
-    /// The same set with the sites of some origins replaced: for example, a crawler's fresh copies over last month's
-    /// set. The set itself is shared, and so are sites that were replaced before. Costs a copy of the table of replaced
-    /// sites.
+    /// Returns the same set with some origins' sites replaced: for example, a crawler's fresh copies over last
+    /// month's set. The set itself is shared, and so are previously replaced sites. Costs a copy of the table of
+    /// replaced sites.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, Robots, Verdict};
@@ -614,7 +613,7 @@ impl fmt::Debug for Set {
     }
 }
 
-/// The origin under which a set of one site stores it.
+/// Returns the origin under which a set with one site stores it.
 #[cfg(feature = "compile")]
 pub(crate) fn any_origin() -> Origin {
     Origin { scheme: crate::Scheme::Http, host: b"any"[..].into(), port: 80 }
@@ -626,11 +625,11 @@ pub(crate) fn any_origin() -> Origin {
 pub struct KnownCrawler {
     /// The crawler, to be resolved with [`Set::agent`].
     pub crawler: Crawler,
-    /// Whether the entry is for every crawler whose name begins with this one.
+    /// Whether the entry is for every crawler whose name starts with this one.
     pub is_prefix: bool,
     /// Whether the crawler fetches pages for a search engine or an answering machine.
     pub is_for_search: bool,
-    /// Whether the crawler fetches training data for models, or is a product token that gives leave to use pages for
+    /// Whether the crawler fetches training data for models, or is a product token that permits the use of pages for
     /// training.
     pub is_for_ai_training: bool,
 }
@@ -643,12 +642,12 @@ fn found<'s, 'u>(
     site.map_or(Found::Unknown, |site| Found::Site { site, path, replaced })
 }
 
-/// The first site of a set.
+/// Returns a set's first site.
 fn only_site(engine: &engine::Set<Bytes>) -> Result<Option<engine::Site<'_>>, Error> {
     Ok(engine.origins().next().transpose()?.map(|record| engine.site_of(&record)).transpose()?)
 }
 
-/// The other directives in the wanted parts of a site's robots.txt.
+/// Returns the other directives in the requested parts of a site's robots.txt.
 fn directives_of(site: &engine::Site<'_>, wants: impl Fn(Option<u32>) -> bool) -> Result<Vec<Directive>, Error> {
     let mut directives = Vec::new();
     let mut lines = site.other().reader()?;

@@ -1,19 +1,19 @@
-//! What a set has for one origin besides its rules: [`Site`] and [`Directive`]; and what was in force when: [`Span`].
+//! A set's data for one origin, except its rules: [`Site`], [`Directive`], and the policy history: [`Span`].
 
 use std::fmt;
 
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 use reptile_engine::verdict::PolicySource;
 
-/// A line of a robots.txt that decides no URL: a sitemap, a delay, a line with an unknown key.
+/// A line in a robots.txt that decides no URL: a sitemap, a delay, or a line with an unknown key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Directive {
-    /// The kind of the line.
+    /// The line's kind.
     pub kind: DirectiveKind,
-    /// Whether the line counts under the set's dialect, and if not, why.
+    /// Whether the line counts under the set's dialect, and the reason if not.
     pub state: DirectiveState,
-    /// The number of the line in the robots.txt, from 1.
+    /// The line number in the robots.txt, from 1.
     pub line: u32,
     /// The key as written, for [`DirectiveKind::Other`]; otherwise empty.
     pub key: Vec<u8>,
@@ -29,11 +29,11 @@ impl fmt::Display for Directive {
     }
 }
 
-/// A span of time in which what decides for one origin stays the same.
+/// A time span in which one origin's policy stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
-    /// The first second, since 1970; `None` for a capture whose time is unknown, which is in force before all others.
+    /// The first second, since 1970; `None` for a capture with an unknown time, which precedes all others.
     pub from: Option<i64>,
     /// The last second; `None` for the last span.
     pub until: Option<i64>,
@@ -41,28 +41,28 @@ pub struct Span {
     pub source: PolicySource,
 }
 
-/// What a set has for one origin besides its rules.
+/// A set's data for one origin, except its rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Site {
     /// The policy source: the rules of the origin's robots.txt, or the result of fetching it.
     pub source: PolicySource,
-    /// When the deciding capture was fetched, in seconds since 1970.
+    /// The deciding capture's fetch time in seconds since 1970.
     pub fetched_at: Option<i64>,
-    /// The status of the deciding capture.
+    /// The deciding capture's status.
     pub status: Option<u16>,
-    /// The last second (since 1970) at which the copy is fresh; after it a crawler should fetch the file again. `None`
-    /// if the time of the fetch is unknown or the fetch profile keeps no copies.
+    /// The last second (since 1970) at which the copy is fresh; afterwards a crawler should fetch the file again.
+    /// `None` if the fetch time is unknown or the fetch profile keeps no copies.
     pub stale_at: Option<i64>,
-    /// The last second (since 1970) at which the copy may be used even if fetching the file again fails. `None` if that
-    /// time is unknown or unlimited.
+    /// The last second (since 1970) at which the copy may be used even if fetching the file again fails. `None` if
+    /// that time is unknown or unlimited.
     pub expires_at: Option<i64>,
-    /// All other directives, in the order of the file.
+    /// All other directives, in file order.
     pub directives: Vec<Directive>,
 }
 
 impl Site {
-    /// Whether a line, for example the line of the deciding rule, is in a block that a vendor manages, between comments
+    /// Returns whether a line, for example the deciding rule's line, is in a vendor-managed block, between comments
     /// such as `# BEGIN Cloudflare Managed content` and `# END Cloudflare Managed Content`.
     #[must_use]
     pub fn is_in_managed_block(&self, line: u32) -> bool {
@@ -72,7 +72,7 @@ impl Site {
         before.next().is_some_and(|directive| directive.kind == DirectiveKind::ManagedBegin)
     }
 
-    /// The sitemaps that count under the set's dialect, as written, in the order of the file.
+    /// Returns the sitemaps that count under the set's dialect, as written, in file order.
     pub fn sitemaps(&self) -> impl Iterator<Item = &[u8]> {
         let counts = |directive: &&Directive| {
             directive.kind == DirectiveKind::Sitemap && directive.state == DirectiveState::Counts

@@ -1,4 +1,4 @@
-//! Parts of URLs as every decision reads them.
+//! URL parts as every decision reads them.
 
 pub use reptile_compiler::set::origin::RobotsUrlError;
 pub use reptile_engine::host::canonical as canonical_host;

@@ -1,4 +1,4 @@
-//! The library as its users call it: what it answers, and which mistakes it refuses.
+//! Tests the public library: its results, and the mistakes that it refuses.
 #![cfg(feature = "compile")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -35,7 +35,7 @@ fn line(rule: Option<&reptile::Rule>) -> Option<u32> {
 }
 
 #[test]
-fn strings_that_are_no_product_token_are_refused_with_what_to_write() {
+fn invalid_product_tokens_are_refused_with_a_suggestion() {
     let set = set(&[("https://a.example", "user-agent: *\ndisallow: /")]);
     for (name, kind, suggestion) in [
         ("", CrawlerErrorKind::Empty, None),
@@ -67,7 +67,7 @@ fn strings_that_are_no_product_token_are_refused_with_what_to_write() {
 }
 
 #[test]
-fn known_crawlers_resolve_through_the_table_of_the_set() {
+fn known_crawlers_resolve_through_the_sets_table() {
     let files = [("https://a.example", "user-agent: googlebot\ndisallow: /g\n\nuser-agent: *\ndisallow: /")];
     for set in [set(&files), Set::from_bytes(bytes_of(&files)).unwrap()] {
         let image = set.agent("googlebot-IMAGE").unwrap();
@@ -86,7 +86,7 @@ fn known_crawlers_resolve_through_the_table_of_the_set() {
 }
 
 #[test]
-fn explanations_say_whose_group_which_rules_and_whether_a_vendor_manages_the_line() {
+fn explanations_name_the_group_the_rules_and_vendor_managed_lines() {
     let body = "# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n# END Cloudflare Managed Content\n\n\
                 User-agent: *\nDisallow: /a\nAllow: /a/b\nManaged-begin: spoofed\n";
     let robots = Robots::parse(body, Dialect::google()).unwrap();
@@ -106,7 +106,7 @@ fn explanations_say_whose_group_which_rules_and_whether_a_vendor_manages_the_lin
 }
 
 #[test]
-fn a_set_without_line_numbers_names_rules_without_lines() {
+fn sets_without_line_numbers_explain_with_rules_only() {
     for keep in [true, false] {
         let mut compiler = Compiler::new(Dialect::google()).line_numbers(keep);
         compiler.add(Capture::new("https://a.example/robots.txt", "user-agent: *\ndisallow: /x\n").unwrap()).unwrap();
@@ -121,7 +121,7 @@ fn a_set_without_line_numbers_names_rules_without_lines() {
 }
 
 #[test]
-fn other_directives_are_for_those_whom_they_name() {
+fn other_directives_apply_to_the_crawlers_they_name() {
     let body = "Sitemap: https://a.example/1\nUser-agent: a\nCrawl-delay: 2\nDisallow: /x\n\n\
                 User-agent: *\nCrawl-delay: 5\nDisallow:\n";
     let robots = Robots::parse(body, Dialect::bing()).unwrap();
@@ -137,7 +137,7 @@ fn other_directives_are_for_those_whom_they_name() {
 }
 
 #[test]
-fn batches_answer_as_single_questions_do() {
+fn batches_match_single_queries() {
     let set = set(&[
         ("https://a.example", "user-agent: a\ndisallow: /x\n\nuser-agent: *\ndisallow: /*?q=\n"),
         ("https://b.example", "user-agent: *\nallow: /\n"),
@@ -168,7 +168,7 @@ fn batches_answer_as_single_questions_do() {
     assert_eq!(error.kind(), ErrorKind::BufferLength);
 }
 
-/// Every combination of usual and unusual parts, in this order and in one that mixes hosts.
+/// Returns every combination of usual and unusual parts, in this order and in one that mixes hosts.
 fn urls_in_parts() -> Vec<UrlParts<'static>> {
     let schemes: [&[u8]; 7] = [b"https", b"http", b"HTTPS", b"ftp", b"gopher", b"", b"https://a.example/x?"];
     let hosts: [&[u8]; 19] = [
@@ -224,7 +224,7 @@ fn urls_in_parts() -> Vec<UrlParts<'static>> {
 }
 
 #[test]
-fn urls_in_parts_mean_the_joined_urls() {
+fn urls_in_parts_match_joined_urls() {
     let rules = "user-agent: a\ndisallow: /x\n\nuser-agent: *\ndisallow: /*?q=\ndisallow: /y/\n";
     let whole = set(&[
         ("https://a.example", rules),
@@ -254,10 +254,10 @@ fn urls_in_parts_mean_the_joined_urls() {
         for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
             assert!(expected.iter().filter(|&&found| found == verdict).count() > 500, "{verdict}");
         }
-        // Also with what is known of too few hosts, and of those of another set.
+        // Hosts from a too small cache, and from another set's cache.
         let other = self::set(&[("https://b.example", "user-agent: *\ndisallow: /")]).agents(["a"]).unwrap();
         for hosts in [agents.known_hosts(100), agents.known_hosts(2), agents.known_hosts(0), other.known_hosts(100)] {
-            // Numbers that mean several hosts change nothing.
+            // Numbers that several hosts share do not affect verdicts.
             let mut mistaken = urls.clone();
             mistaken.iter_mut().for_each(|url| url.host_number = url.host_number.map(|number| number % 3));
             let mut verdicts = vec![Verdict::Unknown; expected.len()];
@@ -278,7 +278,7 @@ fn urls_in_parts_mean_the_joined_urls() {
 }
 
 #[test]
-fn the_limit_of_a_url_in_parts_is_that_of_the_joined_one() {
+fn urls_in_parts_have_the_same_length_limit() {
     const MAX_URL_BYTES: usize = 64 * 1024;
     let agents = set(&[("https://a.example", "user-agent: *\ndisallow: /")]).agents(["a"]).unwrap();
     for (len, expected) in [
@@ -298,7 +298,7 @@ fn the_limit_of_a_url_in_parts_is_that_of_the_joined_one() {
 }
 
 #[test]
-fn one_robots_txt_answers_many_urls_as_single_questions() {
+fn one_robots_txt_decides_many_urls_like_single_queries() {
     const MAX_URL_BYTES: usize = 64 * 1024;
     let body = "user-agent: a\ndisallow: /x\n\nuser-agent: *\ndisallow: /*?q=\nallow: /\u{e9}\n";
     let robots = Robots::parse(body, Dialect::google()).unwrap();
@@ -325,7 +325,7 @@ fn one_robots_txt_answers_many_urls_as_single_questions() {
 }
 
 #[test]
-fn a_fresh_copy_replaces_one_site_and_no_other() {
+fn fresh_copies_replace_only_their_own_site() {
     let old = "user-agent: *\ndisallow: /old";
     let base = set(&[("https://a.example", old), ("https://b.example", old)]);
     let fresh = "user-agent: *\ndisallow: /new\n\nuser-agent: a\ndisallow: /\nsitemap: https://b.example/s\n";
@@ -352,7 +352,7 @@ fn a_fresh_copy_replaces_one_site_and_no_other() {
 }
 
 #[test]
-fn what_came_of_a_fetch_decides_and_goes_stale() {
+fn fetch_outcomes_decide_and_go_stale() {
     let profile = Profile::of_dialect(Dialect::google());
     let of = |capture: &Capture| Robots::from_capture(capture, Dialect::google(), profile).unwrap();
     for (status, verdict, source, expires_at) in [
@@ -376,7 +376,7 @@ fn what_came_of_a_fetch_decides_and_goes_stale() {
 }
 
 #[test]
-fn errors_are_told_apart() {
+fn errors_have_distinct_kinds() {
     let missing = Set::read("/no/such/file").unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::Io);
     assert!(missing.source().is_some() && missing.section().is_none());
@@ -396,7 +396,7 @@ fn errors_are_told_apart() {
 }
 
 #[test]
-fn a_set_is_written_whole_and_opened_again() {
+fn sets_are_written_atomically_and_reopened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("web.reptile");
     let mut compiler = Compiler::new(Dialect::rfc9309());
@@ -416,7 +416,7 @@ fn a_set_is_written_whole_and_opened_again() {
 }
 
 #[test]
-fn a_dialect_of_ones_own_decides_as_it_says() {
+fn custom_dialects_decide_by_their_settings() {
     let mut first_match = Dialect::custom("first-match".to_owned(), Dialect::rfc9309());
     first_match.order = reptile::settings::Order::FileOrder;
     let body = "user-agent: *\nallow: /a\ndisallow: /a/b\n";
@@ -424,7 +424,8 @@ fn a_dialect_of_ones_own_decides_as_it_says() {
     assert_eq!((decide(&first_match), decide(Dialect::rfc9309())), (Verdict::Allow, Verdict::Disallow));
 }
 
-/// A set by time of one site: a file, later a failure, which it outlives for thirty days, then a file again.
+/// Returns a set by time with one site: a file, then a failure, which the file outlives for thirty days, then a new
+/// file.
 fn set_by_time(by_time: bool) -> Set {
     let mut compiler = Compiler::with_profile(Dialect::google(), Profile::from_name("rfc9309").unwrap(), None);
     compiler = compiler.by_time(by_time);
@@ -441,7 +442,7 @@ fn set_by_time(by_time: bool) -> Set {
 }
 
 #[test]
-fn urls_are_decided_at_their_times() {
+fn urls_are_decided_at_their_own_time() {
     let set = set_by_time(true);
     set.verify().unwrap();
     assert!(set.has_times());
@@ -482,7 +483,7 @@ fn urls_are_decided_at_their_times() {
         (Group::Default, "rule of the last good copy, now 503")
     );
     assert_eq!(agent.explain_at("no url", 0).unwrap().verdict, Verdict::Invalid);
-    // Without a time, the set answers for its own.
+    // Without a time, the set decides for its own.
     assert_eq!(agent.decide(url).unwrap(), Verdict::Allow);
     #[cfg(feature = "rayon")]
     {
@@ -500,7 +501,7 @@ fn urls_are_decided_at_their_times() {
 }
 
 #[test]
-fn a_set_that_is_not_by_time_refuses_questions_about_times() {
+fn sets_not_by_time_refuse_queries_for_a_time() {
     let replaced = set_by_time(true).with_robots([(
         "https://a.example".parse().unwrap(),
         Robots::parse("user-agent: *\ndisallow: /", Dialect::google()).unwrap(),
@@ -516,7 +517,7 @@ fn a_set_that_is_not_by_time_refuses_questions_about_times() {
 }
 
 #[test]
-fn a_set_that_is_merged_or_does_not_fit_in_memory_is_the_same() {
+fn merging_and_memory_limits_do_not_change_the_set() {
     let files: Vec<(String, String)> = (0..300)
         .map(|number| {
             let body = format!("user-agent: *\ndisallow: /{}\nsitemap: /{number}\n", number % 40);
@@ -551,7 +552,7 @@ fn a_set_that_is_merged_or_does_not_fit_in_memory_is_the_same() {
         add(&mut compiler, &files[150..]);
         assert!(finished(compiler) == whole);
     }
-    // What does not go together is refused.
+    // Incompatible settings are refused.
     let mut compiler = Compiler::new(Dialect::google());
     compiler.add(Capture::new("https://h0.example/robots.txt", "user-agent: *\ndisallow: /other").unwrap()).unwrap();
     compiler.add_set(&old).unwrap();
@@ -565,7 +566,7 @@ fn a_set_that_is_merged_or_does_not_fit_in_memory_is_the_same() {
 }
 
 #[test]
-fn a_single_question_has_the_answer_of_the_compiled_file() {
+fn one_shot_queries_match_the_compiled_file() {
     let urls =
         ["/", "/robots.txt", "/a", "/a/b?c=d", "https://e.example/p/x.gif", "/%7Ea", "nonsense", "", "/a/index.html"];
     let long = format!("user-agent: *\n{}disallow: /*ab$\n", "disallow: /*b*a\n".repeat(40_000));
@@ -592,7 +593,7 @@ fn a_single_question_has_the_answer_of_the_compiled_file() {
             let long_url = format!("/{}", "ab".repeat(1000));
             for url in urls.into_iter().chain([&*long_url]) {
                 let explained = agent.explain(url).unwrap();
-                // The rule that allows /robots.txt under some dialects is on no line.
+                // Some dialects' implicit rule that allows /robots.txt has no line.
                 let expected = (explained.verdict, line(explained.rule()).filter(|&line| line > 0));
                 let shown = &body[..body.len().min(60)];
                 assert_eq!(one_shot.decide(body, url).unwrap(), expected, "{dialect} {crawler} {url} {shown}");

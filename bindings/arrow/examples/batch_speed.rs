@@ -1,8 +1,8 @@
-//! How fast the batch calls of the library are, and the same URLs as an Arrow array: `batch_speed SET URLS COUNT AGENT`.
+//! Measures the library's batch calls, and the same URLs as an Arrow array: `batch_speed SET URLS COUNT AGENT`.
 //!
-//! For `bindings/python/speed`, which runs it beside the calls of Python. Each line has a name, the seconds of processor time that one
-//! thread took (on Linux) or 0, and the seconds that passed. `URLS` is a file with a URL on each line, which is repeated until there are
-//! `COUNT`.
+//! For `bindings/python/speed`, which compares it with the Python calls. Each output line has a name, the processor
+//! time in seconds for one thread (on Linux, otherwise 0), and the elapsed seconds. `URLS` is a file with a URL on
+//! each line. The list is repeated up to `COUNT` URLs.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn measured(name: &str, work: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Re
     Ok(())
 }
 
-/// The processor time of this thread, in seconds.
+/// Returns this thread's processor time in seconds.
 fn of_thread() -> f64 {
     let read = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = read.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());

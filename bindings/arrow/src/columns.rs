@@ -1,4 +1,4 @@
-//! The columns that can be asked for, [`Column`], and the schema that they make.
+//! Result columns, [`Column`], and their schema.
 
 use std::sync::Arc;
 
@@ -7,34 +7,34 @@ use reptile::Agents;
 
 use crate::error::{Error, ErrorKind};
 
-/// The most crawlers that a mask has bits for.
+/// Maximum crawlers in a mask.
 pub const MAX_MASKED_AGENTS: usize = u64::BITS as usize;
 
-/// A column of the result. The names and types are those of the Parquet files that the command writes.
+/// A result column. Names and types are the same as in the command's Parquet files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Column {
-    /// `url`: the array of URLs itself, not copied.
+    /// `url`: the input URL array, not copied.
     Url,
     /// `AGENT:verdict`, one for each crawler: `allow`, `disallow`, `unknown` or `invalid`, as a dictionary.
     Verdict,
-    /// `AGENT:line`: the line of the deciding rule, null where no rule decided.
+    /// `AGENT:line`: the deciding rule's line, null if no rule decided.
     Line,
-    /// `AGENT:rule`: the deciding rule, such as `Disallow: /cart`, null where no rule decided.
+    /// `AGENT:rule`: the deciding rule, such as `Disallow: /cart`, null if no rule decided.
     Rule,
     /// `AGENT:group`: `named`, `default` or `none`, as a dictionary.
     Group,
-    /// `AGENT:reason`: the reason of the verdict, in a few words.
+    /// `AGENT:reason`: the reason for the verdict, in a few words.
     Reason,
-    /// `AGENT:ruleset`: the number of the ruleset that decides, as `inspect` shows it; null where no ruleset decides.
+    /// `AGENT:ruleset`: the deciding ruleset's number, as `inspect` shows it; null if no ruleset decides.
     Ruleset,
-    /// `capture_time`: when the capture that decides was fetched, in UTC, null if the set does not know.
+    /// `capture_time`: the deciding capture's fetch time in UTC, null if the set does not know it.
     CaptureTime,
-    /// `mask`: the crawlers that may not fetch the URL, as the bits of a number: 1 for the first one, 2, 4 ... for the next. Null
-    /// as `refused` is. The metadata `mask` of the schema has their names, as a list in JSON.
+    /// `mask`: the crawlers that may not fetch the URL, as bits: 1 for the first crawler, then 2, 4 and so on. Null
+    /// in the same rows as `refused`. The schema's metadata `mask` has the crawlers' names, as a JSON list.
     Mask,
-    /// `refused`: the names of all crawlers that may not fetch the URL, as a list. Null where the verdict is `unknown` or
-    /// `invalid`, which must not read as allowed.
+    /// `refused`: the names of all crawlers that may not fetch the URL, as a list. Null if the verdict is `unknown`
+    /// or `invalid`, because an empty list would look like permission.
     Refused,
 }
 
@@ -53,7 +53,7 @@ impl Column {
         Column::Refused,
     ];
 
-    /// The name of the column, without that of a crawler.
+    /// Returns the column's name, without a crawler's.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Column {
         }
     }
 
-    /// The columns of a list of names, such as `url,verdict`.
+    /// Parses a column list, such as `url,verdict`.
     ///
     /// ```
     /// use reptile_arrow::Column;
@@ -80,12 +80,12 @@ impl Column {
     /// ```
     ///
     /// # Errors
-    /// If a name is unknown, or there twice.
+    /// Returns an error if a name is unknown, or occurs twice.
     pub fn from_list(names: &str) -> Result<Vec<Column>, Error> {
         Column::from_names(names.split(',').map(str::trim))
     }
 
-    /// The columns of some names.
+    /// Returns the columns with these names.
     ///
     /// # Errors
     /// The errors of [`Column::from_list`].
@@ -105,22 +105,22 @@ impl Column {
         Ok(columns)
     }
 
-    /// Whether there is one such column for each crawler.
+    /// Returns whether each crawler has its own such column.
     pub(crate) const fn is_of_agent(self) -> bool {
         !matches!(self, Column::Url | Column::Refused | Column::Mask | Column::CaptureTime)
     }
 
-    /// Whether the column needs more than the verdict.
+    /// Returns whether the column needs more than the verdict.
     pub(crate) const fn is_explained(self) -> bool {
         self.is_from_explanation() || matches!(self, Column::Ruleset | Column::CaptureTime)
     }
 
-    /// Whether the column is a part of an explanation.
+    /// Returns whether the column is part of an explanation.
     pub(crate) const fn is_from_explanation(self) -> bool {
         matches!(self, Column::Line | Column::Rule | Column::Group | Column::Reason)
     }
 
-    /// Whether the column is made of verdicts.
+    /// Returns whether the column is derived from verdicts.
     pub(crate) const fn is_from_verdict(self) -> bool {
         matches!(self, Column::Verdict | Column::Refused | Column::Mask)
     }
@@ -138,17 +138,17 @@ impl Column {
     }
 }
 
-/// The type of a time.
+/// Returns the time type.
 pub(crate) fn time() -> DataType {
     DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()))
 }
 
-/// What a list of the column `refused` holds.
+/// Returns the item type for the column `refused`.
 pub(crate) fn refused_item() -> Arc<Field> {
     Arc::new(Field::new("item", DataType::LargeUtf8, true))
 }
 
-/// The schema of a result: `url` first, then what is asked of each crawler, then what a row has once.
+/// Returns a result's schema: `url` first, then each crawler's columns, then the columns that a row has once.
 pub(crate) fn schema(agents: &Agents, columns: &[Column], urls: &DataType) -> Schema {
     let url = columns.contains(&Column::Url).then(|| Field::new(Column::Url.name(), urls.clone(), true));
     let of_each = agents.iter().flat_map(|agent| {
@@ -167,7 +167,7 @@ pub(crate) fn schema(agents: &Agents, columns: &[Column], urls: &DataType) -> Sc
     schema.with_metadata([(Column::Mask.name().to_owned(), format!("[{}]", names.join(",")))])
 }
 
-/// A text of JSON. The names of crawlers are hardly ever more than letters.
+/// Returns a text as JSON. Crawlers' names rarely contain more than letters.
 fn json(text: &str) -> String {
     let escaped = text.chars().map(|character| match character {
         '"' => "\\\"".to_owned(),

@@ -1,4 +1,4 @@
-//! Deciding an array of URLs: [`Decider`].
+//! Decides URL arrays: [`Decider`].
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::threads::in_pool;
 use crate::times;
 use crate::urls::{self, Place, Texts};
 
-/// The most explanations that are held at a time beside the result.
+/// Maximum explanations in memory at a time, in addition to the result.
 const HELD_EXPLANATIONS: usize = 1 << 16;
-/// The least rows that a thread explains before it looks for others.
+/// Minimum rows that a thread explains as one task.
 const MIN_ROWS_OF_TASK: usize = 64;
 
-/// Decides arrays of URLs for some crawlers, and gives the columns that were chosen.
+/// Decides URL arrays for some crawlers, and returns the chosen columns.
 ///
-/// Costs what `reptile::Agents::par_decide_all` costs, and for each thread the memory of some thousands of URLs' places and verdicts;
-/// columns that explain take 4 to 6 times as long. Threads may share it.
+/// Costs as much as `reptile::Agents::par_decide_all`, plus memory on each thread for the positions and verdicts of
+/// some thousand URLs. Columns from explanations take 4 to 6 times as long. Threads may share it.
 #[derive(Clone, Debug)]
 pub struct Decider {
     agents: Agents,
@@ -32,21 +32,22 @@ pub struct Decider {
     is_parallel: bool,
 }
 
-/// The places of what is decided, in arrays of a type.
+/// Where the URLs and times are in arrays of a type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     pub(crate) urls: Place,
     times: Option<usize>,
 }
 
-/// The reason for rows without a time, as the command gives it.
+/// The reason for rows without a time, same as in the command.
 const NO_TIME: &str = "no time";
 
 impl Decider {
-    /// Decides for these crawlers, on all threads.
+    /// Creates a decider for these crawlers that uses all threads.
     ///
     /// # Errors
-    /// If there is no crawler or no column, or a mask is asked for and there are more than [`MAX_MASKED_AGENTS`] crawlers.
+    /// Returns an error if there is no crawler or no column, or if a mask is requested for more than
+    /// [`MAX_MASKED_AGENTS`] crawlers.
     pub fn new(agents: Agents, columns: &[Column]) -> Result<Decider, Error> {
         if columns.is_empty() {
             let known = Column::ALL.map(Column::name).join(", ");
@@ -65,46 +66,46 @@ impl Decider {
         Ok(Decider { agents, columns: columns.to_vec(), time_column: None, is_parallel: true })
     }
 
-    /// Decides each URL by the rules that were in force at its own time, which is in this column beside it: a time, a date, or a
-    /// whole number of seconds since 1970 (of milliseconds, if it has thirteen digits). A row without a time that a set can hold is
-    /// `invalid`. The set has to be by time.
+    /// Decides each URL by the rules at its own time, from this column in the same rows: a time, a date, or a whole
+    /// number of seconds since 1970 (milliseconds if it has thirteen digits). A row without a time, or with a time
+    /// outside the set's range, is `invalid`. The set must be by time.
     #[must_use]
     pub fn times(mut self, column: impl Into<String>) -> Decider {
         self.time_column = Some(column.into());
         self
     }
 
-    /// Sets whether all threads are used, or just that of the caller: right inside an engine that has as many workers as
-    /// processors, such as Spark.
+    /// Sets whether to use all threads, or only the caller's. One thread is right inside an engine with one worker
+    /// per processor, such as Spark.
     #[must_use]
     pub fn parallel(mut self, is_parallel: bool) -> Decider {
         self.is_parallel = is_parallel;
         self
     }
 
-    /// The columns of the result for URLs of a type: `url` first, then what is asked of each crawler, in the order in which
-    /// the crawlers and the columns were named, then what a row has once, in that order too.
+    /// Returns the result's schema for a URL type: `url` first, then each crawler's columns, in the order in
+    /// which the crawlers and the columns were named, then the columns that a row has once, also in that order.
     #[must_use]
     pub fn schema(&self, urls: &DataType) -> Schema {
         columns::schema(&self.agents, &self.columns, urls)
     }
 
-    /// Decides an array of URLs: texts or bytes in any of Arrow's types for them, or a dictionary of these. The result has a
-    /// row for each; where the URL is null, all of its columns are.
+    /// Decides a URL array: texts or bytes in any of Arrow's types for them, or a dictionary with such values.
+    /// The result has a row for each URL; if the URL is null, all columns in the row are null.
     ///
     /// # Errors
-    /// [`ErrorKind::Array`] if the array is not one of texts or contradicts itself, or there should be times beside it,
-    /// [`ErrorKind::Set`] if the set is damaged.
+    /// Returns [`ErrorKind::Array`] if the array does not contain texts or is inconsistent, or if a time column
+    /// is required, and [`ErrorKind::Set`] if the set is damaged.
     pub fn decide(&self, array: &ArrayRef) -> Result<RecordBatch, Error> {
         self.decide_rows(array, None)
     }
 
-    /// Decides an array of URLs, or of rows with a column of them: the one that the caller names, or else `url`, or else the only
-    /// one of texts.
+    /// Decides an array with URLs or rows. In rows, the URLs are in the given column, or else in `url`, or else in
+    /// the only text column.
     ///
     /// # Errors
-    /// [`ErrorKind::Array`] if there is no such column, [`ErrorKind::NoTimes`] if there are times and the set is not by time, and the
-    /// errors of [`Decider::decide`].
+    /// Returns [`ErrorKind::Array`] if there is no such column, [`ErrorKind::NoTimes`] if there are times and the set
+    /// is not by time, and the errors of [`Decider::decide`].
     pub fn decide_rows(&self, rows: &ArrayRef, column: Option<&str>) -> Result<RecordBatch, Error> {
         self.decide_at(self.places(rows.data_type(), column)?, rows)
     }
@@ -115,7 +116,7 @@ impl Decider {
         Ok(Places { urls: urls::place(data_type, column)?, times })
     }
 
-    /// Decides an array whose URLs and times are at these places.
+    /// Decides an array with URLs and times at these positions.
     pub(crate) fn decide_at(&self, places: Places, rows: &ArrayRef) -> Result<RecordBatch, Error> {
         let array = urls::at(places.urls, rows)?;
         let times = places.times.map(|index| times::times(index, rows)).transpose()?;
@@ -125,7 +126,7 @@ impl Decider {
         let by_explanation = self.columns.iter().any(|column| column.is_from_explanation());
         if self.is_explained() || !by_verdict {
             let texts = Texts::of(array.as_ref())?;
-            // Cut before the texts are, so that their places take no more memory than the explanations.
+            // Split before the texts are sliced, so that their positions do not need more memory than the explanations.
             let most = (HELD_EXPLANATIONS / self.agents.len()).max(1);
             for start in (0..array.len()).step_by(most) {
                 let part = texts.slice(start, most.min(array.len() - start));
@@ -150,7 +151,7 @@ impl Decider {
         self.columns.iter().any(|column| column.is_explained())
     }
 
-    /// Makes the columns that need more than verdicts.
+    /// Builds the columns that need more than verdicts.
     fn explain_part(
         &self,
         mut urls: Vec<&[u8]>,
@@ -191,7 +192,7 @@ impl Decider {
         })
     }
 
-    /// What of the set decides; None where the URL is null.
+    /// Returns each verdict's provenance, or `None` for a null URL.
     fn provenances(
         &self,
         agent: &Agent,
@@ -207,7 +208,7 @@ impl Decider {
         })
     }
 
-    /// What a question gives for each row.
+    /// Returns a query's result for each row.
     fn each<T: Send>(
         &self,
         rows: usize,

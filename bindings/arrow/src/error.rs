@@ -1,11 +1,11 @@
-//! The error of this crate, [`Error`], and the text of an error with its sources, [`text_of`].
+//! This crate's error, [`Error`], and an error's text with its sources, [`text_of`].
 
 use std::fmt;
 
 use arrow_schema::ArrowError;
 use reptile::{CrawlerError, CrawlerErrorKind};
 
-/// Why crawlers could not be resolved, or an array of URLs could not be decided. The text is for people.
+/// The reason why crawlers could not be resolved, or URLs could not be decided. The text is for people.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -16,22 +16,22 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A crawler's name cannot be resolved, is most likely misspelt, or is there twice.
+    /// A crawler's name cannot be resolved, is most likely misspelled, or occurs twice.
     Crawler,
-    /// An unknown column of verdicts, or none.
+    /// A result column is unknown, or none was chosen.
     Column,
-    /// The array is not one of texts, its schema has no column of URLs, or it contradicts itself.
+    /// The array does not contain texts, its schema lacks a URL column, or its data is inconsistent.
     Array,
     /// The set is damaged.
     Set,
-    /// There are times, and the set is not by time.
+    /// There are times, but the set is not by time.
     NoTimes,
-    /// A panic, which is a mistake in this library.
+    /// A panic, which is a bug in this library.
     Panic,
 }
 
 impl Error {
-    /// The kind of the error.
+    /// Returns the error kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -41,7 +41,7 @@ impl Error {
         Error { kind, message: message.into() }
     }
 
-    /// The error for a panic that was caught, with its message.
+    /// Creates the error for a caught panic, with its message.
     #[must_use]
     pub fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
         let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -78,7 +78,7 @@ impl From<ArrowError> for Error {
     }
 }
 
-/// The error in the form in which a stream of Arrow passes it on. Without NUL, which the C stream interface cannot say.
+/// Converts the error for an Arrow stream. Removes NUL, which the C stream interface cannot represent.
 impl From<Error> for ArrowError {
     fn from(error: Error) -> ArrowError {
         let message = error.message.replace('\0', "%00");
@@ -90,7 +90,7 @@ impl From<Error> for ArrowError {
     }
 }
 
-/// The text of an error and of everything that caused it, on one line: `cannot be opened: no such file`.
+/// Returns the text for an error and all its sources, on one line: `cannot be opened: no such file`.
 #[must_use]
 pub fn text_of(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -1,11 +1,11 @@
-//! What the bindings in C and Python share: Arrow arrays of URLs in, Arrow columns of verdicts out.
+//! Shared code for the C and Python bindings: takes Arrow URL arrays, and returns Arrow verdict columns.
 //!
-//! - [`Source`] resolves crawlers by the names that the command takes.
-//! - [`Decider`] decides an array of URLs, [`VerdictStream`] a stream of arrays, with the chosen [`Column`]s.
-//! - [`in_pool`] does work on all threads, also in a process that was forked.
+//! - [`Source`] resolves crawlers by the names that the command accepts.
+//! - [`Decider`] decides a URL array, and [`VerdictStream`] an array stream, with the chosen [`Column`]s.
+//! - [`in_pool`] runs work on all threads, even in a forked process.
 //!
-//! Deciding itself, and every guarantee about it, is in the crate `reptile`. Nothing here has `unsafe`: arrays of other
-//! languages are taken over in the bindings.
+//! The crate `reptile` decides URLs and makes every guarantee about verdicts. This crate contains no `unsafe` code:
+//! the bindings import arrays from other languages.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The columns of a result while they are made: [`Made`].
+//! Result columns under construction: [`Made`].
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use reptile::{Agents, Explanation, Group, Provenance, Verdict};
 use crate::columns::{self, Column};
 use crate::error::Error;
 
-/// What was decided so far.
+/// The results so far.
 pub(crate) struct Made<'a> {
     names: Vec<String>,
     wanted: &'a [Column],
@@ -21,11 +21,11 @@ pub(crate) struct Made<'a> {
     capture_times: Option<TimestampMillisecondBuilder>,
 }
 
-/// What was decided for one crawler so far. Only what a column needs is filled.
+/// One crawler's results so far. Only the fields for requested columns are filled.
 pub(crate) struct MadeOfAgent {
-    /// The numbers of the verdicts, which are also their places in the dictionary.
+    /// Verdicts as numbers, which are also their dictionary keys.
     pub(crate) verdicts: Vec<i8>,
-    /// The places of the groups in [`GROUPS`].
+    /// Indexes into [`GROUPS`].
     groups: Option<Vec<i8>>,
     lines: Option<UInt32Builder>,
     rules: Option<LargeStringBuilder>,
@@ -33,13 +33,13 @@ pub(crate) struct MadeOfAgent {
     rulesets: Option<UInt32Builder>,
 }
 
-/// The dictionary of verdicts, by their numbers.
+/// The verdict dictionary, in numerical order.
 const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
-/// The dictionary of groups.
+/// The group dictionary.
 const GROUPS: [Group; 3] = [Group::Named, Group::Default, Group::None];
 
 impl<'a> Made<'a> {
-    /// Nothing yet, with room for so many rows.
+    /// Creates an empty result with capacity for `rows` rows.
     pub(crate) fn new(agents: &Agents, wanted: &'a [Column], rows: usize) -> Made<'a> {
         let has = |column| wanted.contains(&column);
         let decides = wanted.iter().any(|&column| column != Column::Url);
@@ -60,7 +60,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Takes when the capture was fetched that decides for each URL.
+    /// Adds the deciding captures' fetch times.
     pub(crate) fn take_capture_times(&mut self, found: &[Option<Provenance>]) {
         if let Some(times) = &mut self.capture_times {
             let fetched_at = |found: &Option<Provenance>| found.as_ref().and_then(|found| found.fetched_at);
@@ -68,7 +68,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// The columns, in the order of the schema.
+    /// Returns the columns in schema order.
     pub(crate) fn finish(mut self, urls: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Vec<ArrayRef>, Error> {
         let mut once: Vec<ArrayRef> = Vec::new();
         for &column in self.wanted.iter().filter(|column| !column.is_of_agent()) {
@@ -94,8 +94,8 @@ impl<'a> Made<'a> {
         Ok(arrays)
     }
 
-    /// The crawlers that may not fetch each URL, by their places; None where it is null, unknown or invalid. The verdicts of one URL
-    /// are unknown or invalid for all crawlers, or for none.
+    /// Returns indexes for the crawlers that may not fetch each URL, or `None` if the URL is null, unknown or
+    /// invalid. A URL is unknown or invalid for all crawlers or for none.
     fn refusals<'s>(
         &'s self,
         nulls: Option<&'s NullBuffer>,
@@ -113,7 +113,7 @@ impl<'a> Made<'a> {
         })
     }
 
-    /// The lists of the crawlers that may not fetch.
+    /// Lists the crawlers that may not fetch each URL.
     fn refused(&self, nulls: Option<&NullBuffer>) -> ArrayRef {
         let mut lists = LargeListBuilder::new(LargeStringBuilder::new()).with_field(columns::refused_item());
         for refused in self.refusals(nulls) {
@@ -126,7 +126,7 @@ impl<'a> Made<'a> {
         Arc::new(lists.finish())
     }
 
-    /// The crawlers that may not fetch, as bits.
+    /// Returns the crawlers that may not fetch each URL, as bits.
     fn masks(&self, nulls: Option<&NullBuffer>) -> ArrayRef {
         let bit = |place: usize| u32::try_from(place).ok().and_then(|place| 1_u64.checked_shl(place)).unwrap_or(0);
         let mut masks = UInt64Builder::new();
@@ -136,7 +136,7 @@ impl<'a> Made<'a> {
 }
 
 impl MadeOfAgent {
-    /// Takes what is asked of explanations. Rows for which `said` gives a reason have that one.
+    /// Adds the requested parts of explanations. A reason in `said` takes precedence.
     pub(crate) fn take_explanations(
         &mut self,
         explanations: &[Explanation],
@@ -163,14 +163,14 @@ impl MadeOfAgent {
         }
     }
 
-    /// Takes which ruleset decides for each URL.
+    /// Adds each URL's deciding ruleset number.
     pub(crate) fn take_rulesets(&mut self, found: &[Option<Provenance>]) {
         if let Some(rulesets) = &mut self.rulesets {
             rulesets.extend(found.iter().map(|found| found.as_ref().and_then(|found| found.ruleset)));
         }
     }
 
-    /// Takes a column out.
+    /// Removes and returns a column.
     fn column(&mut self, column: Column, nulls: Option<&NullBuffer>) -> Result<Option<ArrayRef>, Error> {
         Ok(match column {
             Column::Url | Column::Refused | Column::Mask | Column::CaptureTime => None,

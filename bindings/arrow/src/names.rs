@@ -1,25 +1,25 @@
-//! The crawlers that a user of a binding names, resolved by a set or by one robots.txt: [`Source`].
+//! Resolves the crawlers that a binding's user names, with a set or one robots.txt: [`Source`].
 
 use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
 
-/// What resolves crawlers and decides URLs: a set, or one robots.txt. Cheap to clone.
+/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A compiled set.
     Set(Set),
-    /// One robots.txt, which decides URLs of any origin.
+    /// One robots.txt, which decides URLs from any origin.
     Robots(Robots),
 }
 
 impl Source {
-    /// Resolves crawlers by the names that the command takes: a product token or the name of a known crawler (`GPTBot`), a
-    /// chain of product tokens (`Googlebot-News>Googlebot>*`), any crawler that obeys just the default group (`*`), or a group
-    /// of crawlers (`@ai-training`, `@search`).
+    /// Resolves crawlers by the names that the command accepts: a product token or a known crawler's name (`GPTBot`),
+    /// a chain of product tokens (`Googlebot-News>Googlebot>*`), any crawler that obeys only the default group (`*`),
+    /// or a group of crawlers (`@ai-training`, `@search`).
     ///
-    /// A name that no robots.txt names and that is one letter off from a known crawler's is taken for a mistake, unless
-    /// the names are `exact`.
+    /// A name is treated as a mistake if no robots.txt contains it and it is one letter off from a known crawler's
+    /// name, unless the names are `exact`.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -34,12 +34,12 @@ impl Source {
     /// ```
     ///
     /// # Errors
-    /// If there is no name, a name cannot be resolved or is most likely misspelt, a crawler is named twice, or the set is
-    /// damaged.
+    /// Returns an error if there is no name, a name cannot be resolved or is most likely misspelled, a crawler is
+    /// named twice, or the set is damaged.
     pub fn agents<N: AsRef<str>>(&self, names: &[N], exact: bool) -> Result<Agents, Error> {
         let mut crawlers: Vec<Crawler> = Vec::new();
         for name in names.iter().map(AsRef::as_ref) {
-            // A member of a group may be in another, too, or named.
+            // A group's member may also be in another group, or be named.
             for crawler in self.named(name)? {
                 if !crawlers.contains(&crawler) {
                     crawlers.push(crawler);
@@ -74,7 +74,7 @@ impl Source {
         }
     }
 
-    /// The crawlers that one name stands for.
+    /// Returns the crawlers that one name represents.
     fn named(&self, name: &str) -> Result<Vec<Crawler>, CrawlerError> {
         match self {
             Source::Set(set) => set.crawlers_named(name),

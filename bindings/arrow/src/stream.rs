@@ -1,4 +1,4 @@
-//! A stream of arrays of URLs in, a stream of batches of verdicts out: [`VerdictStream`].
+//! Decides streams: takes URL arrays, and returns verdict batches: [`VerdictStream`].
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,29 +11,29 @@ use crate::decide::{Decider, Places};
 use crate::error::Error;
 use crate::urls;
 
-/// The most rows of a batch that a stream gives: a larger array comes back as several batches, so that the memory that
-/// deciding takes has a bound.
+/// Maximum rows in a batch. A larger array is split into several batches, so that the memory for deciding is bounded.
 pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
 
-/// Decides a stream of arrays as it is read: an array is asked for when the one before has been passed on.
+/// Decides an array stream as it is read: the next array is requested after the previous one has been passed on.
 ///
-/// After an error the stream ends. A panic becomes an error, because whoever reads the stream may be a program in C.
+/// The stream ends after an error. A panic becomes an error, because the reader may be a C program.
 pub struct VerdictStream<R> {
     urls: R,
     places: Places,
     decider: Decider,
     schema: SchemaRef,
-    /// The rest of the array that was read last.
+    /// The last array's remaining parts.
     waiting: VecDeque<ArrayRef>,
     has_ended: bool,
 }
 
 impl<R: ArrayReader> VerdictStream<R> {
-    /// Decides the URLs of a stream. If its arrays have columns, the URLs are in the one that the caller names, or else in
-    /// `url`, or else in the only one of texts.
+    /// Decides a stream's URLs. If its arrays have columns, the URLs are in the given column, or else in `url`, or
+    /// else in the only text column.
     ///
     /// # Errors
-    /// [`ErrorKind::Array`](crate::ErrorKind::Array) if there is no such column, or it is not one of texts.
+    /// Returns [`ErrorKind::Array`](crate::ErrorKind::Array) if there is no such column, or it does not contain
+    /// texts.
     pub fn new(urls: R, column: Option<&str>, decider: Decider) -> Result<VerdictStream<R>, Error> {
         let data_type = urls.field().data_type().clone();
         let places = decider.places(&data_type, column)?;
@@ -54,7 +54,7 @@ impl<R: ArrayReader> VerdictStream<R> {
     }
 }
 
-/// An array in parts that are not too large.
+/// Splits an array into parts that are not too large.
 fn parts(array: &ArrayRef) -> impl Iterator<Item = ArrayRef> + '_ {
     let starts = (0..array.len()).step_by(MAX_ROWS_IN_BATCH);
     starts.map(|start| array.slice(start, MAX_ROWS_IN_BATCH.min(array.len() - start)))
@@ -75,7 +75,8 @@ impl<R: ArrayReader> Iterator for VerdictStream<R> {
     }
 }
 
-/// An error of the stream of URLs may have any text, and the C stream interface cannot say NUL.
+/// Removes NUL from an error. The input stream's errors may have any text, and the C stream interface cannot
+/// represent NUL.
 fn without_nul(error: ArrowError) -> ArrowError {
     let text = error.to_string();
     if text.contains('\0') { ArrowError::ComputeError(text.replace('\0', "%00")) } else { error }
@@ -87,7 +88,7 @@ impl<R: ArrayReader> RecordBatchReader for VerdictStream<R> {
     }
 }
 
-/// The type of the URLs, for tests of what is passed on.
+/// Shows the URLs' type, for tests of forwarded streams.
 impl<R: ArrayReader> std::fmt::Debug for VerdictStream<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let urls: &DataType = self.urls.field().data_type();

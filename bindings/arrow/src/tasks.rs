@@ -1,6 +1,6 @@
-//! The verdicts of an array, by tasks of which each cuts, decides and writes its own rows: [`decide`].
+//! Decides an array in tasks that each slice, decide and write their own rows: [`decide`].
 //!
-//! What explains is not made here, because its columns are texts that only grow at their end.
+//! Explanations are not built here, because their text columns can only grow at the end.
 
 use arrow_array::{Array, ArrayRef};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -10,26 +10,26 @@ use crate::error::Error;
 use crate::threads::in_pool;
 use crate::urls::Texts;
 
-/// The most rows of a task: enough that handing it to a thread costs nothing beside them, few enough for a processor's cache.
+/// Maximum rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
 const MAX_ROWS_OF_TASK: usize = 4096;
-/// The least rows of a task, so that the list of tasks is small beside the result, however many crawlers there are.
+/// Minimum rows in a task, so that the task list is small compared with the result, even with many crawlers.
 const MIN_ROWS_OF_TASK: usize = 256;
-/// The verdicts that a task holds beside the result, unless the least rows have more.
+/// Maximum verdicts that a task holds in addition to the result, unless the minimum rows have more.
 const VERDICTS_OF_TASK: usize = 1 << 17;
 
-/// Some rows, and where their verdicts go.
+/// A row range, and the destination for their verdicts.
 struct Task<'c> {
     start: usize,
     rows: usize,
-    /// The same rows of each crawler's column.
+    /// The same rows in each crawler's column.
     columns: Vec<&'c mut [i8]>,
 }
 
-/// Decides an array of URLs, each at its own time if there are times, and writes the numbers of the verdicts into a column for each
-/// crawler, which has as many rows. A row without a time is invalid.
+/// Decides a URL array, each at its own time if there are times, and writes the verdicts' numbers into a column
+/// with the same length for each crawler. A row without a time is invalid.
 ///
 /// # Errors
-/// That of the first rows that cannot be cut or decided.
+/// Returns the error for the first rows that cannot be sliced or decided.
 pub(crate) fn decide<'c>(
     agents: &Agents,
     array: &ArrayRef,
@@ -55,7 +55,7 @@ fn rows_of_task(agents: usize) -> usize {
     (VERDICTS_OF_TASK / agents.max(1)).clamp(MIN_ROWS_OF_TASK, MAX_ROWS_OF_TASK)
 }
 
-/// Shares the columns out.
+/// Splits the columns into tasks.
 fn tasks<'c>(rows: usize, of_task: usize, columns: impl Iterator<Item = &'c mut [i8]>) -> Vec<Task<'c>> {
     let mut columns: Vec<_> = columns.map(|column| column.chunks_mut(of_task)).collect();
     let starts = (0..rows).step_by(of_task);
@@ -87,7 +87,7 @@ fn decide_task(agents: &Agents, texts: &Texts<'_>, times: Option<&[Option<i64>]>
     Ok(())
 }
 
-/// The times of some rows. Nothing is known of a URL without one: it is invalid, as one without text, and loses its own.
+/// Returns some rows' times. A URL without a time is replaced by an empty text, so that it is invalid.
 pub(crate) fn known_times(times: &[Option<i64>], urls: &mut [&[u8]]) -> Vec<i64> {
     for (url, _) in urls.iter_mut().zip(times).filter(|(_, time)| time.is_none()) {
         *url = b"";
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_has_no_more_verdicts_than_is_said() {
+    fn tasks_stay_within_the_verdict_limit() {
         let most = VERDICTS_OF_TASK / MAX_ROWS_OF_TASK;
         assert_eq!([most - 1, most].map(rows_of_task), [MAX_ROWS_OF_TASK; 2]);
         assert!(rows_of_task(most + 1) < MAX_ROWS_OF_TASK && rows_of_task(most + 1) * (most + 1) <= VERDICTS_OF_TASK);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tasks_have_every_row_once() {
+    fn tasks_cover_every_row_once() {
         for rows in [0, 1, 255, 256, 257, 512, 513] {
             let mut columns = [vec![0; rows], vec![0; rows]];
             let shared = tasks(rows, 256, columns.iter_mut().map(Vec::as_mut_slice));

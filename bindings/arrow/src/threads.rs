@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The threads of this process, with the number of the process that started them.
+/// This process's threads, with the process ID that started them.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Does some work in a pool of threads, as many as there are processors, so that the parallel calls of `reptile` in it use
-/// them all. The threads are started by the first call.
+/// Runs work in a pool with a thread for each processor, so that it can use all of them in `reptile`'s parallel
+/// calls. The first call starts the threads.
 ///
-/// The global pool of `rayon` hangs in a process that was forked after its threads were started, as Python's `multiprocessing`
-/// does on Linux: the threads are not copied. This function then starts new ones. Where threads cannot be started, the
-/// work is done on this one.
+/// `rayon`'s global pool hangs in a process that was forked after its threads were started, as Python's
+/// `multiprocessing` does on Linux: the threads are not copied. This function then starts new ones. If threads cannot
+/// be started, the work runs on the current thread.
 pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match pool() {
         Some(pool) => pool.install(work),
@@ -28,7 +28,7 @@ fn pool() -> Option<Arc<ThreadPool>> {
         return Some(pool.clone());
     }
     let started = Arc::new(ThreadPoolBuilder::new().thread_name(|_| "reptile".to_owned()).build().ok()?);
-    // Threads of the process that this one was forked from are not here to end.
+    // The parent process's threads do not exist here, so they cannot be ended.
     std::mem::forget(pool.replace((process, started.clone())));
     Some(started)
 }

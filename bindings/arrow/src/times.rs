@@ -1,4 +1,4 @@
-//! The times of rows: a column beside the URLs, as seconds since 1970.
+//! Row times: a column in the same rows as the URLs, as seconds since 1970.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,13 +11,13 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, ErrorKind};
 
-/// The first second of the year 1, and the last of 9999: what a set can hold.
+/// The time range in a set: from the first second of the year 1 to the last second of 9999.
 const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
-/// Whole numbers of thirteen digits are milliseconds, as the command reads them.
+/// Whole numbers with thirteen digits are milliseconds, as the command reads them.
 const MILLISECONDS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 const SECONDS_IN_DAY: i64 = 24 * 60 * 60;
 
-/// Finds the column with times in arrays of a type.
+/// Finds the time column in arrays of a type.
 pub(crate) fn place(data_type: &DataType, name: &str) -> Result<usize, Error> {
     let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
     let DataType::Struct(fields) = data_type else {
@@ -37,7 +37,7 @@ fn is_time(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Timestamp(_, _) | DataType::Date32 | DataType::Date64)
 }
 
-/// The times in a column of rows. None where it is null, or beyond what a set can hold.
+/// Returns the times in a column of rows, or `None` for those that are null or outside a set's range.
 pub(crate) fn times(index: usize, rows: &ArrayRef) -> Result<Vec<Option<i64>>, Error> {
     let column = rows.as_struct_opt().and_then(|rows| rows.columns().get(index));
     let column = column.ok_or_else(|| Error::new(ErrorKind::Array, "a batch without its column of times"))?;

@@ -1,7 +1,7 @@
-//! The texts of an Arrow array as slices of bytes, none of them copied.
+//! Arrow array texts as byte slices, without copying.
 //!
-//! Arrays come from other programs. So a text is cut out by its bounds, which are checked, and its bytes are never taken for
-//! UTF-8: a URL is any bytes.
+//! Arrays come from other programs. So each text is sliced with checked bounds, and its bytes are never assumed to be
+//! UTF-8: a URL may be any bytes.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Schema};
 
 use crate::error::{Error, ErrorKind};
 
-/// Whether the type is one of texts, or a dictionary of them.
+/// Returns whether the type is text, or a dictionary with text values.
 pub(crate) fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -23,17 +23,17 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
     }
 }
 
-/// Where the URLs of a stream are.
+/// Where the URLs are in a stream's arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Its arrays are the URLs.
+    /// The arrays are the URLs.
     Whole,
-    /// Its arrays are rows of columns, of which this one has the URLs.
+    /// The arrays are rows, with the URLs in this column.
     Column(usize),
 }
 
-/// Finds the URLs in arrays of a type: the arrays themselves, the column that the caller names, the column `url`, or the
-/// only column of texts.
+/// Finds the URLs in arrays of a type: the arrays themselves, the given column, the column `url`, or the only text
+/// column.
 pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, Error> {
     let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
     let DataType::Struct(fields) = data_type else {
@@ -64,10 +64,10 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
     }
 }
 
-/// The most columns that a message names.
+/// Maximum columns that a message names.
 const SHOWN_COLUMNS: usize = 20;
 
-/// The URLs of an array that is in a place.
+/// Returns the URLs in an array.
 pub(crate) fn at(place: Place, array: &ArrayRef) -> Result<ArrayRef, Error> {
     match place {
         Place::Whole => Ok(array.clone()),
@@ -81,7 +81,7 @@ pub(crate) fn at(place: Place, array: &ArrayRef) -> Result<ArrayRef, Error> {
     }
 }
 
-/// The type of the URLs that are in a place.
+/// Returns the URLs' type.
 pub(crate) fn type_at(place: Place, data_type: &DataType) -> DataType {
     match (place, data_type) {
         (Place::Column(index), DataType::Struct(fields)) => {
@@ -91,14 +91,14 @@ pub(crate) fn type_at(place: Place, data_type: &DataType) -> DataType {
     }
 }
 
-/// The texts of an array, which are cut out part by part. What the parts share is prepared once: the words of a dictionary.
+/// An array's texts, which are sliced in parts. A dictionary's words are prepared once for all parts.
 pub(crate) struct Texts<'a> {
     array: &'a dyn Array,
     words: Vec<&'a [u8]>,
 }
 
 impl<'a> Texts<'a> {
-    /// The texts of an array.
+    /// Prepares an array's texts.
     pub(crate) fn of(array: &'a dyn Array) -> Result<Texts<'a>, Error> {
         let words = match array.data_type() {
             DataType::Dictionary(_, _) => {
@@ -111,12 +111,12 @@ impl<'a> Texts<'a> {
         Ok(Texts { array, words })
     }
 
-    /// A part of the array.
+    /// Returns part of the array.
     pub(crate) fn slice(&self, start: usize, rows: usize) -> ArrayRef {
         self.array.slice(start, rows)
     }
 
-    /// The texts of a part, or of the whole array, in its order; of a null, some text or other.
+    /// Returns the texts in a part, or in the whole array, in order. A null row has an arbitrary text.
     pub(crate) fn cut<'p>(&self, part: &'p dyn Array) -> Result<Vec<&'p [u8]>, Error>
     where
         'a: 'p,
@@ -143,7 +143,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Collects so many texts. Collecting into a `Result` makes no room beforehand.
+/// Collects `rows` texts. Collecting into a `Result` would not reserve capacity.
 fn in_room<'p>(rows: usize, texts: impl Iterator<Item = Result<&'p [u8], Error>>) -> Result<Vec<&'p [u8]>, Error> {
     let mut found = Vec::with_capacity(rows);
     for text in texts {
@@ -163,9 +163,10 @@ fn of_bytes<T: ByteArrayType>(array: Option<&GenericByteArray<T>>) -> Result<Vec
     in_room(array.len(), texts)
 }
 
-/// The bytes of a view: its length, and either the text itself or its start, the number of a buffer, and a place there.
+/// View size in bytes: its length, and either the text itself or its first bytes, a buffer number, and an
+/// offset.
 const VIEW: usize = 16;
-/// The most bytes of a text that is in the view itself.
+/// Maximum text size that is stored in the view, in bytes.
 const MAX_INLINE: usize = 12;
 
 fn of_views<T: ByteViewType>(array: Option<&GenericByteViewArray<T>>) -> Result<Vec<&[u8]>, Error> {

@@ -1,4 +1,4 @@
-//! Arrays of every type of text, against `Agents::decide` row by row.
+//! Tests every text type against `Agents::decide`, row by row.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
 use reptile_arrow::{Column, Decider, ErrorKind, Source};
 
-/// A set with the usual cases: rules, wildcards, a group for one crawler, an origin that is closed.
+/// Returns a set with the usual cases: rules, wildcards, a group for one crawler, and a closed origin.
 pub fn source() -> Source {
     let mut compiler = Compiler::new(Dialect::google());
     let shop =
@@ -30,7 +30,7 @@ pub fn agents(names: &[&str]) -> Agents {
 
 const NAMES: [&str; 3] = ["GPTBot", "MyBot", "Googlebot-Image"];
 
-/// The words of a column that is a dictionary.
+/// Returns the words in a dictionary column.
 pub fn words(batch: &RecordBatch, name: &str) -> Vec<Option<String>> {
     let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
     let dictionary = column.as_dictionary::<Int8Type>();
@@ -54,7 +54,7 @@ fn url() -> impl Strategy<Value = Option<String>> {
     prop_oneof![9 => (host, path).prop_map(|(host, path)| Some(format!("{host}{path}"))), 1 => Just(None)]
 }
 
-/// The same texts in every type, and one with a start that was cut off.
+/// Returns the same texts in every type, and one array that was sliced at its start.
 fn arrays(urls: &[Option<String>]) -> Vec<ArrayRef> {
     let texts = || urls.iter().map(Option::as_deref);
     let bytes = || texts().map(|text| text.map(str::as_bytes));
@@ -77,7 +77,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn every_type_gives_the_verdicts_of_the_library(urls in prop::collection::vec(url(), 0..40)) {
+    fn every_type_gives_the_librarys_verdicts(urls in prop::collection::vec(url(), 0..40)) {
         let agents = agents(&NAMES);
         let decider = Decider::new(agents.clone(), &[Column::Verdict, Column::Refused]).unwrap();
         for (array, is_parallel) in arrays(&urls).into_iter().zip([true, false].into_iter().cycle()) {
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn the_columns_that_explain_are_those_of_explain(urls in prop::collection::vec(url(), 0..40)) {
+    fn explanation_columns_match_explain(urls in prop::collection::vec(url(), 0..40)) {
         let agents = agents(&NAMES);
         let columns = [Column::Reason, Column::Line, Column::Verdict, Column::Rule, Column::Group, Column::Url];
         let array: ArrayRef = Arc::new(urls.iter().map(Option::as_deref).collect::<StringArray>());
@@ -134,7 +134,7 @@ proptest! {
 }
 
 #[test]
-fn the_columns_are_in_the_order_that_is_documented() {
+fn columns_are_in_the_documented_order() {
     let columns = [Column::Refused, Column::Line, Column::Url, Column::Verdict];
     let decider = Decider::new(agents(&["MyBot", "GPTBot"]), &columns).unwrap();
     let array: ArrayRef = Arc::new(StringArray::from(vec!["https://shop.example/"]));
@@ -144,7 +144,7 @@ fn the_columns_are_in_the_order_that_is_documented() {
 }
 
 #[test]
-fn more_rows_than_are_held_at_a_time() {
+fn more_rows_than_fit_in_a_part_are_decided() {
     let agents = agents(&["MyBot", "GPTBot"]);
     let urls = ["https://shop.example/cart", "https://shop.example/", "https://no.example/"];
     let rows = (1 << 19) + 5;
@@ -157,11 +157,11 @@ fn more_rows_than_are_held_at_a_time() {
 }
 
 #[test]
-fn rows_of_many_tasks_keep_their_places() {
+fn rows_keep_their_order_across_tasks() {
     let names = ["MyBot", "GPTBot", "Googlebot-Image"];
     let agents = agents(&names);
     let urls = [Some("https://shop.example/cart"), None, Some("https://shop.example/"), Some("nonsense")];
-    // Rows of 5 and 7 in turn, so that no number of rows that a task may have repeats.
+    // URLs repeat every 35 rows, so that tasks start at different points of the pattern.
     let url = |row: usize| urls[(row % 5 + row % 7) % urls.len()];
     let texts: Vec<Option<String>> = (0..3 * 4096 + 5).map(|row| url(row).map(str::to_owned)).collect();
     let mut verdicts = [Verdict::Invalid; 3];
@@ -199,7 +199,7 @@ fn rows_of_many_tasks_keep_their_places() {
 }
 
 #[test]
-fn what_is_not_text_is_an_error() {
+fn arrays_without_text_are_errors() {
     let decider = Decider::new(agents(&["MyBot"]), &[Column::Verdict]).unwrap();
     let error = decider.decide(&(Arc::new(Int32Array::from(vec![1])) as ArrayRef)).unwrap_err();
     assert_eq!(
@@ -212,7 +212,7 @@ fn what_is_not_text_is_an_error() {
 }
 
 #[test]
-fn names_of_crawlers_and_columns_that_are_wrong() {
+fn invalid_crawler_and_column_names_are_errors() {
     let source = source();
     let error = |names: &[&str]| source.agents(names, false).unwrap_err().to_string();
     assert!(error(&[]).contains("no crawler is named"));

@@ -1,4 +1,4 @@
-//! The columns that say what of the set decides, the mask, and times beside the URLs.
+//! Provenance columns, the mask, and times for URLs.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::arrays::{agents, words};
 
 const URL: &str = "https://paper.example/news";
 
-/// A set by time: nothing before 1,000, disallowed from then on, allowed from 2,000 on.
+/// Returns a set by time: no capture before 1,000, disallowed from 1,000, and allowed from 2,000.
 fn by_time() -> Set {
     let mut compiler = Compiler::new(Dialect::google()).by_time(true);
     for (time, rule) in [(1_000, "disallow"), (2_000, "allow")] {
@@ -32,7 +32,7 @@ fn timed(names: &[&str]) -> Agents {
     Source::Set(by_time()).agents(names, false).unwrap()
 }
 
-/// Rows with a URL and a time.
+/// Returns rows with a URL and a time.
 fn rows(times: ArrayRef) -> ArrayRef {
     let urls: ArrayRef = Arc::new(StringArray::from(vec![URL; times.len()]));
     let fields = [("seen", times), ("url", urls)];
@@ -41,7 +41,7 @@ fn rows(times: ArrayRef) -> ArrayRef {
 }
 
 #[test]
-fn each_url_is_decided_by_the_rules_of_its_time() {
+fn urls_are_decided_by_the_rules_at_their_time() {
     let seconds = [Some(999), Some(1_000), None, Some(1_999), Some(2_000), Some(253_402_300_800)];
     let expected = ["unknown", "disallow", "invalid", "disallow", "allow", "invalid"];
     let scaled = |by: i64| seconds.iter().map(move |second| second.map(|second| second * by));
@@ -68,7 +68,7 @@ fn each_url_is_decided_by_the_rules_of_its_time() {
 }
 
 #[test]
-fn the_times_of_rows_of_many_tasks_keep_their_places() {
+fn times_keep_their_order_across_tasks() {
     let seconds = [Some(1_000), None, Some(2_000), Some(999), Some(1_999)];
     let expected = ["disallow", "invalid", "allow", "unknown", "disallow"];
     let times: Vec<Option<i64>> = (0..2 * 4096 + 3).map(|row| seconds[row % seconds.len()]).collect();
@@ -99,7 +99,7 @@ fn thirteen_digits_are_milliseconds_and_dates_are_days() {
 }
 
 #[test]
-fn what_is_asked_of_a_row_without_a_time_says_so() {
+fn rows_without_a_time_have_a_reason() {
     let columns = [Column::Reason, Column::Line, Column::Ruleset, Column::CaptureTime, Column::Mask, Column::Refused];
     let decider = Decider::new(timed(&["A", "B"]), &columns).unwrap().times("seen");
     let times = Int64Array::from(vec![Some(1_000), None, Some(2_000), Some(1)]);
@@ -122,7 +122,7 @@ fn what_is_asked_of_a_row_without_a_time_says_so() {
 }
 
 #[test]
-fn what_decides_is_what_the_library_says() {
+fn provenance_matches_the_library() {
     let urls = [Some("https://shop.example/cart"), None, Some("https://no.example/"), Some("nonsense")];
     let array: ArrayRef = Arc::new(StringArray::from(urls.to_vec()));
     let agents = agents(&["GPTBot", "MyBot"]);
@@ -162,7 +162,7 @@ fn a_mask_has_a_bit_for_each_crawler() {
 }
 
 #[test]
-fn times_that_cannot_be_used_are_errors() {
+fn unusable_times_are_errors() {
     let failed = |agents: Agents, column: &str, rows: &ArrayRef| {
         let decider = Decider::new(agents, &[Column::Verdict]).unwrap().times(column);
         let error = decider.decide_rows(rows, None).unwrap_err();

@@ -1,4 +1,4 @@
-//! The tests of this crate, in one program.
+//! This crate's tests, in one program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod arrays;

@@ -1,4 +1,4 @@
-//! Streams: where the URLs are, batches, errors.
+//! Streams: URL columns, batches and errors.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn texts(rows: usize) -> ArrayRef {
 }
 
 #[test]
-fn a_large_array_comes_in_batches() {
+fn large_arrays_are_split_into_batches() {
     for (rows, expected) in [
         (0, vec![]),
         (MAX_ROWS_IN_BATCH - 1, vec![MAX_ROWS_IN_BATCH - 1]),
@@ -43,7 +43,7 @@ fn a_large_array_comes_in_batches() {
 }
 
 #[test]
-fn the_column_of_urls_is_found() {
+fn the_url_column_is_found() {
     let row = |names: &[(&str, ArrayRef)]| -> ArrayRef {
         let fields: Fields =
             names.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
@@ -69,7 +69,7 @@ fn the_column_of_urls_is_found() {
 }
 
 #[test]
-fn after_an_error_the_stream_ends_and_its_text_has_no_nul() {
+fn streams_end_after_an_error_without_nul_in_its_text() {
     let failed = || Err(ArrowError::ExternalError("a\0b".into()));
     let mut stream = stream(DataType::LargeUtf8, vec![Ok(texts(1)), failed(), Ok(texts(1))], None).unwrap();
     assert_eq!(stream.schema().fields().len(), 2);
@@ -80,7 +80,7 @@ fn after_an_error_the_stream_ends_and_its_text_has_no_nul() {
 }
 
 #[test]
-fn a_panic_is_an_error() {
+fn panics_become_errors() {
     struct Panics(Arc<Field>);
     impl Iterator for Panics {
         type Item = Result<ArrayRef, ArrowError>;

@@ -1,7 +1,7 @@
 //! The crawlers that the user names with `--agent`.
 //!
-//! [`agents`] resolves them by the crawler table of a set. [`agents_of`] and [`agents_under`] resolve them by the table of
-//! the compiler, for commands that compare dialects or read the engine's tables.
+//! [`agents`] resolves them with a set's crawler table. [`agents_of`] and [`agents_under`] use the compiler's table,
+//! for commands that compare dialects or read the engine's tables.
 
 use std::collections::BTreeSet;
 use std::error::Error as _;
@@ -69,11 +69,11 @@ fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
     }
 }
 
-/// Refuses names that are most likely a mistake: nearly the name of a known crawler, and named by no robots.txt, as
-/// `is_named` says. What a chain is made of counts by itself.
+/// Refuses names that are most likely a mistake: those that nearly match a known crawler's name, and that no
+/// robots.txt contains, according to `is_named`. Each name in a chain is checked separately.
 ///
 /// # Errors
-/// The first such name, unless the user says that it is meant.
+/// Returns an error for the first such name, unless the user requests exact names.
 fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) -> bool) -> Result<()> {
     if exact.exact_agent {
         return Ok(());
@@ -100,7 +100,7 @@ fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
 /// Returns the crawler in a table's cell, checked like `--agent`, or the exact name if requested.
 ///
 /// # Errors
-/// Returns a short description of the problem with the name.
+/// Returns a short problem description if the name is invalid.
 pub fn agent_of_cell(
     set: &Set<&[u8]>,
     dialect: &Dialect,
@@ -179,21 +179,21 @@ impl<'s> Named<'s> {
     }
 }
 
-/// The crawlers that the user names, as the dialect of a set understands them. In a set of a dialect that this version
-/// does not know, a name is one product token.
+/// Resolves the crawlers that the user names under a set's dialect. If this version does not know the dialect, each
+/// name is one product token.
 ///
 /// # Errors
 /// The errors of [`agents`].
 pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
     let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialects::DEFAULT);
     let agents = agents_under(dialect, specs)?;
-    // A damaged set is told by whatever asks it next.
+    // A damaged set is reported by the next query.
     refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
     note_all_read_in_part(specs, dialect);
     Ok(agents)
 }
 
-/// The crawlers that the user names, as a dialect understands them, for questions to some robots.txt files.
+/// Resolves the crawlers that the user names under a dialect, for queries on some robots.txt files.
 ///
 /// # Errors
 /// The errors of [`agents`].
@@ -204,7 +204,7 @@ pub fn agents_for(
     bodies: &[&[u8]],
 ) -> Result<Vec<Resolved>> {
     let agents = agents_under(dialect, specs)?;
-    // The files are read for a name that looks like a mistake only.
+    // The files are read only for a name that looks like a mistake.
     refuse_mistakes(specs, exact, |name| {
         let token = Resolved { honours_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
         let is_named =
@@ -262,9 +262,9 @@ mod tests {
         }
     }
 
-    /// The table of a set was written by the compiler, so both answer alike for every name, under every dialect.
+    /// The compiler wrote the set's table, so both give the same result for every name, under every dialect.
     #[test]
-    fn a_set_resolves_names_as_its_compiler_does() {
+    fn a_set_resolves_names_like_its_compiler() {
         let mut specs = vec!["*", "A>B>*", "A>B", "A>*", "FooBot", "FooBot/2.1", "yandexWhatever/3.0", "GPTBot,CCBot"];
         specs.extend(["mj12bot", "MJ12bot/1.4", "MJ12bot x", "MJ12bot>*", "QX77spider"]);
         specs.extend([
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crawler_that_is_named_twice_is_refused_unless_two_groups_name_it() {
+    fn crawlers_named_twice_are_refused_unless_two_groups_name_them() {
         let set = set(&dialects::GOOGLE);
         let cases: [(&[&str], Option<&str>); 11] = [
             (&["GPTBot", "CCBot"], None),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_mistake_is_refused_unless_a_file_has_it_or_the_user_says_so() {
+    fn misspelled_names_are_refused_unless_a_file_or_the_user_confirms_them() {
         let refused = |body: &str, spec: &str, exact_agent: bool| {
             let specs = [spec.to_owned()];
             let exact = ExactAgent { exact_agent };
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_what_to_write() {
+    fn messages_suggest_a_correction() {
         let set = set(&dialects::GOOGLE);
         assert_eq!(
             message(&set, "Googelbot"),

@@ -1,9 +1,10 @@
-//! From inputs to a compiled set, on all threads.
+//! Compiles inputs to a set, on all threads.
 //!
-//! Some threads read a batch each ([`readers`](super::readers)) while others prepare one of those before, and one takes in
-//! the batch before that. Memory: two batches and one for each thread that reads, and what is distinct in all files, which is about
-//! the size of the set. If that is more than there is room for, parts of the set are compiled and written to files, each while
-//! the next one is collected, and merged at the end. What the user is told is in the order of the inputs ([`told`](super::told)).
+//! Reader threads ([`readers`](super::readers)) read a batch each, other threads prepare an earlier batch, and one
+//! thread adds the batch before that to the set. Memory holds two batches, one more for each reader, and the distinct
+//! data in all files, which is about the size of the set. If that exceeds the limit, parts of the set are compiled
+//! and written to files while the next part is collected, and merged at the end. Messages are printed in input order
+//! ([`told`](super::told)).
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -35,17 +36,17 @@ use reptile_records::recognise::Content;
 use reptile_records::spill::Scratch;
 use reptile_records::{Fetch, Inputs, Item, Reading, Robots, no_robots};
 
-/// Bytes of a batch in memory: bodies, and whatever else its items keep. What is made of them takes about as much.
+/// Batch size in memory, in bytes: bodies and metadata. Preparing it takes about the same amount again.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// The part of the memory that a batch may have: one in so many. Several are worked on at a time.
+/// Divisor for the memory that a batch may use. Several batches are processed at a time.
 const BATCH_PART: u64 = 32;
 
-/// Bytes of memory for each thread that reads: a file may be packed with a large window, and its reader keeps some of what it
-/// has read. With less there are fewer such threads.
+/// Memory for each reader thread, in bytes: a file may be compressed with a large window, and its reader caches some
+/// data. With less memory, fewer threads read.
 const READER_BYTES: u64 = 128 << 20;
 
-/// A capture that shares its body: its input, its origins, the capture with its outcome, and its source if fates are listed.
+/// A capture that shares its body: its input, origins, capture, outcome, and source if fates are listed.
 type SharedCapture = (usize, Vec<Origin>, Capture, Outcome, Option<CaptureSource>);
 
 /// An item after its body was parsed.
@@ -57,7 +58,7 @@ enum Done {
         outcome: Outcome,
         prepared: Option<Prepared>,
         diagnostics: Vec<(DiagnosticKind, u64)>,
-        /// The name and the content of a body that is no text.
+        /// The name and content, if the body is not text.
         strange: Option<(String, Content)>,
         /// Present if fates are listed.
         source: Option<CaptureSource>,
@@ -68,28 +69,30 @@ enum Done {
         bytes: u64,
         prepared: Option<Prepared>,
         diagnostics: Vec<(DiagnosticKind, u64)>,
-        /// Names of the captures with status 2xx, and the body's content, if it is not text.
+        /// Names for the captures with status 2xx, and the body's content, if it is not text.
         strange: Option<(Vec<String>, Content)>,
     },
-    /// A body that is packed and cannot be unpacked.
+    /// A compressed body that cannot be decompressed.
     Faulty(String, Fault),
-    /// Nothing more can be done.
+    /// An error that ends the command.
     Failed(Failure),
     Other(Item),
 }
 
-/// Reads and compiles inputs. Faults of single files are told to the user at once, and counted.
+/// Reads and compiles inputs. Invalid files are reported and counted.
 ///
 /// # Errors
-/// If an input cannot be read to its end, if there is no robots.txt in any, or if the set exceeds a limit.
+/// Returns an error if an input cannot be read to its end, if no input contains a robots.txt, or if the set exceeds a
+/// limit.
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
     assemble_in(None, inputs, options, &[], None)
 }
 
-/// Does the work of [`assemble`], and adds what some sets hold, which must have been made with these options.
+/// Does the work of [`assemble`], and merges some sets, which must have been compiled with the same options.
 ///
 /// # Errors
-/// As [`assemble`]; and if a set was made with other options or is damaged, or does not say which of two files counts.
+/// The errors of [`assemble`]. Also returns an error if a set has other options, is damaged, or does not record which
+/// of two files is newer.
 pub fn assemble_with(
     room: &Room,
     inputs: Inputs<'_>,
@@ -200,19 +203,19 @@ fn too_large(error: TooLarge) -> Failure {
     Failure::new(format!("the set cannot be built: {error}"))
 }
 
-/// Compiles what a builder holds, and writes it to a file.
+/// Compiles a builder's captures, and writes the part to a file.
 fn kept_part(mut builder: SetBuilder, strategy: Strategy, room: &Room) -> Result<MappedFile> {
     let part = builder.finish_part(strategy, &QUIETLY).map_err(too_large)?;
     room.keep(&part).map_err(Failure::new)
 }
 
-/// The part that a thread has made.
+/// Returns the part that a thread compiled.
 fn joined(compiling: ScopedJoinHandle<'_, Result<MappedFile>>) -> Result<MappedFile> {
     let failed = |_| Err(Failure::new("the thread that compiles a part has failed; this is a fault of reptile"));
     compiling.join().unwrap_or_else(failed)
 }
 
-/// Merges the parts of a set, and then whole sets.
+/// Merges a set's parts, then the given sets.
 fn merge(
     builder: SetBuilder,
     strategy: Strategy,
@@ -243,15 +246,15 @@ fn merge(
     })
 }
 
-/// The threads of the command. Shows how many rulesets are compiled, if that is what they do.
+/// The command's threads, optionally with progress for compiled rulesets.
 struct AllThreads {
     shows: bool,
 }
 
-/// The threads for compiling.
+/// Threads for compiling, with progress.
 const COMPILING: AllThreads = AllThreads { shows: true };
 
-/// The threads for merging, and for a part of a set while the inputs are still read.
+/// Threads without progress, for merging and for compiling a part while inputs are read.
 const QUIETLY: AllThreads = AllThreads { shows: false };
 
 impl Threads for AllThreads {
@@ -275,19 +278,19 @@ impl Threads for AllThreads {
     }
 }
 
-/// About how many files there are, if all inputs are folders: a file or a folder for each host.
+/// Returns the approximate file count if all inputs are folders: one file or folder per host.
 fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
     let Inputs::Paths(inputs) = inputs else { return None };
     inputs.iter().map(|input| Some(std::fs::read_dir(input).ok()?.count() as u64)).sum()
 }
 
-/// The number of inputs that are read at the same time, of so many threads.
+/// Returns how many inputs to read in parallel, up to `threads`.
 fn reader_count(room: Option<&Room>, threads: usize) -> usize {
     let most = room.map_or(1, |room| room.parts_of(READER_BYTES));
     threads.min(most)
 }
 
-/// A parser of bodies with a set's options.
+/// Parses bodies with a set's options.
 struct Parser {
     dialect: &'static Dialect,
     profile: &'static Profile,
@@ -296,7 +299,7 @@ struct Parser {
     with_sources: bool,
 }
 
-/// A batch's items after parsing, with the indexes of their inputs.
+/// A batch's items after parsing, with their input indexes.
 type DoneItems = Vec<(usize, Done)>;
 
 impl Parser {
@@ -357,7 +360,7 @@ impl Parser {
         self.with_sources.then(|| CaptureSource { name: name.to_owned(), record, redirects: redirects() })
     }
 
-    /// Parses a body once for all of its captures.
+    /// Parses a body once for all its captures.
     fn same_body(&self, input: usize, body: Vec<u8>, robots: Vec<Robots>, arena: &mut Bump, done: &mut DoneItems) {
         let input_of = |robots: &Robots| robots.fetch.as_ref().map_or(input, |fetch| fetch.input);
         arena.reset();
@@ -449,7 +452,7 @@ fn add_fate(input: usize, done: &Done, fates: &mut Fates) -> Result<()> {
 }
 
 /// Adds an item to the set and to the report, and prints a message if necessary. `turn` is the input with which the
-/// message is printed, and `input` the one that the item counts for.
+/// message is printed, and `input` is the input whose counts include the item.
 fn take(
     (turn, input): (usize, usize),
     done: Done,
@@ -525,7 +528,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn every_reader_has_its_part_of_the_memory() {
+    fn reader_count_is_limited_by_memory() {
         let readers = |memory, threads| reader_count(Some(&Room::new(memory, Path::new("set"))), threads);
         for (memory, expected) in [
             (READER_BYTES - 1, 1),

@@ -1,9 +1,9 @@
-//! The crawlers that the rows of a table name: each row is decided for its own.
+//! Crawlers named by table rows: each row is decided for its own crawler.
 //!
-//! A cell is a product token, as `--agent` takes it, or the `User-Agent` header of a request. A header names a crawler if a
-//! product in it is in the crawler table of the set, or else if its first product that no browser has calls itself a robot or
-//! is named by a robots.txt of the set. A header of anything else, such as a browser's, names no crawler: then no rules are
-//! for it, and the verdict is `unknown`.
+//! A cell is a product token, as for `--agent`, or a request's `User-Agent` header. A header names a crawler if it
+//! contains a product from the set's crawler table. Otherwise its first product that browsers do not send is the
+//! crawler, if its name looks like a robot's or a robots.txt in the set names it. Other headers, such as a browser's,
+//! name no crawler: no rules apply to them, and the verdict is `unknown`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,33 +12,35 @@ use reptile::capture::Time;
 use reptile::crawlers::{crawler_in_header, nearly};
 use reptile::{Agent, Agents, Crawler, CrawlerError, CrawlerErrorKind, Error, Set, Verdict};
 
-/// The most cells whose crawlers a thread remembers. Logs have thousands of different headers, most of them rare.
+/// Maximum cells whose crawlers a thread caches. Logs have thousands of different headers, most of them rare.
 pub const MAX_CACHED_CELLS: usize = 8192;
 
-/// Bytes of a cell that is remembered; what is longer is looked up each time.
+/// Maximum cached cell size in bytes. Longer cells are looked up each time.
 pub const MAX_CACHED_CELL_BYTES: usize = 512;
 
-/// Bytes of a cell that may name a crawler: more than servers take as a header field of this name. A longer one names none.
+/// Maximum size in bytes for a cell that names a crawler. Servers accept no longer header field. A longer cell names
+/// none.
 pub const MAX_CRAWLER_CELL_BYTES: usize = 4096;
 
-/// What products call themselves that are robots, in lower case.
+/// Words in robots' product names, in lower case.
 const ROBOTS: [&str; 3] = ["bot", "crawl", "spider"];
 
-/// How often each verdict was given for a crawler, with its name.
+/// A crawler's name, and its verdict counts.
 pub type Counted = (Arc<str>, [u64; 4]);
 
-/// Looks up the crawlers of rows.
+/// Looks up crawlers for rows.
 pub struct ByRow {
     set: Set,
-    /// The place of the column among the cells of a row.
+    /// The crawler column's index in a row.
     pub cell: usize,
-    /// Whether every cell is a header: then a single word is one too.
+    /// Whether every cell is a header, even a single word.
     is_log: bool,
     /// The names in the set's crawler table.
     known: Vec<String>,
-    /// A crawler that just the rules for `*` are for. It tells which URLs of other rows are invalid.
+    /// A crawler that only the default group applies to. It determines which URLs are invalid in rows without a
+    /// crawler.
     anyone: Agents,
-    /// What was looked up, one for each thread that is at work.
+    /// Lookup caches, one for each active thread.
     caches: Mutex<Vec<Cache>>,
     /// Whether names are used unchanged.
     is_exact: bool,
@@ -46,7 +48,7 @@ pub struct ByRow {
     misspelt: Mutex<Misspelt>,
 }
 
-/// Maximum number of misspelled names that are kept.
+/// Maximum misspelled names that are kept.
 pub const MAX_MISSPELT_NAMES: usize = 10;
 
 /// Rows with a crawler that no robots.txt in the set names, but that nearly matches a known crawler.
@@ -58,17 +60,17 @@ pub struct Misspelt {
     pub names: BTreeMap<Arc<str>, &'static str>,
 }
 
-/// The crawlers of some cells.
+/// Cached cells and their crawlers.
 #[derive(Default)]
 struct Cache {
-    /// The place of the crawler that a cell names.
+    /// Each cell's crawler index.
     places: HashMap<Vec<u8>, Option<usize>>,
-    /// The place of a crawler by the name of its product.
+    /// Each crawler's index, by name.
     names: HashMap<Arc<str>, usize>,
     crawlers: Vec<Found>,
 }
 
-/// A crawler that a cell names, and what was decided for it.
+/// A crawler that a cell names, and its verdict counts.
 struct Found {
     name: Arc<str>,
     agents: Agents,
@@ -81,15 +83,15 @@ struct Found {
 pub struct Session<'r> {
     rows: &'r ByRow,
     cache: Cache,
-    /// What was decided for crawlers that are forgotten.
+    /// Evicted crawlers' verdict counts.
     counted: Vec<Counted>,
-    /// The rows that name no crawler.
+    /// Rows without a crawler.
     nobody: u64,
-    /// The places of the crawlers of the rows whose crawlers were found last.
+    /// Each row's crawler index in the last [`Session::find_all`].
     places: Vec<Option<usize>>,
 }
 
-/// The times at which rows are decided.
+/// The time that rows are decided for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Times {
     /// No time: the set decides for its own time.
@@ -102,7 +104,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// Returns the time of a row, or `None` if it has none.
+    /// Returns a row's time, or `None` if it has none.
     pub fn of(self, row: &impl NamedRow) -> Option<Time> {
         match self {
             Times::None => None,
@@ -114,21 +116,21 @@ impl Times {
 
 /// A row to decide.
 pub trait NamedRow: AsRef<[u8]> {
-    /// The cell that names the crawler; empty if the row has none.
+    /// Returns the cell that names the crawler, empty if the row has none.
     fn crawler(&self) -> &[u8];
-    /// The time by whose rules the row is decided, if it has one.
+    /// Returns the time that the row is decided for, if it has one.
     fn time(&self) -> Option<Time>;
 }
 
 impl ByRow {
-    /// Looks up crawlers in the cell of this place. `is_log` says that every cell is the header of a request.
+    /// Looks up crawlers in the cell at index `cell`. `is_log` means that every cell is a request header.
     ///
     /// # Errors
-    /// If the set's crawler table is damaged.
+    /// Returns an error if the set's crawler table is damaged.
     pub fn new(set: &Set, cell: usize, is_log: bool) -> Result<ByRow, Error> {
         let known = set.crawlers()?.into_iter().map(|known| known.crawler.to_string()).collect();
         let Ok(anyone) = set.agents([Crawler::chain([""; 0], true)]) else {
-            // Only a damaged set cannot resolve it; this says where the damage is.
+            // Only a damaged set cannot resolve it. This reports where the damage is.
             set.verify()?;
             return Err(Error::from(std::io::Error::other("the set has no rules for *")));
         };
@@ -146,18 +148,18 @@ impl ByRow {
         self.misspelt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Any crawler, to stand for the one of each row.
+    /// Returns an agent that only the default group applies to, as a placeholder for each row's crawler.
     pub fn anyone(&self) -> &Agents {
         &self.anyone
     }
 
-    /// Begins to decide a block of rows.
+    /// Starts a row block.
     pub fn session(&self) -> Session<'_> {
         let cache = self.caches.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Session { rows: self, cache: cache.unwrap_or_default(), counted: Vec::new(), nobody: 0, places: Vec::new() }
     }
 
-    /// The crawler that a cell names.
+    /// Returns the crawler that a cell names.
     fn find(&self, cell: &[u8]) -> Result<Option<Agents>, Error> {
         let is_header = self.is_log || cell.iter().any(|byte| b" /(".contains(byte));
         if !is_header {
@@ -170,7 +172,8 @@ impl ByRow {
         Ok(agents.filter(|agents| is_known() || is_robot() || agents.iter().any(Agent::is_named)))
     }
 
-    /// The crawler of a product token. One that no user-agent line can name is the one that such lines are read as naming.
+    /// Resolves a product token. If no user-agent line can contain the token, resolves the part that is read from
+    /// such a line.
     fn resolve(&self, name: &[u8]) -> Result<Option<Agents>, Error> {
         let is_word = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte));
         let by_suggestion = |error: &CrawlerError| match (error.kind(), error.suggestion()) {
@@ -186,7 +189,7 @@ impl ByRow {
 }
 
 impl Session<'_> {
-    /// The place of the crawler that a cell names.
+    /// Returns the index for the crawler that a cell names.
     fn place(&mut self, cell: &[u8]) -> Result<Option<usize>, Error> {
         let cell = cell.trim_ascii();
         if matches!(cell, b"" | b"-") || cell.len() > MAX_CRAWLER_CELL_BYTES {
@@ -213,7 +216,7 @@ impl Session<'_> {
         Ok(place)
     }
 
-    /// Forgets all crawlers if there would be too many with so many more.
+    /// Evicts all crawlers if `more` new ones would exceed the limit.
     fn make_room(&mut self, more: usize) {
         let cache = &mut self.cache;
         if cache.places.len() + more > MAX_CACHED_CELLS || cache.crawlers.len() + more > MAX_CACHED_CELLS {
@@ -222,7 +225,7 @@ impl Session<'_> {
         }
     }
 
-    /// Moves the counts of the crawlers to those of the block.
+    /// Adds the crawlers' counts to the block.
     fn count(&mut self) {
         for found in self.cache.crawlers.iter_mut().filter(|found| found.counts != [0; 4]) {
             if let Some(near) = found.near {
@@ -237,10 +240,10 @@ impl Session<'_> {
         }
     }
 
-    /// Finds the crawlers that some rows name. They are those of [`Session::decide`] until the next ones are found.
+    /// Finds some rows' crawlers, for [`Session::decide`] until the next call.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn find_all<R: NamedRow>(&mut self, rows: &[R]) -> Result<(), Error> {
         self.make_room(rows.len());
         self.places.clear();
@@ -251,16 +254,16 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether a row of those whose crawlers were found names one.
+    /// Returns whether a row in the last [`Session::find_all`] names a crawler.
     pub fn is_named(&self, row: usize) -> bool {
         matches!(self.places.get(row), Some(Some(_)))
     }
 
-    /// The verdict of each of `rows` for the crawler of the row that was found at the same place of `found`: `unknown` if it
-    /// names none, unless its URL is invalid.
+    /// Decides each row in `rows` for its crawler. `found` yields the rows' indexes in the last [`Session::find_all`].
+    /// Without a crawler, the verdict is `unknown`, or `invalid` if the URL is.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn decide<R: NamedRow>(
         &self,
         rows: &[R],
@@ -294,7 +297,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Counts the verdicts of all rows whose crawlers were found.
+    /// Counts all verdicts for the rows in the last [`Session::find_all`].
     pub fn add_all(&mut self, verdicts: &[Verdict]) {
         let places = std::mem::take(&mut self.places);
         for (&place, &verdict) in places.iter().zip(verdicts) {
@@ -303,16 +306,16 @@ impl Session<'_> {
         self.places = places;
     }
 
-    /// The place of the crawler that a row names, for [`Session::agents`] and [`Session::add`] before the next row.
+    /// Returns a row's crawler index, for [`Session::agents`] and [`Session::add`] before the next row.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn crawler(&mut self, row: &impl NamedRow) -> Result<Option<usize>, Error> {
         self.make_room(1);
         self.place(row.crawler())
     }
 
-    /// The name of a crawler, and the crawler; for a row that names none no name, and any crawler.
+    /// Returns a crawler's name and agent. Without a crawler, returns an empty name and [`ByRow::anyone`].
     pub fn agents(&self, place: Option<usize>) -> (&str, &Agents) {
         match place.map(|place| &self.cache.crawlers[place]) {
             Some(found) => (&found.name, &found.agents),
@@ -320,12 +323,12 @@ impl Session<'_> {
         }
     }
 
-    /// The name of the crawler of a row of those whose crawlers were found; empty if the row names none.
+    /// Returns the crawler name for a row in the last [`Session::find_all`], empty if the row names none.
     pub fn name_of(&self, row: usize) -> &str {
         self.places.get(row).map_or("", |&place| self.agents(place).0)
     }
 
-    /// Counts the verdict of a row. Returns its verdict if it names no crawler, for which `verdict` is that of any crawler.
+    /// Counts and returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::anyone`]'s.
     pub fn add(&mut self, place: Option<usize>, verdict: Verdict) -> Verdict {
         let verdict = of_place(place, verdict);
         match place {
@@ -335,7 +338,7 @@ impl Session<'_> {
         verdict
     }
 
-    /// Ends the block: the verdicts of each crawler, and the number of rows that name none.
+    /// Ends the block. Returns each crawler's verdict counts, and how many rows have no crawler.
     pub fn end(mut self) -> (Vec<Counted>, u64) {
         self.count();
         self.counted.sort_unstable();
@@ -344,7 +347,7 @@ impl Session<'_> {
     }
 }
 
-/// The verdict of a row: for one that names no crawler `verdict` is that of any crawler.
+/// Returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::anyone`]'s.
 fn of_place(place: Option<usize>, verdict: Verdict) -> Verdict {
     if place.is_none() && verdict != Verdict::Invalid { Verdict::Unknown } else { verdict }
 }
@@ -441,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_changes_nothing() {
+    fn the_cache_is_bounded_and_does_not_change_results() {
         let set = set();
         let rows = ByRow::new(&set, 1, false).unwrap();
         for (len, is_kept) in
@@ -473,13 +476,13 @@ mod tests {
             let (counted, nobody) = session.end();
             assert_eq!((counted.len(), nobody), (cells, 0));
             assert!(counted.iter().all(|(_, counts)| counts.iter().sum::<u64>() == 1));
-            // The next session of this thread must not begin with what the last one knew.
+            // This thread's next session must start with an empty cache.
             rows.caches.lock().unwrap().clear();
         }
     }
 
     #[test]
-    fn the_limit_of_a_cell_holds_at_its_edges() {
+    fn cells_over_the_size_limit_name_no_crawler() {
         let set = set();
         let rows = ByRow::new(&set, 1, false).unwrap();
         for (len, is_crawler) in
@@ -511,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_names_are_counted_and_the_first_are_kept() {
+    fn misspelled_names_are_counted_and_the_first_are_kept() {
         let set = set();
         let misspelt_in = |cells: &[&str], is_exact: bool| {
             let rows = ByRow::new(&set, 1, false).unwrap().take_names_exactly(is_exact);
@@ -528,7 +531,7 @@ mod tests {
         assert_eq!(found.rows, 3);
         assert!(found.names.values().all(|near| *near == "Googlebot") && !found.names.is_empty(), "{found:?}");
         assert_eq!(misspelt_in(&cells, true).rows, 0);
-        // Any letter of a long name may be wrong.
+        // Any letter in a long name may be wrong.
         let names: Vec<String> =
             (0..=MAX_MISSPELT_NAMES).map(|at| format!("Googlebo{}", (b'a' + at as u8) as char)).collect();
         for count in [MAX_MISSPELT_NAMES - 1, MAX_MISSPELT_NAMES, MAX_MISSPELT_NAMES + 1] {

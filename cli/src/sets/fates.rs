@@ -1,7 +1,9 @@
-//! The fate of each capture in an input: whether it decides, which capture decides instead, or why it is not used.
+//! Each capture's fate: whether it decides, which capture decides instead, or why it is not used.
 //!
 //! An origin's deciding capture is known only after all captures have been read. Until then each waits as a row in
-//! [`Rows`], sorted by origin, in temporary files if necessary. An origin's captures are then read twice: once to
+//! [`Rows`], sorted by origin, in temporary files if necessary. Each origin's captures are then read twice: once to
+//! choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and
+//! record.
 //! choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and record.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,7 +19,7 @@ use reptile_records::spill::{Rows, Scratch, SortedRows};
 /// Bytes of a row's key: an origin's hash or a position in the inputs, and a number that makes the row unique.
 const KEY_BYTES: usize = 16 + 8;
 
-/// The fate of a capture.
+/// A capture's fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
@@ -36,7 +38,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns the name of the fate in output files.
+    /// Returns the fate's name in output files.
     pub fn as_str(self) -> &'static str {
         match self {
             Fate::Used => "used",
@@ -54,11 +56,11 @@ impl Fate {
 pub struct FateRow {
     /// The input's index on the command line.
     pub input: usize,
-    /// The number of the record, line or row in the input, from 1, if it has one.
+    /// Its record, line or row number in the input, from 1, if it has one.
     pub record: Option<u64>,
     /// Its name in messages.
     pub name: String,
-    /// The URL of the robots.txt, if it is known.
+    /// The robots.txt URL, if it is known.
     pub url: String,
     /// The fetch time.
     pub time: Option<Time>,
@@ -70,15 +72,15 @@ pub struct FateRow {
     pub redirects: Vec<String>,
     /// The fate.
     pub fate: Fate,
-    /// The reason, or the name of the capture that decides instead.
+    /// The reason, or the deciding capture's name.
     pub detail: String,
 }
 
-/// Details of a capture that only fates need.
+/// Capture details that only fates need.
 pub struct CaptureSource {
-    /// The name of the capture in messages.
+    /// The capture's name in messages.
     pub name: String,
-    /// The number of its record in a WARC file.
+    /// Its record number in a WARC file.
     pub record: Option<u64>,
     /// The redirect targets.
     pub redirects: Vec<String>,
@@ -90,7 +92,7 @@ struct Candidate {
     row: FateRow,
     max_age: Option<u64>,
     body_hash: u64,
-    /// The index of its outcome in [`Fates::outcomes`].
+    /// Its outcome's index in [`Fates::outcomes`].
     outcome: usize,
 }
 
@@ -103,7 +105,7 @@ impl Candidate {
     }
 }
 
-/// A collection of all inputs' captures, and their fates.
+/// All inputs' captures and their fates.
 pub struct Fates {
     scratch: Scratch,
     profile: Profile,
@@ -112,7 +114,7 @@ pub struct Fates {
     inputs: Vec<String>,
     candidates: Rows,
     settled: Rows,
-    /// The distinct outcomes of captures.
+    /// The captures' distinct outcomes.
     outcomes: Vec<Outcome>,
     indices: BTreeMap<Outcome, usize>,
     /// Number of rows so far.
@@ -238,7 +240,7 @@ impl Fates {
         let (mut ahead, mut behind) = (candidates.cursor()?, candidates.cursor()?);
         while let Some(origin) = behind.row().map(|row| row[..16].to_vec()) {
             let mut captures = Captures::new(self.by_time);
-            // Names of the few captures that may still decide. For a set by time, also the other captures' numbers.
+            // Names for the few captures that may still decide. For a set by time, also the other captures' numbers.
             let (mut names, mut replaced) = (HashMap::new(), BTreeSet::new());
             let mut number = 0;
             while let Some(row) = ahead.row().filter(|row| row.starts_with(&origin)) {
@@ -287,8 +289,8 @@ fn parsed<T: for<'de> Deserialize<'de>>(text: &[u8]) -> Result<T> {
     serde_json::from_slice(text).map_err(|error| Failure::new(format!("a temporary file is damaged: {error}")))
 }
 
-/// Returns the record, line or row number in a capture's name. The input path is followed by `:17`, `: record 17` or `:
-/// row 17`.
+/// Returns the record, line or row number in a capture's name. The input path is followed by `:17`, `: record 17` or
+/// `: row 17`.
 fn number_in(name: &str, path: &str) -> Option<u64> {
     let rest = name.strip_prefix(path)?.strip_prefix(':')?;
     let rest = [" record ", " row "].iter().find_map(|lead| rest.strip_prefix(lead)).unwrap_or(rest);
@@ -302,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_records_are_found_in_names() {
+    fn record_numbers_are_found_in_names() {
         for (name, path, expected) in [
             ("a.jsonl:17", "a.jsonl", Some(17)),
             ("a:b.jsonl:17", "a:b.jsonl", Some(17)),

@@ -1,10 +1,10 @@
 //! The one place where the command maps a file into memory.
 //!
-//! [`map`] maps a set file, and [`Temporary`] a set that is kept in a file only as long as a command runs.
+//! [`map`] maps a set file, and [`Temporary`] a set in a file that exists only while a command runs.
 //!
-//! Mapping instead of reading saves a copy of the set: a command opens a set of any size in microseconds, and processes
-//! share its pages. A mapped file must not change while it is mapped. No program can force that; the call says why it is
-//! accepted here.
+//! Mapping avoids copying the set: a command opens a set of any size in microseconds, and processes share its pages.
+//! A mapped file must not change while it is mapped. No program can enforce that; the comment at the call explains
+//! why the risk is accepted.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -16,36 +16,36 @@ use tempfile::TempPath;
 
 use crate::error::{Failure, Result};
 
-/// Maps a set file. Cost: one system call, whatever the size.
+/// Maps a set file. Cost: one system call, regardless of size.
 ///
 /// # Errors
-/// If the file cannot be opened, is not a regular file, or cannot be mapped.
+/// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.
 #[allow(unsafe_code, reason = "the one map call of the command")]
 pub fn map(path: &Path) -> Result<MappedFile> {
-    // Looked at first, since opening a pipe would wait for a writer.
+    // Checked first, because opening a pipe would wait for a writer.
     let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
     if !found.is_file() {
         let what = if found.is_dir() { "a folder" } else { "a pipe or a device" };
         return Err(Failure::at(path, format!("is {what}; a compiled set must be a regular file, so save it as one")));
     }
-    // SAFETY: the file must not change while it is mapped. `reptile` only ever replaces a set by renaming a new file over
+    // SAFETY: the file must not change while it is mapped. `reptile` replaces a set only by renaming a new file over
     // it, which leaves the old file to every process that has it mapped. Another program that writes into a set file
-    // breaks the contract, and no check here could notice it in time; whoever does that accepts what follows.
+    // breaks the contract, and no check here could notice it in time. The user accepts that risk.
     unsafe { MappedFile::open(path) }.map_err(|error| Failure::at(path, error))
 }
 
-/// A compiled set in a temporary file that is mapped, so that of several sets only the parts that are read take memory.
+/// A compiled set in a mapped temporary file. Only the pages that are read take memory.
 pub struct Temporary {
     mapped: MappedFile,
-    /// Where the system keeps a file that is mapped: removed after the map is gone. Elsewhere it is removed at once.
+    /// The file's path on systems that keep mapped files: removed after the map is dropped. `None` elsewhere.
     _path: Option<TempPath>,
 }
 
 impl Temporary {
-    /// Writes a set to a file in the folder for temporary files, and maps it.
+    /// Writes a set to a temporary file, and maps it.
     ///
     /// # Errors
-    /// If the file cannot be written or mapped.
+    /// Returns an error if the file cannot be written or mapped.
     pub fn new(set: &CompiledSet) -> Result<Temporary> {
         let fail = |error: io::Error| Failure::at(&std::env::temp_dir(), format!("no room for a set: {error}"));
         let file = tempfile::Builder::new().prefix(".reptile-").tempfile().map_err(fail)?;
@@ -58,7 +58,7 @@ impl Temporary {
         Ok(Temporary { mapped, _path: path })
     }
 
-    /// The bytes of the set.
+    /// Returns the set's bytes.
     pub fn bytes(&self) -> &[u8] {
         self.mapped.as_ref()
     }

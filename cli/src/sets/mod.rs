@@ -1,8 +1,9 @@
-//! Compiled sets to ask: mapped from a set file, or compiled in memory from an input.
+//! Compiled sets to query: mapped from a set file, or compiled in memory from an input.
 //!
-//! [`map`] maps files, [`assemble`] compiles inputs on all threads, which [`readers`] read, [`room`] bounds the memory for that,
-//! [`single`] compiles one robots.txt, [`report`] counts what went into a set and [`told`] tells of it, [`agents`] finds the crawlers to ask about,
-//! and [`by_row`] those that the rows of a table name.
+//! [`map`] maps files, and [`assemble`] compiles inputs on all threads. [`readers`] reads the inputs, and [`room`]
+//! bounds the memory. [`single`] compiles one robots.txt. [`report`] counts the captures in a set, and [`told`]
+//! prints messages about them. [`agents`] resolves the crawlers that the user names, and [`by_row`] those that table
+//! rows name.
 
 pub mod agents;
 pub mod assemble;
@@ -35,11 +36,11 @@ use reptile_records::recognise::{Content, Wanted};
 use reptile_records::time::show_time;
 use single::compile_one;
 
-/// The bytes of a set and where they are from.
+/// A set's bytes and their source.
 pub struct Loaded {
     path: PathBuf,
     bytes: Bytes,
-    /// What went into the set, if it was compiled from an input.
+    /// The compiler's report, if the set was compiled from an input.
     pub report: Option<Report>,
 }
 
@@ -52,17 +53,17 @@ impl Loaded {
     /// Maps a set file, or reads and compiles an input.
     ///
     /// # Errors
-    /// If the file or the input cannot be read, if the header of the set is invalid, or if options of compiling are
-    /// given with a set file.
+    /// Returns an error if the file or the input cannot be read, if the set's header is invalid, or if compile
+    /// options are given with a set file.
     pub fn open(path: &Path, options: &CompileOptions) -> Result<Loaded> {
         Loaded::of_input(Input::open_no_pipe(path)?, options)
     }
 
-    /// Opens a path as [`Loaded::open`] does, but takes a single file that is not a set for a robots.txt, and returns
-    /// whether it did. Without `--host` it is for [`single::ONE_ORIGIN`].
+    /// Opens a path like [`Loaded::open`], but reads a single file that is not a set as a robots.txt, and returns
+    /// whether it did. Without `--host` its origin is [`single::ONE_ORIGIN`].
     ///
     /// # Errors
-    /// As [`Loaded::open`].
+    /// The errors of [`Loaded::open`].
     pub fn open_or_robots(path: &Path, options: &CompileOptions) -> Result<(Loaded, bool)> {
         let input = Input::open(path)?;
         if options.host.is_some() || input.content == Content::Set || input.is_collection() {
@@ -73,7 +74,7 @@ impl Loaded {
         Ok((Loaded { path: path.into(), bytes, report: None }, true))
     }
 
-    /// Maps or compiles an input that is open.
+    /// Maps or compiles an open input.
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
         match input.content {
@@ -97,7 +98,7 @@ impl Loaded {
     /// Maps a set file and checks its header.
     ///
     /// # Errors
-    /// If the file cannot be mapped, or its header is invalid.
+    /// Returns an error if the file cannot be mapped, or its header is invalid.
     pub fn open_set(path: &Path) -> Result<Loaded> {
         let input = Input::open_no_pipe(path)?;
         if input.content != Content::Set || input.packing.is_some() {
@@ -108,10 +109,10 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Copies a set file into memory with large pages, instead of mapping it. One that was just compiled stays where it is.
+    /// Copies a set file into memory with large pages, instead of mapping it. A newly compiled set is not copied.
     ///
     /// # Errors
-    /// If the file cannot be read, or does not fit into memory.
+    /// Returns an error if the file cannot be read, or does not fit into memory.
     pub fn in_large_pages(self) -> Result<Loaded> {
         if let Bytes::Compiled(_) = self.bytes {
             return Ok(self);
@@ -120,10 +121,10 @@ impl Loaded {
         Ok(Loaded { bytes: Bytes::Mapped(copy), ..self })
     }
 
-    /// Whether there is a set file at a path, by its first bytes.
+    /// Returns whether a path is a set file, by its first bytes.
     ///
     /// # Errors
-    /// If there is nothing at the path.
+    /// Returns an error if the path does not exist.
     pub fn is_set(path: &Path) -> Result<bool> {
         if path == Path::new("-") {
             return Ok(false);
@@ -132,14 +133,14 @@ impl Loaded {
         Ok(has_label(path))
     }
 
-    /// Tells the user if a set has no other directives, as one compiled with `--no-other`.
+    /// Prints a note if a set has no other directives, for example because it was compiled with `--no-other`.
     pub fn note_without_other_directives(&self, set: &Set<&[u8]>) {
         if !set.has_other_directives() {
             note(format_args!("{}: no other directives in it", self.path.display()));
         }
     }
 
-    /// The bytes of the set.
+    /// Returns the set's bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Mapped(mapped) => mapped.as_ref(),
@@ -147,7 +148,7 @@ impl Loaded {
         }
     }
 
-    /// The mapped file, unless the set was compiled in memory.
+    /// Returns the mapped file, or `None` if the set was compiled in memory.
     pub fn mapped(&self) -> Option<&MappedFile> {
         match &self.bytes {
             Bytes::Mapped(mapped) => Some(mapped),
@@ -155,10 +156,10 @@ impl Loaded {
         }
     }
 
-    /// The set, as the library opens it. The bytes move into it.
+    /// Converts the bytes to the library's set.
     ///
     /// # Errors
-    /// If the header is invalid.
+    /// Returns an error if the header is invalid.
     pub fn into_set(self) -> Result<reptile::Set> {
         let set = match self.bytes {
             Bytes::Mapped(file) => reptile::Set::map(file),
@@ -167,23 +168,24 @@ impl Loaded {
         set.map_err(|error| Failure::at(&self.path, error))
     }
 
-    /// The set, its header checked.
+    /// Returns the set, after checking its header.
     ///
     /// # Errors
-    /// If the header is invalid.
+    /// Returns an error if the header is invalid.
     pub fn set(&self) -> Result<Set<&[u8]>> {
         Set::from_bytes(self.bytes()).map_err(|error| damaged(&self.path, &error))
     }
 
-    /// The set, every byte of a set file checked; one that was just compiled needs no check. Cost: reads the whole file, on all threads.
+    /// Returns the set, after checking every byte of a set file. A newly compiled set needs no check. Cost: reads the
+    /// whole file, on all threads.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn verified(&self) -> Result<Set<&[u8]>> {
         let set = self.set()?;
         if let Bytes::Mapped(_) = self.bytes {
             let parts = set.verify_parts();
-            // The first mistake in the order of the parts, so that the message does not depend on the threads.
+            // The error in the first part is reported, so that the message does not depend on thread timing.
             let failed = parts.par_iter().map(|part| set.verify_part(part)).find_first(std::result::Result::is_err);
             failed.unwrap_or(Ok(())).map_err(|error| damaged(&self.path, &error))?;
         }
@@ -191,15 +193,15 @@ impl Loaded {
     }
 }
 
-/// The failure of a file that is not a set, or of a set whose bytes are damaged, in the words of the library.
+/// Returns the error for a file that is not a set, or for a damaged set, with the library's message.
 pub fn damaged(path: &Path, error: &FormatError) -> Failure {
     Failure::at(path, format!("not a valid set: {error}"))
 }
 
-/// Checks that a set is not given after the host, URL or other argument that should follow it.
+/// Refuses a set that is given after the host, URL or other argument that should follow it.
 ///
 /// # Errors
-/// If `second` is the path of a set and `first` is not: what to write instead.
+/// Returns an error with the correct order if `second` is a set's path and `first` is not.
 pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Result<()> {
     let Some(set) = second.filter(|second| has_label(Path::new(second)) && !has_label(first)) else { return Ok(()) };
     let first = first.display();
@@ -214,7 +216,7 @@ pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
     note(format_args!("{path}: keeps the rules of every time, and answers by those of {when}{more}"));
 }
 
-/// Whether a file starts like a set. From a pipe this could not be told without taking its first bytes away.
+/// Returns whether a file starts like a set. Pipes are not checked, because that would consume their first bytes.
 fn has_label(path: &Path) -> bool {
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return false;

@@ -1,7 +1,7 @@
-//! The threads that read the inputs of a set, each one input at a time, and send what they find in batches.
+//! Threads that read a set's inputs, one input at a time each, and send the items in batches.
 //!
-//! Files of captures (WARC, JSON Lines, Parquet) are read side by side. What holds files named after their hosts is read when
-//! everything before it has been read, and so is what is no file of its own, such as a pipe, which may be awaited for ever.
+//! Capture files (WARC, JSON Lines, Parquet) are read in parallel. Folders and archives with files named after hosts
+//! are read when all earlier inputs are complete, and so are pipes and other special files, which may block forever.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,16 +16,16 @@ use reptile_records::open::Input;
 use reptile_records::warc::InputPlace;
 use reptile_records::{Inputs, Item, Reading, Sink};
 
-/// Items in a batch, so that a batch of empty bodies is bounded too.
+/// Maximum items in a batch, so that a batch with empty bodies is bounded too.
 const BATCH_ITEMS: usize = 1 << 15;
 
-/// A part of what is in an input.
+/// Some of an input's items.
 pub struct Batch<T> {
-    /// The place of the input on the command line.
+    /// The input's index on the command line.
     pub input: usize,
-    /// What was found.
+    /// The items.
     pub items: Vec<T>,
-    /// How reading ended, with the last batch of the input.
+    /// The final result, in the input's last batch.
     pub end: Option<Result<()>>,
 }
 
@@ -34,13 +34,13 @@ pub struct Readers<'a> {
     inputs: Sources<'a>,
     reading: Reading<'a>,
     turns: &'a Turns,
-    /// The bytes of a batch in memory: bodies, and whatever else its items keep.
+    /// Batch size in memory, in bytes: bodies and metadata.
     batch_bytes: usize,
-    /// The place of the next input that is to be read.
+    /// Index of the next input to read.
     next: AtomicUsize,
-    /// Number of inputs that have been read.
+    /// Count of completed inputs.
     ended: AtomicUsize,
-    /// Rank of each input's path.
+    /// Each input path's rank.
     ranks: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ enum Sources<'a> {
 }
 
 impl<'a> Readers<'a> {
-    /// Readers that send batches of so many bytes.
+    /// Creates readers that send batches up to `batch_bytes` bytes.
     pub fn new(inputs: Inputs<'a>, reading: Reading<'a>, turns: &'a Turns, batch_bytes: usize) -> Readers<'a> {
         let inputs = match inputs {
             Inputs::Paths(paths) => Sources::Paths(paths),
@@ -67,7 +67,7 @@ impl<'a> Readers<'a> {
     /// Starts `count` threads, or fewer if there are fewer inputs.
     ///
     /// # Errors
-    /// If one cannot be started.
+    /// Returns an error if a thread cannot be started.
     pub fn start<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
@@ -88,7 +88,7 @@ impl<'a> Readers<'a> {
         }
     }
 
-    /// Reads one input after the other, as long as there are any and somebody listens.
+    /// Reads inputs one at a time, until none remain or the receiver has ended.
     fn work(&self, send: &SyncSender<Batch<Item>>) {
         let _guard = EndOnPanic(self.turns);
         loop {
@@ -108,14 +108,14 @@ impl<'a> Readers<'a> {
                 let mut batch = Batch { input: self.len(), items: Vec::new(), end: None };
                 let result = self.send(&mut batch, send, &mut |sink| Ok(self.reading.resolve(sink)?));
                 batch.end = Some(result);
-                // Sending fails only if the receiver is gone.
+                // Sending fails only if the receiver has ended.
                 let _ = send.send(batch);
                 return;
             }
         }
     }
 
-    /// Reads one input. What is not sent is left in the batch.
+    /// Reads one input. Items that were not sent remain in the batch.
     fn read(&self, batch: &mut Batch<Item>, send: &SyncSender<Batch<Item>>) -> Result<()> {
         let number = batch.input;
         if !self.turns.wait_for_room(number) {
@@ -182,12 +182,12 @@ fn ranks_of(paths: &[PathBuf]) -> Vec<u32> {
     ranks
 }
 
-/// The failure of a thread that reads, and of those that wait for it.
+/// Returns the error for a reader thread that stopped, and for the threads that wait for it.
 pub fn stopped() -> Failure {
     Failure::new("a thread that reads the inputs has failed; this is a fault of reptile")
 }
 
-/// Lets nobody wait for the turn of an input after the thread that reads it has failed.
+/// Releases waiting threads if a reader panics.
 struct EndOnPanic<'t>(&'t Turns);
 
 impl Drop for EndOnPanic<'_> {
@@ -198,7 +198,7 @@ impl Drop for EndOnPanic<'_> {
     }
 }
 
-/// Whether there is a file at a path, which can be opened at any time.
+/// Returns whether a path is a regular file, which can be opened without blocking.
 fn is_file(path: &Path) -> bool {
     path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file())
 }

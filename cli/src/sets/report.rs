@@ -1,4 +1,4 @@
-//! The report of what went into a set, and of what did not.
+//! Report on the captures in a set, and on skipped and invalid input.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use reptile_records::recognise::Content;
 use reptile_records::time::{now, show_time};
 use reptile_records::warc::redirects::REASONS;
 
-/// The number of files of one kind that are named to the user; all are counted.
+/// Maximum files that messages name for each kind; all are counted.
 pub const MAX_NAMED: u64 = 10;
 
 /// Label of the summary row for damaged archives' records.
@@ -26,45 +26,45 @@ pub fn untrusted_from(record: &str) -> String {
     )
 }
 
-/// Counts of what went into a set, and of what was left out.
+/// Counts of used, skipped and invalid input.
 #[derive(Default)]
 pub struct Report {
-    /// What was read from each input, in the order of the command line.
+    /// Counts for each input, in command-line order.
     pub inputs: Vec<InputCounts>,
-    /// Faulty files and captures, by the kind of fault.
+    /// Invalid files and captures, by kind of error.
     pub bad: BTreeMap<&'static str, u64>,
-    /// What was rightly left out, by reason.
+    /// Skipped items, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// Number of unresolved redirects and revisits in the merged sets, according to their records.
+    /// Unresolved redirects and revisits in the merged sets, according to their records.
     pub unresolved_in_sets: u64,
-    /// Number of merged sets without this record.
+    /// Merged sets without this record.
     pub sets_without_record: u64,
-    /// How many of what was left out were named, by reason.
+    /// Skipped items that messages named, by reason.
     pub named: BTreeMap<&'static str, u64>,
-    /// Records of damaged archives that were found by a search, or follow such a record.
+    /// Records in damaged archives that a search found, or that follow such a record.
     pub untrusted: u64,
-    /// Bodies that are no text.
+    /// Bodies that are not text.
     pub strange: Strange,
     /// Column and key names in capture tables.
     pub names: NameUse,
     /// Whether some table has no status or no time in any capture.
     pub lacks_columns: bool,
-    /// How the captures were chosen.
+    /// The compiler's report on the choice between captures.
     pub captures: CaptureReport,
     /// Rules as written, before equal rulesets are merged.
     pub rules: u64,
-    /// Diagnostics of lines, by kind.
+    /// Diagnostics, by kind.
     pub diagnostics: BTreeMap<DiagnosticKind, u64>,
 }
 
-/// Counts of what was read from one input.
+/// Counts for one input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InputCounts {
-    /// Files and captures that could be read, those that do not count included.
+    /// Readable files and captures, including those that do not count.
     pub captures: u64,
-    /// Bytes of their bodies.
+    /// Total size of their bodies in bytes.
     pub bytes: u64,
-    /// Files and captures that could not be read.
+    /// Unreadable files and captures.
     pub bad: u64,
     /// Captures with a response.
     pub answers: u64,
@@ -74,11 +74,11 @@ pub struct InputCounts {
     pub with_time: u64,
     /// Whether the captures come from named columns or keys.
     pub has_names: bool,
-    /// Whether the input is a set: then `captures` are its origins, and `bytes` its own.
+    /// Whether the input is a set. Then `captures` counts its origins, and `bytes` is its size.
     pub is_set: bool,
 }
 
-/// Bodies that are no text, counted by what they hold. A server may have sent them, and then they are its robots.txt.
+/// Bodies that are not text, by content. If a server sent one, it is still the server's robots.txt.
 #[derive(Default)]
 pub struct Strange {
     counts: BTreeMap<&'static str, u64>,
@@ -86,7 +86,7 @@ pub struct Strange {
 }
 
 impl Strange {
-    /// Counts a body if it is no text, and names it to the user; of many, the first few.
+    /// Counts a body if it is not text, and prints its name. Only the first few are named.
     pub fn add(&mut self, name: &str, content: Content) {
         if !content.is_text() {
             self.count(content);
@@ -94,12 +94,12 @@ impl Strange {
         }
     }
 
-    /// Counts a body that is no text.
+    /// Counts a body that is not text.
     pub fn count(&mut self, content: Content) {
         *self.counts.entry(content.describe()).or_insert(0) += 1;
     }
 
-    /// Names a body that is no text; of many, the first few.
+    /// Prints the name of a body that is not text. Only the first few are named.
     pub fn name(&mut self, name: &str, content: Content) {
         self.named += 1;
         if self.named <= MAX_NAMED {
@@ -110,7 +110,7 @@ impl Strange {
         }
     }
 
-    /// Whether there is any.
+    /// Returns whether any body is not text.
     pub fn any(&self) -> bool {
         !self.counts.is_empty()
     }
@@ -124,12 +124,12 @@ impl Strange {
 }
 
 impl Report {
-    /// Whether anything that should have been a robots.txt was left out.
+    /// Returns whether any robots.txt was invalid.
     pub fn any_bad(&self) -> bool {
         !self.bad.is_empty()
     }
 
-    /// Counts a readable file or capture of an input.
+    /// Counts an input's readable file or capture.
     pub fn count_capture(&mut self, input: usize, bytes: u64, capture: &Capture) {
         if let Some(counts) = self.inputs.get_mut(input) {
             counts.captures += 1;
@@ -140,7 +140,7 @@ impl Report {
         }
     }
 
-    /// Names a file that is left out; of many, the first few.
+    /// Prints a skipped file's name. Only the first few are named.
     pub fn name_left_out(&mut self, reason: &'static str, name: &str) {
         let named = self.named.entry(reason).or_insert(0);
         *named += 1;
@@ -149,12 +149,12 @@ impl Report {
         }
     }
 
-    /// The number of files and captures that could be read.
+    /// Returns the number of readable files and captures.
     pub fn read(&self) -> u64 {
         self.files().map(|input| input.captures).sum()
     }
 
-    /// The number of bytes in their bodies, and in sets.
+    /// Returns the total size of bodies and sets in bytes.
     pub fn bytes(&self) -> u64 {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
@@ -170,12 +170,12 @@ impl Report {
         (self.sets_without_record == 0).then(|| self.unresolved() + self.unresolved_in_sets)
     }
 
-    /// The inputs that are not sets.
+    /// Returns the inputs that are not sets.
     fn files(&self) -> impl Iterator<Item = &InputCounts> {
         self.inputs.iter().filter(|input| !input.is_set)
     }
 
-    /// Adds rows for what was read and what was left out.
+    /// Adds rows for used and skipped input.
     pub fn describe_inputs(&self, summary: &mut Summary) {
         let sets = || self.inputs.iter().filter(|input| input.is_set);
         if sets().next().is_some() {
@@ -240,7 +240,7 @@ impl Report {
         }
     }
 
-    /// Adds rows for the policies that come from a fetch rather than from the rules of a file.
+    /// Adds rows for policies that come from a fetch's result rather than from rules.
     pub fn describe_captures(&self, summary: &mut Summary) {
         let CaptureReport { at, origins, stale, discarded, .. } = &self.captures;
         if let Some(at) = at {
@@ -263,7 +263,7 @@ impl Report {
         }
     }
 
-    /// Names the captures that do not count; of many, the first few.
+    /// Prints the names of captures that do not count. Only the first few are named.
     pub fn name_discarded(&self) {
         let named = self.captures.listed();
         for DiscardedCapture { origin, time, status, why } in &named {
@@ -277,7 +277,7 @@ impl Report {
         }
     }
 
-    /// Prints a warning for origins with different captures of the same time, or without a time.
+    /// Prints a warning for origins with different captures that have the same time or none.
     pub fn note_ties(&self) {
         let Some((origin, time)) = &self.captures.first_tie else { return };
         let time = time.map_or("without a time".into(), |time| format!("of {}", show_time(time)));
@@ -288,7 +288,7 @@ impl Report {
         ));
     }
 
-    /// Warns if the set is for a time in the future: one wrong clock makes every other capture look old.
+    /// Prints a warning if the set's time is in the future: one wrong clock makes all other captures look old.
     pub fn note_future(&self) {
         let now = now();
         if let Some(at) = self.captures.at.filter(|&at| at > now) {

@@ -1,6 +1,6 @@
-//! The memory for making a set, and the files for what does not fit in it.
+//! Memory for compiling a set, and temporary files for data over the limit.
 //!
-//! The files have no names: the system removes them when the command ends, however it ends.
+//! The files have no names, so the system removes them when the command ends, even after a crash.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -14,33 +14,33 @@ use reptile::build::{CompiledSet, Spool, Store};
 
 use reptile_records::spill::{MAX_BUFFER_BYTES, Scratch};
 
-/// The memory that making a set may take if nothing else is asked for, as it is typed.
+/// The default memory limit, as typed.
 pub const DEFAULT_MEMORY: &str = "2G";
 
-/// The least memory that can be asked for, in bytes.
+/// Minimum memory limit, in bytes.
 pub const MIN_MEMORY: u64 = 16 << 20;
 
-/// The part of the memory that may be held before it is compiled and written to a file: one in so many. Compiling takes
-/// about twice what is held, and meanwhile the next part is collected.
+/// Divisor for the memory that a set builder may hold before its part is compiled and written to a file. Compiling
+/// takes about twice that memory, while the next part is collected.
 const HELD_PART: u64 = 4;
 
-/// Bytes that are held at most, however much memory there is: while a part is compiled the next one is collected, so that
-/// the steps that are one thread's work do not stop the others.
+/// Maximum bytes that a builder holds, even with more memory: the next part is collected while one is compiled, so
+/// that single-threaded steps do not stop the other threads.
 const MAX_HELD_BYTES: u64 = 256 << 20;
 
-/// Divisor for the memory that each of the five redirect buffers may use.
+/// Divisor for the memory of each redirect buffer; there are five.
 const SCRATCH_PART: u64 = 64;
 
 /// How long pages of mapped files may stay in memory.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Bytes that are copied at a time.
+/// Bytes copied at a time.
 const COPIED_BYTES: usize = 1 << 20;
 
-/// Reads a number of bytes, such as `512M`, `2G` or `3000000000`: of what is asked for, [`MIN_MEMORY`] at least.
+/// Parses a memory limit, such as `512M`, `2G` or `3000000000`.
 ///
 /// # Errors
-/// If the text is not such a number, or it is too small.
+/// Returns an error if the text is not a size, or if it is below [`MIN_MEMORY`].
 pub fn memory(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
@@ -59,30 +59,30 @@ pub fn memory(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The memory for making a set, and the folder for what does not fit in it.
+/// The memory for compiling a set, and the folder for data over the limit.
 pub struct Room {
     memory: u64,
     folder: PathBuf,
 }
 
 impl Room {
-    /// So many bytes of memory, and the folder of a file.
+    /// Creates a limit of `memory` bytes. Temporary files go to `file`'s folder.
     pub fn new(memory: u64, file: &Path) -> Room {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         Room { memory, folder: folder.unwrap_or(Path::new(".")).into() }
     }
 
-    /// Whether so many bytes are more than may be held.
+    /// Returns whether `held_bytes` reaches the limit for a builder.
     pub fn is_full(&self, held_bytes: usize) -> bool {
         held_bytes as u64 >= self.part_of(HELD_PART).min(MAX_HELD_BYTES)
     }
 
-    /// A part of the memory: one in so many.
+    /// Returns the memory divided by `parts`.
     pub fn part_of(&self, parts: u64) -> u64 {
         self.memory / parts
     }
 
-    /// How many parts of so many bytes the memory has, at least 1.
+    /// Returns how many blocks of `bytes` bytes fit into the memory, at least 1.
     pub fn parts_of(&self, bytes: u64) -> usize {
         usize::try_from(self.memory / bytes).unwrap_or(usize::MAX).max(1)
     }
@@ -93,10 +93,10 @@ impl Room {
         Scratch { folder: Some(self.folder.clone()), buffer_bytes }
     }
 
-    /// Writes a part of a set to a file.
+    /// Writes part of a set to a file.
     ///
     /// # Errors
-    /// If there is no room for it.
+    /// Returns an error if the file cannot be written, for example because the disk is full.
     pub fn keep(&self, part: &CompiledSet) -> io::Result<MappedFile> {
         MappedFile::nameless(&self.folder, |mut out| part.write(&mut out)).map_err(|error| self.no_room(&error))
     }
@@ -141,11 +141,11 @@ impl Spool for TemporaryFile {
     }
 }
 
-/// Does some work over mapped files of any size, of which only what was read a moment ago stays in memory.
+/// Runs `work` on mapped files of any size. Only recently read pages stay in memory.
 pub fn passing_through<R>(files: &[&MappedFile], work: impl FnOnce() -> R) -> R {
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        // Without the thread the pages stay; nothing else depends on it.
+        // Without the thread, the pages stay in memory; nothing else depends on it.
         let _ = thread::Builder::new().spawn_scoped(scope, move || {
             while ended.recv_timeout(RELEASE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 files.iter().for_each(|file| file.release());
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_and_the_least_one_holds_at_its_edges() {
+    fn sizes_are_parsed_and_checked_against_the_minimum() {
         for (text, expected) in [
             ("2G", Some(2 << 30)),
             ("512m", Some(512 << 20)),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_released_come_back() {
+    fn released_pages_can_be_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let bytes: Vec<u8> = (0..8 << 20).map(|at| (at % 251) as u8).collect();
         let file = MappedFile::nameless(folder.path(), |out| out.write_all(&bytes)).unwrap();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_room_is_named() {
+    fn errors_name_the_temporary_folder() {
         let folder = tempfile::tempdir().unwrap();
         let room = Room::new(MIN_MEMORY, &folder.path().join("none/out"));
         let error = room.create().err().unwrap().to_string();

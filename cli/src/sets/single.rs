@@ -1,4 +1,4 @@
-//! Sets of a single robots.txt, for commands that do not ask whose it is.
+//! Sets with a single robots.txt, for commands that do not need its origin.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use reptile::{Dialect, Origin, Profile, Scheme};
 
 use crate::error::{Failure, Result};
 
-/// The origin of the one robots.txt in a set of [`compile_one`].
+/// The origin of the only robots.txt in a set from [`compile_one`].
 pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
-/// The bytes of a set of one robots.txt, for [`ONE_ORIGIN`]; the path is for messages only.
+/// Compiles one robots.txt for [`ONE_ORIGIN`], and returns the set's bytes. Messages use the path.
 ///
 /// # Errors
-/// If the body is too large, or the rules exceed a limit of sets.
+/// Returns an error if the body is too large, or the rules exceed a set limit.
 pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
     let prepared = prepare(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
     let mut builder = SetBuilder::new(dialect);
@@ -25,10 +25,10 @@ pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Resul
     Ok(set.to_bytes())
 }
 
-/// Does the work of [`compile_one`] for a body that came with this capture, as a fetch profile takes it.
+/// Does the work of [`compile_one`] for a body with this capture, interpreted by a fetch profile.
 ///
 /// # Errors
-/// As [`compile_one`].
+/// The errors of [`compile_one`].
 pub fn compile_capture(
     path: &Path,
     body: &[u8],

@@ -1,7 +1,7 @@
-//! What the user is told of the items of inputs, in the order of the inputs, whatever the order in which they are read.
+//! Prints messages in input order, regardless of the order in which inputs are read.
 //!
-//! Of the input whose turn it is everything is told at once. What there is to tell of the others waits, and readers of other
-//! inputs wait too if that is much ([`Turns`]), so that memory is bounded and nothing is lost.
+//! Messages for the current input are printed immediately. Messages for later inputs are queued, and their readers
+//! wait if the queue is long ([`Turns`]), so that memory is bounded and no message is lost.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,16 @@ use super::report::{MAX_NAMED, Report};
 use crate::error::{Result, note};
 use reptile_records::recognise::Content;
 
-/// Bytes of messages that wait until readers of later inputs wait too.
+/// Message bytes that may be queued before readers of later inputs wait.
 pub const MAX_WAITING_MESSAGE_BYTES: usize = 16 << 20;
 
-/// What there is to tell of an item. Counting is not its task.
+/// A message about an item. It does not count the item.
 pub enum Message {
-    /// The item is faulty, in these words.
+    /// The item is invalid, with a description.
     Bad(String),
-    /// The item was left out for this reason, and has this name.
+    /// The item was skipped, with the reason and its name.
     LeftOut(&'static str, String),
-    /// The body of this name is no text.
+    /// The body is not text, with its name.
     Strange(String, Content),
 }
 
@@ -37,7 +37,7 @@ impl Message {
         }
     }
 
-    /// Messages of one such key are told up to [`MAX_NAMED`]; without a key all are.
+    /// Returns the key of a message that is printed up to [`MAX_NAMED`] times, or `None` if it is always printed.
     fn key(&self) -> Option<&'static str> {
         match self {
             Message::Bad(_) => None,
@@ -47,17 +47,17 @@ impl Message {
     }
 }
 
-/// What waits to be told of an input.
+/// The queued messages for an input.
 #[derive(Default)]
 struct Waiting {
     messages: Vec<Message>,
-    /// How many of them there are of those that are told up to a number.
+    /// Counts of rate-limited messages, by key.
     named: BTreeMap<&'static str, u64>,
-    /// How reading it ended, if it did.
+    /// The final result, if reading has ended.
     end: Option<Result<()>>,
 }
 
-/// Tells of the inputs in their order.
+/// Prints messages in input order.
 pub struct Told<'t> {
     turn: usize,
     waiting: BTreeMap<usize, Waiting>,
@@ -66,12 +66,12 @@ pub struct Told<'t> {
 }
 
 impl<'t> Told<'t> {
-    /// It is the turn of the first input.
+    /// Starts with the first input.
     pub fn new(turns: &'t Turns) -> Told<'t> {
         Told { turn: 0, waiting: BTreeMap::new(), bytes: 0, turns }
     }
 
-    /// Tells something of an input, now or when its turn comes.
+    /// Prints a message about an input, now or when the input becomes the current one.
     pub fn tell(&mut self, input: usize, message: Message, report: &mut Report) {
         if input == self.turn {
             return message.tell(report);
@@ -89,10 +89,10 @@ impl<'t> Told<'t> {
         self.turns.set(self.turn, self.bytes);
     }
 
-    /// Reading an input has ended. If it was its turn, it is that of the next one, and so on.
+    /// Records that an input has ended, and advances to the first input that has not.
     ///
     /// # Errors
-    /// The failure of the first input that could not be read, when everything of the inputs before it was told.
+    /// Returns the error of the first input that could not be read, after printing all messages for earlier inputs.
     pub fn end(&mut self, input: usize, result: Result<()>, report: &mut Report) -> Result<()> {
         self.waiting.entry(input).or_default().end = Some(result);
         while let Some(end) = self.waiting.get_mut(&self.turn).and_then(|waiting| waiting.end.take()) {
@@ -106,7 +106,7 @@ impl<'t> Told<'t> {
         Ok(())
     }
 
-    /// Tells what waits of the input whose turn it is.
+    /// Prints the current input's queued messages.
     fn tell_waiting(&mut self, report: &mut Report) {
         let Some(waiting) = self.waiting.get_mut(&self.turn) else { return };
         for message in std::mem::take(&mut waiting.messages) {
@@ -117,13 +117,13 @@ impl<'t> Told<'t> {
 }
 
 impl Drop for Told<'_> {
-    /// Nobody listens any more, so no reader has to wait.
+    /// Releases all waiting readers, because the receiver has ended.
     fn drop(&mut self) {
         self.turns.end();
     }
 }
 
-/// The turns of the inputs, which readers wait for.
+/// The current input, for readers that wait.
 #[derive(Default)]
 pub struct Turns {
     state: Mutex<State>,
@@ -138,17 +138,17 @@ struct State {
 }
 
 impl Turns {
-    /// Waits for the turn of an input. `false` if nobody listens any more.
+    /// Waits until an input is the current one. Returns `false` if the receiver has ended.
     pub fn wait_for(&self, input: usize) -> bool {
         self.wait(|state| state.turn == input)
     }
 
-    /// Waits until there may be more messages about an input. `false` if nobody listens any more.
+    /// Waits until more messages about an input are accepted. Returns `false` if the receiver has ended.
     pub fn wait_for_room(&self, input: usize) -> bool {
         self.wait(|state| state.turn == input || state.bytes < MAX_WAITING_MESSAGE_BYTES)
     }
 
-    /// Nobody listens any more, so that nobody needs to wait.
+    /// Releases all waiting readers, because the receiver has ended.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
@@ -177,7 +177,7 @@ mod tests {
     use crate::error::Failure;
 
     #[test]
-    fn the_limit_of_waiting_messages_holds_at_its_edges() {
+    fn readers_wait_when_the_message_limit_is_reached() {
         for (len, has_room) in [
             (MAX_WAITING_MESSAGE_BYTES - 1, true),
             (MAX_WAITING_MESSAGE_BYTES, false),
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(state.bytes, len);
             assert_eq!(state.bytes < MAX_WAITING_MESSAGE_BYTES, has_room);
             drop(state);
-            // The input whose turn it is need not wait, and others no longer when it has ended.
+            // The current input never waits. Others stop waiting when it has ended.
             assert!(turns.wait_for_room(0));
             told.turns.set(0, 0);
             assert!(turns.wait_for_room(2));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_in_the_order_of_the_inputs_counts() {
+    fn the_first_input_to_fail_determines_the_error() {
         let (turns, mut report) = (Turns::default(), Report::default());
         let mut told = Told::new(&turns);
         for _ in 0..2 * MAX_NAMED {
