@@ -1,4 +1,16 @@
-//! The contents of a robots.txt by line: groups, rules, directives and diagnostics.
+//! A robots.txt as written: groups, rules, directives and diagnostics, by line.
+//!
+//! ```
+//! use bumpalo::Bump;
+//! use reptile::Dialect;
+//! use reptile::body::parse;
+//!
+//! let arena = Bump::new();
+//! let robots = parse(b"user-agent: *
+disallow: /private
+", Dialect::google(), &arena);
+//! assert_eq!(robots.groups.len(), 1);
+//! ```
 
 pub use reptile_compiler::advice::clean_param::CleanParams;
 pub use reptile_compiler::body::directives::{self, DirectiveReader, Hours};
