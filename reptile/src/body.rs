@@ -6,9 +6,7 @@
 //! use reptile::body::parse;
 //!
 //! let arena = Bump::new();
-//! let robots = parse(b"user-agent: *
-disallow: /private
-", Dialect::google(), &arena);
+//! let robots = parse(b"user-agent: *\ndisallow: /private\n", Dialect::google(), &arena);
 //! assert_eq!(robots.groups.len(), 1);
 //! ```
 

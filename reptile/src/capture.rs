@@ -6,9 +6,7 @@
 //!
 //! let google = PROFILES.iter().find(|profile| profile.as_str() == "google").ok_or("no such profile")?;
 //! let ok = Capture { status: Some(200), ..Capture::default() };
-//! assert_eq!(google.outcome(&ok, b"user-agent: *
-disallow: /
-"), Outcome::Use);
+//! assert_eq!(google.outcome(&ok, b"user-agent: *\ndisallow: /\n"), Outcome::Use);
 //! # Ok::<(), &str>(())
 //! ```
 

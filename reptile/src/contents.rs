@@ -7,8 +7,7 @@
 //! use reptile::{Capture, Compiler, Dialect, contents};
 //!
 //! let mut compiler = Compiler::new(Dialect::google());
-//! compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *
-disallow: /private")?)?;
+//! compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /private")?)?;
 //! let mut bytes = Vec::new();
 //! compiler.finish()?.write(&mut bytes)?;
 //!

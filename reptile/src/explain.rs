@@ -5,9 +5,7 @@
 //! use reptile::explain::Reading;
 //! use reptile::{Dialect, crawlers};
 //!
-//! let (body, dialect, arena) = (b"user-agent: GPTBot
-disallow: /
-", Dialect::google(), Bump::new());
+//! let (body, dialect, arena) = (b"user-agent: GPTBot\ndisallow: /\n", Dialect::google(), Bump::new());
 //! let reading = Reading::new(body, dialect, &arena);
 //! let agent = crawlers::of_name(b"GPTBot", dialect);
 //! let choice = reading.choose(&agent);

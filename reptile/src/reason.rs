@@ -8,14 +8,13 @@
 //! use reptile::{Capture, Compiler, Dialect, contents};
 //!
 //! let mut compiler = Compiler::new(Dialect::google());
-//! compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *
-allow: /$
-disallow: /")?)?;
+//! compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\nallow: /$\ndisallow: /")?)?;
 //! let mut bytes = Vec::new();
 //! compiler.finish()?.write(&mut bytes)?;
 //!
 //! let set = contents::Set::from_bytes(&bytes[..])?;
-//! let statement = Reasoner::new(set.normal_form()).extent(&[set.rulesets().get(0)?])?;
+//! let ruleset = contents::Ruleset::stored(set.rulesets().get(0)?)?;
+//! let statement = Reasoner::new(set.normal_form()).extent(&[ruleset])?;
 //! assert!(matches!(statement.extent, Extent::Partial { allowed, .. } if *allowed == *b"/"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

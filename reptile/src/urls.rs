@@ -3,8 +3,9 @@
 //! ```
 //! use reptile::urls::split;
 //!
-//! let (origin, path) = split(b"HTTPS://Example.com/a?b#c")?;
-//! assert_eq!((origin.to_string(), &path[..]), ("https://example.com".to_owned(), &b"/a?b"[..]));
+//! let url = split(b"HTTPS://Example.com/a?b#c")?;
+//! assert_eq!(url.origin.to_string(), "https://Example.com"); // host names are compared in any case
+//! assert!(url.path.with(|path| path == b"/a?b"));
 //! # Ok::<(), reptile::UrlError>(())
 //! ```
 

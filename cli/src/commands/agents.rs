@@ -1,4 +1,4 @@
-//! `reptile agents`: the known crawlers, and what a name that `--agent` takes stands for.
+//! `reptile agents`: the known crawlers, and the meaning of `--agent` names.
 
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the name is not one that `--agent` takes under the dialect, or is most likely a mistake.
+/// Returns an error if the name is not one that `--agent` takes under the dialect, or is most likely a mistake.
 pub fn run(args: &Args) -> Result<Exit> {
     let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let text = match &args.name {
@@ -55,20 +55,20 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The product tokens that an agent obeys, in words.
+/// Returns the product tokens that an agent obeys, in words.
 fn chain(agent: &Resolved) -> String {
     let mut names: Vec<String> = agent.tokens.iter().map(|token| printable(token)).collect();
     names.extend(agent.honours_default_group.then(|| "*".to_owned()));
     if names.is_empty() { "nothing: it obeys no robots.txt".to_owned() } else { names.join(" > ") }
 }
 
-/// The groups of crawlers that a crawler belongs to, in words.
+/// Returns the groups of crawlers that a crawler belongs to, in words.
 fn groups_of(known: &Crawler) -> String {
     let of = GROUPS.iter().filter(|(_, purposes)| known.purposes.contains(*purposes)).map(|(name, _)| *name);
     of.collect::<Vec<_>>().join(" ")
 }
 
-/// Whose word it is, spelt out: the letters of the table of crawlers stand for documents.
+/// Returns the source in words. The letters in the crawler table represent documents.
 fn source_of(known: &Crawler) -> String {
     let spell = |word: &str| match word {
         "Dspec" => "Google's list of crawlers".to_owned(),
@@ -102,7 +102,7 @@ fn list(dialect: &'static Dialect) -> Result<String> {
     Ok(text)
 }
 
-/// What a name stands for under one dialect, or under each.
+/// Returns the meaning of a name under one dialect, or under each.
 fn what_it_is(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
     let dialects = dialect.map_or(dialects::ALL.to_vec(), |dialect| vec![dialect]);
     let mut rows = vec![["dialect", "crawler", "obeys the groups for", "source"].map(str::to_owned)];
@@ -123,7 +123,7 @@ fn what_it_is(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
     Ok(table(&rows))
 }
 
-/// Rows with their columns aligned.
+/// Returns rows with their columns aligned.
 fn table(rows: &[[String; 4]]) -> String {
     let mut widths = [0; 3];
     for row in rows {

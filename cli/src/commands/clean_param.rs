@@ -23,7 +23,7 @@ use crate::url_list::{command_line, typed_urls};
 use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use reptile_records::text::{opaque_column, url_column};
 
-/// The number of policies whose parameters are kept in memory. Those of one take some kilobytes at most, mostly none.
+/// Maximum number of policies whose parameters are cached. One policy needs a few kilobytes at most, usually nothing.
 const MAX_KNOWN: usize = 1 << 14;
 
 /// Remove from URLs the parameters that change nothing, as Clean-param lines say
@@ -62,7 +62,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set or the list cannot be read, or the output cannot be written.
+/// Returns an error if the set or the list cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("clean-param", &args.set, args.urls.first().map(String::as_str))?;
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
@@ -114,7 +114,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
     Ok(())
 }
 
-/// The path of a list as a message names it.
+/// Returns the path of a list as a message names it.
 fn name_of(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
@@ -141,12 +141,12 @@ struct Cleaner<'s> {
     set: &'s Set<&'s [u8]>,
     /// Whether the set is one robots.txt for all URLs.
     is_one: bool,
-    /// The parameters of some policies, by the number of the policy.
+    /// Cached parameters, by policy number.
     known: HashMap<u32, CleanParams>,
 }
 
 impl Cleaner<'_> {
-    /// A URL without the parameters that change nothing.
+    /// Returns a URL without the parameters that change nothing.
     fn clean<'u>(&mut self, url: &'u [u8]) -> std::result::Result<Cow<'u, [u8]>, FormatError> {
         // Longer text is not a URL, and thousands of prefixes may have to be compared with it.
         if url.len() > MAX_URL_BYTES {
@@ -174,7 +174,7 @@ impl Cleaner<'_> {
     }
 }
 
-/// The Clean-param lines of an origin.
+/// Returns the Clean-param lines of an origin.
 fn params_of(site: &Site<'_>) -> std::result::Result<CleanParams, FormatError> {
     let mut values: Vec<Vec<u8>> = Vec::new();
     let mut reader = site.other().reader()?;

@@ -1,4 +1,4 @@
-//! `reptile compile`: from inputs to a set file, and the record of how it was made beside it. `merge` and `update` write
+//! `reptile compile`: turns inputs into a set file and a build record. `merge` and `update` write
 //! their sets by the same steps.
 
 use std::io::{BufWriter, Write};
@@ -146,7 +146,7 @@ impl Target {
     /// noticed at once.
     ///
     /// # Errors
-    /// If a file is there and must not be replaced, is one of the inputs, or cannot be created.
+    /// Returns an error if a file is there and must not be replaced, is one of the inputs, or cannot be created.
     pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Path> + Clone) -> Result<Outputs<'_>> {
         let start = Instant::now();
         if self.output == Path::new("-") {
@@ -165,11 +165,11 @@ impl Target {
 }
 
 impl Outputs<'_> {
-    /// Writes a set, reads it back, checks every byte, gives the set's files and `more` their names, and prints the set's
-    /// figures.
+    /// Writes a set, reads it back, checks every byte, gives the set's files and `more` their names, and prints the
+    /// set's figures.
     ///
     /// # Errors
-    /// If the set cannot be written, is damaged, or would replace one with far more origins.
+    /// Returns an error if the set cannot be written, is damaged, or would replace one with far more origins.
     pub fn publish(
         self,
         set: CompiledSet,
@@ -199,7 +199,7 @@ impl Outputs<'_> {
 /// Runs the command.
 ///
 /// # Errors
-/// If an input cannot be read to its end, or the set cannot be built or written.
+/// Returns an error if an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let inputs = expand(&args.inputs)?;
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
@@ -241,10 +241,11 @@ impl Args {
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.
 const MIN_KEPT_PART: u64 = 10;
 
-/// Refuses to replace a set by one that has lost most of its origins. What is not a set, or is damaged, may be replaced.
+/// Refuses to replace a set by one that has lost most of its origins. What is not a set, or is damaged, may be
+/// replaced.
 ///
 /// # Errors
-/// If the new set has fewer than a tenth of the origins of the old one.
+/// Returns an error if the new set has fewer than a tenth as many origins as the old one.
 fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
     if !old.exists() || !Loaded::is_set(old)? {
         return Ok(());
@@ -273,9 +274,9 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
     output.complete()?.ok_or_else(|| Failure::new("a set can only be written to a file"))
 }
 
-/// Reads the set back from its file, compares the checksums, and says what is in it.
+/// Reads the set back from its file, compares the checksums, and reports its contents.
 ///
-/// That what was written is well formed is not proved again: `reptile verify` does that, and took a quarter of the time of
+/// The set's structure is not checked again: `reptile verify` does that, and took a quarter of the time of
 /// compiling here.
 fn check(
     inputs: &[PathBuf],
@@ -315,7 +316,7 @@ fn describe<D: AsRef<[u8]>>(
     Ok(())
 }
 
-/// Adds rows for what a set by time keeps of captures; none for another set. Reads the record of each origin.
+/// Adds rows for the captures in a set with times; none for other sets. Reads every origin's record.
 pub fn describe_times<D: AsRef<[u8]>>(set: &Set<D>, summary: &mut Summary) -> std::result::Result<(), FormatError> {
     if !set.has_times() {
         return Ok(());

@@ -76,7 +76,7 @@ pub struct Args {
     options: CompileOptions,
 }
 
-/// A parser for the name of a kind of directive.
+/// Returns a parser for directive kind names.
 fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
     let find = |name: String| DirectiveKind::ALL.into_iter().find(|kind| kind.as_str() == name);
     PossibleValuesParser::new(DirectiveKind::ALL.map(DirectiveKind::as_str))
@@ -86,7 +86,7 @@ fn kinds() -> impl TypedValueParser<Value = DirectiveKind> {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set or the input cannot be read, or the output cannot be written.
+/// Returns an error if the set or the input cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("fields", &args.set, args.origin.as_deref())?;
     refuse_file_as_host(&args.set, args.origin.as_deref())?;
@@ -193,7 +193,7 @@ struct PartNames {
     column: String,
 }
 
-/// The product tokens that each part of a file is for.
+/// Returns the product tokens that each part of a file is for.
 fn names_of_parts(
     set: &Set<&[u8]>,
     policy: &Policy<'_>,
@@ -211,9 +211,9 @@ fn names_of_parts(
     names.collect()
 }
 
-/// The product tokens of some groups.
+/// Returns the product tokens of some groups.
 fn part_names(set: &Set<&[u8]>, groups: &[&PolicyGroup<'_>]) -> std::result::Result<PartNames, FormatError> {
-    // The numbers of product tokens are in the order of their names, so that only those that are shown are read.
+    // Product token numbers follow name order, so only the displayed tokens are read.
     let mut tokens: Vec<u32> = groups.iter().flat_map(|group| &group.tokens).copied().collect();
     tokens.sort_unstable();
     let is_default = groups.iter().any(|group| group.is_default);
@@ -226,7 +226,7 @@ fn part_names(set: &Set<&[u8]>, groups: &[&PolicyGroup<'_>]) -> std::result::Res
     Ok(PartNames { column: escaped(few.list().as_bytes()), few })
 }
 
-/// The key of a directive in lower case.
+/// Returns the key of a directive in lower case.
 fn key_of(field: &Directive<'_>) -> String {
     match field.kind {
         DirectiveKind::Other => String::from_utf8_lossy(field.key).to_ascii_lowercase(),
@@ -234,7 +234,7 @@ fn key_of(field: &Directive<'_>) -> String {
     }
 }
 
-/// The meaning of a value, or null if it cannot be parsed or its kind has no syntax.
+/// Returns the meaning of a value, or null if it cannot be parsed or its kind has no syntax.
 fn meaning(field: &Directive<'_>) -> Value {
     let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let hours = |hours: Hours| json!({"start_minute": hours.start, "end_minute": hours.end});

@@ -106,7 +106,8 @@ enum Rest {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set or an archive cannot be read, an archive cannot be copied record by record, or an output cannot be written.
+/// Returns an error if the set or an archive cannot be read, an archive cannot be copied record by record, or an output
+/// cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
     if let Some(output) = &args.output {
@@ -130,12 +131,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(any_bad || counts.damaged > 0))
 }
 
-/// Whether a path is written as that of a folder.
+/// Returns whether a path is written as a folder's path.
 fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// What is kept, and why.
+/// The filter, and its counters.
 struct Filter<'a> {
     agents: Agents,
     /// Whether each record is decided at its own date.
@@ -276,7 +277,7 @@ impl Filter<'_> {
         Ok(())
     }
 
-    /// Whether a record is kept. Counts its verdict.
+    /// Returns whether a record is kept. Counts its verdict.
     fn keeps(&self, path: &Path, record: &Record, counts: &mut Counts) -> Result<bool> {
         let Some(url) = &record.target else {
             counts.without_url += 1;
@@ -375,7 +376,7 @@ impl Target {
     }
 }
 
-/// What the first member of packed bytes holds, if it is surely no record.
+/// Returns the content type of the first compressed member, if it is certainly not a record.
 fn other_content(start: &[u8]) -> Option<String> {
     let mut member = GzDecoder::new(start);
     let mut first = Vec::new();

@@ -1,5 +1,5 @@
-//! `reptile completions` and `reptile man`, which are made from the command line itself. They are hidden: whoever installs
-//! the command needs them once.
+//! `reptile completions` and `reptile man`, which are made from the command line itself. They are hidden: whoever
+//! installs the command needs them once.
 
 use clap::Command;
 use clap_complete::Shell;
@@ -38,7 +38,7 @@ pub struct ManArgs {
 /// Prints the completions.
 ///
 /// # Errors
-/// If standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "reptile", &mut script);
@@ -49,7 +49,7 @@ pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<Exit>
 /// Prints the manual page.
 ///
 /// # Errors
-/// If there is no such command, or standard output cannot be written.
+/// Returns an error if there is no such command, or standard output cannot be written.
 pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit> {
     command.build();
     let shown = match &args.command {

@@ -45,7 +45,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
+/// Returns an error if a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path))?;
     let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
@@ -62,10 +62,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The options that a set was compiled with, as far as it holds them. The time is left open.
+/// Returns the options that a set was compiled with, as far as it holds them. The time is left open.
 ///
 /// # Errors
-/// If this version knows no such dialect, fetch profile or construction of automata.
+/// Returns an error if this version knows no such dialect, fetch profile or construction of automata.
 pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
     let set = loaded.set()?;
     let reading = set.reading();

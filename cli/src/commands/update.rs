@@ -1,4 +1,4 @@
-//! `reptile update`: a set and further captures as a new set.
+//! `reptile update`: adds captures to a set and writes a new set.
 
 use std::path::PathBuf;
 
@@ -74,7 +74,8 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set or an input cannot be read, if they do not go together, or if the new set cannot be written.
+/// Returns an error if the set or an input cannot be read, if they do not go together, or if the new set cannot be
+/// written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
     let mut inputs = expand(&args.inputs)?;

@@ -50,7 +50,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set is damaged or cannot be read, or its rulesets do not answer as the rules that they list.
+/// Returns an error if the set is damaged or cannot be read, or its rulesets do not answer as the rules that they list.
 pub fn run(args: &Args) -> Result<Exit> {
     let loaded = Loaded::open_set(&args.set)?;
     let size = loaded.bytes().len() as u64;
@@ -85,7 +85,7 @@ fn verify_deep(set: &Set) -> std::result::Result<String, Error> {
     Ok(format!(", every ruleset recompiled in {}", seconds(start.elapsed())))
 }
 
-/// The failure of a set that does not pass.
+/// Returns the error for a set that fails verification.
 fn failure(path: &Path, error: Error) -> Failure {
     if error.kind() == ErrorKind::OtherCompiler {
         let advice = "made by another version of the compiler; compile the set again, or verify it without --deep";

@@ -21,21 +21,21 @@ use reptile_records::text::printable;
 /// The results of some rows, counted.
 #[derive(Default)]
 pub struct Tally {
-    /// The number of lines of the table.
+    /// Number of table lines.
     pub read: u64,
-    /// Those without a row: comments, headers, empty lines.
+    /// Lines without a row: comments, headers, empty lines.
     pub skipped: u64,
-    /// Those that expect a verdict.
+    /// Rows that expect a verdict.
     pub checked: u64,
-    /// Those with another verdict.
+    /// Rows with a different verdict.
     pub verdicts: u64,
-    /// Those with the right verdict by another line.
+    /// Rows with the right verdict but a different deciding line.
     pub lines: u64,
-    /// Those whose host has no robots.txt.
+    /// Rows whose host has no robots.txt.
     pub unknown: u64,
-    /// Those that are not rows.
+    /// Invalid rows.
     pub malformed: u64,
-    /// The differences to show: the number of the line of the table, from 0, and the text. No more than are shown.
+    /// The differences to show: table line number, from 0, and text. Limited to the number shown.
     shown: Vec<(u64, Vec<u8>)>,
     /// The number of all differences.
     pub shown_of: u64,
@@ -55,7 +55,7 @@ pub struct Checker<'s> {
     pub exact: ExactAgent,
     /// Whether every row is printed with its verdict.
     pub print: bool,
-    /// The greatest number of differences that are shown.
+    /// Maximum number of differences shown.
     pub max_shown: usize,
 }
 
@@ -90,7 +90,7 @@ impl Checker<'_> {
     /// Compares every row of the table.
     ///
     /// # Errors
-    /// If the table cannot be read, the set is damaged, or the output cannot be written.
+    /// Returns an error if the table cannot be read, the set is damaged, or the output cannot be written.
     pub fn check_all(&self, source: impl Read, args: &Args) -> Result<Tally> {
         let mut total = Tally::default();
         let mut stdout = Output::stdout();
@@ -152,7 +152,7 @@ impl Checker<'_> {
         Ok(tally)
     }
 
-    /// The tally of a row that is too long to be kept.
+    /// Returns the tally of a row that is too long to be kept.
     fn long_row(&self) -> Tally {
         let mut tally = Tally::default();
         self.malformed(TOO_LONG, b"", &mut tally);

@@ -27,14 +27,14 @@ use reptile_records::Inputs;
 use reptile_records::lines::lines;
 use reptile_records::text::printable;
 
-/// The number of pairs of dialects.
+/// Number of dialect pairs.
 const PAIRS: usize = ALL.len() * (ALL.len() - 1) / 2;
 
 /// A set of pairs, a bit each.
 type Pairs = u64;
 const _: () = assert!(PAIRS <= Pairs::BITS as usize);
 
-/// The pairs, the first before the second, in the order of their bits.
+/// Returns the pairs, the first before the second, in the order of their bits.
 fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..ALL.len()).flat_map(|first| (first + 1..ALL.len()).map(move |second| (first, second)))
 }
@@ -42,9 +42,9 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
 /// The results of some rows, counted.
 #[derive(Default)]
 struct Counts {
-    /// The number of lines of the table.
+    /// Number of table lines.
     read: u64,
-    /// Those without a row: comments, headers, empty lines.
+    /// Lines without a row: comments, headers, empty lines.
     skipped: u64,
     unknown: u64,
     malformed: u64,
@@ -53,7 +53,7 @@ struct Counts {
     differing: Vec<u64>,
     /// Rows that any two dialects decide differently.
     disputed: u64,
-    /// The hosts of those rows by their hashes, and the pairs that differ about any of their rows.
+    /// Hashes of those rows' hosts, and the pairs that differ about any of their rows.
     hosts: HashMap<u64, Pairs>,
     /// Whether there are more hosts than are kept.
     more_hosts: bool,
@@ -62,7 +62,7 @@ struct Counts {
     faults: Vec<(u64, String)>,
 }
 
-/// The number of hosts that are told apart, by hashes of 64 bits: 40 MB.
+/// Maximum number of hosts distinguished, by 64-bit hashes: 40 MB.
 const MAX_HOSTS: usize = 1 << 20;
 
 /// The number of rows that cannot be decided and are named; the others are only counted.
@@ -113,7 +113,7 @@ impl Counts {
 /// Counts the differences, and prints the table.
 ///
 /// # Errors
-/// If the table or the robots.txt files cannot be read.
+/// Returns an error if the table or the robots.txt files cannot be read.
 pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Result<Exit> {
     let start = std::time::Instant::now();
     let robots = || Inputs::Paths(std::slice::from_ref(&args.robots));
@@ -163,7 +163,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Re
     Ok(Exit::from_bad(total.unknown + total.malformed > 0))
 }
 
-/// Counts the differences of a block of rows.
+/// Counts the differences in a block.
 fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args) -> Result<Counts, FormatError> {
     let mut counts = Counts::new();
     // A table has few agents and many rows, and looking an agent up may cost more than deciding a row.
@@ -262,7 +262,7 @@ fn count_row(
     Ok(())
 }
 
-/// The counts as a table in Markdown: rows above the diagonal, hosts below it.
+/// Returns the counts as a table in Markdown: rows above the diagonal, hosts below it.
 fn table(counts: &Counts) -> String {
     let mut cells = vec![vec![String::from("–"); ALL.len()]; ALL.len()];
     for (pair, (first, second)) in pairs().enumerate() {

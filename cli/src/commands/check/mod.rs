@@ -1,6 +1,7 @@
-//! `reptile check`: compares the verdicts of compiled robots.txt files with those that a table expects.
+//! `reptile check`: compares the verdicts of compiled robots.txt files with a table of expected verdicts.
 //!
-//! The table is in [`rows`]: nothing in a row is trimmed, so that it can hold any bytes but tab and LF. The comparison is in [`expected`]; [`matrix`] counts how often the dialects disagree about the rows.
+//! The table is in [`rows`]: nothing in a row is trimmed, so that it can hold any bytes but tab and LF. The comparison
+//! is in [`expected`]; [`matrix`] counts how often the dialects disagree about the rows.
 
 mod expected;
 mod matrix;
@@ -86,7 +87,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the table or the robots.txt files cannot be read.
+/// Returns an error if the table or the robots.txt files cannot be read.
 pub fn run(args: &Args) -> Result<Exit> {
     let start = std::time::Instant::now();
     let cases = lines::open_table(&args.cases)?;
@@ -140,7 +141,7 @@ fn refuse_nothing(args: &Args, rows: u64) -> Result<()> {
     }
 }
 
-/// The set that decides the rows, without other directives.
+/// Returns the set that decides the rows, without other directives.
 fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: Inputs<'_>) -> Result<CompiledSet> {
     let options = CompileOptions {
         dialect: Some(dialect),
@@ -152,7 +153,7 @@ fn compiled(args: &Args, dialect: &'static Dialect, one_for_all: bool, robots: I
     Ok(assemble(robots, &options)?.0)
 }
 
-/// The set of these bytes, which were just compiled and so need no check.
+/// Returns the set of these bytes, which were just compiled and so need no check.
 fn opened<'s>(args: &Args, bytes: &'s [u8]) -> Result<Set<&'s [u8]>> {
     Set::from_bytes(bytes).map_err(|error| damaged(&args.robots, &error))
 }

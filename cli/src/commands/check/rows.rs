@@ -14,10 +14,10 @@ use crate::sets::damaged;
 use reptile_records::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
 use reptile_records::text::url_column;
 
-/// Bytes of a block of the table, the work of one thread at a time.
+/// Size of a table block in bytes, processed by one thread at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Bytes of a malformed row, or of an unknown host, that are shown.
+/// Maximum bytes shown from a malformed row or an unknown host.
 pub const MAX_SHOWN_BYTES: usize = 200;
 
 /// A row of the table.
@@ -32,7 +32,7 @@ pub struct Row<'a> {
     pub expected: Option<(RuleKind, Option<u32>)>,
 }
 
-/// What is wrong with a row that is too long to be kept.
+/// The problem with a row that is too long to keep.
 pub const TOO_LONG: &str = "longer than 1 MiB";
 const _: () = assert!(MAX_LINE_BYTES == 1 << 20 && MAX_URL_BYTES == 64 << 10);
 
@@ -40,7 +40,7 @@ impl<'a> Row<'a> {
     /// Reads a line of the table; `None` is a line without a row: a comment, a header, or an empty line.
     ///
     /// # Errors
-    /// What is wrong with it, in a few words.
+    /// Returns a short description of the problem.
     pub fn read(line: &'a [u8]) -> std::result::Result<Option<Row<'a>>, &'static str> {
         let line = without_line_end(line);
         if line.is_empty() || line.starts_with(b"#") || is_header(line) {
@@ -73,13 +73,14 @@ impl<'a> Row<'a> {
         Ok(Some(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) }))
     }
 
-    /// The first three columns for the output, made safe as columns of URLs are.
+    /// Returns the first three columns for the output, made safe as columns of URLs are.
     pub fn columns(&self) -> Vec<u8> {
         [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
 }
 
-/// Whether a line names the columns: `host`, `agent`, and `url` or `path`, in any letter case, and whatever follows.
+/// Returns whether a line names the columns: `host`, `agent`, and `url` or `path`, in any letter case, and whatever
+/// follows.
 fn is_header(line: &[u8]) -> bool {
     let mut columns = line.split(|&byte| byte == b'\t');
     let mut is_next = |names: &[&str]| {
@@ -88,7 +89,7 @@ fn is_header(line: &[u8]) -> bool {
     is_next(&["host"]) && is_next(&["agent"]) && is_next(&["url", "path"])
 }
 
-/// A verdict in the words of the table.
+/// Returns a verdict in the words of the table.
 pub fn word(kind: RuleKind) -> &'static str {
     match kind {
         RuleKind::Allow => "ALLOW",
@@ -96,8 +97,8 @@ pub fn word(kind: RuleKind) -> &'static str {
     }
 }
 
-/// The policy for a host of the table, under the first scheme that has one, or for the origin of a URL; `None` if the set
-/// knows no such host.
+/// The policy for a host of the table, under the first scheme that has one, or for the origin of a URL; `None` if the
+/// set knows no such host.
 pub fn policy_of<'s>(
     set: &'s Set<&[u8]>,
     one_for_all: bool,
@@ -121,7 +122,7 @@ pub fn policy_of<'s>(
 /// Works through the table chunk by chunk, each on all threads, and merges the results in the order of the rows.
 ///
 /// # Errors
-/// If the table cannot be read, the set is damaged, or merging fails.
+/// Returns an error if the table cannot be read, the set is damaged, or merging fails.
 pub fn each_block<T: Send>(
     source: impl Read,
     args: &Args,

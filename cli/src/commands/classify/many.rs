@@ -1,7 +1,7 @@
-//! Several lists: a file for each of them in a folder, with a record beside it of what it was made from and how.
+//! Several lists: one output file per list in a folder, each with a record of its inputs and options.
 //!
-//! The record is `FILE.made.json`. `--resume` leaves a file whose record says what would be in the record of a new one, so that
-//! a run that was stopped continues with the first unfinished file.
+//! The record is `FILE.made.json`. `--resume` leaves a file whose record says what would be in the record of a new one,
+//! so that a run that was stopped continues with the first unfinished file.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,12 +20,12 @@ use crate::outputs::summary::{Summary, grouped};
 use crate::same_file::{is_same_place, refuse_overwriting};
 use reptile_records::text::printable;
 
-/// What a file of verdicts was made from, and how.
+/// The inputs and options behind a verdict file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Record {
     made_by: Tool,
     set: Option<Identity>,
-    /// The options that say what is in the file, as they were given.
+    /// The options that determine the file's contents, as given.
     options: Vec<String>,
     input: Input,
     file: Identity,
@@ -43,10 +43,10 @@ struct Input {
 }
 
 impl Input {
-    /// A list as it is now.
+    /// Returns a list's current state.
     ///
     /// # Errors
-    /// If it is no regular file.
+    /// Returns an error if it is no regular file.
     fn of(path: &Path) -> Result<Input> {
         if path == Path::new("-") {
             return Err(Failure::new(
@@ -64,7 +64,7 @@ impl Input {
 }
 
 impl Record {
-    /// The record of a file of these bytes, made from a list as it was.
+    /// Returns the record for a file with these bytes and an earlier list state.
     fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
             args;
@@ -89,7 +89,7 @@ impl Record {
         }
     }
 
-    /// What another record says otherwise.
+    /// Returns the differences from another record.
     fn difference(&self, other: &Record) -> Option<&'static str> {
         [
             (self.made_by != other.made_by, "by another version of reptile"),
@@ -106,8 +106,8 @@ impl Record {
 /// Decides each list, and writes its file.
 ///
 /// # Errors
-/// If two lists would have the same file, if a file exists and may not be replaced, or those of a single list. The files of
-/// the lists before it stay.
+/// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or those of a
+/// single list. The files of the lists before it stay.
 pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     create(folder)?;
     let jobs = jobs(args, folder)?;
@@ -157,10 +157,10 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     Ok(Exit::from_bad(is_bad))
 }
 
-/// The file of the page about all lists.
+/// Returns the file of the page about all lists.
 ///
 /// # Errors
-/// If it would replace the set, a list, or the file of a list, or cannot be written.
+/// Returns an error if it would replace the set, a list, or the file of a list, or cannot be written.
 fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
     let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
     refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
@@ -173,7 +173,7 @@ fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
     Report::create(Some(path), args.force)
 }
 
-/// The counts of another list added to those of the lists before it.
+/// Adds another list's counts to the totals.
 fn together(all: Option<Decided>, next: Decided) -> Decided {
     match all {
         Some(mut all) => {
@@ -188,7 +188,7 @@ fn together(all: Option<Decided>, next: Decided) -> Decided {
 /// Writes the page about all lists that were decided now, whose file still lacks its name.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 fn complete_page(
     page: Report,
     args: &Args,
@@ -222,7 +222,7 @@ fn create(folder: &Path) -> Result<()> {
 /// Each list, and its file.
 ///
 /// # Errors
-/// If a file or its record would replace the set, a list, or what another list has.
+/// Returns an error if a file or its record would replace the set, a list, or what another list has.
 fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut lists: HashMap<PathBuf, &Path> = HashMap::new();
     let mut jobs = Vec::new();
@@ -250,10 +250,10 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     Ok(jobs)
 }
 
-/// The record of a file, if the file is what would be written now and is to be kept.
+/// Returns the record of a file, if the file is what would be written now and is to be kept.
 ///
 /// # Errors
-/// If it is something else and may not be replaced.
+/// Returns an error if it is something else and may not be replaced.
 fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result<Option<Record>> {
     if !args.resume || !file.exists() {
         return Ok(None);

@@ -204,7 +204,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the list or the set cannot be read, the set is damaged, or the output cannot be written.
+/// Returns an error if the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let args = &Args { lists: expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
@@ -233,7 +233,7 @@ struct Decided {
     time: Duration,
 }
 
-/// What is read and written for one list.
+/// The input and outputs of one list.
 struct Files {
     source: Source,
     output: Output,
@@ -255,10 +255,10 @@ impl Files {
     }
 }
 
-/// What is asked of every list.
+/// The settings that apply to every list.
 struct Asked {
     set: Set,
-    /// The set in the record of what was made by it, if there is to be one.
+    /// The set's entry in the output record, if a record is wanted.
     identity: Option<Identity>,
     /// Whether the set was compiled from an input, some files of which were bad.
     any_bad: bool,
@@ -315,8 +315,8 @@ impl Asked {
     }
 }
 
-/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete and it is known
-/// whether most rows are invalid.
+/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete and it
+/// is known whether most rows are invalid.
 fn decide(
     args: &Args,
     files: Files,
@@ -361,13 +361,13 @@ fn decide(
     let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &asked.set };
     let report = report.complete(&subject, &totals, &decider, time)?;
     let beside = beside(&complete, totals.is_bad())?;
-    // The record first: without the file it says nothing, and a file without it cannot be told from any other.
+    // Name the record first: it is harmless without the file, but a file without it looks like any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
     let is_bad = totals.report(&args.urls, &decider, time);
     Ok(Decided { is_bad, totals, decider, time })
 }
 
-/// The way of the answers to the output.
+/// Returns the sink that writes answers to the output.
 fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     if !args.written.is_parquet() {
         return Sink::new(output, None);
@@ -378,7 +378,7 @@ fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     Sink::new(output, Some(columns_of(&layout, &names)))
 }
 
-/// The names of the agents, as they are in the names of columns.
+/// Returns the agent names as used in column names.
 fn names_of(agents: &Agents) -> Vec<String> {
     agents.iter().map(|agent| agent.crawler().to_string()).collect()
 }
@@ -397,7 +397,7 @@ fn refuse_same_files(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The columns that are read: that of the URLs, then those of times and of crawlers if they are asked for.
+/// Returns the columns to read: URLs, then times and crawlers if requested.
 fn wanted(args: &Args) -> Vec<Wanted> {
     let named = |option, name: &Option<String>| name.clone().map(|name| Wanted { option, name: Some(name) });
     let url = Wanted { option: "--url-column", name: args.url_column.clone() };
@@ -405,8 +405,8 @@ fn wanted(args: &Args) -> Vec<Wanted> {
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Progress through the list, unless the output goes to the same terminal. The unpacked length of a packed list is not known; the columns
-/// of a Parquet file are packed too.
+/// Progress through the list, unless the output goes to the same terminal. The unpacked length of a packed list is not
+/// known; the columns of a Parquet file are packed too.
 fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();

@@ -1,7 +1,7 @@
-//! One thread that reads, all threads that decide, one thread that writes, each a chunk ahead of the next; the threads that
-//! decide share two chunks.
+//! One thread that reads, all threads that decide, one thread that writes, each a chunk ahead of the next; the threads
+//! that decide share two chunks.
 //!
-//! Buffers are handed back and used again, so that memory is the same for a list of any length.
+//! Buffers are reused, so memory does not depend on list length.
 
 use std::collections::VecDeque;
 use std::io;
@@ -30,8 +30,8 @@ use reptile_records::tables::open::Opening;
 /// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
 const AHEAD: usize = 1;
 
-/// The number of chunks that are decided at the same time: while some threads work on the last blocks of one, the others begin
-/// the next.
+/// The number of chunks that are decided at the same time: while some threads work on the last blocks of one, the
+/// others begin the next.
 const AT_ONCE: usize = 2;
 
 /// The threads that read and write, and the channels to and from them.
@@ -54,7 +54,7 @@ impl Pipeline {
     /// Starts the threads.
     ///
     /// # Errors
-    /// If the system cannot start them.
+    /// Returns an error if the system cannot start them.
     pub fn start(opening: Opening, source: Source, sink: Sink, is_terminal: bool) -> Result<Pipeline> {
         let (table_sender, table) = mpsc::sync_channel(1);
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -70,7 +70,7 @@ impl Pipeline {
                     read(next, &chunk_sender, &free_buffers, &reader_waiting);
                 }
             }
-            // Whoever would hear of it has ended.
+            // The receiver is gone.
             Err(failure) => drop(table_sender.send(Err(failure))),
         };
         Builder::new().spawn(reader).map_err(failed)?;
@@ -82,20 +82,20 @@ impl Pipeline {
         Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer, is_terminal })
     }
 
-    /// The format and the columns of the table. Called once, and first.
+    /// Returns the format and the columns of the table. Called once, and first.
     ///
     /// # Errors
-    /// If the table cannot be read, or does not have the wanted columns.
+    /// Returns an error if the table cannot be read, or does not have the wanted columns.
     pub fn table(&self) -> Result<Table> {
         let stopped = || Failure::new("the thread that reads has stopped; this is a fault of reptile");
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and completes the output, which begins with `header`, and the file of invalid rows. Their files still
-    /// lack their names.
+    /// Decides every row, and completes the output, which begins with `header`, and the file of invalid rows. Their
+    /// files still lack their names.
     ///
     /// # Errors
-    /// If the table cannot be read, the set is damaged, or an output cannot be written.
+    /// Returns an error if the table cannot be read, the set is damaged, or an output cannot be written.
     pub fn decide(
         self,
         table: Table,
@@ -106,7 +106,7 @@ impl Pipeline {
     ) -> Result<(Totals, Vec<Complete>)> {
         let progress = progress(args, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
-        // If the writer is gone, the next one hears of it too.
+        // If the writer is gone, the next send fails too.
         let _ = self.answers.send(vec![Answers::of_header(header)]);
         let table = Arc::clone(&totals.table);
         let mut state = State { totals: &mut totals, rejects: &mut rejects, args, progress: &progress };
@@ -148,7 +148,7 @@ impl Pipeline {
         let mut end = None;
         loop {
             while end.is_none() && begun.len() < AT_ONCE {
-                // What has been decided is written before waiting for an input that comes slowly.
+                // Write finished answers before waiting for slow input.
                 let chunk = if begun.is_empty() { self.chunks.recv().ok() } else { self.chunks.try_recv().ok() };
                 match chunk {
                     Some(Ok(Some(part))) => {
@@ -188,7 +188,8 @@ impl Pipeline {
         }
     }
 
-    /// Counts the answers to a chunk and hands them to the thread that writes, and the chunk's memory to the one that reads.
+    /// Counts the answers to a chunk and hands them to the thread that writes, and the chunk's memory to the one that
+    /// reads.
     fn hand_over(&self, part: Part, answers: Vec<Answers>, state: &mut State<'_>) -> std::result::Result<(), Stop> {
         let State { totals, rejects, args, progress } = state;
         for answers in &answers {
@@ -210,7 +211,7 @@ impl Pipeline {
     }
 }
 
-/// What the answers are counted in, and where rows that are invalid are written.
+/// The totals, and the output for invalid rows.
 struct State<'a> {
     totals: &'a mut Totals,
     rejects: &'a mut Rejects,
@@ -222,7 +223,8 @@ struct State<'a> {
 enum Begun {
     /// Receives its answers.
     Rows(Receiver<Decided>),
-    /// A part of a line that is too long, which there is nothing to decide about, and the memory of the chunk and for the answers.
+    /// A part of a line that is too long, which there is nothing to decide about, and the memory of the chunk and for
+    /// the answers.
     LongLine(LongText, Chunk, Vec<Answers>),
 }
 
@@ -264,7 +266,7 @@ enum Stop {
     DeciderGone,
 }
 
-/// How far a line has come that is too long.
+/// Progress through an overlong line.
 struct LongLines {
     /// CR and LF at the end of the last part. Only the next part shows whether they end the line. In CSV they may be
     /// inside a cell.
@@ -282,7 +284,7 @@ struct LongText {
 }
 
 impl LongLines {
-    /// The next part.
+    /// Returns the next part.
     fn part(&mut self, chunk: &Chunk, is_last: bool) -> LongText {
         let text = long_part(chunk.bytes(), is_last, &mut self.held);
         let line_ends = memchr::memchr_iter(b'\n', chunk.bytes()).count() as u64;
@@ -310,7 +312,7 @@ fn long_part(bytes: &[u8], last: bool, held: &mut Vec<u8>) -> Vec<u8> {
     part
 }
 
-/// The thread that reads: chunks from the source, in buffers that come back.
+/// Reads chunks from the source into reused buffers.
 fn read(
     mut next: impl FnMut(Vec<u8>) -> io::Result<Option<Part>>,
     chunks: &mpsc::SyncSender<io::Result<Option<Part>>>,
@@ -328,7 +330,7 @@ fn read(
     }
 }
 
-/// The thread that writes: answers in order, and their buffers back.
+/// Writes answers in order, and releases their buffers.
 fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Sink> {
     for answers in answers {
         answers.iter().try_for_each(|block| sink.write(block.text()))?;

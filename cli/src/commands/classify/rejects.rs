@@ -1,4 +1,4 @@
-//! The file of `--rejects`: the rows that are invalid, each after its line number and what is wrong with it.
+//! The `--rejects` file: invalid rows, each preceded by its line number and problem.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub struct Rejects {
 }
 
 impl Rejects {
-    /// Opens the file, if there is to be one.
+    /// Opens the file, if requested.
     ///
     /// # Errors
     /// The errors of [`Output::create_beside`].
@@ -22,15 +22,15 @@ impl Rejects {
         Ok(Rejects { output: Output::create_beside("--rejects", path, force)? })
     }
 
-    /// Whether there is a file.
+    /// Returns whether there is a file.
     pub fn are_kept(&self) -> bool {
         self.output.is_some()
     }
 
-    /// Writes the invalid rows of a block that begins after so many line ends.
+    /// Writes a block's invalid rows, numbered from the given count of line ends.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn add(&mut self, rejected: &Rejected, line_ends: u64, table: &Table) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let mut rest = &rejected.bytes[..];
@@ -50,7 +50,7 @@ impl Rejects {
     /// Writes a part of a row that is too long.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn add_part(&mut self, part: &LongPart<'_>, line_ends: u64, table: &Table) -> Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let mut text = Vec::with_capacity(part.text.len() + 64);
@@ -67,13 +67,13 @@ impl Rejects {
     /// Completes the file, which still lacks its name.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn complete(self) -> Result<Option<Complete>> {
         self.output.map_or(Ok(None), Output::complete)
     }
 }
 
-/// Appends what stands before a row: its line number, and what is wrong with it.
+/// Appends a row's prefix: its line number and problem.
 fn push_lead(line_ends: u64, fault: Option<Fault>, table: &Table, text: &mut Vec<u8>) {
     let what = fault.map_or_else(|| "no http, https or ftp URL".to_owned(), |fault| fault.describe(table));
     text.extend_from_slice(format!("{}\t{what}\t", line_ends + 1).as_bytes());

@@ -1,6 +1,7 @@
 //! The page of `--report`: what was decided, for a person, in one file that needs nothing else.
 //!
-//! The figures are those of the summary and of the verdicts. No script, no network; legible on a phone and in the dark.
+//! It shows the same figures as the summary and the verdicts. No script, no network; legible on a phone and in the
+//! dark.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -21,7 +22,7 @@ use reptile_records::text::printable;
 /// The origins or rules in a table.
 const SHOWN: usize = 20;
 
-/// The look of the page. The colours of the verdicts differ in lightness too, for those who do not see them.
+/// The style sheet. Verdict colors also differ in lightness, for color-blind readers.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--allow:#2e7d4f;--disallow:#d0603b;--unknown:#9aa3ad;--invalid:#6b4fa0;--line:#8884}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
@@ -49,11 +50,11 @@ pub struct Report {
     is_wanted: bool,
 }
 
-/// What a page is about.
+/// The subject of a page.
 pub struct Subject<'a> {
     /// The list, or the folder of the verdicts on several.
     pub name: &'a Path,
-    /// What was read.
+    /// The input description.
     pub urls: String,
     /// The path of the set.
     pub set_path: &'a Path,
@@ -62,7 +63,7 @@ pub struct Subject<'a> {
 }
 
 impl Report {
-    /// Opens the file, if there is to be one.
+    /// Opens the file, if requested.
     ///
     /// # Errors
     /// The errors of [`Output::create_beside`].
@@ -70,12 +71,12 @@ impl Report {
         Ok(Report { output: Output::create_beside("--report", path, force)?, is_wanted: path.is_some() })
     }
 
-    /// No page of its own for a list, which may be counted for that of the run.
+    /// Returns a report without a page for a single list, whose counts may go to the run's page.
     pub fn of_run(is_wanted: bool) -> Report {
         Report { output: None, is_wanted }
     }
 
-    /// Whether there is a page.
+    /// Returns whether there is a page.
     pub fn is_wanted(&self) -> bool {
         self.is_wanted
     }
@@ -83,7 +84,7 @@ impl Report {
     /// Writes the page, whose file still lacks its name.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn complete(
         self,
         subject: &Subject<'_>,
@@ -98,7 +99,7 @@ impl Report {
     }
 }
 
-/// The whole page.
+/// Returns the whole page.
 fn page(subject: &Subject<'_>, totals: &Totals, decider: &Decider, time: Duration) -> String {
     let name = |path: &Path| escaped(&printable(path.as_os_str().as_encoded_bytes()));
     let (urls, set_name, set) = (name(subject.name), name(subject.set_path), subject.set);
@@ -146,7 +147,7 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &Decider, time: Duratio
     page
 }
 
-/// The verdicts for one crawler: a bar, and a table of what is in it.
+/// Appends one crawler's verdicts: a bar, and a table of its parts.
 fn push_counts(Counts { label, name, counts }: &Counts, page: &mut String) {
     let name = escaped(&printable(format!("{label}{name}").trim().as_bytes()));
     push(page, format_args!("<div class=\"agent\"><p><b>{name}</b></p>\n<div class=\"bar\">"));
@@ -194,7 +195,7 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = page.write_fmt(text);
 }
 
-/// Text for HTML.
+/// Returns text for HTML.
 fn escaped(text: &str) -> String {
     encode_quoted_attribute(text).into_owned()
 }

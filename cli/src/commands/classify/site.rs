@@ -1,5 +1,5 @@
-//! The options `--host` and `--scheme` of `reptile classify`: of an access log they say what its requests were for, of a SET
-//! that is a single robots.txt what that is for. One site's robots.txt and log have both in common.
+//! The options `--host` and `--scheme` of `reptile classify`: of an access log they say what its requests were for, of
+//! a SET that is a single robots.txt what that is for. One site's robots.txt and log have both in common.
 
 use std::path::Path;
 
@@ -15,8 +15,9 @@ pub struct SiteOptions {
 }
 
 impl SiteOptions {
-    /// Takes the options out of those of compiling as far as they mean nothing to the set: a set file has both said already,
-    /// and the files of a folder say their hosts. Also returns what they say of the requests in a log, or why they cannot.
+    /// Takes the options out of those of compiling as far as they mean nothing to the set: a set file has both said
+    /// already, and the files of a folder say their hosts. Also returns what they say of the requests in a log, or why
+    /// they cannot.
     pub fn take(
         options: &mut CompileOptions,
         set: &Path,
@@ -31,7 +32,7 @@ impl SiteOptions {
     /// Checks that there is a log if there are options for one.
     ///
     /// # Errors
-    /// If the table at `path` is something else.
+    /// Returns an error if the table at `path` is something else.
     pub fn check(&self, table: &Table, path: &Path) -> Result<()> {
         if !self.is_for_a_log || table.format == Format::Log {
             return Ok(());

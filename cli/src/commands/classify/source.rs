@@ -1,4 +1,4 @@
-//! Where the rows of `reptile classify` come from: text of any format, or a Parquet file.
+//! The row sources for `reptile classify`: text in any format, or a Parquet file.
 
 use std::fs;
 use std::io::{self, Read};
@@ -47,7 +47,7 @@ impl Part {
         }
     }
 
-    /// The whole rows, cut into blocks, each the work of one thread.
+    /// Returns the whole rows, cut into blocks, each the work of one thread.
     pub fn blocks(&self) -> Vec<Block<'_>> {
         match self {
             Part::Text(chunk) => chunk.blocks().into_iter().map(Block::Text).collect(),
@@ -60,7 +60,7 @@ impl Source {
     /// Opens the input at a path; `-` is standard input, which is text.
     ///
     /// # Errors
-    /// If it cannot be opened, or is neither text nor Parquet in a file of its own.
+    /// Returns an error if it cannot be opened, or is neither text nor Parquet in a file of its own.
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
         let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && is_parquet(&Input::open(path)?) {
@@ -78,7 +78,7 @@ impl Source {
     /// Finds the columns of the table.
     ///
     /// # Errors
-    /// If the source cannot be read, or does not have the wanted columns or the format.
+    /// Returns an error if the source cannot be read, or does not have the wanted columns or the format.
     pub fn open_rows(self, opening: &Opening) -> Result<(Table, Rows)> {
         match self {
             Source::Text(source) => {
@@ -101,16 +101,17 @@ impl Source {
     }
 }
 
-/// Whether an input is a Parquet file that can be read from its end on.
+/// Returns whether an input is a Parquet file that can be read from its end on.
 fn is_parquet(input: &Input) -> bool {
     input.content == Content::Parquet && input.packing.is_none() && input.is_regular
 }
 
 impl Rows {
-    /// The next rows, those of text in the memory of `buffer`; `None` at the end. `is_awaited` is as for [`Chunks::next`].
+    /// Returns the next rows, those of text in the memory of `buffer`; `None` at the end. `is_awaited` is as for
+    /// [`Chunks::next`].
     ///
     /// # Errors
-    /// If the input cannot be read.
+    /// Returns an error if the input cannot be read.
     pub fn next(&mut self, buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Part>> {
         match self {
             Rows::Text(chunks) => Ok(chunks.next(buffer, is_awaited)?.map(Part::Text)),

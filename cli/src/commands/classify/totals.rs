@@ -1,4 +1,4 @@
-//! What `reptile classify` counts, and what it says at the end.
+//! The counters and the final summary of `reptile classify`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,19 +19,19 @@ use reptile_records::text::printable;
 /// Bytes of the first rows that are kept, to say what they look like if most rows are invalid.
 const SAMPLE_BYTES: usize = 4096;
 
-/// The most crawlers whose verdicts are counted, if rows name them. Verdicts for others are counted together.
+/// Maximum number of named crawlers counted separately. Other crawlers are counted together.
 pub const MAX_COUNTED_CRAWLERS: usize = 1000;
 
-/// The crawlers with the most rows, whose verdicts are shown.
+/// Maximum number of crawlers shown, by row count.
 const SHOWN_CRAWLERS: usize = 10;
 
 /// How often each verdict was given for a crawler, or for several.
 pub struct Counts {
-    /// What they are for, before the name.
+    /// The label before the name.
     pub label: &'static str,
     /// The name of the crawler, or nothing.
     pub name: String,
-    /// The counts, in the order of the numbers of verdicts.
+    /// The counts, by verdict number.
     pub counts: [u64; 4],
 }
 
@@ -50,7 +50,7 @@ pub struct Totals {
     /// Whether the last row has an unclosed quote.
     is_unclosed: bool,
     sample: Vec<u8>,
-    /// The verdicts for crawlers that rows name, and for those that are too many.
+    /// The verdicts for crawlers named in rows, and for crawlers over the limit.
     crawlers: HashMap<Arc<str>, [u64; 4]>,
     other_crawlers: [u64; 4],
     nobody: u64,
@@ -79,7 +79,7 @@ impl Totals {
         }
     }
 
-    /// The line ends before the next row.
+    /// Returns the line ends before the next row.
     pub fn line_ends(&self) -> u64 {
         self.line_ends
     }
@@ -91,7 +91,7 @@ impl Totals {
         }
     }
 
-    /// Adds the verdicts of a block. Names the first rows of the table at `path` that could not be read.
+    /// Adds a block's verdicts. Reports the first unreadable rows in the table at `path`.
     pub fn add(&mut self, answers: &Answers, path: &Path) {
         for &(line, fault) in &answers.faults.first {
             // An unclosed row is reported when all of it has been read.
@@ -197,18 +197,18 @@ impl Totals {
         self.is_bad()
     }
 
-    /// What is wrong with rows that could not be read, and with how many.
+    /// Returns the problems with unreadable rows, and their counts.
     pub fn faults(&self) -> impl Iterator<Item = (String, u64)> {
         let counted = Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0);
         counted.map(|(fault, count)| (fault.describe(&self.table), count))
     }
 
-    /// The rows that were decided by another origin than that of their URL.
+    /// Returns the rows decided by an origin other than the URL's own.
     pub fn stood_in(&self) -> u64 {
         self.stood_in
     }
 
-    /// The rows that are neither allowed nor disallowed, and what they are taken for if the user says so.
+    /// Returns the rows that are neither allowed nor disallowed, and how they are treated.
     pub fn taken(&self, decider: &Decider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
         // They are the same for all agents.
         let counts = self.tally.first().copied().unwrap_or_default();
@@ -218,8 +218,8 @@ impl Totals {
         taken.into_iter().filter(|(verdict, taken, _)| verdict != taken)
     }
 
-    /// How often each verdict was given: for each crawler, or, if rows name theirs, for all of them together and then for those
-    /// with the most rows.
+    /// How often each verdict was given: for each crawler, or, if rows name theirs, for all of them together and then
+    /// for those with the most rows.
     pub fn verdicts(&self, decider: &Decider) -> Vec<Counts> {
         let (is_by_row, agents): (_, &Agents) = (decider.is_by_row(), decider.agents());
         let tally = |at: usize| self.tally.get(at).copied().unwrap_or_default();
@@ -252,7 +252,7 @@ impl Totals {
         }
     }
 
-    /// The number of rows that are invalid.
+    /// Returns the number of rows that are invalid.
     fn invalid(&self) -> u64 {
         self.tally.first().map_or(0, |counts| counts[Verdict::Invalid as usize])
     }
@@ -262,7 +262,7 @@ impl Totals {
         self.is_unclosed || self.most_are_invalid()
     }
 
-    /// Whether most rows are invalid.
+    /// Returns whether most rows are invalid.
     fn most_are_invalid(&self) -> bool {
         self.invalid() * 2 > self.lines
     }

@@ -1,4 +1,4 @@
-//! The options of `reptile classify` that say what is written.
+//! The output options of `reptile classify`.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ enum Only {
 }
 
 impl WrittenOptions {
-    /// The columns, as given or by default.
+    /// Returns the columns, as given or by default.
     fn columns(&self) -> Vec<Column> {
         if !self.columns.is_empty() {
             return self.columns.clone();
@@ -102,12 +102,12 @@ impl WrittenOptions {
         columns
     }
 
-    /// Whether a column is written.
+    /// Returns whether a column is written.
     pub fn has(&self, column: Column) -> bool {
         self.columns().contains(&column)
     }
 
-    /// What is appended to the name of a list for its file of verdicts; nothing if the file has the rows of the list.
+    /// Returns the suffix of a list's verdict file name; empty if the file keeps the list's rows.
     pub fn ending(&self) -> Option<&'static str> {
         let ending = match self.format.unwrap_or_default() {
             Format::Tsv => ".tsv",
@@ -118,12 +118,12 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
-    /// Whether rows of the table are written as they are.
+    /// Returns whether rows of the table are written as they are.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
     }
 
-    /// The verdict that rows are chosen by.
+    /// Returns the verdict that rows are chosen by.
     pub fn only(&self) -> Option<Verdict> {
         self.only.map(|only| match only {
             Only::Allow => Verdict::Allow,
@@ -132,7 +132,7 @@ impl WrittenOptions {
         })
     }
 
-    /// What each verdict is taken for, in the order of their numbers.
+    /// Returns the treatment of each verdict, by verdict number.
     fn taken(&self) -> [Verdict; 4] {
         VERDICTS.map(|verdict| match (verdict, self.unknown, self.invalid) {
             (Verdict::Unknown, Some(taken), _) | (Verdict::Invalid, _, Some(taken)) => match taken {
@@ -147,7 +147,7 @@ impl WrittenOptions {
     /// has this format and delimiter.
     ///
     /// # Errors
-    /// If the options do not go together with each other or with the format.
+    /// Returns an error if the options do not go together with each other or with the format.
     pub fn layout(
         &self,
         (table, delimiter): (tables::Format, u8),
@@ -223,12 +223,12 @@ impl WrittenOptions {
         Err(Failure::at(output, message))
     }
 
-    /// Whether a Parquet file is written.
+    /// Returns whether a Parquet file is written.
     pub fn is_parquet(&self) -> bool {
         self.format == Some(Format::Parquet)
     }
 
-    /// The first line of the output, with the header of the table made safe if rows are shown on a terminal.
+    /// Returns the first output line, with the table header made safe for a terminal.
     pub fn header(&self, layout: &Layout, names: &[String], table: &Table, shows_rows: bool) -> Vec<u8> {
         let is_shown = shows_rows && !table.header.is_empty();
         let table_header = shown_row(&table.header, is_shown);

@@ -16,7 +16,7 @@ use reptile_records::text::printable;
 /// knows under several product tokens. Returns whether there are any.
 ///
 /// # Errors
-/// If `out` cannot be written.
+/// Returns an error if `out` cannot be written.
 pub fn compare(
     names: &Names<'_>,
     given: &[Resolved],
@@ -33,7 +33,7 @@ pub fn compare(
     };
     let mut any = false;
     for agent in known {
-        // The comparison of the rules has already told of a crawler with one product token.
+        // The rule comparison has already covered crawlers with one product token.
         if let [token] = &agent.tokens[..]
             && names.contains(&token.to_ascii_lowercase())
         {

@@ -29,7 +29,7 @@ pub const NO_GROUPS: GroupsId = GroupsId::MAX;
 pub struct File<'b> {
     dialect: &'b Dialect,
     groups: BumpVec<'b, Group<'b>>,
-    /// The other directives: first those that are for all crawlers, then those of each group.
+    /// The other directives: first the global directives, then each group's directives.
     directives: &'b [Directive<'b>],
     /// The product tokens in lower case and in order, each with its groups.
     tokens: Vec<(&'b [u8], GroupsId)>,
@@ -109,24 +109,24 @@ impl<'b> File<'b> {
         File { dialect, groups, directives, tokens, default_groups, several, text }
     }
 
-    /// Whether the order of rules decides under the dialect.
+    /// Returns whether the order of rules decides under the dialect.
     pub fn is_ordered(&self) -> bool {
         self.dialect.order == Order::FileOrder
     }
 
-    /// The groups of the file, in order.
+    /// Returns the groups of the file, in order.
     pub fn groups(&self) -> &[Group<'b>] {
         &self.groups
     }
 
-    /// The other directives of a group, or for `None` those that are for all crawlers.
+    /// Returns a group's other directives, or for `None` the global directives.
     pub fn directives_of(&self, group: Option<u32>) -> &'b [Directive<'b>] {
         let start = self.directives.partition_point(|line| line.part < group);
         let end = self.directives.partition_point(|line| line.part <= group);
         &self.directives[start..end]
     }
 
-    /// The indices of the groups that a number stands for.
+    /// Returns the indices of the groups that a number represents.
     pub fn indices_of<'i>(&'i self, id: &'i GroupsId) -> &'i [u32] {
         match (*id as usize).checked_sub(self.groups.len()) {
             None => std::slice::from_ref(id),
@@ -152,12 +152,12 @@ impl<'b> File<'b> {
         (ChosenBy::Nobody, NO_GROUPS)
     }
 
-    /// These groups, or else those for `*`.
+    /// Returns these groups, or else those for `*`.
     pub fn or_default(&self, groups: GroupsId) -> GroupsId {
         if groups == NO_GROUPS { self.default_groups } else { groups }
     }
 
-    /// The groups that name just this product token, which is in lower case.
+    /// Returns the groups that name just this product token, which is in lower case.
     fn equal(&self, token: &[u8]) -> GroupsId {
         let found = self.tokens.binary_search_by_key(&token, |&(token, _)| token);
         found.map_or(NO_GROUPS, |at| self.tokens[at].1)
@@ -207,7 +207,7 @@ impl<'b> Names<'b> {
         Names { names, is_cut }
     }
 
-    /// Whether a product token in lower case is among the names.
+    /// Returns whether a product token in lower case is among the names.
     pub fn contains(&self, token: &[u8]) -> bool {
         self.names.binary_search_by_key(&Some(token), |name| name.token).is_ok()
     }
@@ -228,7 +228,7 @@ impl Text {
         Some(groups).filter(|_| !self.is_exhausted)
     }
 
-    /// The bytes that are searched for a product token, and the first group that names one which contains it.
+    /// Returns the number of bytes searched, and the first group with a product token that contains this one.
     fn find(&self, token: &[u8]) -> (usize, GroupsId) {
         // By definition, an empty product token is in no other.
         let found = if token.is_empty() { None } else { Finder::new(token).find(&self.bytes) };
@@ -248,7 +248,7 @@ struct Ids<'d, 'b> {
 }
 
 impl Ids<'_, '_> {
-    /// The number of some groups, which are in the order of the file.
+    /// Returns the number for some groups, given in file order.
     fn of(&mut self, groups: &[u32]) -> GroupsId {
         match *groups {
             [] => NO_GROUPS,
@@ -268,7 +268,7 @@ impl Ids<'_, '_> {
     }
 }
 
-/// A product token in lower case, copied only where that changes it.
+/// Returns a product token in lower case, copied only where that changes it.
 fn lower_case<'b>(token: &'b [u8], arena: &'b Bump) -> &'b [u8] {
     if !token.iter().any(u8::is_ascii_uppercase) {
         return token;

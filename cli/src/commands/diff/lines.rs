@@ -1,4 +1,4 @@
-//! Lines of groups, and the difference between two lists of them.
+//! Group lines, and the difference between two lists.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ pub enum Line<'b> {
 }
 
 impl<'b> Line<'b> {
-    /// The value, as written.
+    /// Returns the value, as written.
     pub fn value(&self) -> &'b [u8] {
         match self {
             Line::Rule(rule) => rule.value,
@@ -25,7 +25,7 @@ impl<'b> Line<'b> {
         }
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub fn number(&self) -> u32 {
         match self {
             Line::Rule(rule) => rule.line,
@@ -33,7 +33,7 @@ impl<'b> Line<'b> {
         }
     }
 
-    /// The key, in the letter case that people use; an unknown key as written.
+    /// Returns the key, in the letter case that people use; an unknown key as written.
     pub fn key(&self) -> &'b [u8] {
         match self {
             Line::Rule(rule) => rule.kind.name().as_bytes(),
@@ -68,7 +68,7 @@ pub struct Difference<'b> {
 }
 
 impl Difference<'_> {
-    /// Whether it has no lines.
+    /// Returns whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty() && self.moved.is_empty()
     }
@@ -103,7 +103,7 @@ pub fn difference(lists: [Vec<Line<'_>>; 2], is_ordered: bool) -> Difference<'_>
     found
 }
 
-/// The lines in an order of their hashes, each once, with its first number.
+/// Returns the lines in an order of their hashes, each once, with its first number.
 fn hashed(lines: Vec<Line<'_>>) -> Vec<Hashed<'_>> {
     let mut lines: Vec<Hashed<'_>> =
         lines.into_iter().map(|line| Hashed { hash: xxh3_64(line.value()), line }).collect();
@@ -119,14 +119,14 @@ struct Hashed<'b> {
 }
 
 impl Hashed<'_> {
-    /// Compares what is written, whatever the number of the line.
+    /// Compares the text, regardless of line number.
     fn cmp(&self, other: &Hashed<'_>) -> Ordering {
         let keys = || self.line.key().cmp(other.line.key());
         self.hash.cmp(&other.hash).then_with(keys).then_with(|| self.line.value().cmp(other.line.value()))
     }
 }
 
-/// The rules that moved. Time: n log n for n rules.
+/// Returns the rules that moved. Time: n log n for n rules.
 fn moved(mut common: Vec<Both<'_>>) -> Vec<Both<'_>> {
     common.sort_unstable_by_key(|(old, _)| old.number());
     // The longest subsequence of rising new lines: for each length the end with the least line, and for each rule the

@@ -95,7 +95,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If a file or the list of URLs cannot be read, or the output cannot be written.
+/// Returns an error if a file or the list of URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     match (Loaded::is_set(&args.old)?, Loaded::is_set(&args.new)?) {

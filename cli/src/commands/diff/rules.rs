@@ -18,37 +18,37 @@ pub const MAX_TIMES_COMPARED: u64 = 2;
 /// Bytes of lines that are compared in any files, however few they have.
 pub const MIN_COMPARED_BYTES: u64 = 1 << 20;
 
-/// What a line costs besides the bytes of its value.
+/// The cost of a line in addition to its value's bytes.
 const LINE_BYTES: u64 = 16;
 
-/// What happened to the groups of a product token.
+/// A change to a product token's groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
     /// It has groups in both files, or in neither.
     Kept,
-    /// It has none any more.
+    /// Its groups were removed.
     Removed,
-    /// It had none before.
+    /// Its groups were added.
     Added,
 }
 
 /// The changes for some names. Small: two files of 16 MB have more than a million.
 #[derive(Clone, Copy)]
 pub struct Change {
-    /// What happened to the groups.
+    /// The kind of change.
     pub fate: Fate,
-    /// Whether the change is that of the default group, which is listed alone.
+    /// Whether the change affects the default group, which is listed alone.
     pub is_default: bool,
     /// The place of the lines among all that are listed.
     start: u32,
     removed: u32,
     added: u32,
     moved: u32,
-    /// The first of the names and the end of them, by their place in the order of groups.
+    /// The range of names, by their place in the group order.
     names: (u32, u32),
 }
 
-/// A place among names, changes or lines, of which two files have fewer than 2^32 together.
+/// Returns an index of a name, change or line. Two files have fewer than 2^32 of each.
 fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -73,13 +73,13 @@ pub struct Changes<'f, 'b> {
     pub compared_bytes: u64,
 }
 
-/// Compares the groups of every name. Time: n log n for n bytes of lines and of user-agent lines.
+/// Compares every name's groups. Time: n log n for n bytes, user-agent lines included.
 pub fn compare<'f, 'b>(names: &'f Names<'b>, files: &[File<'b>; 2]) -> Changes<'f, 'b> {
     let costs = files.each_ref().map(File::costs);
     let budget = (MAX_TIMES_COMPARED * costs.iter().flatten().sum::<u64>()).max(MIN_COMPARED_BYTES);
     let groups_of = |&at: &u32| names.names[at as usize].groups;
     let mut by_groups: Vec<u32> = (0..names.names.len() as u32).collect();
-    // The default group is first, and alone: what is said of it is put differently.
+    // The default group is first and separate, because its messages are worded differently.
     by_groups[1..].sort_by_key(groups_of);
     let for_all = files.each_ref().map(|file| file.directives_of(None).iter().map(Line::Directive).collect());
     let mut changes = Changes {
@@ -113,7 +113,7 @@ pub fn compare<'f, 'b>(names: &'f Names<'b>, files: &[File<'b>; 2]) -> Changes<'
 }
 
 impl<'b> File<'b> {
-    /// What it costs to compare each group.
+    /// Returns the cost of comparing each group.
     fn costs(&self) -> Vec<u64> {
         let cost = |line: Line<'_>| line.value().len() as u64 + LINE_BYTES;
         (0..self.groups().len() as u32).map(|group| self.lines_of(group).map(cost).sum()).collect()
@@ -123,7 +123,7 @@ impl<'b> File<'b> {
         self.indices_of(&id).iter().filter_map(|&at| costs.get(at as usize)).sum()
     }
 
-    /// The lines of a group: its rules, and the other directives that are for it alone.
+    /// Returns the lines of a group: its rules, and the other directives that are for it alone.
     fn lines_of(&self, group: u32) -> impl Iterator<Item = Line<'b>> {
         let rules = self.groups().get(group as usize).map_or(&[][..], |group| group.rules);
         rules.iter().map(Line::Rule).chain(self.directives_of(Some(group)).iter().map(Line::Directive))
@@ -131,7 +131,7 @@ impl<'b> File<'b> {
 }
 
 impl<'b> Changes<'_, 'b> {
-    /// Compares the groups of some names; `names` is their place in the order of groups.
+    /// Compares some names' groups; `names` is their place in the group order.
     fn compare(&mut self, files: &[File<'b>; 2], groups: [GroupsId; 2], is_default: bool, names: (usize, usize)) {
         let fate = match groups.map(|id| id == NO_GROUPS) {
             [false, true] => Fate::Removed,
@@ -164,7 +164,7 @@ impl<'b> Changes<'_, 'b> {
         self.changes.push(change);
     }
 
-    /// Whether nothing changed, as far as it was compared.
+    /// Returns whether nothing changed, as far as it was compared.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.not_compared.is_empty() && self.for_all.is_empty()
     }
@@ -218,20 +218,20 @@ impl<'b> Changes<'_, 'b> {
         (hashed.into_iter().map(|(_, at)| at).collect(), runs)
     }
 
-    /// The places of the names of a change, by its place.
+    /// Returns the places of a change's names, by its place.
     fn names_of(&self, at: u32) -> impl Iterator<Item = u32> {
         let (start, end) = self.changes[at as usize].names;
         self.by_groups[start as usize..end as usize].iter().copied()
     }
 
-    /// The lines of a change: those that were removed, those that were added, and pairs of those that moved.
+    /// Returns a change's lines: removed, added, and pairs for moved rules.
     pub fn lines_of(&self, change: &Change) -> [&[Line<'b>]; 3] {
         let (removed, rest) = self.lines[change.start as usize..].split_at(change.removed as usize);
         let (added, rest) = rest.split_at(change.added as usize);
         [removed, added, &rest[..2 * change.moved as usize]]
     }
 
-    /// What a change consists of: equal for changes that read the same. A line with its number is one line of its file.
+    /// Returns a change's contents, equal for changes that read the same. A numbered line is one line of its file.
     fn key_of(&self, change: &Change) -> impl Iterator<Item = u32> {
         let numbers = [u32::from(change.is_default), change.fate as u32, change.removed, change.added];
         numbers.into_iter().chain(self.lines_of(change).into_iter().flatten().map(Line::number))
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_what_is_compared_holds_at_its_edges() {
-        // A common group that three names share, each with a group of its own.
+        // A common group that three names share, each with its own group.
         let file = |len: usize| {
             let common = format!("user-agent: a\nuser-agent: b\nuser-agent: c\nallow: /{}\n", "x".repeat(len - 1));
             common + "user-agent: a\nallow:\nuser-agent: b\nallow:\nuser-agent: c\nallow:\n"

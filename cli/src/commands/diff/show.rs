@@ -1,4 +1,4 @@
-//! What changed, written for people and as JSON.
+//! Prints changes as text and as JSON.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use reptile_records::text::printable;
 /// changes are listed together.
 ///
 /// # Errors
-/// If `out` cannot be written.
+/// Returns an error if `out` cannot be written.
 pub fn text(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop> {
     let for_all = &changes.for_all;
     if !for_all.is_empty() {
@@ -34,7 +34,7 @@ pub fn text(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop>
     Ok(())
 }
 
-/// The name at a place, as it is written in a file.
+/// Returns the name at a place, as it is written in a file.
 fn name<'b>(changes: &Changes<'_, 'b>, at: u32) -> &'b [u8] {
     changes.names.names[at as usize].token.unwrap_or(b"*")
 }
@@ -74,7 +74,7 @@ fn write_lines(removed: &[Line<'_>], added: &[Line<'_>], out: &mut impl Write) -
     Ok(())
 }
 
-/// A line as it is shown.
+/// Returns a line as it is shown.
 fn shown(line: &Line<'_>) -> String {
     format!("{}: {}", printable(line.key()), printable(line.value())).trim_end().to_owned()
 }
@@ -116,7 +116,7 @@ struct ChangeJson {
 /// Writes an object for each change.
 ///
 /// # Errors
-/// If `out` cannot be written.
+/// Returns an error if `out` cannot be written.
 pub fn json(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop> {
     let of = |lines: &[Line<'_>]| lines.iter().map(LineJson::from).collect();
     let names = |places: &[u32]| -> Vec<String> {

@@ -31,15 +31,15 @@ pub struct Row {
     agent: Resolved,
 }
 
-/// A row for each crawler.
+/// Returns a row for each crawler.
 pub fn rows_of(agents: Vec<Resolved>) -> Vec<Row> {
     agents.into_iter().map(|agent| Row { names: Few::of([agent.name.clone()], 1), agent }).collect()
 }
 
-/// A row for each pair of groups that the product tokens of the files obey.
+/// Returns a row for each pair of groups that the files' product tokens obey.
 ///
 /// # Errors
-/// If there are more than [`MAX_ROWS`].
+/// Returns an error if there are more than [`MAX_ROWS`].
 pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect) -> Result<Vec<Row>, Failure> {
     let mut rows: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, name) in names.names.iter().enumerate() {
@@ -99,7 +99,7 @@ pub fn compare(
 }
 
 impl Row {
-    /// A verdict that changed, as a line.
+    /// Returns a verdict that changed, as a line.
     fn change(&self, url: &[u8], old: (Verdict, u32), new: (Verdict, u32), is_json: bool) -> Result<String, Failure> {
         if !is_json {
             let (url, names) = (printable(url).replace('\t', "%09"), printable(self.names.list().as_bytes()));
@@ -116,7 +116,7 @@ impl Row {
     }
 }
 
-/// The verdict of one file, and the line of the deciding rule or 0.
+/// One file's verdict, and the deciding rule's line or 0.
 fn decide(policy: Option<&Policy<'_>>, agent: &Agent, path: &[u8]) -> Result<(Verdict, u32), FormatError> {
     let Some(policy) = policy else { return Ok((Verdict::Allow, 0)) };
     let explanation = policy.explain(agent, path)?;

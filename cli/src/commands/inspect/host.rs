@@ -1,4 +1,4 @@
-//! What a set has for one host: the policies of its origins, and the automata of a crawler.
+//! A host's contents in a set: its origins' policies, and a crawler's automata.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -14,10 +14,10 @@ use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use reptile_records::text::printable;
 
-/// Bytes of the automaton of a ruleset that can be printed. The whole set of 4,231 real files has 6.7 MB.
+/// Maximum size of a printable automaton in bytes. The whole set for 4,231 real files has 6.7 MB.
 pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;
 
-/// The size and the shape of a ruleset.
+/// Returns the size and the shape of a ruleset.
 pub fn describe(ruleset: &Ruleset<'_>) -> String {
     let Shape { trie, wildcards, fallbacks } = ruleset.shape();
     let mut parts = vec![

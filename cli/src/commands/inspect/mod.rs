@@ -1,5 +1,5 @@
-//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]), and in a set
-//! by time when each policy was in force ([`spans`]).
+//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]), and in a
+//! set by time when each policy was in force ([`spans`]).
 //!
 //! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is
 //! written as it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes
@@ -31,7 +31,7 @@ use crate::url_list::refuse_file_as_host;
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
-/// The number of rulesets, the largest first, that are listed.
+/// Maximum number of rulesets listed, the largest first.
 const LARGEST: usize = 5;
 
 /// Show what a set holds, or what it holds for one host
@@ -102,7 +102,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
+/// Returns an error if the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("inspect", &args.set, args.origin.as_deref())?;
     refuse_file_as_host(&args.set, args.origin.as_deref())?;
@@ -187,7 +187,7 @@ impl Wanted {
     /// Reads a host, host:port or URL.
     ///
     /// # Errors
-    /// If the host or the port is invalid.
+    /// Returns an error if the host or the port is invalid.
     pub fn read(text: &str, schemes: &[Scheme]) -> Result<Wanted> {
         if let Ok(url) = split(text.as_bytes()) {
             let origin = Origin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
@@ -204,7 +204,7 @@ impl Wanted {
         Ok(Wanted { host: http.host, schemes, port })
     }
 
-    /// Whether an origin is among them.
+    /// Returns whether an origin is among them.
     pub fn fits(&self, entry: &OriginRecord<'_>) -> bool {
         *entry.host == *self.host
             && self.schemes.contains(&entry.scheme)
@@ -235,7 +235,7 @@ fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::resul
     Ok(())
 }
 
-/// The figures of a whole set as JSON.
+/// Returns the figures of a whole set as JSON.
 fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, FormatError> {
     let reading = set.reading();
     let mut rulesets = Vec::new();
@@ -261,7 +261,7 @@ fn overview_json(set: &Set<&[u8]>, bytes: usize) -> std::result::Result<Value, F
     }))
 }
 
-/// The numbers of the largest rulesets, the largest first.
+/// Returns the numbers of the largest rulesets, the largest first.
 fn largest(set: &Set<&[u8]>) -> std::result::Result<Vec<u32>, FormatError> {
     let mut largest = Vec::new();
     for number in 0..set.rulesets().len() {

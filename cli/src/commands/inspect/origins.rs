@@ -24,7 +24,7 @@ struct Listed {
 /// Writes a line for each origin, as it comes: a set may have millions.
 ///
 /// # Errors
-/// If the set is damaged, or `out` cannot be written.
+/// Returns an error if the set is damaged, or `out` cannot be written.
 pub fn write(set: &Set<&[u8]>, is_json: bool, out: &mut impl Write) -> Result<(), Stop> {
     for entry in set.origins() {
         let entry = entry?;
@@ -48,12 +48,12 @@ pub fn write(set: &Set<&[u8]>, is_json: bool, out: &mut impl Write) -> Result<()
     Ok(())
 }
 
-/// An origin as scheme, host and port.
+/// Returns an origin as scheme, host and port.
 pub fn name_of(entry: &OriginRecord<'_>) -> String {
     format!("{}://{}:{}", entry.scheme.as_str(), printable(entry.host), entry.port)
 }
 
-/// The policy source in a few words.
+/// Returns the policy source in a few words.
 pub fn source_name(source: PolicySource) -> String {
     match source {
         PolicySource::LastGoodCopy(cause) => format!("last good copy: {cause}"),

@@ -1,4 +1,4 @@
-//! What was in force when for an origin of a set by time.
+//! The active periods of an origin's policies, for sets with times.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,10 +21,10 @@ struct SpanJson<'a> {
     policy: u32,
 }
 
-/// The policies of an origin: those that were ever in force in a set by time, each once, else the one that decides.
+/// Returns an origin's policies: every policy ever active in a set with times, each once, or else the deciding policy.
 ///
 /// # Errors
-/// If the set is damaged.
+/// Returns an error if the set is damaged.
 pub fn policies_of<'s>(set: &'s Set<&[u8]>, entry: &OriginRecord<'s>) -> Result<Vec<Policy<'s>>, FormatError> {
     let mut policies = BTreeMap::new();
     for span in set.site_of(entry)?.spans()? {
@@ -36,11 +36,11 @@ pub fn policies_of<'s>(set: &'s Set<&[u8]>, entry: &OriginRecord<'s>) -> Result<
     Ok(policies.into_values().collect())
 }
 
-/// Writes the spans of time of an origin and what was in force in each, for people or as JSON. Nothing for a set that is
+/// Writes an origin's periods and the active policy in each, as text or JSON. Writes nothing for a set that is
 /// not by time.
 ///
 /// # Errors
-/// If the set is damaged, or `out` cannot be written.
+/// Returns an error if the set is damaged, or `out` cannot be written.
 pub fn write_spans(
     set: &Set<&[u8]>,
     entry: &OriginRecord<'_>,

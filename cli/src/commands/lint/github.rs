@@ -1,8 +1,8 @@
-//! Findings as commands for GitHub Actions, which shows them beside the lines of the file.
+//! Findings as commands for GitHub Actions, which shows them next to the file's lines.
 
 use reptile::lint::{Finding, Severity};
 
-/// A finding as a command, on a line of its own.
+/// Returns a finding as a command on a separate line.
 pub fn annotation(name: &str, finding: &Finding) -> String {
     let level = match finding.severity {
         Severity::Error => "error",
@@ -15,7 +15,7 @@ pub fn annotation(name: &str, finding: &Finding) -> String {
     format!("::{level} file={name},line={},title={code}::{message}\n", finding.line)
 }
 
-/// A text as the commands want it; a property also ends at a comma or a colon.
+/// Returns a text as the commands want it; a property also ends at a comma or a colon.
 fn escaped(text: &str, is_property: bool) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     if is_property { text.replace(':', "%3A").replace(',', "%2C") } else { text }

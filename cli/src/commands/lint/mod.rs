@@ -122,9 +122,9 @@ struct Report<'a> {
     /// The host of `--host`.
     host: Option<Vec<u8>>,
     output: BufWriter<Output>,
-    /// The number of findings of each kind.
+    /// Number of findings per kind.
     counts: BTreeMap<(Reverse<Severity>, Code), u64>,
-    /// The number of files with findings of each kind.
+    /// Number of files with findings, per kind.
     files_with: BTreeMap<(Reverse<Severity>, Code), u64>,
     files: u64,
     /// Whether a finding was printed.
@@ -141,7 +141,7 @@ struct Report<'a> {
 /// Runs the command.
 ///
 /// # Errors
-/// If an input cannot be read, or the output cannot be written.
+/// Returns an error if an input cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     if args.list {
         return list();
@@ -188,7 +188,7 @@ impl Report<'_> {
     /// Checks an item of an input, if it is a robots.txt.
     fn item(&mut self, item: Item) -> Result<()> {
         match item {
-            // The body of an error page is not a robots.txt, whatever it holds.
+            // An error page's body is never a robots.txt.
             Item::Robots(Robots { name, origins, capture, body: Some(body), .. })
                 if capture.status.is_none_or(|status| status / 100 == 2) =>
             {
@@ -335,7 +335,7 @@ fn host_of(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// A finding as people read it.
+/// Returns a finding as people read it.
 fn text_of(name: &str, finding: &Finding) -> String {
     let Finding { line, severity, code, message, fix } = finding;
     let fix = fix.as_ref().map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Findings as SARIF 2.1.0, the format of code scanning. The results are written one by one, so that memory does not grow
-//! with their number.
+//! Findings as SARIF 2.1.0, the format of code scanning. The results are written one by one, so that memory does not
+//! grow with their number.
 
 use reptile::lint::{Code, Finding, Severity};
 use serde_json::json;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::error::Result;
 use crate::outputs::json::json_line;
 
-/// What comes before the results: the tool and its kinds of findings.
+/// Returns the text before the results: the tool and its kinds of findings.
 pub fn start() -> Result<String> {
     let rules: Vec<_> = Code::ALL
         .iter()
@@ -21,10 +21,10 @@ pub fn start() -> Result<String> {
     ))
 }
 
-/// What comes after them.
+/// The text after the results.
 pub const END: &str = "]}]}\n";
 
-/// A finding as a result.
+/// Returns a finding as a result.
 pub fn result(name: &str, finding: &Finding, has_results: &mut bool) -> Result<String> {
     let level = match finding.severity {
         Severity::Error => "error",
@@ -47,7 +47,7 @@ pub fn result(name: &str, finding: &Finding, has_results: &mut bool) -> Result<S
     Ok(format!("{comma}{}", json_line(&result)?))
 }
 
-/// A path as a relative or absolute reference: all but what a path may have is percent-encoded.
+/// Returns a path as a relative or absolute reference. Characters not allowed in a path are percent-encoded.
 fn uri(name: &str) -> String {
     let mut uri = String::with_capacity(name.len());
     for byte in name.bytes() {

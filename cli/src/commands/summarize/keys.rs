@@ -1,4 +1,4 @@
-//! What an origin is called in the output: as a URL, or by a key that other tables have.
+//! An origin's name in the output: a URL, or a key shared with other tables.
 
 use std::io::Write as _;
 
@@ -20,7 +20,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// The name of the column.
+    /// Returns the name of the column.
     pub fn name(self) -> &'static str {
         match self {
             Key::Url => "url",
@@ -65,7 +65,7 @@ fn push_port(origin: &OriginRef<'_>, text: &mut Vec<u8>) {
     }
 }
 
-/// The host without a first label `www`, or `www` and digits.
+/// Returns the host without a first label `www`, or `www` and digits.
 fn without_www(host: &[u8]) -> &[u8] {
     let rest = host.strip_prefix(b"www").unwrap_or_default();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

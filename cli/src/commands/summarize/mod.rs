@@ -1,4 +1,4 @@
-//! `reptile summarize`: what whole origins allow to crawlers.
+//! `reptile summarize`: crawler access per origin.
 //!
 //! The proofs are the compiler's (`reptile::reason`). [`subjects`] finds the origins, [`sites`] those that belong
 //! together, [`keys`] names them, [`statements`] makes each proof once, [`rows`] writes.
@@ -118,7 +118,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// If the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
+/// Returns an error if the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     if let Some(origins) = &args.origins {
         refuse_swapped("summarize", &args.set, origins.to_str())?;
@@ -181,7 +181,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(loaded.report.as_ref().is_some_and(Report::any_bad)))
 }
 
-/// The columns that name what a row is about.
+/// Returns the columns that name what a row is about.
 fn keys(args: &Args) -> Result<Vec<Key>> {
     match (&args.keys[..], args.by_site) {
         ([], true) => Ok(vec![Key::Host]),
@@ -228,7 +228,7 @@ struct Summarizer<'s> {
 }
 
 impl<'s> Summarizer<'s> {
-    /// Writes a row for each agent and each origin or site, of the list or else of the set.
+    /// Writes a row for each agent and each origin or site in the list, or else in the set.
     fn write_all(&mut self, args: &Args, progress: &Progress, sink: &mut Sink) -> std::result::Result<(), Stop> {
         let set = self.set;
         let list = args.origins.as_deref();

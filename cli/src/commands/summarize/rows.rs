@@ -1,4 +1,5 @@
-//! The rows of the output: a row for each origin and agent, or for each site and agent, with the same columns for every agent.
+//! The rows of the output: a row for each origin and agent, or for each site and agent, with the same columns for
+//! every agent.
 
 use reptile::urls::OriginRef;
 
@@ -8,7 +9,7 @@ use super::statements::{Access, Said};
 use crate::outputs::columns::Format;
 use crate::outputs::parquet::Kind;
 
-/// The names of all columns.
+/// Returns the names of all columns.
 fn names(columns: &[(String, Kind)]) -> Vec<&str> {
     columns.iter().map(|(name, _)| &**name).collect()
 }
@@ -17,14 +18,14 @@ fn names(columns: &[(String, Kind)]) -> Vec<&str> {
 pub struct Rows {
     format: Format,
     keys: Vec<Key>,
-    /// The names of all columns, and what is in them.
+    /// The names and contents of all columns.
     columns: Vec<(String, Kind)>,
-    /// What stands before each cell.
+    /// The prefix of each cell.
     leads: Vec<Vec<u8>>,
 }
 
 impl Rows {
-    /// A row for each origin and agent.
+    /// Returns a row for each origin and agent.
     pub fn of_origins(format: Format, keys: Vec<Key>) -> Rows {
         let columns = [
             ("agent", Kind::Word),
@@ -39,7 +40,7 @@ impl Rows {
         Rows::new(format, keys, columns)
     }
 
-    /// A row for each site and agent.
+    /// Returns a row for each site and agent.
     pub fn of_sites(format: Format, keys: Vec<Key>) -> Rows {
         let origins = ORIGINS.map(|origin| (origin.name, Kind::Word));
         let columns = [("agent", Kind::Word)].into_iter().chain(origins).chain([("agree", Kind::Word)]);
@@ -53,19 +54,19 @@ impl Rows {
         Rows { format, keys, columns, leads }
     }
 
-    /// The names of the columns, and what is in them.
+    /// Returns the names and contents of the columns.
     pub fn columns(&self) -> &[(String, Kind)] {
         &self.columns
     }
 
-    /// The names of the columns, as a line.
+    /// Returns the names of the columns, as a line.
     pub fn header(&self) -> Vec<u8> {
         let mut header = self.format.header(&names(&self.columns));
         header.push(b'\n');
         header
     }
 
-    /// Appends the row of an agent at an origin. A line of a list that names no origin stands for its own keys.
+    /// Appends an agent's row for an origin. A list line without an origin is its own key.
     pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, said: &Said<'_>, text: &mut Vec<u8>) {
         let mut cells = self.begin(origin, agent, text);
         cells.push(said.access.name().as_bytes());
@@ -76,7 +77,7 @@ impl Rows {
         cells.end();
     }
 
-    /// Appends the row of an agent at a site, with what each origin says, and whether they agree.
+    /// Appends an agent's row for a site, with each origin's access and whether they agree.
     pub fn push_site(
         &self,
         site: Result<OriginRef<'_>, &[u8]>,

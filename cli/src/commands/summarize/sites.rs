@@ -1,4 +1,5 @@
-//! Sites: a host with `www.` and without it, by http and by https. People mean one site, and a robots.txt is for one origin.
+//! Sites: a host with `www.` and without it, by http and by https. People mean one site, and a robots.txt is for one
+//! origin.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ const fn origin(name: &'static str, scheme: Scheme, has_www: bool) -> SiteOrigin
     SiteOrigin { name, scheme, has_www }
 }
 
-/// The origins of a site, in the order of their columns.
+/// A site's origins, in column order.
 pub const ORIGINS: [SiteOrigin; 4] = [
     origin("https", Scheme::Https, false),
     origin("http", Scheme::Http, false),
@@ -52,14 +53,14 @@ impl<'s> Site<'s> {
         Ok(Site { host: Ok(host.to_vec()), policies })
     }
 
-    /// The origin that stands for the site, or the line that names none.
+    /// Returns the site's representative origin, or the line without one.
     pub fn origin(&self) -> Result<OriginRef<'_>, &[u8]> {
         let of_host = |host| OriginRef { scheme: Scheme::Https, host, port: Scheme::Https.default_port() };
         self.host.as_deref().map(of_host).map_err(Vec::as_slice)
     }
 }
 
-/// The host of the site that an origin belongs to. `None` if it belongs to none: it has another port or scheme.
+/// Returns the host of the site that an origin belongs to. `None` if it belongs to none: it has another port or scheme.
 fn host_of_site<'o>(origin: &OriginRef<'o>) -> Option<&'o [u8]> {
     let is_usual = origin.port == origin.scheme.default_port();
     if !is_usual || !matches!(origin.scheme, Scheme::Http | Scheme::Https) {
@@ -70,11 +71,11 @@ fn host_of_site<'o>(origin: &OriginRef<'o>) -> Option<&'o [u8]> {
     Some(without.unwrap_or(origin.host))
 }
 
-/// Hands every site of a set to `work`, in the order of their first origins in the set. Returns how many origins belong to no
-/// site.
+/// Hands every site of a set to `work`, in the order of their first origins in the set. Returns how many origins belong
+/// to no site.
 ///
 /// # Errors
-/// If the set is damaged, and those of `work`.
+/// Returns an error if the set is damaged or `work` fails.
 pub fn each_stored_site<'s>(
     set: &'s Set<&'s [u8]>,
     mut work: impl FnMut(Site<'s>) -> Result<(), Stop>,
@@ -88,7 +89,7 @@ pub fn each_stored_site<'s>(
             continue;
         };
         let site = Site::find(set, host)?;
-        // The first of its origins in the order of the columns brings the site, so that it comes once.
+        // A site is reported at its first origin in column order, so that it appears once.
         let has_www = host.len() != origin.host.len();
         let first = ORIGINS.into_iter().zip(&site.policies).find(|(_, policy)| policy.is_some());
         if first.is_some_and(|(first, _)| (first.scheme, first.has_www) == (origin.scheme, has_www)) {
@@ -98,10 +99,10 @@ pub fn each_stored_site<'s>(
     Ok(others)
 }
 
-/// Hands the site of each line of a list to `work`.
+/// Passes each list line's site to `work`.
 ///
 /// # Errors
-/// If the list cannot be read or the set is damaged, and those of `work`.
+/// Returns an error if the list is unreadable, the set is damaged, or `work` fails.
 pub fn each_listed_site<'s>(
     set: &'s Set<&'s [u8]>,
     list: &Path,
@@ -116,7 +117,7 @@ pub fn each_listed_site<'s>(
     })
 }
 
-/// What a line says that names no site.
+/// Returns the text of a line without a site.
 fn line_of(name: &Name<'_>) -> Vec<u8> {
     match name {
         Name::Listed(origin) => origin.to_string().into_bytes(),
@@ -141,8 +142,8 @@ impl Agreement {
     pub const ALL: [Agreement; 5] =
         [Agreement::Same, Agreement::Different, Agreement::One, Agreement::Unknown, Agreement::Invalid];
 
-    /// Whether the origins that the set has say the same: that all is allowed, that all is disallowed, or what the same rules
-    /// allow.
+    /// Returns whether the origins that the set has say the same: that all is allowed, that all is disallowed, or what
+    /// the same rules allow.
     pub fn of(said: &[Access; ORIGINS.len()], deciding: &[Option<Deciding>; ORIGINS.len()]) -> Agreement {
         let known: Vec<(&Access, &Deciding)> =
             said.iter().zip(deciding).filter_map(|(said, deciding)| Some((said, deciding.as_ref()?))).collect();
@@ -158,7 +159,7 @@ impl Agreement {
         }
     }
 
-    /// The word for it in the column.
+    /// Returns the word for it in the column.
     pub fn cell(self) -> &'static str {
         match self {
             Agreement::Same => "yes",
@@ -167,7 +168,7 @@ impl Agreement {
         }
     }
 
-    /// The words for it in the summary.
+    /// Returns the words for it in the summary.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::Same => "same",

@@ -1,4 +1,4 @@
-//! What the rules of each origin say to each agent, every ruleset examined once.
+//! Each origin's access for each agent. Every ruleset is examined once.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use reptile::contents::{Agent, FormatError, Policy, Ruleset, Set};
 use reptile::reason::{Extent, Reasoner, Statement};
 use reptile::{Group, Reason, Verdict};
 
-/// What an origin allows to an agent.
+/// An agent's access to an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Allowed,
@@ -23,7 +23,7 @@ impl Access {
     pub const ALL: [Access; 6] =
         [Access::Allowed, Access::Disallowed, Access::Partial, Access::Unknown, Access::Unproved, Access::Invalid];
 
-    /// The word for it in output.
+    /// Returns the word for it in output.
     pub fn name(self) -> &'static str {
         match self {
             Access::Allowed => "allowed",
@@ -36,7 +36,7 @@ impl Access {
     }
 }
 
-/// What decides for an agent at an origin.
+/// The deciding rules or verdict for an agent at an origin.
 pub enum Deciding {
     /// No rules: the same verdict for every path.
     One { verdict: Verdict, group: Group, reason: Reason },
@@ -45,10 +45,10 @@ pub enum Deciding {
 }
 
 impl Deciding {
-    /// What decides for an agent under a policy.
+    /// Returns the deciding rules or verdict for an agent under a policy.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn of(policy: &Policy<'_>, agent: &Agent) -> Result<Deciding, FormatError> {
         let (source, group) = (policy.source()?, policy.group_of(agent)?);
         if source.verdict().is_some() {
@@ -64,7 +64,7 @@ impl Deciding {
         Ok(Deciding::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
     }
 
-    /// The numbers of the rulesets, if rules decide.
+    /// Returns the numbers of the rulesets, if rules decide.
     pub fn rulesets(&self) -> Option<&[u32]> {
         match self {
             Deciding::One { .. } => None,
@@ -93,7 +93,7 @@ impl Statements {
     /// Examines what is not known yet, on all threads.
     ///
     /// # Errors
-    /// If the set is damaged.
+    /// Returns an error if the set is damaged.
     pub fn examine<'d>(
         &mut self,
         set: &Set<&[u8]>,
@@ -113,13 +113,13 @@ impl Statements {
         Ok(())
     }
 
-    /// What is said of a ruleset, or of several that decide together, if it was examined.
+    /// Returns the statement about one or more rulesets that decide together, if examined.
     pub fn get(&self, rulesets: &[u32]) -> Option<&Statement> {
         self.known.get(rulesets)
     }
 }
 
-/// What is written of an agent at an origin.
+/// The output about an agent at an origin.
 pub struct Said<'s> {
     pub access: Access,
     pub group: Group,
@@ -130,12 +130,12 @@ pub struct Said<'s> {
 }
 
 impl Statements {
-    /// What is to be written of a line that names no origin.
+    /// Returns the output for a line without an origin.
     pub fn invalid() -> Said<'static> {
         Said { access: Access::Invalid, group: Group::None, rules: [0; 2], reason: Reason::NoUrl, examples: [b""; 2] }
     }
 
-    /// What is to be written; `None` stands for an origin that the set does not have.
+    /// Returns the output; `None` means an origin that is not in the set.
     pub fn said<'s>(&'s self, deciding: Option<&Deciding>) -> Said<'s> {
         let nothing = |access, group, reason| Said { access, group, rules: [0; 2], reason, examples: [b""; 2] };
         match deciding {
@@ -145,7 +145,7 @@ impl Statements {
                 nothing(access, *group, *reason)
             }
             Some(Deciding::Rules { rulesets, group, reason }) => match self.get(rulesets) {
-                // Whatever is to be written was examined before.
+                // All of these were examined earlier.
                 None => nothing(Access::Unproved, *group, *reason),
                 Some(statement) => said_of(statement, *group, *reason),
             },
@@ -153,7 +153,7 @@ impl Statements {
     }
 }
 
-/// What is written of rules.
+/// Returns the output for rules.
 fn said_of(statement: &Statement, group: Group, reason: Reason) -> Said<'_> {
     let rules = [statement.allow_rules, statement.disallow_rules];
     let (access, examples): (Access, [&[u8]; 2]) = match &statement.extent {

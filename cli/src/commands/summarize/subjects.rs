@@ -1,4 +1,4 @@
-//! What a summary speaks of: each origin of a set, or those of a list.
+//! The subjects of a summary: a set's origins, or a list's.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub struct Subject<'s> {
 }
 
 impl Name<'_> {
-    /// The origin; `None` for a line that names none.
+    /// Returns the origin; `None` for a line that names none.
     pub fn origin(&self) -> Option<OriginRef<'_>> {
         match self {
             Name::Stored(record) => Some(OriginRef { scheme: record.scheme, host: record.host, port: record.port }),
@@ -37,17 +37,17 @@ impl Name<'_> {
         }
     }
 
-    /// The origin that keys are made of, or the line that stands for them.
+    /// Returns the origin behind the keys, or the line used instead.
     pub fn key(&self) -> Result<OriginRef<'_>, &[u8]> {
         let line: &[u8] = if let Name::Invalid(line) = self { line } else { b"" };
         self.origin().ok_or(line)
     }
 }
 
-/// Hands every origin of a set to `work`, in the order of the set.
+/// Passes every origin to `work`, in set order.
 ///
 /// # Errors
-/// If the set is damaged, and those of `work`.
+/// Returns an error if the set is damaged or `work` fails.
 pub fn each_stored<'s>(
     set: &'s Set<&'s [u8]>,
     mut work: impl FnMut(Subject<'s>) -> Result<(), Stop>,
@@ -60,10 +60,10 @@ pub fn each_stored<'s>(
     Ok(())
 }
 
-/// Hands the origin of each line of a list to `work`.
+/// Passes each list line's origin to `work`.
 ///
 /// # Errors
-/// If the list cannot be read or the set is damaged, and those of `work`.
+/// Returns an error if the list is unreadable, the set is damaged, or `work` fails.
 pub fn each_listed<'s>(
     set: &'s Set<&'s [u8]>,
     list: &Path,
@@ -78,10 +78,10 @@ pub fn each_listed<'s>(
     })
 }
 
-/// Hands what each line of a list names to `work`.
+/// Passes the subject of each list line to `work`.
 ///
 /// # Errors
-/// If the list cannot be read, and those of `work`.
+/// Returns an error if the list is unreadable or `work` fails.
 pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), Stop>) -> Result<(), Stop> {
     let mut chunks = Chunks::new(open(list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
@@ -101,7 +101,7 @@ pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), 
     Ok(())
 }
 
-/// The origin that a line names: that of a URL, or that of a host under https.
+/// Returns the origin in a line: a URL's origin, or a host's https origin.
 fn named(line: &[u8]) -> Name<'static> {
     let text = std::str::from_utf8(line.get(..MAX_URL_BYTES).unwrap_or(line)).unwrap_or_default();
     let origins = origins_of_name(text.trim(), &Naming::Hosts(vec![Scheme::Https]));

@@ -12,7 +12,7 @@ use crate::outputs::align::{pad, width};
 use crate::outputs::style::Style;
 use reptile_records::text::printable;
 
-/// Cells of the column of URLs. A wider URL pushes the rest of its line to the right.
+/// Width of the URL column. A wider URL pushes the rest of its line to the right.
 const MAX_COLUMN: usize = 60;
 
 /// The answers with `--brief`: one line for each URL and agent.
@@ -53,7 +53,7 @@ impl<'t> Brief<'t> {
     }
 }
 
-/// The answers in full: the group, the rules and the reason for each URL and agent.
+/// Returns the answers in full: the group, the rules and the reason for each URL and agent.
 pub fn full(tested: &Tested<'_>, full: bool) -> String {
     let Tested { column, answers, .. } = tested;
     let mut text = String::new();

@@ -16,17 +16,17 @@ use crate::error::Stop;
 use crate::outputs::align::{pad, width};
 use crate::sets::agents::agents_under;
 
-/// Cells of a column of the table. A wider URL pushes the rest of its row to the right.
+/// Width of a table column. A wider URL pushes the rest of its row to the right.
 const MAX_COLUMN: usize = 60;
 
-/// Every dialect with its place in the table, the one with which the others are compared first.
+/// Returns every dialect with its place in the table, the one with which the others are compared first.
 pub fn from_reference(asked: &Dialect) -> impl Iterator<Item = (usize, &'static Dialect)> {
     let places = ALL.into_iter().enumerate();
     let (first, others): (Vec<_>, Vec<_>) = places.partition(|(_, dialect)| *dialect == asked);
     first.into_iter().chain(others)
 }
 
-/// What is shown of an answer under one dialect.
+/// The visible parts of an answer under one dialect.
 struct Kept {
     verdict: Verdict,
     line: u32,
@@ -36,8 +36,8 @@ struct Kept {
     reasons: String,
 }
 
-/// Writes the answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree. The file is
-/// read under one dialect after the other.
+/// Writes the answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree. The file
+/// is read under one dialect after the other.
 pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
     let mut kept: Vec<Vec<Kept>> = ALL.iter().map(|_| Vec::new()).collect();
     let mut reference = 0;
@@ -65,7 +65,7 @@ pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<
     Ok(())
 }
 
-/// The answers for each URL and agent, with the URL.
+/// Returns the answers for each URL and agent, with the URL.
 fn answered<'q>(
     column: &'q Column<'_>,
     urls: &'q [Vec<u8>],
@@ -73,7 +73,7 @@ fn answered<'q>(
     urls.iter().flat_map(|url| (0..column.agents.len()).map(|agent| (&**url, column.answer(url, agent))))
 }
 
-/// The table, the reasons, the remarks and the count of what differs.
+/// Returns the table, the reasons, the remarks and the count of what differs.
 fn table<'q>(
     kept: &[Vec<Kept>],
     reference: usize,
@@ -118,7 +118,7 @@ fn table<'q>(
     text
 }
 
-/// The remarks about a URL, with the dialect where it takes bytes as they come.
+/// Returns the remarks about a URL, with the dialect where it takes bytes as they come.
 fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
     let dialect = column.reading.dialect();
     let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
@@ -140,7 +140,7 @@ fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u
         lines.push(format!("{}{read_as}", column.line_and_text(rule, false)));
     }
     lines.push(format!("because {}", column.because(answer)));
-    // A different verdict may come from what this dialect makes of the deciding line, or of the whole file.
+    // This dialect may read the deciding line, or the whole file, differently.
     let verdict = answer.explanation.verdict;
     let (expected, decided_here) = expected.unwrap_or((verdict, 0));
     let here = column
@@ -154,7 +154,7 @@ fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u
     format!("{verdict}\n      {}", lines.join("\n      "))
 }
 
-/// The reasons of one row. Dialects with the same reasons are named together.
+/// Returns the reasons of one row. Dialects with the same reasons are named together.
 fn together(answers: &[&Kept], url: &[u8], agent: &str) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (answer, dialect) in answers.iter().zip(ALL) {
@@ -171,7 +171,7 @@ fn together(answers: &[&Kept], url: &[u8], agent: &str) -> String {
     text
 }
 
-/// Rows in aligned columns, each as wide as its widest cell.
+/// Returns rows in aligned columns, each as wide as its widest cell.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);

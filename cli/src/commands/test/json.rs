@@ -56,8 +56,8 @@ struct RuleJson {
     octets: usize,
 }
 
-/// Writes the answers for a URL: for each agent an object for each dialect. `asked` is the dialect with which the others
-/// are compared.
+/// Writes the answers for a URL: for each agent an object for each dialect. `asked` is the dialect with which the
+/// others are compared.
 pub fn write(columns: &[Column<'_>], asked: &Dialect, url: &[u8], out: &mut impl Write) -> Result<(), Stop> {
     for agent in 0..columns.first().map_or(0, |column| column.agents.len()) {
         let answers = columns.iter().map(|column| column.answer(url, agent));
@@ -73,7 +73,8 @@ pub fn write(columns: &[Column<'_>], asked: &Dialect, url: &[u8], out: &mut impl
     Ok(())
 }
 
-/// Bytes of objects that [`write_by_dialect`] keeps: some hundred times as many as those of [`MAX_ANSWERS`] plain answers.
+/// Bytes of objects that [`write_by_dialect`] keeps: some hundred times as many as those of [`MAX_ANSWERS`] plain
+/// answers.
 ///
 /// [`MAX_ANSWERS`]: super::MAX_ANSWERS
 const MAX_KEPT_BYTES: usize = 64 << 20;
@@ -128,7 +129,7 @@ impl Kept {
     }
 }
 
-/// An answer as an object and a line end.
+/// Returns an answer as an object and a line end.
 fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>) -> Result<String, Failure> {
     let rule = |rule: &Rule| column.rule_json(rule, answer);
     json_line(&AnswerJson {
@@ -148,7 +149,7 @@ fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>
     })
 }
 
-/// Text that is cut after [`MAX_TEXT_BYTES`].
+/// Returns text that is cut after [`MAX_TEXT_BYTES`].
 fn text_of(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(MAX_TEXT_BYTES)];
     let end = if start.len() < bytes.len() { "..." } else { "" };
@@ -156,7 +157,7 @@ fn text_of(bytes: &[u8]) -> String {
 }
 
 impl Column<'_> {
-    /// The group that an agent obeys.
+    /// Returns the group that an agent obeys.
     fn group_json(&self, agent: usize) -> GroupJson<'_> {
         let (agent, choice, naming) = (&self.agents[agent], &self.choices[agent], &self.naming[agent]);
         let (by, token) = match choice.by {
@@ -169,7 +170,7 @@ impl Column<'_> {
         GroupJson { by, token, lines: &naming.lines, more_lines }
     }
 
-    /// A rule that matches.
+    /// Returns a rule that matches.
     fn rule_json(&self, rule: &Rule, answer: &Answer) -> RuleJson {
         RuleJson {
             line: rule.line,

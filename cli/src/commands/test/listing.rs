@@ -13,16 +13,16 @@ use crate::outputs::align::{pad, width};
 use crate::outputs::summary::grouped;
 use reptile_records::text::printable;
 
-/// The greatest number of lines of a file that is shown whole.
+/// Maximum number of lines in a file that is shown in full.
 const MAX_WHOLE: usize = 40;
 
-/// Lines that are shown before and after one that matters.
+/// Context lines before and after each marked line.
 const CONTEXT: u32 = 2;
 
-/// Cells of the column of lines. A wider line pushes its remarks to the right.
+/// Width of the line column. A wider line pushes its remarks to the right.
 const MAX_COLUMN: usize = 48;
 
-/// What the answers have to do with a line.
+/// The answers that involve a line.
 #[derive(Default)]
 struct Mark {
     /// The numbers of the answers that the line decides.
@@ -34,7 +34,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// The sign at the beginning of the line.
+    /// Returns the sign at the beginning of the line.
     fn sign(&self) -> char {
         match () {
             () if !self.decides.is_empty() => '>',
@@ -44,7 +44,7 @@ impl Mark {
         }
     }
 
-    /// The remarks at the end of the line.
+    /// Returns the remarks at the end of the line.
     fn remarks(&self, diagnostics: &[&'static str]) -> String {
         let mut remarks = Vec::new();
         if !self.decides.is_empty() {
@@ -63,7 +63,7 @@ struct Shown<'t> {
     reading: &'t Reading<'t>,
     line_count: usize,
     marks: BTreeMap<u32, Mark>,
-    /// The lines near those that matter; `None` if every line is shown.
+    /// The context lines; `None` if every line is shown.
     near: Option<BTreeSet<u32>>,
     full: bool,
 }
@@ -71,7 +71,7 @@ struct Shown<'t> {
 /// Writes the file with marks: all of it, or what is near the lines that matter.
 ///
 /// # Errors
-/// If `out` cannot be written.
+/// Returns an error if `out` cannot be written.
 pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Result<()> {
     let reading = &tested.column.reading;
     let marks = marks(tested);
@@ -93,7 +93,7 @@ pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Resul
     Shown { reading, line_count, marks, near, full }.write(out)
 }
 
-/// The marks of the lines that the answers have to do with.
+/// Returns the marks of the lines that the answers have to do with.
 fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
     let Tested { column, answers, .. } = tested;
     let mut marks: BTreeMap<u32, Mark> = BTreeMap::new();
@@ -113,7 +113,7 @@ fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
 }
 
 impl<'t> Shown<'t> {
-    /// The lines that are shown, with their numbers.
+    /// Returns the lines that are shown, with their numbers.
     fn lines(&self) -> impl Iterator<Item = (u32, String)> {
         let lines = (1..).zip(self.reading.lines()).take(self.line_count);
         let is_shown = |number: &u32| self.near.as_ref().is_none_or(|near| near.contains(number));
@@ -154,7 +154,7 @@ impl<'t> Shown<'t> {
     }
 }
 
-/// Whether a diagnostic is shown. A key that decides nothing is too common to be worth it.
+/// Returns whether a diagnostic is shown. A key that decides nothing is too common to be worth it.
 fn is_worth_a_remark(kind: DiagnosticKind) -> bool {
     !matches!(kind, DiagnosticKind::UnknownKey)
 }

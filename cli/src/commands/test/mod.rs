@@ -7,9 +7,9 @@
 //! A file of n bytes is read and compiled in O(n) steps for each dialect, and in O(n) memory for one: with
 //! `--all-dialects` it is read under one dialect after the other, and only what is printed is kept. With `--brief` and
 //! `--json` the URLs are read and answered one by one, in memory that does not depend on their number; an answer takes
-//! no more than the walk, and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers, and
-//! so do `--json` and `--all-dialects` together for a file of more than [`MAX_HELD_BYTES`]. What is shown of user-agent
-//! lines and of the text of rules is limited for each answer.
+//! no more than the walk, and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers,
+//! and so do `--json` and `--all-dialects` together for a file of more than [`MAX_HELD_BYTES`]. What is shown of
+//! user-agent lines and of the text of rules is limited for each answer.
 
 mod answers;
 mod dialects;
@@ -49,11 +49,11 @@ use typed::Typed;
 /// The answers that are shown in full or as a table. More of them are for `--brief` and `--json`.
 pub const MAX_ANSWERS: usize = 1000;
 
-/// Bytes of a robots.txt that `--json` and `--all-dialects` together keep compiled under every dialect, to answer any number
-/// of URLs as they come. A larger file is compiled under one dialect after the other.
+/// Bytes of a robots.txt that `--json` and `--all-dialects` together keep compiled under every dialect, to answer any
+/// number of URLs as they come. A larger file is compiled under one dialect after the other.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
-/// The user-agent lines that are kept for each agent, and printed with each answer.
+/// Maximum number of user-agent lines kept per agent and printed with each answer.
 const MAX_NAMING_LINES: usize = 100;
 
 /// Test URLs against one robots.txt, and see what decides each of them, and why
@@ -141,7 +141,7 @@ pub struct Args {
     full: bool,
 }
 
-/// A parser for a verdict that can be expected.
+/// Returns a parser for a verdict that can be expected.
 fn expectations() -> impl TypedValueParser<Value = Verdict> {
     PossibleValuesParser::new([Verdict::Allow.name(), Verdict::Disallow.name()])
         .map(|name| if name == Verdict::Allow.name() { Verdict::Allow } else { Verdict::Disallow })
@@ -150,7 +150,7 @@ fn expectations() -> impl TypedValueParser<Value = Verdict> {
 /// Runs the command.
 ///
 /// # Errors
-/// If the robots.txt or the URLs cannot be read, or the output cannot be written.
+/// Returns an error if the robots.txt or the URLs cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
     if from_stdin && args.urls.is_empty() && args.list == Path::new("-") {
@@ -301,7 +301,7 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
         return file.each_url(out, |url, out| json::write(std::slice::from_ref(&column), file.asked, url, out));
     }
     if args.brief {
-        // The column of URLs is as wide as those that are known now.
+        // The URL column fits the URLs known so far.
         let brief = answers::Brief::new(&column, &file.urls);
         return file
             .each_url(out, |url, out| (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out)));
@@ -313,10 +313,10 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
     Ok(left_out)
 }
 
-/// The URLs, if they are few enough to be answered together, and how many lines are too long for one.
+/// Returns the URLs, if they are few enough to be answered together, and how many lines are too long for one.
 ///
 /// # Errors
-/// If there are more than [`MAX_ANSWERS`] answers, or the URLs cannot be read.
+/// Returns an error if there are more than [`MAX_ANSWERS`] answers, or the URLs cannot be read.
 fn few_urls(file: &File<'_>, out: &mut impl Write) -> std::result::Result<(Vec<Vec<u8>>, u64), Stop> {
     let args = file.args;
     let agent_count = agents_under(file.asked, &args.agents)?.len();
@@ -375,18 +375,18 @@ struct Tested<'t> {
     name: &'t Path,
     column: &'t Column<'t>,
     urls: &'t [Vec<u8>],
-    /// The answers for each URL and agent, those of the first URL first.
+    /// The answers for each URL and agent, ordered by URL.
     answers: Vec<Answer>,
 }
 
 impl Tested<'_> {
-    /// The URL and the agent of each question, in the order of the answers.
+    /// Each question's URL and agent, in answer order.
     fn questions(&self) -> impl Iterator<Item = (&[u8], &Resolved)> {
         questions(self.urls, &self.column.agents)
     }
 }
 
-/// The URL and the agent of each question, those of the first URL first.
+/// Returns each question's URL and agent, ordered by URL.
 fn questions<'q>(urls: &'q [Vec<u8>], agents: &'q [Resolved]) -> impl Iterator<Item = (&'q [u8], &'q Resolved)> {
     urls.iter().flat_map(|url| agents.iter().map(|agent| (&**url, agent)))
 }
@@ -425,12 +425,12 @@ struct Answer {
     shown_path: Vec<u8>,
     /// Whether the path of the URL is written differently.
     path_differs: bool,
-    /// What was changed in the URL as it was typed.
+    /// The changes made to the typed URL.
     remarks: Vec<String>,
 }
 
 impl Answer {
-    /// The line of the deciding rule, or 0.
+    /// Returns the line of the deciding rule, or 0.
     fn line(&self) -> u32 {
         self.explanation.rule().map_or(0, |rule| rule.line)
     }
@@ -467,7 +467,7 @@ impl<'b> Column<'b> {
         Ok(Column { reading, fetch, choices, naming, looked_up, agents, set, given: &file.given })
     }
 
-    /// The answers for some URLs and every agent, those of the first URL first.
+    /// Returns the answers for some URLs and every agent, ordered by URL.
     fn answers(&self, urls: &[Vec<u8>]) -> std::result::Result<Vec<Answer>, FormatError> {
         let questions = urls.iter().flat_map(|url| (0..self.agents.len()).map(move |agent| (url, agent)));
         questions.map(|(url, agent)| self.answer(url, agent)).collect()

@@ -1,7 +1,7 @@
-//! URLs and paths as people type them, and what a client makes of them.
+//! URLs and paths as people type them, and as clients send them.
 //!
 //! People leave out the scheme or the first slash, and write spaces and letters beyond ASCII. A browser escapes those
-//! before it asks for the page, and rules are compared with what it asks for. Whatever is changed here is told in a
+//! before it requests the page, and rules are compared with the escaped path. Every change is reported in a
 //! remark. Google's library takes bytes as they come, and so does its dialect.
 
 use reptile::Dialect;
@@ -14,7 +14,7 @@ use super::words::shown;
 pub struct Typed {
     /// The path, as a client sends it.
     pub path: Vec<u8>,
-    /// What is to be known about it: whatever the path is that the user may not have meant.
+    /// Remarks about possibly unintended parts of the path.
     pub remarks: Vec<String>,
 }
 
@@ -47,14 +47,14 @@ pub fn read(text: &[u8], dialect: &Dialect) -> Typed {
     Typed { path: sent, remarks }
 }
 
-/// Whether a text begins with a scheme and `://`.
+/// Returns whether a text begins with a scheme and `://`.
 fn has_scheme(text: &[u8]) -> bool {
     let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte));
     end.is_some_and(|end| end > 0 && text[end..].starts_with(b"://"))
 }
 
-/// Whether a text without a scheme begins with a host and goes on after it: the part before the first slash or question
-/// mark has a port, or ends in a dot and letters, or is `localhost`.
+/// Returns whether a text without a scheme begins with a host and goes on after it: the part before the first slash or
+/// question mark has a port, or ends in a dot and letters, or is `localhost`.
 fn begins_with_host(text: &[u8]) -> bool {
     let Some(end) = text.iter().position(|byte| b"/?#".contains(byte)) else { return false };
     let (host, port) = match text[..end].iter().position(|&byte| byte == b':') {
@@ -70,7 +70,7 @@ fn begins_with_host(text: &[u8]) -> bool {
     is_host && (has_port || (port.is_none() && (is_name || host == b"localhost")))
 }
 
-/// A path with its query, escaped as a browser does.
+/// Returns a path with its query, escaped as a browser does.
 ///
 /// Source: the URL standard, path and special-query percent-encode sets.
 fn escaped(path: &[u8]) -> Vec<u8> {

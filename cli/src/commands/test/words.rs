@@ -1,4 +1,4 @@
-//! The words for what decides: groups, rules, and why one rule wins.
+//! The wording of reasons: groups, rules, and why one rule wins.
 
 use reptile::crawlers::Resolved;
 use reptile::explain::{ChosenBy, Why};
@@ -8,10 +8,10 @@ use reptile::{Rule, RuleKind, Verdict};
 use super::{Answer, Column};
 use reptile_records::text::printable;
 
-/// Characters of a line of the file or of a URL that are shown without `--full`.
+/// Maximum characters shown from a file line or URL without `--full`.
 const MAX_SHOWN: usize = 200;
 
-/// A line of the file or a URL as it is shown: safe for a terminal, and cut unless `full` is given.
+/// Returns a line of the file or a URL as it is shown: safe for a terminal, and cut unless `full` is given.
 pub fn shown(text: &[u8], full: bool) -> String {
     // No character has more than four bytes, so what is dropped here would not be shown anyway.
     let start = if full { text } else { &text[..text.len().min(MAX_SHOWN * 4 + 4)] };
@@ -22,7 +22,7 @@ pub fn shown(text: &[u8], full: bool) -> String {
     }
 }
 
-/// Numbers as in a sentence, of which there are `count`; of many, the last are only counted.
+/// Returns `count` numbers as a phrase. After a limit, the rest are only counted.
 pub fn numbers(first: &[u32], count: usize) -> String {
     const SHOWN: usize = 8;
     let mut words: Vec<String> = first.iter().take(SHOWN).map(u32::to_string).collect();
@@ -36,12 +36,12 @@ pub fn numbers(first: &[u32], count: usize) -> String {
 }
 
 impl Column<'_> {
-    /// A line of the file, without spaces around it.
+    /// Returns a line of the file, without spaces around it.
     pub fn text_of(&self, line: u32) -> &[u8] {
         self.reading.line(line).unwrap_or_default().trim_ascii()
     }
 
-    /// The group that an agent obeys, and why.
+    /// Returns the group that an agent obeys, and why.
     pub fn group(&self, agent: usize) -> String {
         let (agent, choice, naming) = (&self.agents[agent], &self.choices[agent], &self.naming[agent]);
         let name = shown(agent.name.as_bytes(), false);
@@ -105,7 +105,7 @@ impl Column<'_> {
         reason + index_page
     }
 
-    /// The line of a rule, and the rule as the file has it.
+    /// Returns the line of a rule, and the rule as the file has it.
     pub fn line_and_text(&self, rule: &Rule, full: bool) -> String {
         if rule.line == 0 {
             return format!("no line: {rule}");
@@ -113,20 +113,20 @@ impl Column<'_> {
         format!("line {}: {}", rule.line, shown(self.text_of(rule.line), full))
     }
 
-    /// The rule as the dialect reads it, if that differs from what the file has.
+    /// Returns the rule as the dialect reads it, if that differs from what the file has.
     pub fn read_as(&self, rule: &Rule, full: bool) -> Option<String> {
         let written = self.reading.rule_at(rule.line)?;
         (written.value != rule.pattern).then(|| format!("read as {}: {}", rule.kind.name(), shown(&rule.pattern, full)))
     }
 
-    /// The octets that count for the precedence of a rule, where precedence goes by length.
+    /// Returns the octets that count for the precedence of a rule, where precedence goes by length.
     pub fn octets(&self, rule: &Rule, answer: &Answer) -> Option<usize> {
         let counts = self.reading.dialect().order != Order::FileOrder && rule.line != 0;
         counts.then(|| self.reading.octets(rule, &answer.path))
     }
 }
 
-/// A number of octets in words.
+/// Returns a number of octets in words.
 pub fn octets_of(count: usize) -> String {
     format!("{count} {}", if count == 1 { "octet" } else { "octets" })
 }

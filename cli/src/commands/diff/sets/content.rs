@@ -1,4 +1,4 @@
-//! What two policies of one origin say, compared: where the policy comes from, and the rules of each product token.
+//! Compares two policies of an origin: their sources, and each product token's rules.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::outputs::names::Few;
 use reptile_records::text::printable;
 
-/// What changed for an origin.
+/// Changes to an origin.
 #[derive(Default, PartialEq, Eq)]
 pub struct Change {
     /// The policy sources, if they differ.
@@ -21,7 +21,7 @@ pub struct Change {
     pub other: bool,
 }
 
-/// The rules of each product token that a policy names, and those of the default group.
+/// A policy's rules for each product token and the default group.
 struct ByToken<'p> {
     named: BTreeMap<&'p [u8], Vec<Rules<'p>>>,
     default: Vec<Rules<'p>>,
@@ -50,7 +50,7 @@ impl Change {
     /// Compares two policies.
     ///
     /// # Errors
-    /// When a set is damaged.
+    /// Returns an error if a set is damaged.
     pub fn of_policies<'p>(
         old_set: &'p Set<&'p [u8]>,
         old: &Policy<'p>,
@@ -81,7 +81,7 @@ impl Change {
         Ok(Change { source, agents: few.shown, more_agents: few.more, other: false })
     }
 
-    /// What has changed, for people to read; empty if nothing has.
+    /// Returns a readable description of the change; empty if there is none.
     pub fn words(&self) -> String {
         let mut words = Vec::new();
         words.extend(self.source.as_ref().map(|[old, new]| format!("was {old}, is {new}")));
@@ -110,7 +110,7 @@ impl Change {
     }
 }
 
-/// A policy source in words.
+/// Returns a policy source in words.
 fn words(source: PolicySource) -> String {
     match source {
         PolicySource::LastGoodCopy(cause) => format!("the last good copy ({cause})"),
@@ -120,8 +120,8 @@ fn words(source: PolicySource) -> String {
     }
 }
 
-/// Whether groups have the same rules in the same order of precedence. No group allows what an empty one allows, but a
-/// crawler without a group is another thing than one with it.
+/// Returns whether groups have the same rules in the same order of precedence. No group allows what an empty one
+/// allows, but a crawler without a group is another thing than one with it.
 fn are_same(old: &[Rules<'_>], new: &[Rules<'_>]) -> Result<bool, FormatError> {
     if old.len() != new.len() {
         return Ok(false);
@@ -134,10 +134,10 @@ fn are_same(old: &[Rules<'_>], new: &[Rules<'_>]) -> Result<bool, FormatError> {
     Ok(true)
 }
 
-/// Whether two origins have the same other directives, whatever their lines.
+/// Returns whether two origins have the same other directives, regardless of line numbers.
 ///
 /// # Errors
-/// When a set is damaged.
+/// Returns an error if a set is damaged.
 pub fn same_other(old: &Site<'_>, new: &Site<'_>) -> Result<bool, FormatError> {
     let (old, new) = (old.other(), new.other());
     let (mut old, mut new) = (old.reader()?, new.reader()?);

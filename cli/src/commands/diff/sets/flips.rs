@@ -30,7 +30,7 @@ struct Crawler {
     agents: [Agent; 2],
 }
 
-/// What decides a URL for some crawlers, by the old set and the new one.
+/// The deciding rules for a URL in the old set and the new one, for some crawlers.
 struct Flip {
     names: Vec<String>,
     sides: [Explanation; 2],
@@ -72,7 +72,7 @@ pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Wri
     Ok(any)
 }
 
-/// The flips of one URL. A URL whose origin has the same policy in both sets has none.
+/// Writes one URL's flips. There are none if its origin has the same policy in both sets.
 fn flips(
     pair: &mut Pair<'_>,
     given: &[Crawler],
@@ -113,7 +113,7 @@ fn flips(
 
 type Record<'s> = reptile::contents::OriginRecord<'s>;
 
-/// The record of an origin in a set.
+/// Returns the record of an origin in a set.
 fn record<'s>(
     set: &'s Set<&'s [u8]>,
     origin: &reptile::urls::OriginRef<'_>,
@@ -121,7 +121,7 @@ fn record<'s>(
     Ok(set.site(origin)?.map(|site| *site.origin()))
 }
 
-/// The product tokens that either robots.txt of an origin names, and `*`.
+/// Returns the product tokens that either robots.txt of an origin names, and `*`.
 fn crawlers_of(
     pair: &Pair<'_>,
     records: [Option<Record<'_>>; 2],
@@ -148,7 +148,7 @@ fn crawlers_of(
 }
 
 impl Flip {
-    /// The flip as a line.
+    /// Returns the flip as a line.
     fn line(&self, url: &[u8], is_json: bool) -> Result<String> {
         let names = Few::of(self.names.iter().cloned(), self.names.len());
         let [old, new] = &self.sides;
@@ -175,7 +175,7 @@ impl Flip {
     }
 }
 
-/// The deciding rule with its line, or what else decides.
+/// Returns the deciding rule with its line, or the other reason.
 fn why(side: &Explanation) -> String {
     match side.rule() {
         Some(rule) => printable(format!("line {}: {rule}", rule.line).as_bytes()).replace('\t', "%09"),

@@ -23,13 +23,13 @@ use crate::outputs::summary::grouped;
 use crate::sets::{Loaded, damaged};
 use content::Change;
 
-/// The origins of each kind that are listed, the first in the order of their hosts; all are counted.
+/// Maximum number of origins listed per kind, in host order; all are counted.
 const MAX_LISTED: usize = 1000;
 
-/// The pairs of policies, and of other directives, whose comparison is remembered; after that it is done again.
+/// Maximum number of cached comparisons of policies and other directives.
 const MAX_PAIRS: usize = 1 << 20;
 
-/// What happened to an origin between two sets.
+/// A change to an origin between two sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Added,
@@ -86,7 +86,8 @@ struct Pair<'s> {
 /// Runs the command for two sets.
 ///
 /// # Errors
-/// If a set or the list of URLs cannot be read, if the sets cannot be compared, or the output cannot be written.
+/// Returns an error if a set or the list of URLs cannot be read, if the sets cannot be compared, or the output cannot
+/// be written.
 pub fn run(args: &Args) -> Result<Exit> {
     if args.dialect.is_some() {
         return Err(Failure::new("--dialect is for robots.txt files; a set has the dialect that it was made with"));
@@ -143,7 +144,7 @@ fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result
     Ok(any)
 }
 
-/// An origin, and what happened to it, as a line.
+/// Returns an origin, and what happened to it, as a line.
 fn line(kind: Kind, origin: &Origin, change: &Change, is_json: bool) -> Result<String> {
     if !is_json {
         let words = change.words();
@@ -156,7 +157,7 @@ fn line(kind: Kind, origin: &Origin, change: &Change, is_json: bool) -> Result<S
 }
 
 impl<'s> Pair<'s> {
-    /// The origins of each kind, and the number of those that are the same in both sets.
+    /// Returns the origins per kind, and the number of unchanged origins.
     fn origins(&mut self) -> std::result::Result<([Listed; 3], u64), FormatError> {
         let mut lists = [Listed::default(), Listed::default(), Listed::default()];
         let mut same = 0;
@@ -178,7 +179,7 @@ impl<'s> Pair<'s> {
         Ok((lists, same))
     }
 
-    /// Whether two records of one origin say the same, lines and times apart.
+    /// Returns whether two records of one origin say the same, lines and times apart.
     fn are_same(&mut self, old: &OriginRecord<'s>, new: &OriginRecord<'s>) -> std::result::Result<bool, FormatError> {
         if !self.is_policy_same(old, new)? {
             return Ok(false);
@@ -192,7 +193,7 @@ impl<'s> Pair<'s> {
         Ok(is_same)
     }
 
-    /// Whether two policies say the same for every crawler.
+    /// Returns whether two policies say the same for every crawler.
     fn is_policy_same(
         &mut self,
         old: &OriginRecord<'s>,
@@ -208,7 +209,7 @@ impl<'s> Pair<'s> {
         Ok(is_same)
     }
 
-    /// What changed for an origin that both sets have.
+    /// Returns the changes to an origin that is in both sets.
     fn change(&self, origin: &Origin) -> std::result::Result<Change, FormatError> {
         let find = |set: &'s Set<&'s [u8]>| set.origin_table().find(origin.scheme, &origin.host, origin.port);
         let (Some(old), Some(new)) = (find(self.old)?, find(self.new)?) else { return Ok(Change::default()) };
