@@ -40,7 +40,7 @@ const ELEMENT: i16 = 2;
 /// use reptile_records::tables::{Table, source::Block};
 ///
 /// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
-/// let agents = robots.agents(["GPTBot".try_into()?])?;
+/// let agents = robots.agents(["GPTBot"])?;
 /// let decider = Decider::new(agents, Layout::new(&[Column::Url, Column::Verdict])?)?;
 /// let mut file = ParquetWriter::new(Vec::new(), columns_of(decider.layout(), decider.crawlers()))?;
 /// let decider = TableDecider::new(decider, Format::Parquet)?;

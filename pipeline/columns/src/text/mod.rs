@@ -51,7 +51,7 @@ const PARTS_AT_ONCE: usize = 128;
 /// use reptile_records::tables::{Table, source::Block};
 ///
 /// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
-/// let agents = robots.agents(["GPTBot".try_into()?])?;
+/// let agents = robots.agents(["GPTBot"])?;
 /// let decider = Decider::new(agents, Layout::new(&[Column::Url, Column::Verdict, Column::Line])?)?;
 /// let decider = TableDecider::new(decider, Format::Csv)?;
 /// let mut answers = Answers::default();
