@@ -1,17 +1,16 @@
-//! Command output: whole files ([`file`], under [`hidden`] names until they are complete), human-readable figures
+//! Command output: whole files ([`file`], under hidden names until they are complete), human-readable figures
 //! ([`summary`]), verdict columns ([`verdicts`], [`columns`], [`over_agents`], [`scope`]), capture fates ([`fates`]),
-//! build records ([`made`]), JSON ([`json`]), name lists ([`names`]), formats by extension ([`endings`]), compressed
-//! bytes ([`packed`]), [`parquet`] files, rows in any format ([`sink`]), text that is safe to show ([`text`]),
-//! [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
+//! build records ([`build_record`]), JSON ([`json`]), name lists ([`names`]), formats by extension ([`endings`]),
+//! compressed bytes ([`packed`]), [`parquet`] files, rows in any format ([`sink`]), [`style`]s, [`progress`], and the
+//! only path to standard output and standard error ([`terminal`]).
 
 pub mod align;
+pub mod build_record;
 pub mod columns;
 pub mod endings;
 pub mod fates;
 pub mod file;
-mod hidden;
 pub mod json;
-pub mod made;
 pub mod names;
 pub mod over_agents;
 mod packed;
@@ -25,3 +24,6 @@ pub mod summary;
 pub mod terminal;
 pub mod tops;
 pub mod verdicts;
+
+/// The name that `classify` uses.
+pub use build_record as made;
