@@ -1,8 +1,8 @@
 //! Options for reading and compiling robots.txt files, shared by the commands that take an input.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use reptile::build::Strategy;
 use reptile::capture::Time;
+use reptile::settings::Strategy;
 use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
 use crate::error::{Failure, Result};

@@ -92,7 +92,6 @@ fn the_file_extension_selects_the_format() {
         ("fates", "expected .tsv, .csv, .jsonl or .parquet at its end"),
         ("fates.txt", "expected .tsv, .csv, .jsonl or .parquet at its end"),
         ("captures.jsonl", "captures.jsonl"),
-        ("set.made.json", "--fates needs a file of its own"),
     ] {
         run(name).says(2, &[says]);
     }
@@ -105,6 +104,30 @@ fn the_file_extension_selects_the_format() {
     folder.write("empty.jsonl", "");
     folder.run(&["compile", "-o", "none", "--fates", "none.tsv", "empty.jsonl"]).says(2, &[]);
     assert!(!folder.names().iter().any(|name| name.contains("none")), "{:?}", folder.names());
+}
+
+#[test]
+fn fates_are_not_written_to_the_set_or_its_record() {
+    let folder = Folder::new();
+    folder.write("captures.jsonl", LINES);
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    let run = |fates: &str| folder.run(&["compile", "--force", "-o", "set", "--fates", fates, "captures.jsonl"]);
+    let absolute = |name: &str| folder.path(name).display().to_string();
+    let needs_own = |fates: &str| run(fates).says(2, &["--fates needs a file of its own"]);
+    // Before and after the set exists.
+    for _ in 0..2 {
+        for fates in ["set", "./set", "sub/../set", "set.made.json", "./set.made.json", "sub/../set.made.json"] {
+            needs_own(fates);
+        }
+        needs_own(&absolute("set"));
+        needs_own(&absolute("set.made.json"));
+        run("f.tsv").says(1, &[]);
+    }
+    #[cfg(unix)]
+    for (link, target) in [("a.tsv", "set"), ("b.tsv", "set.made.json")] {
+        std::os::unix::fs::symlink(target, folder.path(link)).unwrap();
+        needs_own(link);
+    }
 }
 
 /// Returns a WARC record with a response for a URL.

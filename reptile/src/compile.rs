@@ -1,23 +1,33 @@
 //! Compiles sets: a [`Compiler`] takes [`Capture`]s, each a single fetch of a robots.txt, and returns a
 //! [`CompiledSet`].
 //!
-//! `reptile-compiler` reads the robots.txt files. This module runs it on several threads and checks the arguments.
+//! `reptile-compiler` reads the robots.txt files and builds the sets. This module runs it on several threads: a
+//! [`Parser`] parses captures on any thread, and the compiler collects the results. Data over the memory limit is
+//! compiled in parts, which are merged at the end.
+
+mod parser;
+mod parts;
+mod threads;
 
 use std::fmt;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use bumpalo::Bump;
 use reptile_compiler::automaton::{Recompiled, Strategy, recompile};
-use reptile_compiler::capture::{self, Outcome};
-use reptile_compiler::set::{
-    self, BadCapture, MergeError, Prepared, SetBuilder, prepare, prepare_capture, prepare_without_other,
-};
+use reptile_compiler::capture;
+use reptile_compiler::set::{self, CaptureReport, MergeError, SetBuilder};
+use reptile_engine::format::TooLarge;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::set::Set as Engine;
-use reptile_engine::spool::{Memory, Spool, Store};
+use reptile_engine::spool::{Memory, Store};
 
+pub(crate) use self::parser::parse_one;
+pub use self::parser::{Parsed, ParsedCapture, Parser};
+use self::parts::{MemoryLimit, Parts};
+pub use self::threads::Progress;
+use self::threads::{AllThreads, OnProgress};
 use crate::error::{Error, ErrorKind};
+use crate::files::{PendingFile, release_pages_during};
 use crate::{Challenger, Dialect, Origin, Profile, Set, Truncation};
 
 /// A single fetch of a robots.txt: its origin, outcome and time.
@@ -132,19 +142,12 @@ impl Capture {
 /// ```
 pub struct Compiler {
     builder: SetBuilder,
-    dialect: Dialect,
-    profile: Profile,
-    keeps_other: bool,
-    /// The memory limit, and the folder for data over the limit.
-    room: Option<(u64, PathBuf)>,
-    /// Compiled parts over the limit.
-    parts: Vec<MappedFile>,
+    parser: Parser,
+    strategy: Strategy,
+    parts: Parts,
     sets: Vec<Set>,
+    on_progress: Option<Box<OnProgress>>,
 }
-
-/// Divisor for the memory that may be held before it is compiled and written to a file. Compiling takes about twice
-/// that memory.
-const HELD_PART: u64 = 3;
 
 impl Compiler {
     /// Creates a compiler for one dialect, with the dialect's own fetch profile, for the newest capture's time.
@@ -159,29 +162,32 @@ impl Compiler {
     pub fn with_profile(dialect: &Dialect, profile: &Profile, at: Option<i64>) -> Compiler {
         Compiler {
             builder: SetBuilder::with_profile(dialect, profile, at),
-            dialect: dialect.clone(),
-            profile: profile.clone(),
-            keeps_other: true,
-            room: None,
-            parts: Vec::new(),
+            parser: Parser::new(dialect, profile, true),
+            strategy: Strategy::default(),
+            parts: Parts::default(),
             sets: Vec::new(),
+            on_progress: None,
         }
     }
 
     /// Limits memory for compiling. Data over this number of bytes goes to unnamed files in a folder, which are
     /// deleted when the process ends. The set is the same. Each origin takes about 100 bytes in addition to the
     /// limit. The default is to keep everything in memory.
+    ///
+    /// With the feature `rayon`, a separate thread compiles the data over the limit while more captures are added,
+    /// unless they are added by a thread of a pool. If the data cannot be written, a later call returns the error, and
+    /// so does [`Compiler::finish`].
     #[must_use]
     pub fn memory(mut self, bytes: u64, folder: impl Into<PathBuf>) -> Compiler {
-        self.room = Some((bytes, folder.into()));
+        self.parts.set_limit(MemoryLimit::new(bytes, folder.into()));
         self
     }
 
-    /// Sets whether the set keeps other directives, the lines that decide no URL (Sitemap, Crawl-delay, ...). The
-    /// default is `true`.
+    /// Sets whether the set keeps other directives, the lines that decide no URL (Sitemap, Crawl-delay, ...). Must be
+    /// called before [`Compiler::parser`]. The default is `true`.
     #[must_use]
     pub fn other_directives(mut self, keep: bool) -> Compiler {
-        self.keeps_other = keep;
+        self.parser.keeps_other = keep;
         self
     }
 
@@ -204,14 +210,56 @@ impl Compiler {
         self
     }
 
-    /// Reads one capture, on this thread. Time linear in the body.
+    /// Sets how rules are compiled to automata. Verdicts do not depend on it. Sets can be merged only if they were
+    /// compiled with the same strategy.
+    #[must_use]
+    pub fn strategy(mut self, strategy: Strategy) -> Compiler {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Sets a function that is called with the progress of [`Compiler::finish`], on any thread, often. It is dropped
+    /// when the call ends.
+    #[must_use]
+    pub fn on_progress(mut self, report: impl Fn(Progress) + Send + Sync + 'static) -> Compiler {
+        self.on_progress = Some(Box::new(report));
+        self
+    }
+
+    /// Returns a parser with this compiler's options, for parsing captures on other threads.
+    #[must_use]
+    pub fn parser(&self) -> Parser {
+        self.parser.clone()
+    }
+
+    /// Adds one capture, on this thread. Time linear in the body.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::NoBody`], or [`ErrorKind::Limit`] if the body is too large. The capture is then skipped,
-    /// and the compiler can be used as if it had never been added.
+    /// Returns [`ErrorKind::NoBody`], [`ErrorKind::Limit`] if the body is too large, or [`ErrorKind::Steps`] if its
+    /// rules would take too long to decide a URL. The capture is then skipped, and the compiler can be used as if it
+    /// had never been added. Returns [`ErrorKind::Io`] under the conditions listed for [`Compiler::add_parsed`].
     pub fn add(&mut self, capture: Capture) -> Result<(), Error> {
-        let (outcome, prepared) = self.read(&capture, &Bump::new())?;
-        self.take(&capture, outcome, prepared)
+        let parsed = self.parser.parse_capture(&capture);
+        self.add_all_of(parsed)
+    }
+
+    /// Adds captures that the compiler's [`Parser`] has parsed, except for those with an error.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Io`] or [`ErrorKind::Limit`] if data over the memory limit, which may have been added
+    /// before, cannot be compiled or written. [`Compiler::finish`] then fails too.
+    pub fn add_parsed(&mut self, parsed: Parsed) -> Result<(), Error> {
+        let (captures, prepared) = parsed.into_parts();
+        self.builder.add_captures(captures, prepared);
+        self.parts.split_off_full(&mut self.builder, self.strategy)
+    }
+
+    /// Adds parsed captures. Returns the first error.
+    fn add_all_of(&mut self, mut parsed: Parsed) -> Result<(), Error> {
+        match parsed.take_error() {
+            Some(error) => Err(error),
+            None => self.add_parsed(parsed),
+        }
     }
 
     /// Adds a set's captures: a set stores enough about them to be merged. The set must have been compiled under the
@@ -243,29 +291,9 @@ impl Compiler {
         Ok(())
     }
 
-    /// Adds a parsed capture. If the builder then exceeds its limit, writes it out as a part.
-    fn take(&mut self, capture: &Capture, outcome: Outcome, prepared: Option<Prepared>) -> Result<(), Error> {
-        self.builder.add_capture([capture.origin.clone()], &capture.facts(), outcome, prepared);
-        match &self.room {
-            Some((memory, _)) if self.builder.held_bytes() as u64 >= memory / HELD_PART => self.keep_part(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Compiles the builder's captures, and writes them to a file.
-    fn keep_part(&mut self) -> Result<(), Error> {
-        let Some((_, folder)) = &self.room else { return Ok(()) };
-        if self.builder.held_bytes() > 0 {
-            let part = self.builder.finish_part(Strategy::default(), &AllThreads);
-            let part = part.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))?;
-            self.parts.push(MappedFile::nameless(folder, |mut out| part.write(&mut out))?);
-        }
-        Ok(())
-    }
-
-    /// Reads many captures, on all threads with the feature `rayon`. Calls `on_error` with the origin of each skipped
-    /// capture, and also of a capture after which a part could not be written ([`ErrorKind::Io`]). Holds up to 4,096
-    /// captures in memory at a time.
+    /// Adds many captures, on all threads with the feature `rayon`. Calls `on_error` with the origin of each skipped
+    /// capture, and of a capture with which data over the memory limit could not be compiled or written
+    /// ([`ErrorKind::Io`], [`ErrorKind::Limit`]). Holds up to 4,096 captures in memory at a time.
     pub fn add_all(&mut self, captures: impl IntoIterator<Item = Capture>, mut on_error: impl FnMut(&Origin, Error)) {
         const BATCH: usize = 4096;
         let mut captures = captures.into_iter();
@@ -274,10 +302,9 @@ impl Compiler {
             if batch.is_empty() {
                 return;
             }
-            let read = self.read_all(&batch);
-            for (capture, read) in batch.into_iter().zip(read) {
-                let taken = read.and_then(|(outcome, prepared)| self.take(&capture, outcome, prepared));
-                if let Err(error) = taken {
+            let parsed = self.parse_all(&batch);
+            for (capture, parsed) in batch.into_iter().zip(parsed) {
+                if let Err(error) = self.add_all_of(parsed) {
                     on_error(&capture.origin, error);
                 }
             }
@@ -285,143 +312,92 @@ impl Compiler {
     }
 
     #[cfg(feature = "rayon")]
-    fn read_all(&self, batch: &[Capture]) -> Vec<Result<(Outcome, Option<Prepared>), Error>> {
+    fn parse_all(&self, batch: &[Capture]) -> Vec<Parsed> {
         use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-        let read = batch.par_iter().map_init(Bump::new, |arena, capture| {
-            arena.reset();
-            self.read(capture, arena)
-        });
-        read.collect()
+        batch.par_iter().map(|capture| self.parser.parse_capture(capture)).collect()
     }
 
     #[cfg(not(feature = "rayon"))]
-    fn read_all(&self, batch: &[Capture]) -> Vec<Result<(Outcome, Option<Prepared>), Error>> {
-        batch.iter().map(|capture| self.read(capture, &Bump::new())).collect()
+    fn parse_all(&self, batch: &[Capture]) -> Vec<Parsed> {
+        batch.iter().map(|capture| self.parser.parse_capture(capture)).collect()
     }
 
-    fn read(&self, capture: &Capture, arena: &Bump) -> Result<(Outcome, Option<Prepared>), Error> {
-        read(capture, &self.dialect, &self.profile, self.keeps_other, arena)
-    }
-
-    /// Compiles every distinct ruleset, on all threads with the feature `rayon`.
+    /// Compiles every distinct ruleset, on all threads with the feature `rayon`. Reads every byte of the added sets.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Limit`] if something is too large for the format; [`ErrorKind::Merge`] or
-    /// [`ErrorKind::Format`] if an added set cannot be merged with the rest or is damaged; and [`ErrorKind::Io`] if a
-    /// temporary file cannot be written.
-    pub fn finish(mut self) -> Result<CompiledSet, Error> {
-        if self.parts.is_empty() && self.sets.is_empty() {
-            return finish(self.builder).map(CompiledSet);
+    /// [`ErrorKind::Format`] if an added set cannot be merged with the rest or is damaged, with
+    /// [`Error::added_set`]; and [`ErrorKind::Io`] if a temporary file cannot be written.
+    pub fn finish(self) -> Result<CompiledSet, Error> {
+        let Compiler { mut builder, strategy, parts, sets, on_progress, .. } = self;
+        let (parts, limit) = parts.finish(&mut builder, strategy, !sets.is_empty())?;
+        if parts.is_empty() && sets.is_empty() {
+            let threads = AllThreads::reporting(on_progress.as_deref(), builder.held_bytes());
+            let compiled = builder.finish_with(strategy, &threads);
+            return compiled.map(CompiledSet).map_err(|error| too_large(&error));
         }
-        self.keep_part()?;
-        let Compiler { builder, room, parts, sets, .. } = self;
-        let bytes = parts.iter().map(AsRef::as_ref).chain(sets.iter().filter_map(Set::whole_bytes));
-        let opened: Vec<Engine<&[u8]>> = bytes.map(Engine::from_bytes).collect::<Result<_, _>>()?;
-        let strategy = Strategy::default();
-        let merged = match &room {
-            Some((_, folder)) => builder.finish_merged(&opened, strategy, &AllThreads, &TemporaryFiles(folder)),
-            None => builder.finish_merged(&opened, strategy, &AllThreads, &Memory),
+        if let Some(report) = &on_progress {
+            report(Progress::Merging);
+        }
+        let merged = match &limit {
+            Some(limit) => {
+                let mapped: Vec<&MappedFile> = parts.iter().chain(sets.iter().filter_map(Set::mapped)).collect();
+                release_pages_during(&mapped, || merge(builder, &parts, &sets, strategy, limit))
+            }
+            None => merge(builder, &parts, &sets, strategy, &Memory),
         };
-        merged.map(CompiledSet).map_err(|(_, error)| match error {
+        merged.map(CompiledSet)
+    }
+}
+
+/// Merges a set's parts and the added sets.
+fn merge(
+    builder: SetBuilder,
+    parts: &[MappedFile],
+    sets: &[Set],
+    strategy: Strategy,
+    store: &impl Store,
+) -> Result<set::CompiledSet, Error> {
+    let mut opened: Vec<Engine<&[u8]>> =
+        parts.iter().map(|part| Engine::from_bytes(part.as_ref())).collect::<Result<_, _>>()?;
+    for (number, set) in sets.iter().enumerate() {
+        // Damage would otherwise be compiled into the new set, with valid checksums.
+        let set = Engine::from_bytes(set.whole_bytes().unwrap_or_default())
+            .and_then(|set| set.verify_checksums().map(|()| set));
+        opened.push(set.map_err(|error| Error::of_added_set(number, error.into()))?);
+    }
+    let merged = builder.finish_merged(&opened, strategy, &AllThreads::quiet(), store);
+    merged.map_err(|(place, error)| {
+        let error = match error {
             MergeError::Damaged(error) => error.into(),
             MergeError::Io(error) => io::Error::other(error).into(),
             MergeError::TooLarge(_) => Error::new(ErrorKind::Limit, error.to_string()),
-            error => Error::new(ErrorKind::Merge, format!("a set that was added {error}")),
-        })
-    }
+            error => Error::new(ErrorKind::Merge, error.to_string()),
+        };
+        match place.and_then(|place| place.checked_sub(parts.len())) {
+            Some(number) => Error::of_added_set(number, error),
+            None => error,
+        }
+    })
 }
 
-/// Unnamed files in a folder.
-struct TemporaryFiles<'f>(&'f Path);
-
-impl Store for TemporaryFiles<'_> {
-    type Spool = TemporaryFile;
-
-    fn create(&self) -> io::Result<TemporaryFile> {
-        tempfile::tempfile_in(self.0).map(TemporaryFile)
-    }
-}
-
-struct TemporaryFile(std::fs::File);
-
-impl Write for TemporaryFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Spool for TemporaryFile {
-    fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut file = &self.0;
-        file.rewind()?;
-        io::copy(&mut io::BufReader::with_capacity(1 << 20, file), out).map(drop)
-    }
+fn too_large(error: &TooLarge) -> Error {
+    Error::new(ErrorKind::Limit, format!("the set cannot be built: {error}"))
 }
 
 impl fmt::Debug for Compiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Compiler { dialect, profile, keeps_other, .. } = self;
+        let Parser { dialect, profile, keeps_other, .. } = &self.parser;
         let mut debug = f.debug_struct("Compiler");
         debug.field("dialect", &dialect.name).field("profile", &profile.name).field("other_directives", keeps_other);
         debug.finish_non_exhaustive()
     }
 }
 
-/// Reads one capture under a dialect and a profile.
-pub(crate) fn read(
-    capture: &Capture,
-    dialect: &Dialect,
-    profile: &Profile,
-    keeps_other: bool,
-    arena: &Bump,
-) -> Result<(Outcome, Option<Prepared>), Error> {
-    let read = if keeps_other { prepare } else { prepare_without_other };
-    let made = prepare_capture(&capture.facts(), capture.body.as_deref(), profile, |body| read(body, dialect, arena));
-    made.map_err(|error| match error {
-        BadCapture::OverLimit(error) => Error::new(ErrorKind::Limit, error.to_string()),
-        BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),
-    })
-}
-
 /// Compiles one robots.txt, on this thread: compiling its few rulesets takes less time than handing them to other
 /// threads.
 pub(crate) fn finish_one(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
-    let compiled = builder.finish(Strategy::default());
-    compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
-}
-
-/// Compiles a builder's captures.
-pub(crate) fn finish(builder: SetBuilder) -> Result<set::CompiledSet, Error> {
-    let compiled = builder.finish_with(Strategy::default(), &AllThreads);
-    compiled.map_err(|error| Error::new(ErrorKind::Limit, error.to_string()))
-}
-
-/// Runs on all threads with the feature `rayon`, otherwise on the caller's thread.
-#[cfg(not(feature = "rayon"))]
-use reptile_engine::threads::OneThread as AllThreads;
-
-#[cfg(feature = "rayon")]
-struct AllThreads;
-
-#[cfg(feature = "rayon")]
-impl reptile_engine::threads::Threads for AllThreads {
-    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        rayon::join(a, b)
-    }
-
-    fn each<T: Send, S, R: Send>(
-        &self,
-        things: Vec<T>,
-        start: impl Fn() -> S + Send + Sync,
-        work: impl Fn(&mut S, T) -> R + Send + Sync,
-    ) -> Vec<R> {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        things.into_par_iter().map_init(start, work).collect()
-    }
+    builder.finish(Strategy::default()).map_err(|error| too_large(&error))
 }
 
 /// A compiled set that is ready to be written or used.
@@ -433,7 +409,19 @@ impl CompiledSet {
     /// # Errors
     /// The compiler's own output causes no error, but is checked like any other set.
     pub fn into_set(self) -> Result<Set, Error> {
-        Set::from_bytes(self.0.to_bytes())
+        Set::from_bytes(self.to_bytes())
+    }
+
+    /// Returns the set's bytes, as [`Set::from_bytes`] opens them.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.0.to_bytes()
+    }
+
+    /// Returns statistics about the captures that the set was compiled from.
+    #[must_use]
+    pub fn report(&self) -> &CaptureReport {
+        self.0.report()
     }
 
     /// Writes the set from start to end.
@@ -444,21 +432,17 @@ impl CompiledSet {
         self.0.write(out)
     }
 
-    /// Writes the set to a file with this name. The file is either complete or absent: it is written under another
-    /// name in the same folder, synced and renamed. Readers of an older set with this name keep the old one.
+    /// Writes the set to a file with this name. The file is either complete or absent, as described for
+    /// [`PendingFile`]. Readers of an older set with this name keep the old one.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Io`] if the file cannot be written; then no file with this name was created or changed.
     pub fn write_file(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::NamedTempFile::new_in(folder)?;
-        let mut writer = BufWriter::new(file);
+        let mut writer = BufWriter::new(PendingFile::create(path.as_ref(), true)?);
         self.write(&mut writer)?;
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
+        file.sync()?;
+        Ok(file.publish()?)
     }
 }
 

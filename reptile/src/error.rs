@@ -23,7 +23,15 @@ pub struct Error(Box<Inner>);
 enum Inner {
     Io(io::Error),
     Format(FormatError),
-    Other { kind: ErrorKind, message: String },
+    #[cfg_attr(not(feature = "compile"), allow(dead_code, reason = "only compilers merge sets"))]
+    AddedSet {
+        number: usize,
+        error: Error,
+    },
+    Other {
+        kind: ErrorKind,
+        message: String,
+    },
 }
 
 /// The kind of an [`Error`].
@@ -40,6 +48,8 @@ pub enum ErrorKind {
     OtherCompiler,
     /// A size exceeds a limit. The text names the limit and the actual size.
     Limit,
+    /// The rules in a robots.txt would take too many steps to decide a URL.
+    Steps,
     /// A URL is not a robots.txt URL.
     RobotsUrl,
     /// Sets cannot be merged: they have different settings, or different files for one origin without times to choose
@@ -61,6 +71,7 @@ impl Error {
         match &*self.0 {
             Inner::Io(_) => ErrorKind::Io,
             Inner::Format(_) => ErrorKind::Format,
+            Inner::AddedSet { error, .. } => error.kind(),
             Inner::Other { kind, .. } => *kind,
         }
     }
@@ -92,8 +103,27 @@ impl Error {
     fn format(&self) -> Option<&FormatError> {
         match &*self.0 {
             Inner::Format(error) => Some(error),
+            Inner::AddedSet { error, .. } => error.format(),
             _ => None,
         }
+    }
+
+    /// Returns the number of the set that cannot be merged, counted from 0 in the order of
+    /// [`Compiler::add_set`](crate::Compiler::add_set); `None` if the error has another cause.
+    /// [`std::error::Error::source`] is the reason.
+    #[cfg(feature = "compile")]
+    #[must_use]
+    pub fn added_set(&self) -> Option<usize> {
+        match &*self.0 {
+            Inner::AddedSet { number, .. } => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Returns an error about the set that was added as number `number`, counted from 0.
+    #[cfg(feature = "compile")]
+    pub(crate) fn of_added_set(number: usize, error: Error) -> Error {
+        Error(Box::new(Inner::AddedSet { number, error }))
     }
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
@@ -106,6 +136,7 @@ impl fmt::Display for Error {
         match &*self.0 {
             Inner::Io(_) => f.write_str("the file cannot be read or written"),
             Inner::Format(error) => write!(f, "not a valid set: {error}"),
+            Inner::AddedSet { number, .. } => write!(f, "added set {}", number + 1),
             Inner::Other { message, .. } => f.write_str(message),
         }
     }
@@ -118,6 +149,7 @@ impl fmt::Debug for Error {
         match &*self.0 {
             Inner::Io(error) => debug.field("source", error),
             Inner::Format(error) => debug.field("format", error),
+            Inner::AddedSet { number, error } => debug.field("added_set", number).field("error", error),
             Inner::Other { message, .. } => debug.field("message", message),
         };
         debug.finish()
@@ -128,6 +160,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
             Inner::Io(error) => Some(error),
+            Inner::AddedSet { error, .. } => Some(error),
             _ => None,
         }
     }

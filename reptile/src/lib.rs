@@ -46,8 +46,6 @@ mod agent;
 #[cfg(feature = "compile")]
 pub mod body;
 #[cfg(feature = "compile")]
-pub mod build;
-#[cfg(feature = "compile")]
 pub mod capture;
 #[cfg(feature = "compile")]
 mod compile;
@@ -61,6 +59,8 @@ mod error;
 #[cfg(feature = "compile")]
 pub mod explain;
 mod explanation;
+#[cfg(feature = "compile")]
+pub mod files;
 #[cfg(feature = "compile")]
 pub mod limits;
 #[cfg(feature = "compile")]
@@ -78,7 +78,7 @@ pub mod urls;
 
 pub use agent::{Agent, Agents, Crawler, KnownHosts};
 #[cfg(feature = "compile")]
-pub use compile::{Capture, CompiledSet, Compiler};
+pub use compile::{Capture, CompiledSet, Compiler, Parsed, ParsedCapture, Parser, Progress};
 pub use error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 pub use explanation::{Explanation, Provenance};
 #[cfg(feature = "compile")]
@@ -93,9 +93,10 @@ pub use reptile_compiler::capture::{Profile, Truncation, challenger_of_header};
 #[cfg(feature = "compile")]
 pub use reptile_compiler::dialect::Dialect;
 
-/// The settings of a [`Dialect`] and a [`Profile`], for building your own.
+/// The settings of a [`Dialect`] and a [`Profile`], for building your own, and of a [`Compiler`].
 #[cfg(feature = "compile")]
 pub mod settings {
+    pub use reptile_compiler::automaton::Strategy;
     pub use reptile_compiler::capture::{Effect, Freshness, NotText};
     pub use reptile_compiler::dialect::{
         BlankLine, BodyLimit, ByteOrderMark, CallerVersion, CrawlDelays, DefaultToken, EmptyDisallow, Family,

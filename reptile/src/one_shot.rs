@@ -59,7 +59,7 @@ impl OneShot {
     /// decides.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB.
+    /// The errors of [`Robots::parse`].
     pub fn decide(&self, body: impl AsRef<[u8]>, url: impl AsRef<[u8]>) -> Result<(Verdict, Option<u32>), Error> {
         let (body, url) = (body.as_ref(), url.as_ref());
         let (facts, profile) = (capture::Capture::default(), Profile::of_dialect(&self.dialect));

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bumpalo::Bump;
 use reptile_compiler::body::Diagnostic;
 use reptile_compiler::set::SetBuilder;
 
@@ -41,7 +40,8 @@ impl Robots {
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB.
+    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB, and
+    /// [`ErrorKind::Steps`](crate::ErrorKind::Steps) if its rules would take too many steps to decide a URL.
     pub fn parse(body: impl AsRef<[u8]>, dialect: &Dialect) -> Result<Robots, Error> {
         let capture = Capture::of_anything(body.as_ref());
         Robots::from_capture(&capture, dialect, Profile::of_dialect(dialect))
@@ -51,10 +51,10 @@ impl Robots {
     /// everything with status 404, and nothing with 503.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB, and
-    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if it is missing, although the outcome requires one.
+    /// The errors of [`Robots::parse`], and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
+    /// although the outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
-        let (outcome, prepared) = compile::read(capture, dialect, profile, true, &Bump::new())?;
+        let (outcome, prepared) = compile::parse_one(capture, dialect, profile)?;
         let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
         let mut builder = SetBuilder::with_profile(dialect, profile, capture.time);
         builder.add_capture([any_origin()], &capture.facts(), outcome, prepared);

@@ -107,6 +107,16 @@ impl Set {
         (self.only.is_none() && self.replaced.is_empty()).then(|| self.engine.bytes())
     }
 
+    /// Returns the mapped file, or `None` if the bytes are in memory.
+    #[cfg(feature = "compile")]
+    pub(crate) fn mapped(&self) -> Option<&reptile_engine::platform::MappedFile> {
+        match self.engine.data() {
+            #[cfg(feature = "mmap")]
+            Bytes::Mapped(file) => Some(file),
+            Bytes::Owned(_) => None,
+        }
+    }
+
     /// Opens a set with one site, which decides URLs from any origin.
     #[cfg(feature = "compile")]
     pub(crate) fn of_one(bytes: Vec<u8>) -> Result<Set, Error> {

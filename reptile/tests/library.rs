@@ -5,9 +5,11 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use reptile::capture::Outcome;
+use reptile::limits::MAX_BODY_BYTES;
 use reptile::{
-    Capture, Cause, Compiler, Crawler, CrawlerErrorKind, Dialect, ErrorKind, Group, PolicySource, Profile, Robots, Set,
-    UrlParts, Verdict,
+    Capture, Cause, Compiler, Crawler, CrawlerErrorKind, Dialect, ErrorKind, Group, PolicySource, Profile, Progress,
+    Robots, Set, UrlParts, Verdict, capture,
 };
 
 const DAY: i64 = 86_400;
@@ -552,17 +554,183 @@ fn merging_and_memory_limits_do_not_change_the_set() {
         add(&mut compiler, &files[150..]);
         assert!(finished(compiler) == whole);
     }
-    // Incompatible settings are refused.
+    // A lost part is an error in any case, on threads of a pool and on others.
+    for is_in_pool in [false, true] {
+        let mut compiler = Compiler::new(Dialect::google()).memory(0, folder.path().join("none"));
+        let capture = |number| Capture::new(format!("https://h{number}.example/robots.txt"), "").unwrap();
+        let mut add = || (0..3).map(|number| compiler.add(capture(number))).collect::<Vec<_>>();
+        #[cfg(feature = "rayon")]
+        let added = if is_in_pool { rayon::join(add, || ()).0 } else { add() };
+        #[cfg(not(feature = "rayon"))]
+        let added = add();
+        let errors: Vec<_> =
+            added.into_iter().filter_map(Result::err).chain([compiler.finish().unwrap_err()]).collect();
+        for error in &errors {
+            assert_eq!(error.kind(), ErrorKind::Io, "{error:?}");
+        }
+        assert!(
+            errors[0].source().unwrap().to_string().contains("none: no room for the temporary files"),
+            "{errors:?}"
+        );
+    }
+}
+
+#[test]
+fn errors_name_the_added_set_that_cannot_be_merged() {
+    let file = |body| [("https://a.example", body)];
+    let (first, second) = (set(&file("user-agent: *\ndisallow: /1")), set(&file("user-agent: *\ndisallow: /2")));
+    let third = set(&[("https://c.example", "user-agent: *\ndisallow: /")]);
+    let mut damaged = bytes_of(&[("https://b.example", "user-agent: *\ndisallow: /")]);
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    let damaged = Set::from_bytes(damaged).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (dialect, sets, kind, number, text) in [
+        (Dialect::google(), vec![&third, &first, &second], ErrorKind::Merge, 2, "has another robots.txt for"),
+        (Dialect::google(), vec![&first, &damaged], ErrorKind::Format, 1, "not a valid set"),
+        (Dialect::rfc9309(), vec![&first], ErrorKind::Merge, 0, "has the dialect google"),
+    ] {
+        for memory in [None, Some(0), Some(1 << 30)] {
+            let mut compiler = Compiler::new(dialect);
+            if let Some(memory) = memory {
+                compiler = compiler.memory(memory, folder.path());
+                compiler.add(Capture::new("https://d.example/robots.txt", "").unwrap()).unwrap();
+            }
+            sets.iter().for_each(|set| compiler.add_set(set).unwrap());
+            let error = compiler.finish().unwrap_err();
+            assert_eq!((error.kind(), error.added_set()), (kind, Some(number)), "{error:?}");
+            assert_eq!(error.to_string(), format!("added set {}", number + 1));
+            assert!(error.source().unwrap().to_string().starts_with(text), "{error:?}");
+            assert_eq!(error.section().is_some(), kind == ErrorKind::Format);
+        }
+    }
+    // The compiler's own captures conflict with an added set.
     let mut compiler = Compiler::new(Dialect::google());
-    compiler.add(Capture::new("https://h0.example/robots.txt", "user-agent: *\ndisallow: /other").unwrap()).unwrap();
-    compiler.add_set(&old).unwrap();
-    assert_eq!(compiler.finish().unwrap_err().kind(), ErrorKind::Merge);
-    let mut compiler = Compiler::new(Dialect::rfc9309());
-    compiler.add_set(&old).unwrap();
-    assert_eq!(compiler.finish().unwrap_err().kind(), ErrorKind::Merge);
-    let mut compiler = Compiler::new(Dialect::google()).memory(0, folder.path().join("none"));
-    let error = compiler.add(Capture::new("https://h0.example/robots.txt", "").unwrap()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
+    compiler.add(Capture::new("https://a.example/robots.txt", "user-agent: *\ndisallow: /other").unwrap()).unwrap();
+    compiler.add_set(&first).unwrap();
+    let error = compiler.finish().unwrap_err();
+    assert_eq!((error.kind(), error.added_set()), (ErrorKind::Merge, Some(0)));
+}
+
+#[test]
+fn parsed_captures_give_the_same_set_as_added_ones() {
+    let origins = |name: &str| vec![format!("https://{name}.example").parse().unwrap()];
+    let fetch = |status| capture::Capture { status: Some(status), ..capture::Capture::default() };
+    let body = "user-agent: *\ndisallow: /a\nsitemap: /map\nnonsense\n";
+    let mut compiler = Compiler::new(Dialect::google());
+    let parser = compiler.parser();
+    // One body for several captures, of which one does not use it.
+    let shared = parser.parse(
+        [(origins("a"), fetch(200)), (origins("b"), fetch(404)), (origins("c"), fetch(200))],
+        Some(body.as_bytes()),
+    );
+    let outcomes: Vec<_> = shared.captures().iter().map(|capture| *capture.outcome.as_ref().unwrap()).collect();
+    assert_eq!(outcomes[0], Outcome::Use);
+    assert!(matches!(outcomes[1], Outcome::Allow(_)) && outcomes[2] == Outcome::Use);
+    assert_eq!((shared.rule_count(), shared.diagnostics().map(|(_, count)| count).sum::<u64>()), (1, 1));
+    assert_ne!(shared.body_hash(), 0);
+    compiler.add_parsed(shared).unwrap();
+    // Captures with errors are left out.
+    let large = vec![b'#'; MAX_BODY_BYTES + 1];
+    for (parsed, kind) in [
+        (parser.parse([(origins("d"), fetch(200))], None), ErrorKind::NoBody),
+        (parser.parse([(origins("d"), fetch(200)), (origins("e"), fetch(200))], Some(&large)), ErrorKind::Limit),
+        (parser.parse_file(origins("d"), &large), ErrorKind::Limit),
+    ] {
+        assert!(
+            parsed.captures().iter().all(|capture| capture.outcome.as_ref().is_err_and(|error| error.kind() == kind))
+        );
+        assert_eq!((parsed.rule_count(), parsed.body_hash()), (0, 0));
+        compiler.add_parsed(parsed).unwrap();
+    }
+    let compiled = compiler.finish().unwrap();
+    assert_eq!(compiled.report().origins.values().sum::<u64>(), 3);
+
+    let mut expected = Compiler::new(Dialect::google());
+    for (name, status) in [("c", 200), ("b", 404), ("a", 200)] {
+        let mut capture = Capture::new(format!("https://{name}.example/robots.txt"), body).unwrap();
+        capture.status = Some(status);
+        expected.add(capture).unwrap();
+    }
+    assert!(compiled.to_bytes() == expected.finish().unwrap().to_bytes());
+}
+
+#[test]
+fn files_that_were_not_fetched_are_used_whatever_the_profile() {
+    let page = "<html><body>user-agent: *<br>\ndisallow: /a\n";
+    let origin = || vec!["https://a.example".parse().unwrap()];
+    let decide = |is_file: bool| {
+        let mut compiler = Compiler::new(Dialect::yandex());
+        let parser = compiler.parser();
+        let parsed = if is_file {
+            parser.parse_file(origin(), page.as_bytes())
+        } else {
+            parser.parse([(origin(), capture::Capture::default())], Some(page.as_bytes()))
+        };
+        let outcome = *parsed.captures()[0].outcome.as_ref().unwrap();
+        compiler.add_parsed(parsed).unwrap();
+        compiler.finish().unwrap().into_set().unwrap().verify().unwrap();
+        outcome
+    };
+    assert_eq!((decide(true), decide(false) == Outcome::Use), (Outcome::Use, false));
+}
+
+#[test]
+fn progress_counts_all_rulesets_or_reports_the_merge() {
+    use std::sync::{Arc, Mutex};
+    let folder = tempfile::tempdir().unwrap();
+    for (memory, is_merged) in [(None, false), (Some(0), true)] {
+        let reports = Arc::new(Mutex::new(Vec::new()));
+        let all = reports.clone();
+        let mut compiler =
+            Compiler::new(Dialect::google()).on_progress(move |progress| all.lock().unwrap().push(progress));
+        if let Some(memory) = memory {
+            compiler = compiler.memory(memory, folder.path());
+        }
+        let capture = |number: usize| {
+            let body = format!("user-agent: *\ndisallow: /{number}");
+            Capture::new(format!("https://h{number}.example/robots.txt"), body).unwrap()
+        };
+        compiler.add_all((0..500).map(capture), |origin, error| panic!("{origin}: {error}"));
+        compiler.finish().unwrap();
+        let mut reports = Arc::into_inner(reports).unwrap().into_inner().unwrap();
+        if is_merged {
+            assert_eq!(reports, [Progress::Merging]);
+            continue;
+        }
+        reports.sort_by_key(|progress| match progress {
+            Progress::Rulesets { done, .. } => *done,
+            _ => 0,
+        });
+        let expected: Vec<_> = (1..=500).map(|done| Progress::Rulesets { done, total: 500 }).collect();
+        assert_eq!(reports, expected);
+    }
+}
+
+#[test]
+fn set_files_that_cannot_be_written_leave_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, sub) = (folder.path().join("set"), folder.path().join("folder"));
+    std::fs::create_dir(&sub).unwrap();
+    let set = |body| compiled(&[("https://a.example", body)]);
+    set("user-agent: *\ndisallow: /old").write_file(&path).unwrap();
+    let old = std::fs::read(&path).unwrap();
+    let names = || std::fs::read_dir(folder.path()).unwrap().count();
+    for path in [sub.clone(), folder.path().join("none/set"), path.join("set")] {
+        let error = set("user-agent: *\ndisallow: /new").write_file(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert_eq!((names(), std::fs::read(folder.path().join("set")).unwrap() == old), (2, true));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        std::fs::File::create(folder.path().join("new")).unwrap();
+        assert_eq!(mode(&path), mode(&folder.path().join("new")));
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        set("user-agent: *\ndisallow: /new").write_file(&path).unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
 }
 
 #[test]

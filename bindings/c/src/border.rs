@@ -62,7 +62,7 @@ impl From<reptile::Error> for Failure {
         let code = match error.kind() {
             reptile::ErrorKind::Io => ReptileCode::Io,
             reptile::ErrorKind::Format => ReptileCode::Format,
-            reptile::ErrorKind::Limit => ReptileCode::Limit,
+            reptile::ErrorKind::Limit | reptile::ErrorKind::Steps => ReptileCode::Limit,
             reptile::ErrorKind::BufferLength => ReptileCode::Argument,
             _ => ReptileCode::Other,
         };

@@ -5,22 +5,22 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use reptile::MappedFile;
-use reptile::build::CompiledSet;
 use reptile::contents::{FormatError, Ruleset, Set};
+use reptile::files::release_pages_during;
+use reptile::{CompiledSet, MappedFile};
 
 use crate::error::{Exit, Failure, Result};
 use crate::options::CompileOptions;
+use crate::outputs::build_record::{self, BuildRecord};
 use crate::outputs::endings::refuse_for_set;
 use crate::outputs::fates::{self, FateWriter};
 use crate::outputs::file::{Complete, Output, publish};
-use crate::outputs::made::{self, Made};
 use crate::outputs::summary::{Summary, grouped, seconds};
-use crate::same_file::refuse_overwriting;
+use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::assemble::{assemble_with, assemble_with_fates};
 use crate::sets::fates::Fates;
+use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
-use crate::sets::room::{DEFAULT_MEMORY, Room, memory, passing_through};
 use crate::sets::{Loaded, damaged};
 use reptile_records::Inputs;
 use reptile_records::globs::expand;
@@ -136,9 +136,9 @@ pub struct Outputs<'t> {
     target: &'t Target,
     start: Instant,
     /// The memory for making the set.
-    pub room: Room,
+    pub budget: MemoryBudget,
     set: Output,
-    made: Output,
+    record: Output,
 }
 
 impl Target {
@@ -152,15 +152,15 @@ impl Target {
         if self.output == Path::new("-") {
             return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
         }
-        let made_path = made::path_of(&self.output)?;
-        for path in [&self.output, &made_path] {
+        let record_path = build_record::path_of(&self.output)?;
+        for path in [&self.output, &record_path] {
             refuse_overwriting(path, inputs.clone())?;
         }
         refuse_for_set(&self.output)?;
         let set = Output::create_file(&self.output, self.force)?;
-        let made = Output::create_file(&made_path, self.force)?;
-        let room = Room::new(self.memory, &made_path);
-        Ok(Outputs { target: self, start, room, set, made })
+        let record = Output::create_file(&record_path, self.force)?;
+        let budget = MemoryBudget::new(self.memory, &record_path);
+        Ok(Outputs { target: self, start, budget, set, record })
     }
 }
 
@@ -181,12 +181,12 @@ impl Outputs<'_> {
         let mut summary = Summary::default();
         let complete = write(&set, self.set)?;
         drop(set);
-        let made = check(inputs, options, &complete, report, &mut summary)?;
-        let made = made.write(self.made)?;
+        let record = check(inputs, options, &complete, report, &mut summary)?;
+        let record = record.write(self.record)?;
         if !self.target.allow_shrink {
             refuse_shrinking(&self.target.output, complete.hidden_path())?;
         }
-        publish([complete].into_iter().chain(made).chain(more))?;
+        publish([complete].into_iter().chain(record).chain(more))?;
         report.name_discarded();
         report.note_ties();
         report.note_future();
@@ -205,11 +205,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs)).transpose()?;
     let Some((mut fates, mut writer)) = fates else {
-        let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &args.options, &[])?;
+        let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &args.options, Vec::new())?;
         outputs.publish(set, &inputs, &args.options, &report, None)?;
         return Ok(args.exit(&report));
     };
-    let (set, report) = assemble_with_fates(&outputs.room, Inputs::Paths(&inputs), &args.options, &mut fates)?;
+    let (set, report) = assemble_with_fates(&outputs.budget, Inputs::Paths(&inputs), &args.options, &mut fates)?;
     fates.finish(args.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
     let fates = writer.finish()?;
     outputs.publish(set, &inputs, &args.options, &report, fates)?;
@@ -220,7 +220,8 @@ impl Args {
     /// Opens the output file for fates, before any other work.
     fn open_fates(&self, path: &Path, inputs: &[PathBuf], outputs: &Outputs<'_>) -> Result<(Fates, FateWriter)> {
         refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
-        if path == self.target.output || path == made::path_of(&self.target.output)? {
+        let set = &self.target.output;
+        if is_same_place(path, set) || is_same_place(path, &build_record::path_of(set)?) {
             return Err(Failure::at(path, "--fates needs a file of its own"));
         }
         let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
@@ -228,7 +229,7 @@ impl Args {
         let output = Output::create(path, self.target.force)?;
         let writer = FateWriter::new(path, output, names.clone())?;
         let options = &self.options;
-        Ok((Fates::new(&outputs.room.scratch(), options.profile(), options.by_time, names), writer))
+        Ok((Fates::new(&outputs.budget.scratch(), options.profile(), options.by_time, names), writer))
     }
 
     /// Returns a run's exit code according to its report.
@@ -284,17 +285,17 @@ fn check(
     complete: &Complete,
     report: &Report,
     summary: &mut Summary,
-) -> Result<Made> {
+) -> Result<BuildRecord> {
     let path = complete.hidden_path();
     let loaded = Loaded::open_set(path)?;
     let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
-    passing_through(&files, || {
+    release_pages_during(&files, || {
         let set = loaded.set()?;
         let described = set.verify_checksums().and_then(|()| describe(&set, report, summary));
         described.map_err(|error| damaged(path, &error))?;
         let in_set = grouped(loaded.bytes().len() as u64);
         summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
-        Ok(Made::new(loaded.bytes(), inputs, options, report))
+        Ok(BuildRecord::new(loaded.bytes(), inputs, options, report))
     })
 }
 

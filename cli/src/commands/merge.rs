@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reptile::build::Strategy;
+use reptile::settings::Strategy;
 use reptile::{Dialect, Profile};
 
 use super::compile::Target;
@@ -56,8 +56,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     for set in &sets {
         options.no_lines &= !set.set()?.has_lines();
     }
-    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&[]), &options, &sets)?;
-    drop(sets);
+    let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&[]), &options, sets)?;
     outputs.publish(set, &args.sets, &options, &report, None)?;
     Ok(Exit::Done)
 }

@@ -89,8 +89,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         archives: args.archives,
         ..options_of(&old, &args.set)?
     };
-    let (set, report) = assemble_with(&outputs.room, Inputs::Paths(&inputs), &options, std::slice::from_ref(&old))?;
-    drop(old);
+    let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &options, vec![old])?;
     inputs.push(args.set.clone());
     outputs.publish(set, &inputs, &options, &report, None)?;
     Ok(Exit::from_bad(report.any_bad()))

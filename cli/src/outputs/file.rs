@@ -1,17 +1,15 @@
 //! Outputs: standard output, or a file that appears under its name only when it is complete.
 //!
-//! A file is written under a hidden name in its destination folder, synchronized to disk, and renamed. If an error or
-//! interrupt occurs before the rename, the hidden file is removed and an existing file remains unchanged. After a
-//! killed process, the next process that writes a file with the same name removes the hidden file.
+//! The library's [`PendingFile`] writes a file under a hidden name and renames it. This module also removes the hidden
+//! files when the command is interrupted, and publishes several files together.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
-use tempfile::NamedTempFile;
+use reptile::files::PendingFile;
 
-use super::hidden;
 use super::packed::Packer;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result};
@@ -34,19 +32,13 @@ enum Target {
     Stdout(Stdout),
     /// An existing device or pipe, written in place because a rename would replace it with a file.
     Device(File),
-    File(Hidden),
-}
-
-/// A hidden file in its destination folder.
-struct Hidden {
-    file: NamedTempFile,
-    path: PathBuf,
-    force: bool,
+    File(PendingFile),
 }
 
 /// A complete file on disk that still has its hidden name.
 pub struct Complete {
-    hidden: Hidden,
+    name: String,
+    file: PendingFile,
 }
 
 impl Output {
@@ -90,25 +82,16 @@ impl Output {
     /// Returns an error if the file exists and `force` is not given, if the name belongs to something other than a
     /// file, or if the folder is not writable. These checks happen here, before any work is done.
     pub fn create_file(path: &Path, force: bool) -> Result<Output> {
-        let name = path.display().to_string();
-        let path = resolved(path)?;
-        let existing = match fs::metadata(&path) {
-            Ok(found) => Some(found),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(Failure::at(&path, error)),
-        };
-        match &existing {
-            Some(found) if !found.is_file() => return Err(Failure::at(&path, "exists and is not a regular file")),
-            Some(_) if !force => return Err(Failure::at(&path, "exists already; --force replaces it")),
-            _ => {}
-        }
-        let permissions = existing.map(|found| found.permissions()).or_else(usual_permissions);
-        let file = create_hidden(&path, permissions).map_err(|error| {
-            // The outer error repeats the hidden name, which means nothing to the user.
-            let reason = error.get_ref().and_then(|inner| inner.source().map(ToString::to_string));
-            Failure::new(format!("{name}: cannot be created: {}", reason.unwrap_or_else(|| error.to_string())))
+        remove_when_interrupted();
+        // The lock is taken before the file exists, so that no interrupt can occur between its creation and its
+        // registration.
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = PendingFile::create(path, force).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Failure::at(path, format!("{error}; --force replaces it")),
+            _ => Failure::at(path, error),
         })?;
-        Ok(Output { name, target: Target::File(Hidden { file, path, force }), packer: None })
+        unfinished.push(file.hidden_path().into());
+        Ok(Output { name: path.display().to_string(), target: Target::File(file), packer: None })
     }
 
     /// Returns whether the output is a terminal.
@@ -134,7 +117,7 @@ impl Output {
     pub fn failure(&self, error: &io::Error) -> Failure {
         match self.target {
             Target::Stdout(_) if error.kind() == ErrorKind::BrokenPipe => Failure::Quiet,
-            _ => Failure::new(format!("{}: cannot be written: {error}", self.name)),
+            _ => not_written(&self.name, error),
         }
     }
 
@@ -158,23 +141,21 @@ impl Output {
         let packed = self.packer.take().map_or(Ok(Vec::new()), Packer::finish);
         let written = packed.and_then(|packed| self.target.write_all(&packed)).and_then(|()| self.flush());
         written.map_err(|error| self.failure(&error))?;
-        let Target::File(hidden) = self.target else { return Ok(None) };
-        hidden.file.as_file().sync_all().map_err(|error| hidden.failure(&error))?;
-        Ok(Some(Complete { hidden }))
+        let Target::File(file) = self.target else { return Ok(None) };
+        file.sync().map_err(|error| not_written(&self.name, &error))?;
+        Ok(Some(Complete { name: self.name, file }))
     }
 }
 
 impl Complete {
     /// Returns the hidden path, where the file can be read.
     pub fn hidden_path(&self) -> &Path {
-        self.hidden.file.path()
+        self.file.hidden_path()
     }
 }
 
-impl Hidden {
-    fn failure(&self, error: &io::Error) -> Failure {
-        Failure::at(&self.path, format!("cannot be written: {error}"))
-    }
+fn not_written(name: &str, error: &io::Error) -> Failure {
+    Failure::new(format!("{name}: cannot be written: {error}"))
 }
 
 /// Renames files to their final names, one at a time. An interrupt takes effect before the first or after the
@@ -185,17 +166,16 @@ impl Hidden {
 /// files keep their final names. The failed file and all later ones are removed.
 pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for Complete { hidden: Hidden { file, path, force } } in files {
-        let hidden_path = file.path().to_owned();
-        let fail = |error: io::Error| Failure::at(&path, format!("cannot be written: {error}"));
-        let renamed = if force { file.persist(&path) } else { file.persist_noclobber(&path) };
-        renamed.map_err(|error| match error.error.kind() {
-            ErrorKind::AlreadyExists => Failure::at(&path, "was created in the meantime; --force replaces it"),
-            _ => fail(error.error),
-        })?;
+    for Complete { name, file } in files {
+        let hidden_path = file.hidden_path().to_owned();
+        let published = file.publish();
         unfinished.retain(|unfinished| *unfinished != hidden_path);
-        // Without this, a power failure could lose the name.
-        File::open(folder(&path)).and_then(|folder| folder.sync_all()).map_err(fail)?;
+        published.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                Failure::new(format!("{name}: was created in the meantime; --force replaces it"))
+            }
+            _ => not_written(&name, &error),
+        })?;
     }
     Ok(())
 }
@@ -220,7 +200,7 @@ impl Write for Target {
         match self {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Device(file) => file.write(bytes),
-            Target::File(hidden) => hidden.file.write(bytes),
+            Target::File(file) => file.write(bytes),
         }
     }
 
@@ -228,7 +208,7 @@ impl Write for Target {
         match self {
             Target::Stdout(stdout) => stdout.flush(),
             Target::Device(file) => file.flush(),
-            Target::File(hidden) => hidden.file.flush(),
+            Target::File(file) => file.flush(),
         }
     }
 }
@@ -238,48 +218,6 @@ pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
     let mut stdout = Output::stdout();
     stdout.write_all(text.as_ref()).map_err(|error| stdout.failure(&error))?;
     stdout.finish()
-}
-
-/// Returns the target of a symbolic link, or any other path unchanged, even if no file exists there.
-///
-/// # Errors
-/// Returns an error if a symbolic link is dangling, or if the path cannot be looked up.
-pub fn resolved(path: &Path) -> Result<PathBuf> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => fs::canonicalize(path).map_err(|error| Failure::at(path, error)),
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(Failure::at(path, error)),
-        _ => Ok(path.into()),
-    }
-}
-
-/// Creates the hidden file for a path.
-fn create_hidden(path: &Path, permissions: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    remove_when_interrupted();
-    // The lock is taken before the file exists, so that no interrupt can occur between its creation and its
-    // registration.
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = hidden::create(folder(path), &name, permissions.as_ref())?;
-    unfinished.push(file.path().into());
-    drop(unfinished);
-    hidden::remove_left(folder(path), &name, &file);
-    Ok(file)
-}
-
-/// Returns a file's folder.
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Returns a new file's permissions, before the system applies the umask. Temporary files would be private.
-fn usual_permissions() -> Option<fs::Permissions> {
-    #[cfg(unix)]
-    return Some(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    #[cfg(not(unix))]
-    None
 }
 
 /// Installs a handler that removes unfinished files when the command is interrupted or terminated.

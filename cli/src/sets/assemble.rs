@@ -1,42 +1,36 @@
 //! Compiles inputs to a set, on all threads.
 //!
-//! Reader threads ([`readers`](super::readers)) read a batch each, other threads prepare an earlier batch, and one
-//! thread adds the batch before that to the set. Memory holds two batches, one more for each reader, and the distinct
-//! data in all files, which is about the size of the set. If that exceeds the limit, parts of the set are compiled
-//! and written to files while the next part is collected, and merged at the end. Messages are printed in input order
-//! ([`told`](super::told)).
+//! Reader threads ([`readers`](super::readers)) read a batch each, other threads parse an earlier batch, and one
+//! thread adds the batch before that to the library's [`Compiler`], which keeps the memory limit. Memory holds two
+//! batches, one more for each reader, and the distinct data in all files, which is about the size of the set. Messages
+//! are printed in input order ([`messages`](super::messages)).
 
+use std::error::Error as _;
 use std::path::PathBuf;
-use std::sync::mpsc;
-use std::thread::{self, ScopedJoinHandle};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
 
-use bumpalo::Bump;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use reptile::body::DiagnosticKind;
-use reptile::build::{
-    BadCapture, BodyOverLimit, CompiledSet, Prepared, SetBuilder, Strategy, Threads, TooLarge, prepare,
-    prepare_capture, prepare_without_other,
-};
 use reptile::capture::{Capture, Outcome};
-use reptile::contents::Set;
-use reptile::{Dialect, MappedFile, Origin, Profile};
+use reptile::files::release_pages_during;
+use reptile::{CompiledSet, Compiler, ErrorKind, Parsed, ParsedCapture};
 
+use super::Loaded;
 use super::fates::{CaptureSource, Fate, Fates};
+use super::memory_budget::MemoryBudget;
+use super::messages::{Message, OrderedMessages, Turns};
 use super::readers::{Batch, Readers, stopped};
 use super::report::{InputCounts, Report, untrusted_from};
-use super::room::{Room, passing_through};
-use super::told::{Message, Told, Turns};
-use super::{Loaded, damaged};
 use crate::error::{Failure, Result};
 use crate::options::CompileOptions;
-use crate::outputs::made;
+use crate::outputs::build_record;
 use crate::outputs::progress::Progress;
 use reptile_records::bodies::{Fault, TOO_LARGE, settle};
 use reptile_records::recognise::Content;
 use reptile_records::spill::Scratch;
-use reptile_records::{Fetch, Inputs, Item, Reading, Robots, no_robots};
+use reptile_records::{Inputs, Item, Reading, Robots, no_robots};
 
-/// Batch size in memory, in bytes: bodies and metadata. Preparing it takes about the same amount again.
+/// Batch size in memory, in bytes: bodies and metadata. Parsing it takes about the same amount again.
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Divisor for the memory that a batch may use. Several batches are processed at a time.
@@ -46,37 +40,31 @@ const BATCH_PART: u64 = 32;
 /// data. With less memory, fewer threads read.
 const READER_BYTES: u64 = 128 << 20;
 
-/// A capture that shares its body: its input, origins, capture, outcome, and source if fates are listed.
-type SharedCapture = (usize, Vec<Origin>, Capture, Outcome, Option<CaptureSource>);
-
 /// An item after its body was parsed.
-enum Done {
-    Capture {
-        origins: Vec<Origin>,
-        bytes: u64,
-        capture: Capture,
-        outcome: Outcome,
-        prepared: Option<Prepared>,
-        diagnostics: Vec<(DiagnosticKind, u64)>,
-        /// The name and content, if the body is not text.
-        strange: Option<(String, Content)>,
-        /// Present if fates are listed.
-        source: Option<CaptureSource>,
-    },
-    /// Captures with the same body. Each has its input, and its source if fates are listed.
-    Captures {
-        captures: Vec<SharedCapture>,
-        bytes: u64,
-        prepared: Option<Prepared>,
-        diagnostics: Vec<(DiagnosticKind, u64)>,
-        /// Names for the captures with status 2xx, and the body's content, if it is not text.
-        strange: Option<(Vec<String>, Content)>,
-    },
-    /// A compressed body that cannot be decompressed.
-    Faulty(String, Fault),
+enum ParsedItem {
+    Captures(ParsedCaptures),
     /// An error that ends the command.
     Failed(Failure),
     Other(Item),
+}
+
+/// Captures that share a body, at least one of which can be used.
+struct ParsedCaptures {
+    parsed: Parsed,
+    /// Each capture's input, and its source, in the same order.
+    sources: Vec<(usize, CaptureSource)>,
+    /// The body's size.
+    bytes: u64,
+    /// The body's content, if there is a body.
+    content: Option<Content>,
+}
+
+impl ParsedCaptures {
+    /// Returns the captures that can be used, with their inputs, sources and outcomes.
+    fn usable(&self) -> impl Iterator<Item = (usize, &CaptureSource, &ParsedCapture, Outcome)> {
+        let sources = self.sources.iter().zip(self.parsed.captures());
+        sources.filter_map(|((input, source), parsed)| Some((*input, source, parsed, *parsed.outcome.as_ref().ok()?)))
+    }
 }
 
 /// Reads and compiles inputs. Invalid files are reported and counted.
@@ -85,7 +73,7 @@ enum Done {
 /// Returns an error if an input cannot be read to its end, if no input contains a robots.txt, or if the set exceeds a
 /// limit.
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
-    assemble_in(None, inputs, options, &[], None)
+    assemble_in(None, inputs, options, Vec::new(), None)
 }
 
 /// Does the work of [`assemble`], and merges some sets, which must have been compiled with the same options.
@@ -94,12 +82,12 @@ pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(Compile
 /// The errors of [`assemble`]. Also returns an error if a set has other options, is damaged, or does not record which
 /// of two files is newer.
 pub fn assemble_with(
-    room: &Room,
+    budget: &MemoryBudget,
     inputs: Inputs<'_>,
     options: &CompileOptions,
-    sets: &[Loaded],
+    sets: Vec<Loaded>,
 ) -> Result<(CompiledSet, Report)> {
-    assemble_in(Some(room), inputs, options, sets, None)
+    assemble_in(Some(budget), inputs, options, sets, None)
 }
 
 /// Does the same as [`assemble_with`] without sets, and adds each capture to `fates`.
@@ -107,174 +95,122 @@ pub fn assemble_with(
 /// # Errors
 /// The errors of [`assemble`]. Also returns an error if a temporary file cannot be written.
 pub fn assemble_with_fates(
-    room: &Room,
+    budget: &MemoryBudget,
     inputs: Inputs<'_>,
     options: &CompileOptions,
     fates: &mut Fates,
 ) -> Result<(CompiledSet, Report)> {
-    assemble_in(Some(room), inputs, options, &[], Some(fates))
+    assemble_in(Some(budget), inputs, options, Vec::new(), Some(fates))
 }
 
 fn assemble_in(
-    room: Option<&Room>,
+    budget: Option<&MemoryBudget>,
     inputs: Inputs<'_>,
     options: &CompileOptions,
-    sets: &[Loaded],
+    sets: Vec<Loaded>,
     mut fates: Option<&mut Fates>,
 ) -> Result<(CompiledSet, Report)> {
-    let (dialect, profile) = (options.dialect(), options.profile());
-    let strategy = options.strategy.unwrap_or_default();
-    let builder = SetBuilder::with_profile(dialect, profile, options.at()?);
-    let mut builder = builder.line_numbers(!options.no_lines).by_time(options.by_time);
+    let mut compiler = compiler_for(options, budget)?;
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
         Inputs::Paths(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
     };
     let mut report = Report { inputs: vec![InputCounts::default(); names.len()], ..Report::default() };
     let progress = Progress::of("files", entries_of(&inputs));
-    let mut parts = Vec::new();
-    let batch_bytes = room.map_or(BATCH_BYTES, |room| room.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
-    let scratch = room.map_or_else(Scratch::default, Room::scratch);
+    let batch_bytes = budget.map_or(BATCH_BYTES, |budget| budget.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
+    let scratch = budget.map_or_else(Scratch::default, MemoryBudget::scratch);
     let turns = Turns::default();
     let reading = options.reading();
     let readers = Readers::new(inputs, Reading::new(&reading, scratch), &turns, batch_bytes);
     thread::scope(|scope| {
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
-        let mut told = Told::new(&turns);
+        let mut messages = OrderedMessages::new(&turns);
         let (send, batches) = mpsc::sync_channel(0);
         let readers =
-            readers.start(scope, reader_count(room, rayon::current_num_threads()), &send).map_err(not_started)?;
+            readers.start(scope, reader_count(budget, rayon::current_num_threads()), &send).map_err(not_started)?;
         drop(send);
-        let (send, prepared) = mpsc::sync_channel(0);
-        let parser = Parser { dialect, profile, with_other: !options.no_other, with_sources: fates.is_some() };
-        let preparing = move || {
+        let (send, parsed) = mpsc::sync_channel(0);
+        let parser = compiler.parser();
+        let parsing = move || {
             for batch in batches {
-                if send.send(parser.work_on(batch)).is_err() {
+                if send.send(parse_batch(&parser, batch)).is_err() {
                     break;
                 }
             }
         };
-        thread::Builder::new().spawn_scoped(scope, preparing).map_err(not_started)?;
-        let mut compiling = None;
-        for Batch { input, items, end } in prepared {
-            progress.add(items.iter().map(|done| done.len() as u64).sum());
-            for (own, done) in items.into_iter().flatten() {
-                let done = match done {
-                    Done::Faulty(name, fault) => Done::Other(fault.item(name)?),
-                    done => done,
-                };
+        thread::Builder::new().spawn_scoped(scope, parsing).map_err(not_started)?;
+        for Batch { input, items, end } in parsed {
+            progress.add(items.iter().map(|items| items.len() as u64).sum());
+            for (own, item) in items.into_iter().flatten() {
                 if let Some(fates) = &mut fates {
-                    add_fate(own, &done, fates)?;
+                    add_fate(own, &item, fates)?;
                 }
-                take((input, own), done, &mut builder, &mut report, &mut told)?;
-                if let Some(room) = room.filter(|room| room.is_full(builder.held_bytes())) {
-                    parts.extend(compiling.take().map(joined).transpose()?);
-                    let part = builder.split_off();
-                    let work = move || kept_part(part, strategy, room);
-                    compiling = Some(thread::Builder::new().spawn_scoped(scope, work).map_err(not_started)?);
-                }
+                add((input, own), item, &mut compiler, &mut report, &mut messages)?;
             }
             if let Some(end) = end {
-                told.end(input, end, &mut report)?;
+                messages.end(input, end, &mut report)?;
             }
         }
-        parts.extend(compiling.take().map(joined).transpose()?);
         readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| stopped()))
     })?;
     if report.read() == 0 && sets.is_empty() && report.unresolved() == 0 {
         return Err(no_robots(&PathBuf::from(names.join(", "))).into());
     }
     drop(progress);
-    let set = match room {
-        Some(room) if !(parts.is_empty() && sets.is_empty()) => {
-            if builder.held_bytes() > 0 {
-                parts.push(kept_part(builder.split_off(), strategy, room)?);
-            }
-            merge(builder, strategy, room, &parts, sets, &mut report)?
-        }
-        _ => builder.finish_with(strategy, &COMPILING).map_err(too_large)?,
-    };
+    let paths = add_sets(&mut compiler, sets, &mut report)?;
+    let set = compiler.finish().map_err(|error| failure(&error, &paths))?;
     report.captures = set.report().clone();
     report.note_missing(&names);
     Ok((set, report))
 }
 
-fn too_large(error: TooLarge) -> Failure {
-    Failure::new(format!("the set cannot be built: {error}"))
-}
-
-/// Compiles a builder's captures, and writes the part to a file.
-fn kept_part(mut builder: SetBuilder, strategy: Strategy, room: &Room) -> Result<MappedFile> {
-    let part = builder.finish_part(strategy, &QUIETLY).map_err(too_large)?;
-    room.keep(&part).map_err(Failure::new)
-}
-
-/// Returns the part that a thread compiled.
-fn joined(compiling: ScopedJoinHandle<'_, Result<MappedFile>>) -> Result<MappedFile> {
-    let failed = |_| Err(Failure::new("the thread that compiles a part has failed; this is a fault of reptile"));
-    compiling.join().unwrap_or_else(failed)
-}
-
-/// Merges a set's parts, then the given sets.
-fn merge(
-    builder: SetBuilder,
-    strategy: Strategy,
-    room: &Room,
-    parts: &[MappedFile],
-    sets: &[Loaded],
-    report: &mut Report,
-) -> Result<CompiledSet> {
-    let mapped: Vec<&MappedFile> = parts.iter().chain(sets.iter().filter_map(Loaded::mapped)).collect();
-    let _progress = Progress::of_time("merging");
-    passing_through(&mapped, || {
-        let opened = mapped.iter().map(|file| Set::from_bytes(file.as_ref()));
-        let opened: Vec<Set<&[u8]>> = opened.collect::<std::result::Result<_, _>>().map_err(Failure::new)?;
-        for (set, loaded) in opened.iter().skip(parts.len()).zip(sets) {
-            set.verify_checksums().map_err(|error| damaged(&loaded.path, &error))?;
-            let (captures, bytes) = (set.origin_count(), loaded.bytes().len() as u64);
-            report.inputs.push(InputCounts { captures, bytes, is_set: true, ..InputCounts::default() });
-            match made::unresolved(&loaded.path, loaded.bytes()) {
-                Some(count) => report.unresolved_in_sets += count,
-                None => report.sets_without_record += 1,
-            }
+/// Returns a compiler with the command's options.
+fn compiler_for(options: &CompileOptions, budget: Option<&MemoryBudget>) -> Result<Compiler> {
+    let bar = OnceLock::new();
+    let show = move |progress| match progress {
+        reptile::Progress::Rulesets { total, .. } => {
+            bar.get_or_init(|| Progress::of("rulesets", Some(total))).add(1);
         }
-        let merged = builder.finish_merged(&opened, strategy, &QUIETLY, room);
-        merged.map_err(|(part, error)| match part.and_then(|part| sets.get(part.checked_sub(parts.len())?)) {
-            Some(loaded) => Failure::at(&loaded.path, error),
-            None => Failure::new(error),
-        })
+        reptile::Progress::Merging => {
+            bar.get_or_init(|| Progress::of_time("merging"));
+        }
+        _ => {}
+    };
+    let compiler = Compiler::with_profile(options.dialect(), options.profile(), options.at()?)
+        .strategy(options.strategy.unwrap_or_default())
+        .line_numbers(!options.no_lines)
+        .other_directives(!options.no_other)
+        .by_time(options.by_time)
+        .on_progress(show);
+    Ok(match budget {
+        Some(budget) => compiler.memory(budget.bytes(), budget.folder()),
+        None => compiler,
     })
 }
 
-/// The command's threads, optionally with progress for compiled rulesets.
-struct AllThreads {
-    shows: bool,
+/// Adds sets to the compiler and the report. Returns their paths.
+fn add_sets(compiler: &mut Compiler, sets: Vec<Loaded>, report: &mut Report) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for loaded in sets {
+        let (captures, bytes) = (loaded.set()?.origin_count(), loaded.bytes().len() as u64);
+        report.inputs.push(InputCounts { captures, bytes, is_set: true, ..InputCounts::default() });
+        let mapped: Vec<_> = loaded.mapped().into_iter().collect();
+        match release_pages_during(&mapped, || build_record::unresolved(&loaded.path, loaded.bytes())) {
+            Some(count) => report.unresolved_in_sets += count,
+            None => report.sets_without_record += 1,
+        }
+        paths.push(loaded.path.clone());
+        compiler.add_set(&loaded.into_set()?).map_err(Failure::new)?;
+    }
+    Ok(paths)
 }
 
-/// Threads for compiling, with progress.
-const COMPILING: AllThreads = AllThreads { shows: true };
-
-/// Threads without progress, for merging and for compiling a part while inputs are read.
-const QUIETLY: AllThreads = AllThreads { shows: false };
-
-impl Threads for AllThreads {
-    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        rayon::join(a, b)
-    }
-
-    fn each<T: Send, S, R: Send>(
-        &self,
-        things: Vec<T>,
-        start: impl Fn() -> S + Send + Sync,
-        work: impl Fn(&mut S, T) -> R + Send + Sync,
-    ) -> Vec<R> {
-        let rulesets = || Progress::of("rulesets", Some(things.len() as u64));
-        let progress = if self.shows { rulesets() } else { Progress::hidden() };
-        let work = |state: &mut S, thing| {
-            progress.add(1);
-            work(state, thing)
-        };
-        things.into_par_iter().map_init(start, work).collect()
+/// Converts an error of the compiler. `sets` are the paths of the added sets.
+fn failure(error: &reptile::Error, sets: &[PathBuf]) -> Failure {
+    let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    match error.added_set().and_then(|number| sets.get(number)) {
+        Some(path) => Failure::at(path, cause),
+        None => Failure::new(cause),
     }
 }
 
@@ -285,131 +221,81 @@ fn entries_of(inputs: &Inputs<'_>) -> Option<u64> {
 }
 
 /// Returns how many inputs to read in parallel, up to `threads`.
-fn reader_count(room: Option<&Room>, threads: usize) -> usize {
-    let most = room.map_or(1, |room| room.parts_of(READER_BYTES));
+fn reader_count(budget: Option<&MemoryBudget>, threads: usize) -> usize {
+    let most = budget.map_or(1, |budget| budget.parts_of(READER_BYTES));
     threads.min(most)
 }
 
-/// Parses bodies with a set's options.
-struct Parser {
-    dialect: &'static Dialect,
-    profile: &'static Profile,
-    with_other: bool,
-    /// Whether fates are listed, which require capture sources.
-    with_sources: bool,
+/// A batch's items after parsing, with their input indexes.
+type ParsedItems = Vec<(usize, ParsedItem)>;
+
+/// Parses a batch's bodies on all threads, in order.
+fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItems> {
+    let Batch { input, items, end } = batch;
+    let parse = |item: Item| {
+        let mut parsed = Vec::new();
+        let read = item.read(&mut |item| {
+            match item {
+                Item::Robots(mut robots) => {
+                    let body = robots.body.take();
+                    parse_captures(parser, input, body, vec![robots], &mut parsed);
+                }
+                Item::SameBody { body, robots } => parse_captures(parser, input, Some(body), robots, &mut parsed),
+                item => parsed.push((input, ParsedItem::Other(item))),
+            }
+            Ok(())
+        });
+        parsed.extend(read.err().map(|failure| (input, ParsedItem::Failed(failure.into()))));
+        parsed
+    };
+    Batch { input, items: items.into_par_iter().map(parse).collect(), end }
 }
 
-/// A batch's items after parsing, with their input indexes.
-type DoneItems = Vec<(usize, Done)>;
-
-impl Parser {
-    /// Parses a batch's bodies on all threads, in order.
-    fn work_on(&self, batch: Batch<Item>) -> Batch<DoneItems> {
-        let Batch { input, items, end } = batch;
-        let work = items.into_par_iter().map_init(Bump::new, |arena, item| {
-            let mut done = Vec::new();
-            let read = item.read(&mut |item| {
-                match item {
-                    Item::Robots(robots) => done.push(self.robots(input, robots, arena)),
-                    Item::SameBody { body, robots } => self.same_body(input, body, robots, arena, &mut done),
-                    item => done.push((input, Done::Other(item))),
-                }
-                Ok(())
-            });
-            done.extend(read.err().map(|failure| (input, Done::Failed(failure.into()))));
-            done
-        });
-        Batch { input, items: work.collect(), end }
+/// Parses a body once for all its captures.
+fn parse_captures(
+    parser: &reptile::Parser,
+    input: usize,
+    body: Option<Vec<u8>>,
+    robots: Vec<Robots>,
+    items: &mut ParsedItems,
+) {
+    let (mut captures, mut sources) = (Vec::with_capacity(robots.len()), Vec::with_capacity(robots.len()));
+    for Robots { name, origins, capture, fetch, .. } in robots {
+        let input = fetch.as_ref().map_or(input, |fetch| fetch.input);
+        let (record, redirects) = fetch.map_or((None, Vec::new()), |fetch| (Some(fetch.record), fetch.redirects));
+        sources.push((input, CaptureSource { name, record, redirects }));
+        captures.push((origins, capture));
     }
-
-    fn prepare(&self, body: &[u8], arena: &Bump) -> std::result::Result<Prepared, BodyOverLimit> {
-        if self.with_other {
-            prepare(body, self.dialect, arena)
-        } else {
-            prepare_without_other(body, self.dialect, arena)
+    let (body, content) = match body.map(settle).transpose() {
+        Ok(body) => body.unzip(),
+        Err(fault) => return reject_captures(fault, sources, items),
+    };
+    let parsed = parser.parse(captures, body.as_deref());
+    let outcomes = || parsed.captures().iter().map(|capture| &capture.outcome);
+    for ((input, source), outcome) in sources.iter().zip(outcomes()) {
+        if let Err(error) = outcome {
+            items.push((*input, ParsedItem::Other(bad_capture(source.name.clone(), error))));
         }
     }
-
-    fn robots(&self, input: usize, robots: Robots, arena: &mut Bump) -> (usize, Done) {
-        let Robots { name, origins, capture, body, fetch, .. } = robots;
-        let source = self.source(&name, fetch.as_ref());
-        let input = fetch.map_or(input, |fetch| fetch.input);
-        arena.reset();
-        let (body, content) = match body.map(settle).transpose() {
-            Ok(settled) => settled.unzip(),
-            Err(fault) => return (input, Done::Faulty(name, fault)),
-        };
-        let strange = content.filter(|content| is_success(&capture) && !content.is_text());
-        let strange = strange.map(|content| (name.clone(), content));
+    if outcomes().any(std::result::Result::is_ok) {
         let bytes = body.as_ref().map_or(0, Vec::len) as u64;
-        let prepared = prepare_capture(&capture, body.as_deref(), self.profile, |body| self.prepare(body, arena));
-        let done = match prepared {
-            Ok((outcome, prepared)) => {
-                let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
-                Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange, source }
-            }
-            Err(error) => Done::Other(bad_capture(name, &error)),
-        };
-        (input, done)
+        items.push((input, ParsedItem::Captures(ParsedCaptures { parsed, sources, bytes, content })));
     }
+}
 
-    /// Returns a capture's source if fates are listed.
-    fn source(&self, name: &str, fetch: Option<&Fetch>) -> Option<CaptureSource> {
-        let redirects = || fetch.map(|fetch| fetch.redirects.clone()).unwrap_or_default();
-        let record = fetch.map(|fetch| fetch.record);
-        self.with_sources.then(|| CaptureSource { name: name.to_owned(), record, redirects: redirects() })
-    }
-
-    /// Parses a body once for all its captures.
-    fn same_body(&self, input: usize, body: Vec<u8>, robots: Vec<Robots>, arena: &mut Bump, done: &mut DoneItems) {
-        let input_of = |robots: &Robots| robots.fetch.as_ref().map_or(input, |fetch| fetch.input);
-        arena.reset();
-        let (body, content) = match settle(body) {
-            Ok(settled) => settled,
-            Err(fault) => {
-                let mut fault = Some(fault);
-                let mut first: Option<(&'static str, String)> = None;
-                for robots in robots {
-                    let item = match (&first, fault.take()) {
-                        (_, Some(fault)) => fault.item(robots.name.clone()).map_err(Failure::from),
-                        (Some((reason, detail)), None) => {
-                            Ok(Item::Bad { name: robots.name.clone(), reason, detail: detail.clone() })
-                        }
-                        (None, None) => Err(stopped()),
-                    };
-                    if let Ok(Item::Bad { reason, detail, .. }) = &item {
-                        first.get_or_insert_with(|| (reason, detail.clone()));
-                    }
-                    done.push((input_of(&robots), item.map_or_else(Done::Failed, Done::Other)));
-                }
-                return;
-            }
-        };
-        let bytes = body.len() as u64;
-        let (mut captures, mut names) = (Vec::new(), Vec::new());
-        let mut parsed: Option<std::result::Result<Prepared, BodyOverLimit>> = None;
-        for one in robots {
-            let input = input_of(&one);
-            let Robots { name, origins, capture, fetch, .. } = one;
-            let source = self.source(&name, fetch.as_ref());
-            let outcome = self.profile.outcome(&capture, &body);
-            if outcome == Outcome::Use {
-                let parsed = parsed.get_or_insert_with(|| self.prepare(&self.profile.readable(&capture, &body), arena));
-                if let Err(error) = parsed {
-                    let error = BadCapture::OverLimit(error.clone());
-                    done.push((input, Done::Other(bad_capture(name, &error))));
-                    continue;
-                }
-            }
-            if !content.is_text() && is_success(&capture) {
-                names.push(name);
-            }
-            captures.push((input, origins, capture, outcome, source));
+/// Adds an invalid item for each capture, because the body cannot be decompressed.
+fn reject_captures(fault: Fault, sources: Vec<(usize, CaptureSource)>, items: &mut ParsedItems) {
+    let mut sources = sources.into_iter();
+    let Some((input, source)) = sources.next() else { return };
+    match fault.item(source.name) {
+        Ok(Item::Bad { name, reason, detail }) => {
+            items.push((input, ParsedItem::Other(Item::Bad { name, reason, detail: detail.clone() })));
+            items.extend(sources.map(|(input, source)| {
+                (input, ParsedItem::Other(Item::Bad { name: source.name, reason, detail: detail.clone() }))
+            }));
         }
-        let prepared = parsed.and_then(std::result::Result::ok);
-        let diagnostics = prepared.iter().flat_map(|prepared| prepared.diagnostics.counts()).collect();
-        let strange = (!names.is_empty()).then_some((names, content));
-        done.push((input, Done::Captures { captures, bytes, prepared, diagnostics, strange }));
+        Ok(item) => items.push((input, ParsedItem::Other(item))),
+        Err(error) => items.push((input, ParsedItem::Failed(error.into()))),
     }
 }
 
@@ -418,106 +304,102 @@ fn is_success(capture: &Capture) -> bool {
     capture.status.is_none_or(|status| status / 100 == 2)
 }
 
-fn bad_capture(name: String, error: &BadCapture) -> Item {
-    let (reason, detail) = match error {
-        BadCapture::NoBody => ("no body", String::new()),
-        BadCapture::OverLimit(error @ BodyOverLimit::Bytes(_)) => (TOO_LARGE, error.to_string()),
-        BadCapture::OverLimit(error @ BodyOverLimit::Steps(_)) => ("too many steps for one URL", error.to_string()),
+fn bad_capture(name: String, error: &reptile::Error) -> Item {
+    let (reason, detail) = match error.kind() {
+        ErrorKind::NoBody => ("no body", String::new()),
+        ErrorKind::Steps => ("too many steps for one URL", error.to_string()),
+        _ => (TOO_LARGE, error.to_string()),
     };
     Item::Bad { name, reason, detail }
 }
 
 /// Adds an item to the fates.
-fn add_fate(input: usize, done: &Done, fates: &mut Fates) -> Result<()> {
-    let hash_of = |prepared: &Option<Prepared>| prepared.as_ref().map_or(0, |prepared| prepared.body_hash);
-    match done {
-        Done::Capture { origins, capture, outcome, prepared, source: Some(source), .. } => {
-            fates.add(input, source, origins, capture, *outcome, hash_of(prepared))
-        }
-        Done::Captures { captures, prepared, .. } => {
-            captures.iter().try_for_each(|(input, origins, capture, outcome, source)| {
-                let hash = if *outcome == Outcome::Use { hash_of(prepared) } else { 0 };
-                source.as_ref().map_or(Ok(()), |source| fates.add(*input, source, origins, capture, *outcome, hash))
-            })
-        }
-        Done::Other(Item::Bad { name, reason, detail }) => {
+fn add_fate(input: usize, item: &ParsedItem, fates: &mut Fates) -> Result<()> {
+    match item {
+        ParsedItem::Captures(captures) => captures.usable().try_for_each(|(input, source, parsed, outcome)| {
+            let hash = if outcome == Outcome::Use { captures.parsed.body_hash() } else { 0 };
+            fates.add(input, source, &parsed.origins, &parsed.capture, outcome, hash)
+        }),
+        ParsedItem::Other(Item::Bad { name, reason, detail }) => {
             let separator = if detail.is_empty() { "" } else { ": " };
             fates.settle(input, name, Fate::Bad, format!("{reason}{separator}{detail}"))
         }
-        Done::Other(Item::LeftOut { reason, name: Some(name) }) => {
+        ParsedItem::Other(Item::LeftOut { reason, name: Some(name) }) => {
             fates.settle(input, name, Fate::LeftOut, (*reason).to_owned())
         }
         _ => Ok(()),
     }
 }
 
-/// Adds an item to the set and to the report, and prints a message if necessary. `turn` is the input with which the
-/// message is printed, and `input` is the input whose counts include the item.
-fn take(
+/// Adds an item to the compiler and to the report, and prints a message if necessary. `turn` is the input with which
+/// the message is printed, and `input` is the input whose counts include the item.
+fn add(
     (turn, input): (usize, usize),
-    done: Done,
-    builder: &mut SetBuilder,
+    item: ParsedItem,
+    compiler: &mut Compiler,
     report: &mut Report,
-    told: &mut Told<'_>,
+    messages: &mut OrderedMessages<'_>,
 ) -> Result<()> {
-    match done {
-        Done::Capture { origins, bytes, capture, outcome, prepared, diagnostics, strange, .. } => {
-            report.count_capture(input, bytes, &capture);
-            report.rules += prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
-            for (kind, count) in diagnostics {
-                *report.diagnostics.entry(kind).or_insert(0) += count;
-            }
-            builder.add_capture(origins, &capture, outcome, prepared);
-            if let Some((name, content)) = strange {
-                report.strange.count(content);
-                told.tell(turn, Message::Strange(name, content), report);
-            }
-        }
-        Done::Captures { captures, bytes, prepared, diagnostics, strange } => {
-            let used = captures.iter().filter(|(_, _, _, outcome, _)| *outcome == Outcome::Use).count() as u64;
-            report.rules += used * prepared.as_ref().map_or(0, |prepared| prepared.rule_count as u64);
-            for (kind, count) in diagnostics {
-                *report.diagnostics.entry(kind).or_insert(0) += used * count;
-            }
-            captures.iter().for_each(|(input, _, capture, ..)| report.count_capture(*input, bytes, capture));
-            let captures = captures.into_iter().map(|(_, origins, capture, outcome, _)| (origins, capture, outcome));
-            builder.add_captures(captures, prepared);
-            let (names, content) = strange.map_or((Vec::new(), Content::Text), |strange| strange);
-            for name in names {
-                report.strange.count(content);
-                told.tell(turn, Message::Strange(name, content), report);
-            }
-        }
-        Done::Other(Item::Bad { name, reason, detail }) => {
+    match item {
+        ParsedItem::Captures(captures) => return add_captures(turn, captures, compiler, report, messages),
+        ParsedItem::Other(Item::Bad { name, reason, detail }) => {
             if let Some(counts) = report.inputs.get_mut(input) {
                 counts.bad += 1;
             }
             *report.bad.entry(reason).or_insert(0) += 1;
             let separator = if detail.is_empty() { "" } else { ": " };
-            told.tell(turn, Message::Bad(format!("{name}: {reason}{separator}{detail}")), report);
+            messages.add(turn, Message::Bad(format!("{name}: {reason}{separator}{detail}")), report);
         }
-        Done::Other(Item::LeftOut { reason, name }) => {
+        ParsedItem::Other(Item::LeftOut { reason, name }) => {
             *report.left_out.entry(reason).or_insert(0) += 1;
             if let Some(name) = name {
-                told.tell(turn, Message::LeftOut(reason, name), report);
+                messages.add(turn, Message::LeftOut(reason, name), report);
             }
         }
-        Done::Other(Item::Names(names)) => {
+        ParsedItem::Other(Item::Names(names)) => {
             if let Some(counts) = report.inputs.get_mut(input) {
                 counts.has_names = true;
             }
             report.names.extend(names);
         }
-        Done::Other(Item::Untrusted { from }) => {
+        ParsedItem::Other(Item::Untrusted { from }) => {
             report.untrusted += 1;
             if let Some(record) = from {
-                told.tell(turn, Message::Bad(untrusted_from(&record)), report);
+                messages.add(turn, Message::Bad(untrusted_from(&record)), report);
             }
         }
-        Done::Failed(failure) => return Err(failure),
-        // A robots.txt is always parsed, a line is always read, and an invalid item remains an item, so none of these
-        // reach this point.
-        Done::Faulty(..) | Done::Other(Item::Robots(_) | Item::SameBody { .. } | Item::Lines { .. }) => {}
+        ParsedItem::Failed(failure) => return Err(failure),
+        // A robots.txt is always parsed and a line is always read, so none of these reach this point.
+        ParsedItem::Other(Item::Robots(_) | Item::SameBody { .. } | Item::Lines { .. }) => {}
+    }
+    Ok(())
+}
+
+/// Adds captures to the compiler and to the report, and prints a message for each body that is not text.
+fn add_captures(
+    turn: usize,
+    captures: ParsedCaptures,
+    compiler: &mut Compiler,
+    report: &mut Report,
+    messages: &mut OrderedMessages<'_>,
+) -> Result<()> {
+    let used = captures.usable().filter(|(.., outcome)| *outcome == Outcome::Use).count() as u64;
+    report.rules += used * captures.parsed.rule_count();
+    for (kind, count) in captures.parsed.diagnostics() {
+        *report.diagnostics.entry(kind).or_insert(0) += used * count;
+    }
+    let non_text = captures.content.filter(|content| !content.is_text());
+    let mut names = Vec::new();
+    for (input, source, parsed, _) in captures.usable() {
+        report.count_capture(input, captures.bytes, &parsed.capture);
+        if non_text.is_some() && is_success(&parsed.capture) {
+            names.push(source.name.clone());
+        }
+    }
+    compiler.add_parsed(captures.parsed).map_err(|error| failure(&error, &[]))?;
+    for (name, content) in names.into_iter().zip(non_text.into_iter().cycle()) {
+        report.strange.count(content);
+        messages.add(turn, Message::Strange(name, content), report);
     }
     Ok(())
 }
@@ -529,7 +411,7 @@ mod tests {
 
     #[test]
     fn reader_count_is_limited_by_memory() {
-        let readers = |memory, threads| reader_count(Some(&Room::new(memory, Path::new("set"))), threads);
+        let readers = |memory, threads| reader_count(Some(&MemoryBudget::new(memory, Path::new("set"))), threads);
         for (memory, expected) in [
             (READER_BYTES - 1, 1),
             (READER_BYTES, 1),

@@ -10,8 +10,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use reptile::MappedFile;
-use reptile::build::CompiledSet;
+use reptile::{CompiledSet, MappedFile};
 use tempfile::TempPath;
 
 use crate::error::{Failure, Result};

@@ -1,19 +1,19 @@
 //! Compiled sets to query: mapped from a set file, or compiled in memory from an input.
 //!
-//! [`map`] maps files, and [`assemble`] compiles inputs on all threads. [`readers`] reads the inputs, and [`room`]
-//! bounds the memory. [`single`] compiles one robots.txt. [`report`] counts the captures in a set, and [`told`]
-//! prints messages about them. [`agents`] resolves the crawlers that the user names, and [`by_row`] those that table
+//! [`map`] maps files, and [`assemble`] compiles inputs on all threads. [`readers`] reads the inputs, and
+//! [`memory_budget`] bounds the memory. [`single`] compiles one robots.txt. [`report`] counts the captures in a set, and
+//! [`messages`] prints messages about them. [`agents`] resolves the crawlers that the user names, and [`by_row`] those that table
 //! rows name.
 
 pub mod agents;
 pub mod assemble;
 pub mod fates;
 pub mod map;
+pub mod memory_budget;
+mod messages;
 mod readers;
 pub mod report;
-pub mod room;
 pub mod single;
-mod told;
 
 use std::fs::{self, File};
 use std::io::Read;

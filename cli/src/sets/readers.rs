@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::{fs, io, thread};
 
-use super::told::Turns;
+use super::messages::Turns;
 use crate::error::{Failure, Result};
 use reptile_records::open::Input;
 use reptile_records::warc::InputPlace;
@@ -118,7 +118,7 @@ impl<'a> Readers<'a> {
     /// Reads one input. Items that were not sent remain in the batch.
     fn read(&self, batch: &mut Batch<Item>, send: &SyncSender<Batch<Item>>) -> Result<()> {
         let number = batch.input;
-        if !self.turns.wait_for_room(number) {
+        if !self.turns.wait_for_space(number) {
             return Err(stopped());
         }
         let input = self.open(number)?;
@@ -148,7 +148,7 @@ impl<'a> Readers<'a> {
             if bytes >= self.batch_bytes || batch.items.len() >= BATCH_ITEMS {
                 bytes = 0;
                 let full = Batch { input: number, items: std::mem::take(&mut batch.items), end: None };
-                if send.send(full).is_err() || !self.turns.wait_for_room(number) {
+                if send.send(full).is_err() || !self.turns.wait_for_space(number) {
                     return Err(stopped().into());
                 }
             }

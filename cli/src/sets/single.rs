@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use bumpalo::Bump;
-use reptile::build::{SetBuilder, Strategy, prepare, prepare_capture};
 use reptile::capture::Capture;
 use reptile::urls::OriginRef;
-use reptile::{Dialect, Origin, Profile, Scheme};
+use reptile::{Compiler, Dialect, Origin, Parsed, Profile, Scheme};
 
 use crate::error::{Failure, Result};
 
@@ -18,11 +16,9 @@ pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, hos
 /// # Errors
 /// Returns an error if the body is too large, or the rules exceed a set limit.
 pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
-    let prepared = prepare(body, dialect, &Bump::new()).map_err(|error| Failure::at(path, error))?;
-    let mut builder = SetBuilder::new(dialect);
-    builder.add([one_origin()], prepared);
-    let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
-    Ok(set.to_bytes())
+    let compiler = Compiler::new(dialect);
+    let parsed = compiler.parser().parse_file(vec![one_origin()], body);
+    finish(path, compiler, parsed)
 }
 
 /// Does the work of [`compile_one`] for a body with this capture, interpreted by a fetch profile.
@@ -36,13 +32,17 @@ pub fn compile_capture(
     profile: &Profile,
     capture: &Capture,
 ) -> Result<Vec<u8>> {
-    let arena = Bump::new();
-    let read = prepare_capture(capture, Some(body), profile, |body| prepare(body, dialect, &arena));
-    let (outcome, prepared) = read.map_err(|error| Failure::at(path, error))?;
-    let mut builder = SetBuilder::with_profile(dialect, profile, None);
-    builder.add_capture([one_origin()], capture, outcome, prepared);
-    let set = builder.finish(Strategy::default()).map_err(|error| Failure::at(path, error))?;
-    Ok(set.to_bytes())
+    let compiler = Compiler::with_profile(dialect, profile, None);
+    let parsed = compiler.parser().parse([(vec![one_origin()], capture.clone())], Some(body));
+    finish(path, compiler, parsed)
+}
+
+fn finish(path: &Path, mut compiler: Compiler, parsed: Parsed) -> Result<Vec<u8>> {
+    if let Some(error) = parsed.captures().iter().find_map(|capture| capture.outcome.as_ref().err()) {
+        return Err(Failure::at(path, error.to_string()));
+    }
+    let set = compiler.add_parsed(parsed).and_then(|()| compiler.finish());
+    Ok(set.map_err(|error| Failure::at(path, error))?.to_bytes())
 }
 
 fn one_origin() -> Origin {

@@ -171,6 +171,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.data.as_ref()
     }
 
+    /// Returns the owner of the set's bytes.
+    #[must_use]
+    pub fn data(&self) -> &D {
+        &self.data
+    }
+
     /// Iterates over the set's origins, in no particular order.
     ///
     /// Reads the table sequentially, without extra memory.

@@ -9,9 +9,9 @@ mod rows;
 
 use std::path::PathBuf;
 
-use reptile::build::{CompiledSet, Strategy};
 use reptile::contents::Set;
-use reptile::{Dialect, dialects};
+use reptile::settings::Strategy;
+use reptile::{CompiledSet, Dialect, dialects};
 
 use crate::error::{Exit, Failure, Result};
 use crate::options::{CompileOptions, ExactAgent, dialects, strategies};

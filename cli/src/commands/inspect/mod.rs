@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 use crate::commands::compile::{describe_rulesets, describe_times};
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::options::{CompileOptions, ExactAgent};
+use crate::outputs::build_record;
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
-use crate::outputs::made;
 use crate::outputs::summary::Summary;
 use crate::sets::agents::agents_of;
 use crate::sets::{Loaded, refuse_swapped};
@@ -133,11 +133,11 @@ fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) ->
         origins::write(set, args.json, out)?;
     } else if args.json {
         let mut object = overview_json(set, loaded.bytes().len())?;
-        object["made"] = made::json(&args.set, loaded.bytes())?;
+        object["made"] = build_record::json(&args.set, loaded.bytes())?;
         out.write_all(json_line(&object)?.as_bytes())?;
     } else {
         let mut summary = Summary::default();
-        made::describe(&args.set, loaded.bytes(), &mut summary)?;
+        build_record::describe(&args.set, loaded.bytes(), &mut summary)?;
         overview(set, loaded.bytes().len(), &mut summary)?;
         out.write_all(summary.render().as_bytes())?;
     }

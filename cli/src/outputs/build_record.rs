@@ -9,11 +9,12 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use reptile::files::target_of;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::file::{Complete, Output, resolved};
+use super::file::{Complete, Output};
 use super::json::json_lines;
 use super::summary::{Summary, grouped};
 use crate::error::{Failure, Result};
@@ -33,7 +34,7 @@ const MAX_BYTES: u64 = 16 << 20;
 
 /// A build record.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
-pub struct Made {
+pub struct BuildRecord {
     made_by: Tool,
     set: Identity,
     dialect: String,
@@ -126,11 +127,11 @@ impl Identity {
     }
 }
 
-impl Made {
+impl BuildRecord {
     /// Returns the record for a newly compiled set.
-    pub fn new(set: &[u8], inputs: &[PathBuf], options: &CompileOptions, report: &Report) -> Made {
+    pub fn new(set: &[u8], inputs: &[PathBuf], options: &CompileOptions, report: &Report) -> BuildRecord {
         let counts = inputs.iter().zip(&report.inputs);
-        Made {
+        BuildRecord {
             made_by: Tool::this(),
             set: Identity::of(set),
             dialect: options.dialect().as_str().into(),
@@ -197,7 +198,7 @@ pub fn write(record: &impl Serialize, mut output: Output) -> Result<Option<Compl
 /// # Errors
 /// Returns an error if the file is a dangling symbolic link.
 pub fn path_of(file: &Path) -> Result<PathBuf> {
-    let mut path = OsString::from(resolved(file)?);
+    let mut path = OsString::from(target_of(file).map_err(|error| Failure::at(file, error))?);
     path.push(SUFFIX);
     Ok(path.into())
 }
@@ -211,9 +212,9 @@ pub fn path_of(file: &Path) -> Result<PathBuf> {
 pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     let path = path_of(set)?;
     let unknown = |why: String| format!("unknown: {} {why}", path.display());
-    match read::<Made>(&path) {
+    match read::<BuildRecord>(&path) {
         Ok(None) => {}
-        Ok(Some(made)) if made.set == Identity::of(bytes) => made.describe(summary),
+        Ok(Some(record)) if record.set == Identity::of(bytes) => record.describe(summary),
         Ok(Some(_)) => summary.row("made by", unknown("is of another set".into())),
         Err(error) => summary.row("made by", unknown(error)),
     }
@@ -225,14 +226,14 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
 /// # Errors
 /// Returns an error under the conditions listed for [`describe`].
 pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
-    let made = read::<Made>(&path_of(set)?).ok().flatten().filter(|made| made.set == Identity::of(bytes));
-    serde_json::to_value(made).map_err(Failure::new)
+    let record = read::<BuildRecord>(&path_of(set)?).ok().flatten().filter(|record| record.set == Identity::of(bytes));
+    serde_json::to_value(record).map_err(Failure::new)
 }
 
 /// Returns the number of unresolved redirects and revisits in a set, or `None` if the set does not record it.
 pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
-    let made = read::<Made>(&path_of(set).ok()?).ok().flatten()?;
-    made.unresolved.filter(|_| made.set == Identity::of(bytes))
+    let record = read::<BuildRecord>(&path_of(set).ok()?).ok().flatten()?;
+    record.unresolved.filter(|_| record.set == Identity::of(bytes))
 }
 
 /// Reads a record, if it exists.
@@ -257,18 +258,18 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, 
 mod tests {
     use super::*;
 
-    fn made() -> Made {
+    fn record() -> BuildRecord {
         let report = Report { inputs: vec![Default::default()], ..Report::default() };
-        Made::new(b"set", &["in\u{202e}put".into()], &CompileOptions::default(), &report)
+        BuildRecord::new(b"set", &["in\u{202e}put".into()], &CompileOptions::default(), &report)
     }
 
     #[test]
     fn records_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
-        assert_eq!(read::<Made>(&path), Ok(None));
-        std::fs::write(&path, json_lines(&made()).unwrap()).unwrap();
-        assert_eq!(read(&path), Ok(Some(made())));
+        assert_eq!(read::<BuildRecord>(&path), Ok(None));
+        std::fs::write(&path, json_lines(&record()).unwrap()).unwrap();
+        assert_eq!(read(&path), Ok(Some(record())));
         let mut summary = Summary::default();
         describe(&folder.path().join("s"), b"set", &mut summary).unwrap();
         assert!(summary.render().contains("in\\u{202e}put: 0 read, 0 bytes\n"), "{}", summary.render());
@@ -291,11 +292,11 @@ mod tests {
     fn record_size_stops_at_the_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
-        let json = json_lines(&made()).unwrap();
+        let json = json_lines(&record()).unwrap();
         for (len, fits) in [(MAX_BYTES - 1, true), (MAX_BYTES, true), (MAX_BYTES + 1, false)] {
             let padding = " ".repeat(len as usize - json.len());
             std::fs::write(&path, format!("{json}{padding}")).unwrap();
-            assert_eq!(read::<Made>(&path).is_ok(), fits, "{len}");
+            assert_eq!(read::<BuildRecord>(&path).is_ok(), fits, "{len}");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{Result, note};
 use reptile_records::recognise::Content;
 
 /// Message bytes that may be queued before readers of later inputs wait.
-pub const MAX_WAITING_MESSAGE_BYTES: usize = 16 << 20;
+pub const MAX_QUEUED_BYTES: usize = 16 << 20;
 
 /// A message about an item. It does not count the item.
 pub enum Message {
@@ -29,7 +29,7 @@ impl Message {
         size_of::<Message>() + text.len()
     }
 
-    fn tell(&self, report: &mut Report) {
+    fn print(&self, report: &mut Report) {
         match self {
             Message::Bad(text) => note(text),
             Message::LeftOut(reason, name) => report.name_left_out(reason, name),
@@ -49,7 +49,7 @@ impl Message {
 
 /// The queued messages for an input.
 #[derive(Default)]
-struct Waiting {
+struct QueuedMessages {
     messages: Vec<Message>,
     /// Counts of rate-limited messages, by key.
     named: BTreeMap<&'static str, u64>,
@@ -58,34 +58,34 @@ struct Waiting {
 }
 
 /// Prints messages in input order.
-pub struct Told<'t> {
+pub struct OrderedMessages<'t> {
     turn: usize,
-    waiting: BTreeMap<usize, Waiting>,
+    queues: BTreeMap<usize, QueuedMessages>,
     bytes: usize,
     turns: &'t Turns,
 }
 
-impl<'t> Told<'t> {
+impl<'t> OrderedMessages<'t> {
     /// Starts with the first input.
-    pub fn new(turns: &'t Turns) -> Told<'t> {
-        Told { turn: 0, waiting: BTreeMap::new(), bytes: 0, turns }
+    pub fn new(turns: &'t Turns) -> OrderedMessages<'t> {
+        OrderedMessages { turn: 0, queues: BTreeMap::new(), bytes: 0, turns }
     }
 
     /// Prints a message about an input, now or when the input becomes the current one.
-    pub fn tell(&mut self, input: usize, message: Message, report: &mut Report) {
+    pub fn add(&mut self, input: usize, message: Message, report: &mut Report) {
         if input == self.turn {
-            return message.tell(report);
+            return message.print(report);
         }
-        let waiting = self.waiting.entry(input).or_default();
+        let queue = self.queues.entry(input).or_default();
         if let Some(key) = message.key() {
-            let named = waiting.named.entry(key).or_insert(0);
+            let named = queue.named.entry(key).or_insert(0);
             *named += 1;
             if *named > MAX_NAMED {
                 return;
             }
         }
         self.bytes += message.bytes();
-        waiting.messages.push(message);
+        queue.messages.push(message);
         self.turns.set(self.turn, self.bytes);
     }
 
@@ -94,29 +94,29 @@ impl<'t> Told<'t> {
     /// # Errors
     /// Returns the error of the first input that could not be read, after printing all messages for earlier inputs.
     pub fn end(&mut self, input: usize, result: Result<()>, report: &mut Report) -> Result<()> {
-        self.waiting.entry(input).or_default().end = Some(result);
-        while let Some(end) = self.waiting.get_mut(&self.turn).and_then(|waiting| waiting.end.take()) {
-            self.tell_waiting(report);
+        self.queues.entry(input).or_default().end = Some(result);
+        while let Some(end) = self.queues.get_mut(&self.turn).and_then(|queue| queue.end.take()) {
+            self.print_queued(report);
             end?;
-            self.waiting.remove(&self.turn);
+            self.queues.remove(&self.turn);
             self.turn += 1;
-            self.tell_waiting(report);
+            self.print_queued(report);
         }
         self.turns.set(self.turn, self.bytes);
         Ok(())
     }
 
     /// Prints the current input's queued messages.
-    fn tell_waiting(&mut self, report: &mut Report) {
-        let Some(waiting) = self.waiting.get_mut(&self.turn) else { return };
-        for message in std::mem::take(&mut waiting.messages) {
+    fn print_queued(&mut self, report: &mut Report) {
+        let Some(queue) = self.queues.get_mut(&self.turn) else { return };
+        for message in std::mem::take(&mut queue.messages) {
             self.bytes -= message.bytes();
-            message.tell(report);
+            message.print(report);
         }
     }
 }
 
-impl Drop for Told<'_> {
+impl Drop for OrderedMessages<'_> {
     /// Releases all waiting readers, because the receiver has ended.
     fn drop(&mut self) {
         self.turns.end();
@@ -144,8 +144,8 @@ impl Turns {
     }
 
     /// Waits until more messages about an input are accepted. Returns `false` if the receiver has ended.
-    pub fn wait_for_room(&self, input: usize) -> bool {
-        self.wait(|state| state.turn == input || state.bytes < MAX_WAITING_MESSAGE_BYTES)
+    pub fn wait_for_space(&self, input: usize) -> bool {
+        self.wait(|state| state.turn == input || state.bytes < MAX_QUEUED_BYTES)
     }
 
     /// Releases all waiting readers, because the receiver has ended.
@@ -178,39 +178,36 @@ mod tests {
 
     #[test]
     fn readers_wait_when_the_message_limit_is_reached() {
-        for (len, has_room) in [
-            (MAX_WAITING_MESSAGE_BYTES - 1, true),
-            (MAX_WAITING_MESSAGE_BYTES, false),
-            (MAX_WAITING_MESSAGE_BYTES + 1, false),
-        ] {
+        for (len, has_space) in [(MAX_QUEUED_BYTES - 1, true), (MAX_QUEUED_BYTES, false), (MAX_QUEUED_BYTES + 1, false)]
+        {
             let (turns, mut report) = (Turns::default(), Report::default());
-            let mut told = Told::new(&turns);
+            let mut messages = OrderedMessages::new(&turns);
             let text = "x".repeat(len - size_of::<Message>());
-            told.tell(1, Message::Bad(text), &mut report);
+            messages.add(1, Message::Bad(text), &mut report);
             let state = turns.state();
             assert_eq!(state.bytes, len);
-            assert_eq!(state.bytes < MAX_WAITING_MESSAGE_BYTES, has_room);
+            assert_eq!(state.bytes < MAX_QUEUED_BYTES, has_space);
             drop(state);
             // The current input never waits. Others stop waiting when it has ended.
-            assert!(turns.wait_for_room(0));
-            told.turns.set(0, 0);
-            assert!(turns.wait_for_room(2));
+            assert!(turns.wait_for_space(0));
+            messages.turns.set(0, 0);
+            assert!(turns.wait_for_space(2));
         }
     }
 
     #[test]
     fn the_first_input_to_fail_determines_the_error() {
         let (turns, mut report) = (Turns::default(), Report::default());
-        let mut told = Told::new(&turns);
+        let mut messages = OrderedMessages::new(&turns);
         for _ in 0..2 * MAX_NAMED {
-            told.tell(2, Message::LeftOut("a reason", "name".into()), &mut report);
+            messages.add(2, Message::LeftOut("a reason", "name".into()), &mut report);
         }
-        assert_eq!(told.waiting[&2].messages.len() as u64, MAX_NAMED);
-        assert!(told.end(3, Err(Failure::new("later")), &mut report).is_ok());
-        assert!(told.end(1, Err(Failure::new("first")), &mut report).is_ok());
-        let failure = told.end(0, Ok(()), &mut report);
+        assert_eq!(messages.queues[&2].messages.len() as u64, MAX_NAMED);
+        assert!(messages.end(3, Err(Failure::new("later")), &mut report).is_ok());
+        assert!(messages.end(1, Err(Failure::new("first")), &mut report).is_ok());
+        let failure = messages.end(0, Ok(()), &mut report);
         assert!(failure.is_err_and(|failure| failure.to_string() == "first"));
-        drop(told);
+        drop(messages);
         assert!(!turns.wait_for(7));
     }
 }
