@@ -1,7 +1,7 @@
 //! A compiled set's encoding: a container with sections, a source file for each section, and the automata.
 //!
 //! No code outside this folder uses offsets, except that [`crate::platform`] searches with fingerprints. Each file has
-//! a reader and a writer for the same bytes:
+//! a reader for its section, with a writer next to it:
 //!
 //! | where | section | content |
 //! |---|---|---|
@@ -17,7 +17,8 @@
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
 //! | [`automaton`] | - | an automaton's bytes |
 //!
-//! [`draft`] contains a whole decoded set, for writing or after reading. `FORMAT.md` specifies the bytes.
+//! With the feature `write`, [`draft`] contains a whole decoded set, for writing or after reading, and [`merge`] merges
+//! sets. `FORMAT.md` specifies the bytes.
 //!
 //! The format is canonical: the same content has exactly one encoding, and verifying a set proves that it has this
 //! encoding. Every read is checked: invalid bytes produce an error, never a panic, an endless loop or an answer.
@@ -27,8 +28,10 @@ pub mod captures;
 pub mod container;
 pub mod crawlers;
 pub mod directives;
+#[cfg(feature = "write")]
 pub mod draft;
 pub mod lines;
+#[cfg(feature = "write")]
 pub mod merge;
 pub mod origins;
 mod patches;

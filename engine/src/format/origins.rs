@@ -9,13 +9,15 @@
 //! controlling some of them is not enough to predict it. Starting there, the writer takes the first seed for which no
 //! look-up reads more than [`MAX_PROBE_SLOTS`] slots.
 
+#[cfg(feature = "write")]
 mod write;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-pub(super) use self::write::{OriginOrder, write_origins};
+#[cfg(feature = "write")]
+pub(super) use self::write::{OriginOrder, seed_part, write_origins};
 use super::container::Section;
-use super::{FormatError, NONE, pad, put, put_long, u32_at, u64_at};
+use super::{FormatError, NONE, pad, put, u32_at, u64_at};
 use crate::platform::prefetch;
 use crate::url::{MAX_HOST_BYTES, Scheme};
 
@@ -135,11 +137,6 @@ fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8
         }
     }
     origins
-}
-
-/// Returns an origin's contribution to the first seed, which is the sum of all origins' hashes.
-pub(super) fn seed_part(record: &OriginRecord<'_>) -> u64 {
-    hash_of_record(0, record)
 }
 
 /// Appends an origin's record.

@@ -24,6 +24,7 @@ use crate::format::captures::Captures;
 use crate::format::container::{Container, Section};
 use crate::format::crawlers::{Crawlers, ResolvedCrawler};
 use crate::format::directives::OtherDirectives;
+#[cfg(feature = "write")]
 use crate::format::draft::{ReadBack, SetDraft, Tables};
 use crate::format::lines::Lines;
 use crate::format::origins::{OriginIter, OriginRecord, Origins};
@@ -227,12 +228,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
+    #[cfg(feature = "write")]
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
         let (reading, crawlers) = (self.read_reading()?, self.crawlers().to_table()?);
         ReadBack::read(self.container.header(), reading, crawlers, self.tables())
     }
 
     /// Returns the set's tables.
+    #[cfg(feature = "write")]
     pub(crate) fn tables(&self) -> Tables<'_> {
         Tables {
             tokens: self.tokens(),

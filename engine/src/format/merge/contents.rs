@@ -6,12 +6,12 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::super::container::Section;
-use super::super::draft::Tables;
-use super::super::policies::{self, Group, PolicyDraft};
+use super::super::draft::{LINES, OTHER, POLICIES, Tables};
+use super::super::policies::{Group, PolicyDraft};
 use super::super::pool::{PoolWriter, Records, write_pool};
 use super::super::rulesets::RulesetWriter;
 use super::super::tokens::write_tokens;
-use super::super::{FormatError, NONE, directives, lines};
+use super::super::{FormatError, NONE};
 use super::used::{Bits, Places, Used, Variant};
 use super::{File, MergeError, of_part};
 use crate::spool::{SectionBytes, SectionWriter, Store};
@@ -147,7 +147,7 @@ fn merge_lines<E, S: Store>(
     mut moved: Moved,
     store: &S,
 ) -> Result<(Moved, SectionBytes), MergeError<E>> {
-    let mut pool = PoolWriter::new(lines::WHAT, lines::UNIT, SectionWriter::new(store.create()?));
+    let mut pool = PoolWriter::new(LINES, SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
         let (lines, mut addresses) = (tables.lines, places.iter());
         move || addresses.next().map(|address| lines.record(address))
@@ -165,7 +165,7 @@ fn merge_other<E, S: Store>(
     mut moved: Moved,
     store: &S,
 ) -> Result<(Moved, SectionBytes), MergeError<E>> {
-    let mut pool = PoolWriter::new(directives::WHAT, directives::UNIT, SectionWriter::new(store.create()?));
+    let mut pool = PoolWriter::new(OTHER, SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
         let (other, mut addresses) = (tables.other, places.iter());
         move || addresses.next().map(|address| other.get(Some(address)).record())
@@ -234,7 +234,7 @@ impl MovedContents {
             };
             records.push_with(|out| draft.encode(out));
         }
-        let mut pool = PoolWriter::new(policies::WHAT, policies::UNIT, SectionWriter::new(store.create()?));
+        let mut pool = PoolWriter::new(POLICIES, SectionWriter::new(store.create()?));
         let mut addresses = write_pool::<_, MergeError<E>>(&mut pool, &records, |_| true, threads)?.into_iter();
         for (to, places) in moved.to.iter_mut().zip(&moved.places) {
             *to = addresses.by_ref().take(places.iter().count()).collect();

@@ -14,10 +14,10 @@ mod used;
 use std::convert::Infallible;
 use std::io;
 
-use super::captures::{self, CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
+use super::captures::{CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
 use super::container::Section;
 use super::crawlers::CrawlerTable;
-use super::draft::Tables;
+use super::draft::{CAPTURES, Tables};
 use super::origins::{OriginOrder, OriginRecord, UNIT, hash_of_record, write_origins};
 use super::pool::{PoolWriter, Records, write_pool};
 use super::reading::Reading;
@@ -293,7 +293,7 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
         histories.append(&std::mem::take(&mut found.histories));
         parts.push(found);
     }
-    let mut pool = PoolWriter::new("bytes of captures", captures::UNIT, SectionWriter::new(store.create()?));
+    let mut pool = PoolWriter::new(CAPTURES, SectionWriter::new(store.create()?));
     let history_addresses = write_pool::<_, MergeError<D::Error>>(&mut pool, &histories, |_| true, threads)?;
     drop(histories);
     let captures = pool.out.finish()?;
