@@ -29,6 +29,8 @@ use std::ops::Range;
 #[cfg(feature = "mmap")]
 use std::path::Path;
 
+use crate::format::fingerprints::{self, Fingerprints};
+
 /// Large page size. On systems with another size, aligning a copied file to it is useless but harmless.
 #[cfg(feature = "mmap")]
 const LARGE_PAGE: usize = 2 << 20;
@@ -183,18 +185,6 @@ pub fn prefetch(bytes: &[u8], at: usize) {
     let _ = (bytes, at);
 }
 
-/// Fingerprints of many texts' first three bytes, for comparison with many places in a path at once.
-///
-/// Each text belongs to one of eight buckets, and each bucket has a bit. For each of the first three bytes, one table
-/// is indexed by the byte's lower half and one by its upper half. A bucket's bit is set in both if one of its texts has
-/// such a byte there, or ends before it. A text can begin at a place only if all six table entries share a bit.
-///
-/// The method is Hyperscan's "Teddy" (Wang et al., NSDI 2019).
-pub type Fingerprints = [u8; 96];
-
-/// Number of bytes compared per text.
-pub const FINGERPRINT_BYTES: usize = 3;
-
 /// Number of places that one call to [`Search::candidates`] examines.
 pub const PLACES: usize = 60;
 
@@ -247,14 +237,9 @@ impl ByByte<'_> {
     /// Returns whether a text may begin at a place, by the fingerprints.
     #[inline(always)]
     fn may_begin(self, fingerprints: &Fingerprints, at: usize) -> bool {
-        let buckets = (0..FINGERPRINT_BYTES).fold(0xFF, |buckets, offset| {
-            // No URL contains NUL, so a zero after the path's end only matches texts that end before it.
-            let byte = self.0.get(at + offset).copied().unwrap_or(0);
-            let low = fingerprints[offset * 32 + usize::from(byte & 15)];
-            let high = fingerprints[offset * 32 + 16 + usize::from(byte >> 4)];
-            buckets & low & high
-        });
-        buckets != 0
+        // No URL contains NUL, so a zero after the path's end only matches texts that end before it.
+        let byte = |offset: usize| self.0.get(at + offset).copied().unwrap_or(0);
+        fingerprints::may_begin(fingerprints, [byte(0), byte(1), byte(2)])
     }
 }
 
@@ -351,7 +336,8 @@ mod x86 {
     };
 
     use super::classes::{ESCAPABLE, HIGH, LOW, NAME, SPECIAL};
-    use super::{Fingerprints, PLACES, Search, UrlScan, WithSearch};
+    use super::{PLACES, Search, UrlScan, WithSearch};
+    use crate::format::fingerprints::{Fingerprints, tables};
 
     /// Number of places compared at once. The last two places also need the two bytes after the block, so each step
     /// advances by two places less.
@@ -399,7 +385,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn candidates(search: Avx2<'_>, fingerprints: &Fingerprints, base: usize) -> u64 {
-        let (tables, _) = fingerprints.as_chunks();
+        let tables = tables(fingerprints);
         let table = |at: usize| tables.get(at).map_or(_mm256_setzero_si256(), |table| load_twice(table));
         let tables = [table(0), table(1), table(2), table(3), table(4), table(5)];
         let last = search.path.len().saturating_sub(BLOCK);
@@ -444,7 +430,7 @@ mod x86 {
     #[inline]
     fn candidates_512(search: Avx512<'_>, fingerprints: &Fingerprints, base: usize) -> u64 {
         let halves = if base == 0 { search.first } else { halves(search.path.get(base..).unwrap_or_default()) };
-        let (tables, _) = fingerprints.as_chunks();
+        let tables = tables(fingerprints);
         let agree = |at: usize| match (tables.get(at), halves.get(at)) {
             (Some(table), Some(&halves)) => _mm512_shuffle_epi8(load_four_times(table), halves),
             _ => halves[0],
@@ -798,7 +784,7 @@ mod tests {
     /// Returns whether a text in any bucket may begin at a place, by the definition of [`Fingerprints`].
     fn may_begin(fingerprints: &Fingerprints, text: &[u8], at: usize) -> bool {
         (0..8).any(|bucket| {
-            (0..FINGERPRINT_BYTES).all(|offset| {
+            (0..fingerprints::FINGERPRINT_BYTES).all(|offset| {
                 let byte = usize::from(text.get(at + offset).copied().unwrap_or(0));
                 let has = |table: usize, half: usize| fingerprints[table * 16 + half] >> bucket & 1 != 0;
                 has(offset * 2, byte % 16) && has(offset * 2 + 1, byte / 16)

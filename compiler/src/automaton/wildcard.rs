@@ -9,10 +9,8 @@ use std::ops::Range;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use reptile_engine::format::automaton::{
-    MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton, start_of, write_fingerprints,
-};
-use reptile_engine::platform::Fingerprints;
+use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton};
+use reptile_engine::format::fingerprints::fingerprints_of;
 
 use super::{Builder, accept, merge};
 use crate::limits::{MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
@@ -264,7 +262,8 @@ impl<'l> Builder<'l> {
                 merge(&mut best, self.draft.wildcards[wildcard as usize].best);
             }
         }
-        let fingerprints = fingerprints(segments, self.arena);
+        let texts = segments.iter().map(|segment| segment.text);
+        let fingerprints = self.arena.alloc_with(|| fingerprints_of(texts));
         self.scratch.tree(segments, self.arena);
         let linked = self.scratch.link(self.arena, limit(self.scratch.lists.nodes.len()));
         self.work += self.scratch.lists.nodes.len() + self.scratch.lists.merged.len();
@@ -355,17 +354,6 @@ fn sort(segments: &mut [Segment<'_>]) {
     if !segments.is_sorted_by_key(|segment| segment.text) {
         segments.sort_unstable_by_key(|segment| segment.text);
     }
-}
-
-/// Returns fingerprints for the segments' first bytes.
-fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
-    // The segments are sorted, and therefore their starts are too.
-    let starts = || segments.iter().map(|segment| start_of(segment.text));
-    let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
-    let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
-    let tables = arena.alloc([0; size_of::<Fingerprints>()]);
-    write_fingerprints(tables, runs(), runs().count());
-    tables
 }
 
 const FOUND_NOTHING: Found<'static> = Found { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };

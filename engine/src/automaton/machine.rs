@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::format::automaton::{Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, State, corrupt, passes_start};
-use crate::platform::{FINGERPRINT_BYTES, Fingerprints};
+use crate::format::automaton::{Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, State, corrupt};
+use crate::format::fingerprints::{FINGERPRINT_BYTES, Fingerprints, passes_start};
 
 /// Special values for suffixes: the root, and a state that has not been visited.
 const ROOT: u32 = u32::MAX;

@@ -1,6 +1,6 @@
 //! A compiled set's encoding: a container with sections, a source file for each section, and the automata.
 //!
-//! No code outside this folder uses offsets, except that [`crate::platform`] searches with fingerprints. Each file has
+//! No code outside this folder uses offsets. Each file has
 //! a reader for its section, with a writer next to it:
 //!
 //! | where | section | content |
@@ -13,6 +13,7 @@
 //! | [`captures`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
 //! | [`policies`] | `policies` | the groups for each product token |
 //! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | automata, their ends, their shared fingerprints |
+//! | [`fingerprints`] | `prints` | the automata's shared fingerprints |
 //! | [`lines`] | `lines` | the rules' line numbers |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
 //! | [`automaton`] | - | an automaton's bytes |
@@ -30,6 +31,7 @@ pub mod crawlers;
 pub mod directives;
 #[cfg(feature = "write")]
 pub mod draft;
+pub mod fingerprints;
 pub mod lines;
 #[cfg(feature = "write")]
 pub mod merge;

@@ -10,16 +10,16 @@
 mod write;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::automaton::{Corrupt, corrupt, without_fingerprints};
 use super::container::Section;
+use super::fingerprints::{FingerprintPool, resolved};
 use super::patches::{apply, base_of, patches_of};
 use super::pool::References;
-use super::{FormatError, NONE, TooLarge, fit, put, u32_at, u64_at};
+use super::{FormatError, NONE, TooLarge, fit, u64_at};
 use crate::automaton::Ruleset;
-use crate::platform::{Fingerprints, prefetch};
+use crate::platform::prefetch;
 
 #[cfg(feature = "write")]
 pub(super) use self::write::{RulesetWriter, write_rulesets};
@@ -44,9 +44,6 @@ const PAYLOAD_RULES: u64 = 0;
 /// Payload kind: patches for another automaton.
 const PAYLOAD_PATCHES: u64 = 1;
 
-/// Fingerprint index size in bytes.
-const PLACE_BYTES: usize = 4;
-
 /// Chooses each ruleset's stored form.
 ///
 /// Writing and verifying both pass every ruleset to it in order, so they arrive at the same forms.
@@ -69,18 +66,14 @@ enum Packed<'p> {
 }
 
 impl Packer {
-    /// Returns the next automaton's stored form. `place` returns the index of fingerprints in `prints`.
-    fn pack(
-        &mut self,
-        automaton: &[u8],
-        mut place: impl FnMut(&Fingerprints) -> Result<u32, TooLarge>,
-    ) -> Result<Packed<'_>, TooLarge> {
+    /// Returns the next automaton's stored form, and adds its fingerprints to the pool.
+    fn pack(&mut self, automaton: &[u8], pool: &mut FingerprintPool) -> Result<Packed<'_>, TooLarge> {
         // The compiler only creates valid automata. Anything else is stored unchanged, and rejected when it is read.
-        let (rest, tables) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
+        let (rest, fingerprints) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
         self.packed.clear();
         self.packed.extend_from_slice(rest);
-        for table in tables {
-            put(&mut self.packed, place(table)?);
+        for fingerprints in fingerprints {
+            pool.refer(fingerprints, &mut self.packed)?;
         }
         let number = self.count;
         self.count += 1;
@@ -90,26 +83,6 @@ impl Packer {
         self.base_number = number;
         std::mem::swap(&mut self.base, &mut self.packed);
         Ok(Packed::Whole(&self.base))
-    }
-}
-
-/// The section `prints`: the distinct fingerprints, in the order in which rulesets first use them.
-#[derive(Default)]
-struct FingerprintPool {
-    bytes: Vec<u8>,
-    known: HashMap<Fingerprints, u32>,
-}
-
-impl FingerprintPool {
-    /// Returns the index of fingerprints, and adds them if they are new.
-    fn place(&mut self, table: &Fingerprints) -> Result<u32, TooLarge> {
-        if let Some(&place) = self.known.get(table) {
-            return Ok(place);
-        }
-        let place = fit("fingerprints", self.known.len(), u32::MAX.into())?;
-        self.known.insert(*table, place);
-        self.bytes.extend_from_slice(table);
-        Ok(place)
     }
 }
 
@@ -167,22 +140,12 @@ impl<'a> StoredRuleset<'a> {
         if self.fingerprints.is_empty() {
             return Ok(Cow::Borrowed(self.bytes));
         }
-        let (automaton, places) = super::automaton::at_fingerprints(self.bytes)?;
-        if places.is_empty() {
+        let (automaton, references) = super::automaton::at_fingerprints(self.bytes)?;
+        if references.is_empty() {
             return Ok(Cow::Borrowed(self.bytes));
         }
         let missing = corrupt!(automaton.len(), "indexes of shared fingerprints", "other bytes");
-        if !places.len().is_multiple_of(PLACE_BYTES) {
-            return Err(missing);
-        }
-        let mut bytes = Vec::with_capacity(automaton.len() + places.len() / PLACE_BYTES * size_of::<Fingerprints>());
-        bytes.extend_from_slice(automaton);
-        for place in places.chunks_exact(PLACE_BYTES) {
-            let at = u32_at(place, 0).map_or(usize::MAX, |place| place as usize * size_of::<Fingerprints>());
-            let table = self.fingerprints.get(at..).and_then(|tables| tables.first_chunk::<96>());
-            bytes.extend_from_slice(table.ok_or(missing)?);
-        }
-        Ok(Cow::Owned(bytes))
+        resolved(automaton, references, self.fingerprints).map(Cow::Owned).ok_or(missing)
     }
 }
 
@@ -327,7 +290,7 @@ impl<'a> Rulesets<'a> {
                 let expected = "distinct automata sorted by their bytes";
                 return Err(FormatError::at(Section::Rulesets, end, expected, "another order"));
             }
-            let is_packed = match packer.pack(&automaton, |table| pool.place(table)) {
+            let is_packed = match packer.pack(&automaton, &mut pool) {
                 Ok(Packed::Whole(bytes)) => !stored.is_patched() && record == bytes,
                 Ok(Packed::Patches(patches)) => stored.is_patched() && record == patches,
                 Err(_) => false,

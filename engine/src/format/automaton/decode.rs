@@ -8,8 +8,8 @@ use super::{
     Automaton, Corrupt, Draft, FallbackPattern, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text, Width,
     WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
 };
+use crate::format::fingerprints::Fingerprints;
 use crate::format::u32_at;
-use crate::platform::Fingerprints;
 
 /// A decoded automaton. [`Decoded::draft`] returns the draft for a writer.
 ///

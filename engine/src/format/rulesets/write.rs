@@ -1,9 +1,8 @@
 //! Writes the sections `index`, `rulesets` and `prints`. [`super`] defines their encoding.
 
+use super::super::fingerprints::FingerprintPool;
 use super::super::{NONE, TooLarge, fit, put_long};
-use super::{
-    ENTRY_BYTES, FingerprintPool, MAX_RULESETS_BYTES, OFFSET_BITS, PAYLOAD_PATCHES, PAYLOAD_RULES, Packed, Packer,
-};
+use super::{ENTRY_BYTES, MAX_RULESETS_BYTES, OFFSET_BITS, PAYLOAD_PATCHES, PAYLOAD_RULES, Packed, Packer};
 use crate::spool::Sink;
 
 /// Writes the used rulesets, sorted and without duplicates.
@@ -57,7 +56,7 @@ impl<O: Sink> RulesetWriter<O> {
     }
 
     fn write<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<(), E> {
-        let packed = self.packer.pack(automaton, |table| self.fingerprints.place(table))?;
+        let packed = self.packer.pack(automaton, &mut self.fingerprints)?;
         let (bytes, payload) = match &packed {
             Packed::Whole(bytes) => (*bytes, PAYLOAD_RULES),
             Packed::Patches(record) => (&record[..], PAYLOAD_PATCHES),
