@@ -12,7 +12,7 @@ use reptile_compiler::capture::{self, Capture, Captures, KeptCapture, Outcome, P
 use reptile_compiler::dialect::GOOGLE;
 use reptile_compiler::limits::MAX_CAPTURES_BY_TIME;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
-use reptile_engine::format::captures::{CaptureHistory, CaptureRecord};
+use reptile_engine::format::histories::{CaptureHistory, CaptureRecord};
 use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set::{Agent, Set};
 use reptile_engine::url::Scheme;

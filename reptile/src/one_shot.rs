@@ -7,9 +7,10 @@ use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::once::decide_once;
 
-use crate::agent::{Chain, Crawler};
+use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error};
 use crate::robots::Robots;
+use crate::set::Chain;
 use crate::{Dialect, Profile, Verdict};
 
 /// Decides single queries directly from a robots.txt's bytes, and keeps nothing from the file.

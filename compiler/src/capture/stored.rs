@@ -1,11 +1,13 @@
 //! The stored form of captures. More captures can be added to it later.
 
-use reptile_engine::format::captures::{CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
+use reptile_engine::format::captures::StoredCaptures;
+use reptile_engine::format::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
 use reptile_engine::format::reading::Reading;
 use reptile_engine::format::timelines::{Span, Timeline};
 use reptile_engine::verdict::{Cause, PolicySource};
 
-use super::choice::{Failures, Kept, LatestCaptures};
+use super::choice::Kept;
+use super::latest::{Failures, LatestCaptures, UNKNOWN_BODY};
 use super::timeline::AllCaptures;
 use super::{Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 
@@ -44,9 +46,6 @@ impl KeptCapture {
         Some(KeptCapture { time, outcome, body_hash, max_age, status, rules: policy.unwrap_or(u32::MAX) })
     }
 }
-
-/// The hash for an unknown body.
-pub(super) const UNKNOWN_BODY: u64 = 0;
 
 impl KeptCapture {
     /// Creates a successful capture for which only the rules are known, by the caller's number.

@@ -18,8 +18,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub(super) use self::write::{OriginOrder, seed_part, write_origins};
 use super::container::Section;
 use super::{FormatError, NONE, pad, put, u32_at, u64_at};
+use crate::host::MAX_HOST_BYTES;
 use crate::platform::prefetch;
-use crate::url::{MAX_HOST_BYTES, Scheme};
+use crate::url::Scheme;
 
 /// Slots per bucket: one cache line.
 pub const BUCKET_SLOTS: u64 = 8;

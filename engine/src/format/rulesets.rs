@@ -10,7 +10,6 @@
 mod write;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::automaton::{Corrupt, corrupt, without_fingerprints};
 use super::container::Section;
@@ -18,7 +17,6 @@ use super::fingerprints::{FingerprintPool, resolved};
 use super::patches::{apply, base_of, patches_of};
 use super::pool::References;
 use super::{FormatError, NONE, TooLarge, fit, u64_at};
-use crate::automaton::Ruleset;
 use crate::platform::prefetch;
 
 #[cfg(feature = "write")]
@@ -220,7 +218,7 @@ impl<'a> Rulesets<'a> {
     }
 
     /// Returns a ruleset's offset in the section.
-    fn start(&self, ruleset: u32) -> usize {
+    pub(crate) fn start(&self, ruleset: u32) -> usize {
         let before = (ruleset as usize).checked_sub(1).and_then(|before| u64_at(self.index, before * ENTRY_BYTES));
         usize::try_from(before.unwrap_or(0) & (MAX_RULESETS_BYTES - 1)).unwrap_or(0)
     }
@@ -257,19 +255,6 @@ impl<'a> Rulesets<'a> {
             _ => "patches without a base ruleset that is stored whole".into(),
         };
         FormatError::at(Section::Index, at, "a known ruleset inside the section", found)
-    }
-
-    /// Proves that the automata in a range are canonical.
-    pub(crate) fn verify_automata(self, numbers: Range<u32>, steps: &mut u64) -> Result<(), FormatError> {
-        for number in numbers {
-            let stored = self.get(number)?;
-            let verified = stored.to_bytes().and_then(|automaton| {
-                *steps += 1 + automaton.len() as u64;
-                Ruleset::new(&automaton).and_then(|ruleset| ruleset.verify())
-            });
-            verified.map_err(|error| FormatError::from(error).in_record_at(self.start(number)))?;
-        }
-        Ok(())
     }
 
     /// Proves that the sections are canonical, without checking the automata themselves.

@@ -92,7 +92,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         match &part.0 {
             Part::Gaps => self.container.verify_gaps(file),
             Part::Checksum(section) => self.container.verify(file, *section),
-            Part::Automata(range) => self.rulesets().verify_automata(range.clone(), steps),
+            Part::Automata(range) => self.verify_automata(range.clone(), steps),
             Part::Tables => self.verify_tables(steps),
         }
     }
@@ -105,6 +105,20 @@ impl<D: AsRef<[u8]>> Set<D> {
         let file = self.data.as_ref();
         self.container.verify_gaps(file)?;
         Section::ALL.into_iter().try_for_each(|section| self.container.verify(file, section))
+    }
+
+    /// Proves that the automata in a range are canonical.
+    fn verify_automata(&self, numbers: Range<u32>, steps: &mut u64) -> Result<(), FormatError> {
+        let rulesets = self.rulesets();
+        for number in numbers {
+            let stored = rulesets.get(number)?;
+            let verified = stored.to_bytes().and_then(|automaton| {
+                *steps += 1 + automaton.len() as u64;
+                Ruleset::new(&automaton).and_then(|ruleset| ruleset.verify())
+            });
+            verified.map_err(|error| FormatError::from(error).in_record_at(rulesets.start(number)))?;
+        }
+        Ok(())
     }
 
     fn verify_tables(&self, steps: &mut u64) -> Result<(), FormatError> {

@@ -1,7 +1,7 @@
 //! URLs in parts, as stored in web-archive indexes, and fast checks that need no joined URL.
 
-use super::{MAX_HOST_BYTES, MAX_URL_BYTES, Path, Scheme, has_special};
-use crate::host;
+use super::{MAX_URL_BYTES, Path, Scheme, has_special};
+use crate::host::{self, MAX_HOST_BYTES};
 use crate::platform::scan_url;
 
 /// A URL split into parts by an index.

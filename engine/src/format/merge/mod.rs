@@ -14,10 +14,11 @@ mod used;
 use std::convert::Infallible;
 use std::io;
 
-use super::captures::{CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
+use super::captures::StoredCaptures;
 use super::container::Section;
 use super::crawlers::CrawlerTable;
 use super::draft::{CAPTURES, Tables};
+use super::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
 use super::origins::{OriginOrder, OriginRecord, UNIT, hash_of_record, write_origins};
 use super::pool::{PoolWriter, Records, write_pool};
 use super::reading::Reading;

@@ -45,7 +45,7 @@ pub(in super::super) struct OriginOrder<T> {
 }
 
 impl OriginOrder<usize> {
-    /// Orders origins by index. Origins must be distinct, and hosts at most [`crate::url::MAX_HOST_BYTES`] long.
+    /// Orders origins by index. Origins must be distinct, and hosts at most [`crate::host::MAX_HOST_BYTES`] long.
     ///
     /// # Errors
     /// Returns an error if look-ups cannot be bounded.
