@@ -182,7 +182,7 @@ impl Columns<'_> {
     clippy::large_enum_variant,
     reason = "it lives on the stack of one call; a box would allocate for each decision"
 )]
-enum Found<'s, 'u> {
+enum SiteLookup<'s, 'u> {
     Invalid,
     Unknown,
     Site {
@@ -195,21 +195,21 @@ enum Found<'s, 'u> {
 
 impl Set {
     /// Finds a URL's site.
-    fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<Found<'s, 'u>, Error> {
+    fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<SiteLookup<'s, 'u>, Error> {
         if self.only.is_some() {
             if url.len() > MAX_URL_BYTES {
-                return Ok(Found::Invalid);
+                return Ok(SiteLookup::Invalid);
             }
-            return Ok(found(only_site(&self.engine)?, url::path_of(url), None));
+            return Ok(site_lookup(only_site(&self.engine)?, url::path_of(url), None));
         }
-        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Found::Invalid) };
+        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(SiteLookup::Invalid) };
         if !self.replaced.is_empty()
             && let Ok(origin) = Origin::new(&origin)
             && let Some(engine) = self.replaced.get(&origin)
         {
-            return Ok(found(only_site(engine)?, path, Some(engine)));
+            return Ok(site_lookup(only_site(engine)?, path, Some(engine)));
         }
-        Ok(found(self.engine.site(&origin)?, path, None))
+        Ok(site_lookup(self.engine.site(&origin)?, path, None))
     }
 
     /// Returns the verdict for one URL by one ruleset, in a set of one robots.txt.
@@ -222,7 +222,7 @@ impl Set {
     #[inline]
     pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         if !self.replaced.is_empty() {
-            return self.decide_each_apart(columns, url, verdicts);
+            return self.decide_each_with_replaced(columns, url, verdicts);
         }
         match self.only {
             None => Ok(self.engine.decide_each(columns.resolved, url, verdicts)?),
@@ -239,7 +239,7 @@ impl Set {
     ) -> Result<(), Error> {
         if !self.replaced.is_empty() {
             let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
-            return rows.try_for_each(|(url, row)| self.decide_each_apart(columns, url.as_ref(), row));
+            return rows.try_for_each(|(url, row)| self.decide_each_with_replaced(columns, url.as_ref(), row));
         }
         let urls = urls.iter().map(AsRef::as_ref);
         match self.only {
@@ -274,17 +274,22 @@ impl Set {
     }
 
     /// Does the work of [`Set::decide_each`] for a set with replaced sites.
-    fn decide_each_apart(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
+    fn decide_each_with_replaced(
+        &self,
+        columns: Columns<'_>,
+        url: &[u8],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
         let (site, path, replaced) = match self.find(url)? {
-            Found::Invalid => {
+            SiteLookup::Invalid => {
                 verdicts.fill(Verdict::Invalid);
                 return Ok(());
             }
-            Found::Unknown => {
+            SiteLookup::Unknown => {
                 verdicts.fill(Verdict::Unknown);
                 return Ok(());
             }
-            Found::Site { site, path, replaced } => (site, path, replaced),
+            SiteLookup::Site { site, path, replaced } => (site, path, replaced),
         };
         let Some(engine) = replaced else {
             return Ok(site.policy().decide_each(columns.resolved, &path, verdicts)?);
@@ -306,10 +311,10 @@ impl Set {
         question: impl FnOnce(&engine::Site<'_>, &engine::Agent, &[u8]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         match self.find(url)? {
-            Found::Invalid => Ok(without(Verdict::Invalid)),
-            Found::Unknown => Ok(without(Verdict::Unknown)),
-            Found::Site { site, path, replaced: None } => path.with(|path| question(&site, query.resolved, path)),
-            Found::Site { site, path, replaced: Some(engine) } => {
+            SiteLookup::Invalid => Ok(without(Verdict::Invalid)),
+            SiteLookup::Unknown => Ok(without(Verdict::Unknown)),
+            SiteLookup::Site { site, path, replaced: None } => path.with(|path| question(&site, query.resolved, path)),
+            SiteLookup::Site { site, path, replaced: Some(engine) } => {
                 let resolved = query.chain.look_up(engine)?;
                 path.with(|path| question(&site, &resolved, path))
             }
@@ -414,8 +419,8 @@ impl Set {
     /// Returns [`ErrorKind::Format`] if the set is damaged.
     pub fn site(&self, url: impl AsRef<[u8]>) -> Result<Option<Site>, Error> {
         match self.find(url.as_ref())? {
-            Found::Invalid | Found::Unknown => Ok(None),
-            Found::Site { site, .. } => site_of(&site).map(Some),
+            SiteLookup::Invalid | SiteLookup::Unknown => Ok(None),
+            SiteLookup::Site { site, .. } => site_of(&site).map(Some),
         }
     }
 
@@ -647,12 +652,12 @@ pub struct KnownCrawler {
     pub is_for_ai_training: bool,
 }
 
-fn found<'s, 'u>(
+fn site_lookup<'s, 'u>(
     site: Option<engine::Site<'s>>,
     path: url::Path<'u>,
     replaced: Option<&'s engine::Set<Bytes>>,
-) -> Found<'s, 'u> {
-    site.map_or(Found::Unknown, |site| Found::Site { site, path, replaced })
+) -> SiteLookup<'s, 'u> {
+    site.map_or(SiteLookup::Unknown, |site| SiteLookup::Site { site, path, replaced })
 }
 
 /// Returns a set's first site.

@@ -37,7 +37,7 @@ struct Node {
     children: Range<u32>,
     /// The failure link: the longest proper suffix that is also a prefix of a segment.
     fail: u32,
-    /// The index of this node's [`Found`], or [`NOTHING`].
+    /// The index of this node's [`NodeOutput`], or [`NO_OUTPUT_INDEX`].
     found: u32,
     /// Its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its transitions lead only
     /// to its children.
@@ -50,7 +50,7 @@ struct Node {
 
 /// The ranks and automata for the segments that end at a node.
 #[derive(Clone, Copy)]
-struct Found<'l> {
+struct NodeOutput<'l> {
     accept: Ranks,
     accept_at_end: Ranks,
     wildcards: &'l [(u8, u32)],
@@ -58,14 +58,14 @@ struct Found<'l> {
 
 const ROOT: u32 = 0;
 
-/// The index of a node without a [`Found`].
-const NOTHING: u32 = u32::MAX;
+/// The index of a node without a [`NodeOutput`].
+const NO_OUTPUT_INDEX: u32 = u32::MAX;
 
 /// Lists that are refilled for each automaton, and reused so that many small automata need no allocations.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
     segments: Vec<Segment<'l>>,
-    found: Vec<Found<'l>>,
+    found: Vec<NodeOutput<'l>>,
     pub(super) lists: Lists,
 }
 
@@ -289,7 +289,7 @@ impl<'l> Builder<'l> {
             let start = nodes[index as usize].depth;
             loop {
                 let node = &nodes[index as usize];
-                let is_idle = node.found == NOTHING && node.fail == ROOT && !node.is_fail;
+                let is_idle = node.found == NO_OUTPUT_INDEX && node.fail == ROOT && !node.is_fail;
                 if !is_idle || node.children.len() != 1 || node.depth - start >= 255 {
                     return index;
                 }
@@ -327,7 +327,7 @@ impl<'l> Builder<'l> {
         self.draft.states.reserve(runs.len());
         for &(start, end) in &*runs {
             let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
-            let found = found.get(last.found as usize).copied().unwrap_or(FOUND_NOTHING);
+            let found = found.get(last.found as usize).copied().unwrap_or(NO_OUTPUT);
             self.draft.states.push(State {
                 label: &segments[last.segments.start as usize].text[first.depth as usize..last.depth as usize],
                 accept: found.accept,
@@ -356,7 +356,7 @@ fn sort(segments: &mut [Segment<'_>]) {
     }
 }
 
-const FOUND_NOTHING: Found<'static> = Found { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };
+const NO_OUTPUT: NodeOutput<'static> = NodeOutput { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };
 
 fn as_usize(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
@@ -370,7 +370,7 @@ impl<'l> Scratch<'l> {
             depth,
             children: 0..0,
             fail: ROOT,
-            found: NOTHING,
+            found: NO_OUTPUT_INDEX,
             transitions: 0..0,
             byte,
             is_fail: false,
@@ -392,7 +392,7 @@ impl<'l> Scratch<'l> {
                     (branch - 1, wildcard)
                 });
                 let wildcards = arena.alloc_slice_fill_iter(wildcards);
-                found.push(Found { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
+                found.push(NodeOutput { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
                 start += 1;
             }
             let first_child = nodes.len() as u32;
@@ -411,7 +411,7 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Sets the failure links. Merges each node's transitions and [`Found`] with its failure link's, so that a walk
+    /// Sets the failure links. Merges each node's transitions and [`NodeOutput`] with its failure link's, so that a walk
     /// follows one transition per byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;

@@ -10,17 +10,17 @@ use crate::limits::MAX_CAPTURES_BY_TIME;
 
 /// The captures of one origin: those that can still count, or for a set by time all of them.
 #[derive(Clone, Debug)]
-pub struct Captures(pub(super) Kept);
+pub struct Captures(pub(super) KeptCaptures);
 
 #[derive(Clone, Debug)]
-pub(super) enum Kept {
+pub(super) enum KeptCaptures {
     Latest(LatestCaptures),
     All(AllCaptures),
 }
 
 impl Default for Captures {
     fn default() -> Captures {
-        Captures(Kept::Latest(LatestCaptures::default()))
+        Captures(KeptCaptures::Latest(LatestCaptures::default()))
     }
 }
 
@@ -28,7 +28,7 @@ impl Captures {
     /// Creates an empty list. Keeps all captures if the set is `by_time`.
     #[must_use]
     pub fn new(by_time: bool) -> Captures {
-        if by_time { Captures(Kept::All(AllCaptures::default())) } else { Captures::default() }
+        if by_time { Captures(KeptCaptures::All(AllCaptures::default())) } else { Captures::default() }
     }
 
     /// Adds a capture. Returns up to two captures that can no longer count.
@@ -37,16 +37,16 @@ impl Captures {
     /// otherwise.
     pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
         match &mut self.0 {
-            Kept::Latest(latest) => latest.add(kept),
-            Kept::All(all) => [all.add(kept), None],
+            KeptCaptures::Latest(latest) => latest.add(kept),
+            KeptCaptures::All(all) => [all.add(kept), None],
         }
     }
 
     /// Returns whether a capture ties with one of these, so that only a body hash decides between the two.
     pub(crate) fn is_tied_with(&self, kept: &KeptCapture) -> bool {
         match &self.0 {
-            Kept::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
-            Kept::All(AllCaptures(all)) => {
+            KeptCaptures::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
+            KeptCaptures::All(AllCaptures(all)) => {
                 let place = all.binary_search_by_key(&kept.time, |own| own.time);
                 place.is_ok_and(|place| all[place].is_tied_with(kept))
             }
@@ -67,9 +67,9 @@ impl Captures {
     #[must_use]
     pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
         match &self.0 {
-            Kept::Latest(latest) => latest.decide(profile, at),
+            KeptCaptures::Latest(latest) => latest.decide(profile, at),
             // Captures that do not count at this time count at another.
-            Kept::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
+            KeptCaptures::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
         }
     }
 
@@ -79,8 +79,8 @@ impl Captures {
     /// Returns an error if there are more than [`MAX_CAPTURES_BY_TIME`].
     pub fn check_count(&self) -> Result<(), TooLarge> {
         let found = match &self.0 {
-            Kept::Latest(_) => 0,
-            Kept::All(all) => all.0.len(),
+            KeptCaptures::Latest(_) => 0,
+            KeptCaptures::All(all) => all.0.len(),
         };
         if found <= MAX_CAPTURES_BY_TIME {
             return Ok(());

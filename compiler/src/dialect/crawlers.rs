@@ -215,7 +215,7 @@ pub fn nearly(name: &[u8]) -> Option<&'static str> {
 
 /// Finds a name like [`nearly`], and adds to `steps` one for each known name and each pair of letters compared.
 pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static str> {
-    if name.len() > MAX_MISSPELT_BYTES {
+    if name.len() > MAX_MISSPELLED_BYTES {
         return None;
     }
     let letters = letters_in(name);
@@ -246,14 +246,14 @@ fn is_one_letter_off(name: &[u8], known: &str) -> bool {
     let text: String = name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     let known = known.to_ascii_lowercase();
     let is_swapped = || name.len() == known.len() && strsim::hamming(&text, &known) == Ok(2);
-    strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELT_BYTES || is_swapped())
+    strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELLED_BYTES || is_swapped())
 }
 
 /// Minimum length in bytes for which a replaced letter is a mistake rather than another crawler.
-const MIN_MISSPELT_BYTES: usize = 7;
+const MIN_MISSPELLED_BYTES: usize = 7;
 
 /// Maximum length in bytes of names compared with known crawlers; slightly longer than the longest of those.
-const MAX_MISSPELT_BYTES: usize = 32;
+const MAX_MISSPELLED_BYTES: usize = 32;
 
 fn begins_with(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
@@ -325,7 +325,7 @@ mod tests {
         }
         for known in ALL {
             assert!(known.tokens.iter().chain([&known.name]).all(|name| nearly(name.as_bytes()).is_none()));
-            assert!(known.name.len() < MAX_MISSPELT_BYTES, "{}", known.name);
+            assert!(known.name.len() < MAX_MISSPELLED_BYTES, "{}", known.name);
         }
     }
 
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(nearly(ends(name).as_bytes()), near, "{name}");
         }
         for (len, is_read) in
-            [(MAX_MISSPELT_BYTES - 1, true), (MAX_MISSPELT_BYTES, true), (MAX_MISSPELT_BYTES + 1, false)]
+            [(MAX_MISSPELLED_BYTES - 1, true), (MAX_MISSPELLED_BYTES, true), (MAX_MISSPELLED_BYTES + 1, false)]
         {
             let mut steps = 0;
             assert_eq!(nearly_counted(&vec![b'a'; len], &mut steps), None);

@@ -121,7 +121,7 @@ impl<'a> Captures<'a> {
 
     /// Prefetches the record at an address.
     #[inline]
-    pub(crate) fn ask_for(self, address: u32) {
+    pub(crate) fn prefetch(self, address: u32) {
         prefetch(self.bytes, address as usize * UNIT);
     }
 

@@ -70,7 +70,7 @@ fn mark(used: &mut [bool], place: Option<u32>) {
 }
 
 /// Returns the address at which a list element was written.
-fn moved(to: &[u32], place: u32) -> u32 {
+fn new_address(to: &[u32], place: u32) -> u32 {
     to.get(place as usize).copied().unwrap_or(NONE)
 }
 
@@ -139,24 +139,24 @@ impl SetDraft<'_> {
         let ((rulesets, ruleset_numbers), order, lines, other) = (rulesets?, order?, lines?, other?);
         let policies = pool_of(POLICIES, &self.policies, &used.policies, threads, |policy, out| {
             let mut tokens: Vec<(u32, u32)> =
-                policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
+                policy.tokens.iter().map(|&(token, group)| (new_address(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
             let group = |group: &Group| Group {
-                ruleset: moved(&ruleset_numbers, group.ruleset),
-                lines: moved(&lines.addresses, group.lines),
+                ruleset: new_address(&ruleset_numbers, group.ruleset),
+                lines: new_address(&lines.addresses, group.lines),
             };
             let groups = policy.groups.iter().map(group).collect();
             PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
         })?;
         let captures = pool_of(CAPTURES, &self.captures, &used.captures, threads, |stored, out| {
             let written =
-                stored.clone().with_policies(|policy| Ok::<_, Infallible>(moved(&policies.addresses, policy)));
+                stored.clone().with_policies(|policy| Ok::<_, Infallible>(new_address(&policies.addresses, policy)));
             written.unwrap_or_else(|never| match never {}).encode(out);
         })?;
         for origin in &mut self.origins {
-            origin.policy = moved(&policies.addresses, origin.policy);
-            origin.captures = origin.captures.map(|place| moved(&captures.addresses, place));
-            origin.other = origin.other.map(|place| moved(&other.addresses, place));
+            origin.policy = new_address(&policies.addresses, origin.policy);
+            origin.captures = origin.captures.map(|place| new_address(&captures.addresses, place));
+            origin.other = origin.other.map(|place| new_address(&other.addresses, place));
         }
         let (mut buckets, mut origins) = (Vec::new(), Vec::new());
         let record = |index: usize| Ok::<_, TooLarge>(self.origins[index]);

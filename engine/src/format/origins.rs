@@ -255,7 +255,7 @@ impl<'a> Origins<'a> {
 
     /// Prefetches a hash's bucket.
     #[inline]
-    pub(crate) fn ask_for_bucket(&self, hash: u64) {
+    pub(crate) fn prefetch_bucket(&self, hash: u64) {
         prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
     }
 
@@ -265,7 +265,7 @@ impl<'a> Origins<'a> {
     ///
     /// Compares all slots in the bucket without branches, because the position of the match is unpredictable.
     #[inline]
-    pub(crate) fn ask_for_record(&self, hash: u64) -> Option<usize> {
+    pub(crate) fn prefetch_record(&self, hash: u64) -> Option<usize> {
         let start = HEADER_BYTES.saturating_add(self.start_of(hash));
         let (slots, _) = self.buckets.get(start..)?.first_chunk::<BUCKET_BYTES>()?.as_chunks::<SLOT_BYTES>();
         let wanted = hash << ADDRESS_BITS;
@@ -282,7 +282,7 @@ impl<'a> Origins<'a> {
 
     /// Looks up an origin whose [`Origins::hash`] is known.
     ///
-    /// First tries the record at the offset from [`Origins::ask_for_record`].
+    /// First tries the record at the offset from [`Origins::prefetch_record`].
     ///
     /// # Errors
     /// Returns an error if the table is damaged.

@@ -120,7 +120,7 @@ impl<'a> Policies<'a> {
 
     /// Prefetches the policy at an address.
     #[inline]
-    pub(crate) fn ask_for(self, address: u32) {
+    pub(crate) fn prefetch(self, address: u32) {
         prefetch(self.0, address as usize * UNIT);
     }
 

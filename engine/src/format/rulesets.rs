@@ -225,7 +225,7 @@ impl<'a> Rulesets<'a> {
 
     /// Prefetches a ruleset's index entry.
     #[inline]
-    pub(crate) fn ask_for_entry(&self, ruleset: u32) {
+    pub(crate) fn prefetch_entry(&self, ruleset: u32) {
         prefetch(self.index, (ruleset as usize * ENTRY_BYTES).saturating_sub(ENTRY_BYTES));
     }
 
@@ -233,7 +233,7 @@ impl<'a> Rulesets<'a> {
     ///
     /// Waits for the index entry, and prefetches the record's first bytes, which usually include its trie's root.
     #[inline]
-    pub(crate) fn ask_for(&self, ruleset: u32) -> Option<Record<'a>> {
+    pub(crate) fn prefetch(&self, ruleset: u32) -> Option<Record<'a>> {
         let record = self.record(ruleset)?;
         for line in 0..FIRST_LINES {
             prefetch(record.0, line * CACHE_LINE_BYTES);

@@ -12,7 +12,7 @@ mod times;
 mod verify;
 
 pub use self::agent::Agent;
-pub use self::batch::{BATCH_URLS, Found};
+pub use self::batch::{BATCH_URLS, Lookup};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
 pub use self::split::KnownHosts;

@@ -74,9 +74,9 @@ impl<'u> UrlParts<'u> {
 }
 
 /// A buffer that URLs are joined in, one after another.
-pub(crate) struct Room<'t>(pub(crate) &'t mut [u8]);
+pub(crate) struct JoinBuffer<'t>(pub(crate) &'t mut [u8]);
 
-impl<'t> Room<'t> {
+impl<'t> JoinBuffer<'t> {
     /// Joins a URL. The remaining buffer must be large enough.
     #[inline]
     pub(crate) fn join(&mut self, url: &UrlParts<'_>) -> &'t [u8] {
