@@ -121,7 +121,7 @@ impl OnceQuery<'_> {
     fn place_of(&self, value: &[u8]) -> Option<usize> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
-            (Named::Everyone, _) => self.agent.honours_default_group.then_some(tokens.len()),
+            (Named::Everyone, _) => self.agent.honors_default_group.then_some(tokens.len()),
             (Named::Token(name), NameMatching::Contained) => tokens
                 .iter()
                 .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),

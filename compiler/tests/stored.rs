@@ -174,7 +174,7 @@ fn sets_resolve_names_like_the_compiler() {
                 let expected = of_name(spelling.as_bytes(), dialect);
                 let found = set.crawlers().find(spelling.as_bytes()).unwrap();
                 assert_eq!(found.tokens, expected.tokens, "{spelling} under {}", dialect.name);
-                assert_eq!(found.honours_default_group, expected.honours_default_group, "{spelling}");
+                assert_eq!(found.honors_default_group, expected.honors_default_group, "{spelling}");
             }
         }
         for (group, purposes) in GROUPS {

@@ -196,8 +196,8 @@ impl Agent {
 
     /// Returns whether the crawler obeys the default group (`*`) if no group names it.
     #[must_use]
-    pub fn honours_default_group(&self) -> bool {
-        self.chain.honours_default_group
+    pub fn honors_default_group(&self) -> bool {
+        self.chain.honors_default_group
     }
 
     /// Returns whether any robots.txt in the set names the crawler.

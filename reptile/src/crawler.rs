@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     /// A name used exactly as given, which does not have to be a product token.
     Verbatim,
     /// A chain of product tokens.
-    Chain { tokens: Vec<Vec<u8>>, honours_default_group: bool },
+    Chain { tokens: Vec<Vec<u8>>, honors_default_group: bool },
 }
 
 impl Crawler {
@@ -40,16 +40,16 @@ impl Crawler {
     }
 
     /// Returns a crawler that obeys the groups for the first of these product tokens that a robots.txt names. If the
-    /// file names no token, the crawler obeys the default group if `honours_default_group` is set. A crawler without
+    /// file names no token, the crawler obeys the default group if `honors_default_group` is set. A crawler without
     /// any token and without the default group obeys no robots.txt.
     #[must_use]
-    pub fn chain<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>, honours_default_group: bool) -> Crawler {
+    pub fn chain<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>, honors_default_group: bool) -> Crawler {
         let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
         let mut name = tokens.join(&b'>');
-        if honours_default_group {
+        if honors_default_group {
             name.extend_from_slice(if name.is_empty() { b"*" } else { b">*" });
         }
-        Crawler { name, kind: Kind::Chain { tokens, honours_default_group } }
+        Crawler { name, kind: Kind::Chain { tokens, honors_default_group } }
     }
 
     /// Returns a crawler whose name is exactly these bytes. Nothing is looked up, cut off or refused: for conformance

@@ -51,7 +51,7 @@ impl OneShot {
         let resolved = Resolved {
             name: crawler.to_string(),
             tokens: agent.chain.tokens.clone(),
-            honours_default_group: agent.chain.honours_default_group,
+            honors_default_group: agent.chain.honors_default_group,
         };
         Ok(OneShot { dialect: dialect.clone(), crawler, chain: agent.chain, resolved })
     }

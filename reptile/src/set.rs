@@ -145,14 +145,14 @@ impl Set {
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
     pub(crate) tokens: Vec<Vec<u8>>,
-    pub(crate) honours_default_group: bool,
+    pub(crate) honors_default_group: bool,
 }
 
 impl Chain {
     /// Looks up the tokens in an engine's set.
     fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
-        Ok(set.agent_chain(&tokens, self.honours_default_group)?)
+        Ok(set.agent_chain(&tokens, self.honors_default_group)?)
     }
 }
 
@@ -553,7 +553,7 @@ impl Set {
     pub fn crawlers_named(&self, text: &str) -> Result<Vec<Crawler>, CrawlerError> {
         Ok(match Spec::read(text).map_err(|error| CrawlerError::of_spec(text, error))? {
             Spec::Any => vec![Crawler::chain([""; 0], true)],
-            Spec::Chain { tokens, honours_default_group } => vec![Crawler::chain(tokens, honours_default_group)],
+            Spec::Chain { tokens, honors_default_group } => vec![Crawler::chain(tokens, honors_default_group)],
             Spec::Name(name) => vec![Crawler::named(name)],
             Spec::Group(purposes) => {
                 let members = self.engine.crawlers().with_purpose(purposes);
@@ -567,10 +567,10 @@ impl Set {
     /// Returns the product tokens that a crawler resolves to under the set's dialect.
     pub(crate) fn chain_of(&self, crawler: &Crawler) -> Result<Chain, CrawlerError> {
         Ok(match &crawler.kind {
-            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honours_default_group: true },
+            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honors_default_group: true },
             Kind::Token => {
                 let token = self.product_token(crawler, &crawler.name)?;
-                Chain { tokens: vec![token.to_vec()], honours_default_group: true }
+                Chain { tokens: vec![token.to_vec()], honors_default_group: true }
             }
             Kind::Named => {
                 let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
@@ -585,12 +585,12 @@ impl Set {
                 let tokens = found.tokens.into_iter().map(|token| syntax.token_of(token).to_vec());
                 Chain {
                     tokens: tokens.filter(|token| !token.is_empty()).collect(),
-                    honours_default_group: found.honours_default_group,
+                    honors_default_group: found.honors_default_group,
                 }
             }
-            Kind::Chain { tokens, honours_default_group } => {
+            Kind::Chain { tokens, honors_default_group } => {
                 let tokens = tokens.iter().map(|token| self.product_token(crawler, token).map(<[u8]>::to_vec));
-                Chain { tokens: tokens.collect::<Result<_, _>>()?, honours_default_group: *honours_default_group }
+                Chain { tokens: tokens.collect::<Result<_, _>>()?, honors_default_group: *honors_default_group }
             }
         })
     }

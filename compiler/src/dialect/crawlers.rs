@@ -19,7 +19,7 @@ pub struct Crawler {
     /// The product tokens, the most specific first. A crawler without any obeys no robots.txt.
     pub tokens: &'static [&'static str],
     /// Whether the crawler obeys the rules for `*` if none of its tokens is named.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
     /// The operator.
     pub family: Family,
     /// The purposes for which it can be selected as a member of a group.
@@ -30,18 +30,18 @@ pub struct Crawler {
 
 const fn crawler(
     tokens: &'static [&'static str],
-    honours_default_group: bool,
+    honors_default_group: bool,
     family: Family,
     purposes: Purposes,
     source: &'static str,
 ) -> Crawler {
-    Crawler { name: tokens[0], tokens, honours_default_group, family, purposes, source }
+    Crawler { name: tokens[0], tokens, honors_default_group, family, purposes, source }
 }
 
 /// Creates a Google crawler that obeys no robots.txt.
 const fn free(name: &'static str, source: &'static str) -> Crawler {
     let (family, purposes) = (Family::Google, Purposes::NONE);
-    Crawler { name, tokens: &[], honours_default_group: false, family, purposes, source }
+    Crawler { name, tokens: &[], honors_default_group: false, family, purposes, source }
 }
 
 /// All known crawlers, by family.
@@ -132,7 +132,7 @@ pub struct Resolved {
     /// The product tokens, the most specific first.
     pub tokens: Vec<Vec<u8>>,
     /// Whether the agent obeys the rules for `*` if none of its tokens is named.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
 }
 
 impl Resolved {
@@ -145,7 +145,7 @@ impl Resolved {
     #[must_use]
     pub fn verbatim(token: &[u8]) -> Resolved {
         let name = String::from_utf8_lossy(token).into_owned();
-        Resolved { name, tokens: vec![token.to_vec()], honours_default_group: true }
+        Resolved { name, tokens: vec![token.to_vec()], honors_default_group: true }
     }
 
     /// Looks the agent up in a set.
@@ -154,7 +154,7 @@ impl Resolved {
     /// Returns an error if the set's agent table is damaged.
     pub fn look_up<D: AsRef<[u8]>>(&self, set: &Set<D>) -> Result<Agent, FormatError> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
-        set.agent_chain(&tokens, self.honours_default_group)
+        set.agent_chain(&tokens, self.honors_default_group)
     }
 }
 
@@ -181,17 +181,17 @@ pub fn read_as<'n>(name: &'n str, dialect: &Dialect) -> Option<&'n str> {
 pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     let token = dialect.caller_version.cut(name);
     let known = ALL.iter().filter(|crawler| dialect.crawlers.contains(&crawler.family));
-    let (tokens, honours_default_group) =
+    let (tokens, honors_default_group) =
         match known.into_iter().find(|known| token.eq_ignore_ascii_case(known.name.as_bytes())) {
             Some(known) => {
-                (known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect(), known.honours_default_group)
+                (known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect(), known.honors_default_group)
             }
             None if dialect.crawlers.contains(&Family::Yandex) && begins_with(token, b"yandex") => {
                 (vec![token.to_vec(), b"Yandex".to_vec()], true)
             }
             None => (vec![token.to_vec()], true),
         };
-    Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honours_default_group }
+    Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honors_default_group }
 }
 
 /// Returns the known crawler or product token that a name almost matches: one letter is missing, extra, replaced, or
@@ -268,7 +268,7 @@ mod tests {
     fn chain(name: &str, dialect: &Dialect) -> String {
         let found = of_name(name.as_bytes(), dialect);
         let mut names: Vec<String> = found.tokens.iter().map(|token| String::from_utf8_lossy(token).into()).collect();
-        names.extend(found.honours_default_group.then(|| "*".to_owned()));
+        names.extend(found.honors_default_group.then(|| "*".to_owned()));
         names.join(">")
     }
 

@@ -64,7 +64,7 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
 /// let tokens = |spec, dialect| resolve(spec, dialect).unwrap()[0].tokens.clone();
 /// assert_eq!(tokens("googlebot-image", &GOOGLE), [&b"Googlebot-Image"[..], b"Googlebot"]);
 /// assert_eq!(tokens("googlebot-image", &GOOGLE_LIB), [b"googlebot-image"]);
-/// assert!(!resolve("a>b", &GOOGLE_LIB).unwrap()[0].honours_default_group);
+/// assert!(!resolve("a>b", &GOOGLE_LIB).unwrap()[0].honors_default_group);
 /// assert!(resolve("@search", &GOOGLE).unwrap().len() > 10);
 /// assert!(resolve("GPTBot,CCBot", &GOOGLE).is_err());
 /// ```
@@ -74,15 +74,15 @@ fn of_known(name: &str, dialect: &Dialect) -> Resolved {
 /// ([`product_token`]).
 pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
     Ok(match Spec::read(spec)? {
-        Spec::Any => vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }],
+        Spec::Any => vec![Resolved { name: spec.into(), tokens: Vec::new(), honors_default_group: true }],
         Spec::Group(purposes) => {
             let members = ALL.iter().filter(|crawler| crawler.purposes.contains(purposes));
             members.map(|crawler| of_known(crawler.name, dialect)).collect()
         }
-        Spec::Chain { tokens, honours_default_group } => {
+        Spec::Chain { tokens, honors_default_group } => {
             let tokens = tokens.into_iter().map(|name| product_token(name, dialect).map(<[u8]>::to_vec));
             let tokens = tokens.collect::<Result<Vec<Vec<u8>>, TokenError>>()?;
-            vec![Resolved { name: spec.into(), tokens, honours_default_group }]
+            vec![Resolved { name: spec.into(), tokens, honors_default_group }]
         }
         Spec::Name(name) if read_as(name, dialect).is_some() => vec![of_known(name, dialect)],
         Spec::Name(name) => {
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn chains_and_groups_are_parsed() {
-        for (spec, tokens, honours_default_group) in [("A>B>*", 2, true), ("A>B", 2, false), ("A>*", 1, true)] {
+        for (spec, tokens, honors_default_group) in [("A>B>*", 2, true), ("A>B", 2, false), ("A>*", 1, true)] {
             let found = &resolve(spec, &GOOGLE).unwrap()[0];
-            assert_eq!((found.tokens.len(), found.honours_default_group), (tokens, honours_default_group), "{spec}");
+            assert_eq!((found.tokens.len(), found.honors_default_group), (tokens, honors_default_group), "{spec}");
         }
         for spec in [">", "A>", ">A", "A>>B", "*>A", "A>*>*", "@", "@nobody", "", "A,B", "A/1", "A>B/1>*", "A>B2"] {
             assert!(resolve(spec, &GOOGLE).is_err(), "{spec}");
         }
         let default = &resolve("*", &GOOGLE).unwrap()[0];
-        assert_eq!((default.tokens.len(), default.honours_default_group), (0, true));
+        assert_eq!((default.tokens.len(), default.honors_default_group), (0, true));
         assert_eq!(resolve("A/1>B/2", &KOSTER_1996).unwrap()[0].tokens, [b"A", b"B"]);
         let error = resolve("@nobody", &GOOGLE).unwrap_err().to_string();
         assert_eq!(error, "unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search");

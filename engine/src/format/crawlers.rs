@@ -19,7 +19,7 @@ pub const MAX_CRAWLER_TOKENS: usize = 255;
 /// Header size in bytes. The table of ends follows.
 const HEADER_BYTES: usize = 8;
 
-const HONOURS_DEFAULT_GROUP: u8 = 1;
+const HONORS_DEFAULT_GROUP: u8 = 1;
 const IS_PREFIX: u8 = 2;
 const STARTS_WITH_ITSELF: u8 = 4;
 
@@ -62,7 +62,7 @@ pub struct CrawlerDraft<'a> {
     /// Whether the entry is a family: it represents every crawler whose name has this prefix and no entry.
     pub is_prefix: bool,
     /// Whether the crawler obeys the default group if a file does not name it.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
     /// The crawler's purposes.
     pub purposes: Purposes,
 }
@@ -114,7 +114,7 @@ fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge>
     let name_len = |name: &[u8]| limited("bytes of a crawler's name", name.len(), MAX_CRAWLER_NAME_BYTES);
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     out.push(
-        flag(crawler.honours_default_group, HONOURS_DEFAULT_GROUP)
+        flag(crawler.honors_default_group, HONORS_DEFAULT_GROUP)
             | flag(crawler.is_prefix, IS_PREFIX)
             | flag(crawler.starts_with_itself, STARTS_WITH_ITSELF),
     );
@@ -138,7 +138,7 @@ pub struct ResolvedCrawler<'a> {
     /// default group.
     pub tokens: Vec<&'a [u8]>,
     /// Whether the crawler obeys the default group if a file does not name it.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
     /// The crawler's entry in the table; `None` for an unknown name.
     pub known: Option<CrawlerDraft<'a>>,
 }
@@ -228,12 +228,12 @@ impl<'a> Crawlers<'a> {
             }
         }
         let Some(crawler) = known else {
-            return Ok(ResolvedCrawler { tokens: vec![name], honours_default_group: true, known: None });
+            return Ok(ResolvedCrawler { tokens: vec![name], honors_default_group: true, known: None });
         };
         let itself = crawler.starts_with_itself.then_some(name);
         let tokens = itself.into_iter().chain(crawler.chain.iter().copied()).collect();
-        let honours_default_group = crawler.honours_default_group;
-        Ok(ResolvedCrawler { tokens, honours_default_group, known: Some(crawler) })
+        let honors_default_group = crawler.honors_default_group;
+        Ok(ResolvedCrawler { tokens, honors_default_group, known: Some(crawler) })
     }
 
     /// Decodes the section.
@@ -267,7 +267,7 @@ impl<'a> Crawlers<'a> {
 /// Reads a crawler's record, which must take up all bytes.
 fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
     let (&[flags, purposes, count], mut rest) = bytes.split_first_chunk::<3>()?;
-    if flags & !(HONOURS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
+    if flags & !(HONORS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
         return None;
     }
     let mut text = || {
@@ -283,7 +283,7 @@ fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
         chain,
         starts_with_itself: flags & STARTS_WITH_ITSELF != 0,
         is_prefix: flags & IS_PREFIX != 0,
-        honours_default_group: flags & HONOURS_DEFAULT_GROUP != 0,
+        honors_default_group: flags & HONORS_DEFAULT_GROUP != 0,
         purposes: Purposes(purposes),
     })
 }
@@ -298,7 +298,7 @@ mod tests {
             chain: vec![name],
             starts_with_itself: false,
             is_prefix: false,
-            honours_default_group: true,
+            honors_default_group: true,
             purposes: Purposes::default(),
         }
     }

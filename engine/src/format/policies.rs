@@ -243,11 +243,7 @@ impl<'a> PolicyView<'a> {
     ///
     /// # Errors
     /// Returns an error if the policy is damaged.
-    pub fn for_steps(
-        &self,
-        steps: &[Box<[u32]>],
-        honours_default_group: bool,
-    ) -> Result<ChosenGroups<'_>, FormatError> {
+    pub fn for_steps(&self, steps: &[Box<[u32]>], honors_default_group: bool) -> Result<ChosenGroups<'_>, FormatError> {
         for step in steps {
             if let [token] = **step {
                 if self.entry_of(token).is_some() {
@@ -260,7 +256,7 @@ impl<'a> PolicyView<'a> {
                 return self.only(group, true);
             }
         }
-        self.only(if honours_default_group { self.default_group } else { NONE }, false)
+        self.only(if honors_default_group { self.default_group } else { NONE }, false)
     }
 
     /// Returns one group, or no group if the index is [`NONE`].

@@ -57,7 +57,7 @@ impl<'a> Columns<'a> {
         if columns.are_several() {
             for (agent, index) in agents.iter().zip(0..) {
                 columns.tokens.extend(agent.token_numbers().map(|token| (token, index)));
-                if !agent.honours_default_group() {
+                if !agent.honors_default_group() {
                     columns.others.push(index);
                 }
             }
@@ -137,7 +137,7 @@ impl<'a> Columns<'a> {
     ) -> Result<(), FormatError> {
         let Columns { agents, others, chosen, walked, .. } = self;
         if !policy.view.has_rules() {
-            let Some(taking) = agents.iter().find(|agent| agent.honours_default_group()) else {
+            let Some(taking) = agents.iter().find(|agent| agent.honors_default_group()) else {
                 return policy.decide_each(agents, path, row);
             };
             row.fill(policy.without_rules(taking)?.verdict);

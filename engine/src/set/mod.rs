@@ -279,8 +279,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// Returns an error if the table of product tokens is damaged.
-    pub fn agent_chain(&self, tokens: &[&[u8]], honours_default_group: bool) -> Result<Agent, FormatError> {
-        Agent::look_up(self.tokens(), self.name_matching, tokens, honours_default_group)
+    pub fn agent_chain(&self, tokens: &[&[u8]], honors_default_group: bool) -> Result<Agent, FormatError> {
+        Agent::look_up(self.tokens(), self.name_matching, tokens, honors_default_group)
     }
 
     /// Looks up a crawler by name, in any letter case.
@@ -290,9 +290,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// Returns an error if the table of crawlers or product tokens is damaged.
     pub fn crawler(&self, name: &[u8]) -> Result<Agent, FormatError> {
-        let ResolvedCrawler { tokens, honours_default_group, .. } =
+        let ResolvedCrawler { tokens, honors_default_group, .. } =
             Crawlers(self.section(Section::Crawlers)).find(name)?;
-        self.agent_chain(&tokens, honours_default_group)
+        self.agent_chain(&tokens, honors_default_group)
     }
 
     /// Returns how product tokens are compared in this set.

@@ -172,7 +172,7 @@ impl Totals {
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
-            let applies = match (agent.honours_default_group(), agent.tokens().len()) {
+            let applies = match (agent.honors_default_group(), agent.tokens().len()) {
                 (true, _) => "is named by no robots.txt of this set; the rules for * apply",
                 (false, 0) => "obeys no robots.txt, as its operator says",
                 (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",

@@ -135,7 +135,7 @@ pub(super) fn closed_site(robots: &Robots<'_>, index: usize, dialect: &Dialect, 
         let but = if opens { ", except where Allow lines open it," } else { "" };
         let ignoring = crawlers::ALL
             .iter()
-            .filter(|known| known.family == Family::Google && !known.honours_default_group && !known.tokens.is_empty());
+            .filter(|known| known.family == Family::Google && !known.honors_default_group && !known.tokens.is_empty());
         let ignoring: Vec<&str> = ignoring.map(|known| known.name).take(MAX_NAMES_SHOWN).collect();
         let own = with_other_groups(robots, index, dialect);
         let message = format!(
