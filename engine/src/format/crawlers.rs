@@ -149,10 +149,8 @@ impl<'a> Crawlers<'a> {
     /// # Errors
     /// Returns an error if the table is damaged.
     pub fn syntax(self) -> Result<TokenSyntax, FormatError> {
-        let number = self.0.first().copied();
-        number.and_then(|number| TokenSyntax::ALL.get(usize::from(number)).copied()).ok_or_else(|| {
-            self.error(0, "a product token syntax that this version knows", format!("number {number:?}"))
-        })
+        let known = self.0.first().and_then(|&number| TokenSyntax::ALL.get(usize::from(number)));
+        known.copied().ok_or_else(|| self.error(0, "a product token syntax that this version knows", self.number_at(0)))
     }
 
     /// Returns whether a caller's name is cut before its version.
@@ -163,8 +161,14 @@ impl<'a> Crawlers<'a> {
         match self.0.get(1) {
             Some(0) => Ok(false),
             Some(1) => Ok(true),
-            other => Err(self.error(1, "0 or 1", format!("{other:?}"))),
+            _ => Err(self.error(1, "the number 0 or 1", self.number_at(1))),
         }
+    }
+
+    /// Describes the byte at an offset, for errors.
+    #[cold]
+    fn number_at(self, at: usize) -> String {
+        self.0.get(at).map_or("the end of the section".into(), |number| format!("number {number}"))
     }
 
     #[cold]
@@ -178,7 +182,10 @@ impl<'a> Crawlers<'a> {
     /// Returns an error if the table is damaged.
     pub fn count(self) -> Result<u32, FormatError> {
         let count = u32_at(self.0, 4).filter(|&count| (self.0.len() - HEADER_BYTES) / 4 >= count as usize);
-        count.ok_or_else(|| self.error(4, "a crawler count that fits", format!("{:?}", u32_at(self.0, 4))))
+        count.ok_or_else(|| {
+            let found = u32_at(self.0, 4).map_or("the end of the section".into(), |count| format!("{count} crawlers"));
+            self.error(4, "as many crawlers as fit", found)
+        })
     }
 
     /// Returns the crawler at a table index.
@@ -339,6 +346,23 @@ mod tests {
             }
             assert!(Crawlers(&bytes[..at]).verify(&mut 0).is_err());
         }
+    }
+
+    #[test]
+    fn errors_in_the_header_name_the_expected_and_the_found_number() {
+        let bytes = table([crawler(b"a")]).write().unwrap();
+        let with = |at: usize, byte: u8| [&bytes[..at], &[byte], &bytes[at + 1..]].concat();
+        let syntax = |bytes: &[u8]| Crawlers(bytes).syntax().unwrap_err().to_string();
+        let expected = "crawlers at byte 0: expected a product token syntax that this version knows, found ";
+        assert_eq!(syntax(&with(0, 12)), format!("{expected}number 12"));
+        assert_eq!(syntax(b""), format!("{expected}the end of the section"));
+        let cuts = |bytes: &[u8]| Crawlers(bytes).cuts_version().unwrap_err().to_string();
+        assert_eq!(cuts(&with(1, 2)), "crawlers at byte 1: expected the number 0 or 1, found number 2");
+        assert_eq!(cuts(&[0]), "crawlers at byte 1: expected the number 0 or 1, found the end of the section");
+        let count = |bytes: &[u8]| Crawlers(bytes).count().unwrap_err().to_string();
+        let expected = "crawlers at byte 4: expected as many crawlers as fit, found ";
+        assert_eq!(count(&with(5, 1)), format!("{expected}257 crawlers"));
+        assert_eq!(count(&bytes[..7]), format!("{expected}the end of the section"));
     }
 
     #[test]

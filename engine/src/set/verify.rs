@@ -166,7 +166,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 Some(address) if !captures.refer(address) => {
                     return Err(missing(Section::Origins, "captures", address));
                 }
-                Some(_) if self.by_time => self.expect_in_force(origin, reading.at)?,
+                Some(_) if self.by_time => self.expect_active(origin, reading.at)?,
                 Some(_) => {}
             }
             let Some(address) = origin.other else { return Ok(()) };
@@ -182,13 +182,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Checks that an origin's policy is active at the set's time.
-    fn expect_in_force(&self, origin: &OriginRecord<'_>, at: Option<i64>) -> Result<(), FormatError> {
+    fn expect_active(&self, origin: &OriginRecord<'_>, at: Option<i64>) -> Result<(), FormatError> {
         let found = self.address_at(origin, at.unwrap_or(BEFORE_ALL_TIMES))?;
         if found == Some(origin.policy) {
             return Ok(());
         }
-        let expected = format!("the policy {} in force at the time of the set", origin.policy);
-        Err(FormatError::new(Section::Captures.name(), expected, format!("{found:?}")))
+        let expected = format!("policy {}, which its origin has at the set's time", origin.policy);
+        let found = found.map_or("no policy".into(), |policy| format!("policy {policy}"));
+        Err(FormatError::new(Section::Captures.name(), expected, found))
     }
 
     /// Checks that a group has a line number for each rule in its ruleset.
@@ -239,8 +240,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         match policy.source()? {
             PolicySource::Rules => Ok(()),
             other => {
-                let expected = "a policy whose source is the rules of a file";
-                Err(FormatError::new(Section::Policies.name(), expected, format!("{other:?}")))
+                let found =
+                    other.cause().map_or("no rules".into(), |cause| format!("a policy from a failed fetch ({cause})"));
+                Err(FormatError::new(Section::Policies.name(), "a policy with a fetched file's rules", found))
             }
         }
     }
