@@ -16,7 +16,7 @@
 //! | [`format`](mod@format) | the file format, with readers next to writers; specified in `FORMAT.md` |
 //! | [`threads`] | lets callers run the set writer's work on their threads (feature `write`) |
 //! | [`spool`] | temporary storage for the set writer (feature `write`) |
-//! | [`platform`] | the only file with `unsafe`: memory-mapped files, vector instructions |
+//! | [`platform`] | the only folder with `unsafe`: memory-mapped files, vector instructions |
 //!
 //! ```no_run
 //! use reptile_engine::set::Set;
@@ -37,7 +37,7 @@ pub mod automaton;
 pub mod format;
 pub mod host;
 pub mod norm;
-#[allow(unsafe_code, reason = "the one file with `unsafe`")]
+#[allow(unsafe_code, reason = "the one folder with `unsafe`")]
 pub mod platform;
 pub mod set;
 pub mod spec;
