@@ -46,7 +46,7 @@ pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8])
             return Ok(ALLOWED);
         }
         let mut question =
-            Question { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None, steps: 0 };
+            OnceQuery { dialect, agent, path, place: usize::MAX, counts: false, best: None, empty: None, steps: 0 };
         read(body, dialect, &mut question);
         if question.steps > MAX_ONCE_STEPS {
             let (limit, found) = (MAX_ONCE_STEPS as u64, question.steps as u64);
@@ -61,7 +61,7 @@ pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8])
 }
 
 /// The question, and the best answer so far.
-struct Question<'q> {
+struct OnceQuery<'q> {
     dialect: &'q Dialect,
     agent: &'q Resolved,
     path: &'q [u8],
@@ -77,7 +77,7 @@ struct Question<'q> {
     steps: usize,
 }
 
-impl<'b> Visitor<'b> for Question<'_> {
+impl<'b> Visitor<'b> for OnceQuery<'_> {
     const WANTS_ALL: bool = false;
 
     fn agent(&mut self, value: &'b [u8], begins_group: bool) {
@@ -116,12 +116,12 @@ impl<'b> Visitor<'b> for Question<'_> {
     fn diagnostic(&mut self, _: u32, _: DiagnosticKind) {}
 }
 
-impl Question<'_> {
+impl OnceQuery<'_> {
     /// Returns the chain index of the token in a user-agent line; `*` comes after all tokens.
     fn place_of(&self, value: &[u8]) -> Option<usize> {
         let tokens = &self.agent.tokens;
         match (named(value, self.dialect), self.dialect.name_matching) {
-            (Named::Everyone, _) => self.agent.honours_default_group.then_some(tokens.len()),
+            (Named::Everyone, _) => self.agent.honors_default_group.then_some(tokens.len()),
             (Named::Token(name), NameMatching::Contained) => tokens
                 .iter()
                 .position(|token| name.windows(token.len().max(1)).any(|window| window.eq_ignore_ascii_case(token))),

@@ -107,7 +107,7 @@ pub fn choose(robots: &Robots<'_>, dialect: &Dialect, agent: &Resolved) -> Choic
             return Choice { by: ChosenBy::Token(index), groups };
         }
     }
-    let groups = if agent.honours_default_group { groups_naming(None) } else { Vec::new() };
+    let groups = if agent.honors_default_group { groups_naming(None) } else { Vec::new() };
     Choice { by: if groups.is_empty() { ChosenBy::Nobody } else { ChosenBy::DefaultGroup }, groups }
 }
 

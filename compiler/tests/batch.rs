@@ -134,7 +134,7 @@ fn many_agents_get_the_same_verdicts_as_one() {
                 set.agent_chain(&names, *default).unwrap()
             })
             .collect();
-        free.set(free.get() + agents.iter().filter(|agent| !agent.honours_default_group()).count());
+        free.set(free.get() + agents.iter().filter(|agent| !agent.honors_default_group()).count());
         let urls: Vec<String> = urls.iter().map(|(host, path)| format!("http://h{host}/{path}")).collect();
         let rows = together(&set, &agents, &urls).unwrap();
         for (at, agent) in agents.iter().enumerate() {

@@ -12,9 +12,11 @@ use reptile_compiler::capture::{self, Capture, Captures, KeptCapture, Outcome, P
 use reptile_compiler::dialect::GOOGLE;
 use reptile_compiler::limits::MAX_CAPTURES_BY_TIME;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
-use reptile_engine::format::captures::{CaptureHistory, CaptureRecord};
+use reptile_engine::format::container;
+use reptile_engine::format::histories::{CaptureHistory, CaptureRecord};
 use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set::{Agent, Set};
+use reptile_engine::threads::OneThread;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::{Cause, PolicySource, Verdict};
 
@@ -258,6 +260,24 @@ fn without_capture_times_sets_differ_in_a_flag_only() {
     let sizes = |set: &Set<Vec<u8>>| set.section_sizes().map(|(_, size)| size).collect::<Vec<_>>();
     assert_eq!(sizes(&with), sizes(&without));
     assert_eq!(with.to_draft().unwrap().reading.by_time, !without.to_draft().unwrap().reading.by_time);
+}
+
+/// Returns the error in a set by time with another reference time.
+fn error_at(fetches: &[Fetch], at: i64) -> String {
+    let set = compiled(fetches, &capture::RFC9309, None, true);
+    let mut draft = set.to_draft().unwrap();
+    draft.reading.at = Some(at);
+    let (mut changed, header) = (Vec::new(), draft.header);
+    container::write(&mut changed, &header, &draft.write(&OneThread).unwrap()).unwrap();
+    Set::from_bytes(changed).unwrap().verify().unwrap_err().to_string()
+}
+
+#[test]
+fn verify_rejects_a_policy_of_another_time() {
+    let fetches = [(0, Some(10), 0, 0, None, None), (0, Some(20), 0, 1, None, None)];
+    let expected = "captures: expected policy 3, which its origin has at the set's time, found ";
+    assert_eq!(error_at(&fetches, 19), format!("{expected}policy 0"));
+    assert_eq!(error_at(&fetches, 9), format!("{expected}no policy"));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use bumpalo::Bump;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use reptile_compiler::automaton::Strategy as Compiled;
-use reptile_compiler::dialect::crawlers::{Resolved, of_name, resolve};
+use reptile_compiler::dialect::crawlers::{Resolved, of_name};
+use reptile_compiler::dialect::resolve::resolve;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::once::decide_once;
 use reptile_compiler::oracle;
@@ -72,7 +73,7 @@ fn copies() -> impl Strategy<Value = Vec<(bool, String)>> {
 }
 
 /// Generates rules among which one has enough wildcards to become a fallback pattern.
-fn beside_fallbacks() -> impl Strategy<Value = Vec<(bool, String)>> {
+fn rules_with_fallbacks() -> impl Strategy<Value = Vec<(bool, String)>> {
     let fallbacks = (any::<bool>(), "/?[ab]{0,2}([*][ab]){17}");
     (copies(), fallbacks).prop_map(|(mut rules, fallbacks)| {
         rules.push(fallbacks);
@@ -91,7 +92,7 @@ fn every_strategy_agrees_with_the_oracle() {
     let rules = prop_oneof![
         20 => proptest::collection::vec((any::<bool>(), pattern()), 0..12).boxed(),
         10 => copies().boxed(),
-        1 => beside_fallbacks().boxed(),
+        1 => rules_with_fallbacks().boxed(),
     ];
     let paths = proptest::collection::vec(path(), PATHS);
     let tried = std::cell::Cell::new(0_u32);

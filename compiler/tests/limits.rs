@@ -70,7 +70,7 @@ fn passes_over_a_path_are_limited() {
 
 /// Returns a file in which two tokens share groups, and each also has its own, so that only the first token's groups
 /// are merged.
-fn groups_apart(groups: usize) -> String {
+fn separate_groups(groups: usize) -> String {
     let rules: String = (0..MIN_MERGED_RULES / groups + 1).map(|rule| format!("disallow: /{rule}\n")).collect();
     let shared = (1..groups).map(|_| format!("user-agent: a\nuser-agent: z\n{rules}"));
     shared.chain(["user-agent: a\nallow: /1\nuser-agent: z\nallow: /2\n".to_owned()]).collect()
@@ -79,7 +79,7 @@ fn groups_apart(groups: usize) -> String {
 #[test]
 fn passes_over_unmerged_groups_are_limited() {
     for (groups, fits) in [(MAX_PASSES - 1, true), (MAX_PASSES, true), (MAX_PASSES + 1, false)] {
-        let body = groups_apart(groups);
+        let body = separate_groups(groups);
         let error = "line 3: the rules that decide together take too long for one URL: passes over one path: 257 is over \
                      the limit of 256";
         assert_eq!(refusal(&body, &GOOGLE_LIB), (!fits).then(|| error.to_owned()), "{groups}");
@@ -93,7 +93,7 @@ fn passes_over_unmerged_groups_are_limited() {
 #[test]
 fn sets_whose_groups_need_too_many_passes_are_rejected() {
     for (groups, fits) in [(MAX_PASSES, true), (MAX_PASSES + 1, false)] {
-        let mut prepared = read(&groups_apart(MAX_PASSES));
+        let mut prepared = read(&separate_groups(MAX_PASSES));
         // Gives the token one group more than the compiler allows.
         for _ in MAX_PASSES..groups {
             let (token, group) = prepared.tokens.last().cloned().unwrap();

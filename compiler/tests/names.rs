@@ -34,7 +34,7 @@ fn closed(set: &Set<Vec<u8>>, agent: &Agent) -> Vec<&'static str> {
 fn the_first_name_found_in_the_file_selects_the_group() {
     let set = set_of(&GOOGLE_LIB);
     assert_eq!(set.name_matching(), NameMatching::Equal);
-    for (names, honours_default_group, expected) in [
+    for (names, honors_default_group, expected) in [
         (&["bigbot", "bot"][..], true, &["/big"][..]),
         (&["bot", "bigbot"], true, &["/bot"]),
         (&["nobody", "BOT"], false, &["/bot"]),
@@ -44,12 +44,12 @@ fn the_first_name_found_in_the_file_selects_the_group() {
         (&[], false, &[]),
     ] {
         let tokens: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-        let agent = set.agent_chain(&tokens, honours_default_group).unwrap();
+        let agent = set.agent_chain(&tokens, honors_default_group).unwrap();
         assert_eq!(closed(&set, &agent), expected, "{names:?}");
-        assert_eq!(agent.honours_default_group(), honours_default_group);
+        assert_eq!(agent.honors_default_group(), honors_default_group);
         assert_eq!(agent.is_named(), names.iter().any(|name| !name.starts_with("no")), "{names:?}");
         let has_group = policy_of(&set, "h").has_group(&agent).unwrap();
-        assert_eq!(has_group, agent.is_named() || honours_default_group, "{names:?}");
+        assert_eq!(has_group, agent.is_named() || honors_default_group, "{names:?}");
     }
     assert_eq!(set.agent(b"Bot").unwrap(), set.agent_chain(&[b"bot"], true).unwrap());
 }

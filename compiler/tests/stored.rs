@@ -8,7 +8,8 @@ use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton::Strategy as Form;
 use reptile_compiler::capture::{self, Capture, Captures, KeptCapture, Outcome, Profile};
-use reptile_compiler::dialect::crawlers::{ALL, of_name, resolve};
+use reptile_compiler::dialect::crawlers::{ALL, of_name};
+use reptile_compiler::dialect::resolve::resolve;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB, KOSTER_1994, RFC9309};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::{GroupKind, Set};
@@ -173,7 +174,7 @@ fn sets_resolve_names_like_the_compiler() {
                 let expected = of_name(spelling.as_bytes(), dialect);
                 let found = set.crawlers().find(spelling.as_bytes()).unwrap();
                 assert_eq!(found.tokens, expected.tokens, "{spelling} under {}", dialect.name);
-                assert_eq!(found.honours_default_group, expected.honours_default_group, "{spelling}");
+                assert_eq!(found.honors_default_group, expected.honors_default_group, "{spelling}");
             }
         }
         for (group, purposes) in GROUPS {

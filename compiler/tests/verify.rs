@@ -12,7 +12,7 @@ use reptile_engine::format::automaton::{
     Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_PASSES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
     MAX_WILDCARDS, NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCARD, State, Text, TextFlags, WildcardAutomaton, decode, write,
 };
-use reptile_engine::platform::Fingerprints;
+use reptile_engine::format::fingerprints::Fingerprints;
 
 /// Fingerprints that exclude no position.
 const ANYWHERE: Fingerprints = [0xFF; 96];

@@ -7,7 +7,8 @@
 use std::fmt::{self, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::url::MAX_HOST_BYTES;
+/// Maximum length of a host name in bytes (RFC 1035 section 2.3.4 allows 253 without the final dot).
+pub const MAX_HOST_BYTES: usize = 255;
 
 /// A host on the stack, up to [`MAX_HOST_BYTES`] bytes long.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 //! A set is one memory-mapped file with the compiled rules of any number of robots.txt files. This crate splits a URL,
 //! finds its origin's policy, selects the agent's group, and walks an automaton over the path. It reads compiled sets
 //! and never robots.txt files: parsing, dialects and automaton construction are in the compiler, `reptile-compiler`.
+//! Writing and merging sets needs the feature `write`, which the compiler enables.
 //!
 //! | module | content |
 //! |---|---|
@@ -13,9 +14,9 @@
 //! | [`norm`] | normal forms of URL paths and patterns |
 //! | [`verdict`] | verdicts and their reasons |
 //! | [`format`](mod@format) | the file format, with readers next to writers; specified in `FORMAT.md` |
-//! | [`threads`] | lets callers run the set writer's work on their threads |
-//! | [`spool`] | temporary storage for the set writer |
-//! | [`platform`] | the only file with `unsafe`: memory-mapped files, vector instructions |
+//! | [`threads`] | lets callers run the set writer's work on their threads (feature `write`) |
+//! | [`spool`] | temporary storage for the set writer (feature `write`) |
+//! | [`platform`] | the only folder with `unsafe`: memory-mapped files, vector instructions |
 //!
 //! ```no_run
 //! use reptile_engine::set::Set;
@@ -36,11 +37,13 @@ pub mod automaton;
 pub mod format;
 pub mod host;
 pub mod norm;
-#[allow(unsafe_code, reason = "the one file with `unsafe`")]
+#[allow(unsafe_code, reason = "the one folder with `unsafe`")]
 pub mod platform;
 pub mod set;
 pub mod spec;
+#[cfg(feature = "write")]
 pub mod spool;
+#[cfg(feature = "write")]
 pub mod threads;
 pub mod token;
 pub mod url;

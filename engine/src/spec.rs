@@ -24,7 +24,7 @@ pub enum Spec<'t> {
         /// The product tokens, as written.
         tokens: Vec<&'t str>,
         /// Whether the chain ends in `*`, so that the default group comes last.
-        honours_default_group: bool,
+        honors_default_group: bool,
     },
     /// The name of a known crawler, or a product token.
     Name(&'t str),
@@ -47,7 +47,7 @@ impl<'t> Spec<'t> {
     ///
     /// ```
     /// use reptile_engine::spec::Spec;
-    /// let chain = |tokens, honours_default_group| Ok(Spec::Chain { tokens, honours_default_group });
+    /// let chain = |tokens, honors_default_group| Ok(Spec::Chain { tokens, honors_default_group });
     /// assert_eq!(Spec::read("A>B>*"), chain(vec!["A", "B"], true));
     /// assert_eq!(Spec::read("A>B"), chain(vec!["A", "B"], false));
     /// assert_eq!(Spec::read("Googlebot/2.1"), Ok(Spec::Name("Googlebot/2.1")));
@@ -69,7 +69,7 @@ impl<'t> Spec<'t> {
         if !text.contains('>') {
             return Ok(Spec::Name(text));
         }
-        let (names, honours_default_group) = match text.strip_suffix(">*") {
+        let (names, honors_default_group) = match text.strip_suffix(">*") {
             Some(names) => (names, true),
             None => (text, false),
         };
@@ -77,7 +77,7 @@ impl<'t> Spec<'t> {
         if tokens.iter().any(|&token| token.is_empty() || token == "*") {
             return Err(SpecError::Chain(text.into()));
         }
-        Ok(Spec::Chain { tokens, honours_default_group })
+        Ok(Spec::Chain { tokens, honors_default_group })
     }
 }
 

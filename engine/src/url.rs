@@ -17,6 +17,7 @@ use memchr::{memchr, memchr3};
 
 pub use self::origin::{Origin, OriginOf, OwnedOrigin, RobotsUrlError, Scheme};
 pub use self::parts::UrlParts;
+use crate::host::MAX_HOST_BYTES;
 use crate::norm::NormalForm;
 use crate::platform::{UrlScan, scan_url};
 
@@ -24,9 +25,6 @@ use crate::platform::{UrlScan, scan_url};
 ///
 /// Bounds the work of a decision. Servers and browsers accept far less.
 pub const MAX_URL_BYTES: usize = 64 * 1024;
-
-/// Maximum length of a host name in bytes (RFC 1035 section 2.3.4 allows 253 without the final dot).
-pub const MAX_HOST_BYTES: usize = 255;
 
 /// A URL's origin and path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Crawlers to decide URLs for: named by a caller ([`Crawler`]), or resolved by a set ([`Agent`], [`Agents`]).
+//! Crawlers that a set has resolved, to decide URLs for: [`Agent`], [`Agents`].
 //!
 //! An [`Agent`] holds the set that resolved it, and every query goes through the agent. No function takes both a set
 //! and an agent, so a crawler cannot be used with a set that did not resolve it.
@@ -11,118 +11,22 @@ use reptile_engine::set as engine;
 use reptile_engine::url::UrlParts;
 use reptile_engine::verdict::Verdict;
 
+use crate::crawler::{Crawler, Kind};
 use crate::error::{CrawlerError, Error, ErrorKind};
-use crate::set::{Bytes, Set};
+use crate::set::{Chain, Columns, Query, Set};
 use crate::{Directive, Explanation, Group, Provenance, Rule};
-
-/// A crawler as a caller names it, before a set resolves it.
-///
-/// A `&str` is [`Crawler::named`], so `set.agent("Googlebot-Image")` does the right thing for known crawlers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crawler {
-    pub(crate) name: Vec<u8>,
-    pub(crate) kind: Kind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A name to look up in the crawler table. A name that is not in the table is a product token.
-    Named,
-    /// One product token, which is not looked up in the table.
-    Token,
-    /// A name used exactly as given, which does not have to be a product token.
-    Verbatim,
-    /// A chain of product tokens.
-    Chain { tokens: Vec<Vec<u8>>, honours_default_group: bool },
-}
-
-impl Crawler {
-    /// Returns a crawler by its operator's name for it. A known crawler obeys the chain of product tokens in the
-    /// set's crawler table: under Google's documented rules `Googlebot-Image` obeys the group for `Googlebot-Image`,
-    /// or else the group for `Googlebot`, or else the default group. Any other name is a product token.
-    #[must_use]
-    pub fn named(name: impl AsRef<[u8]>) -> Crawler {
-        Crawler { name: name.as_ref().to_vec(), kind: Kind::Named }
-    }
-
-    /// Returns a crawler that obeys only this product token, and the default group if no group names the token. The
-    /// crawler table is not consulted.
-    #[must_use]
-    pub fn token(token: impl AsRef<[u8]>) -> Crawler {
-        Crawler { name: token.as_ref().to_vec(), kind: Kind::Token }
-    }
-
-    /// Returns a crawler that obeys the groups for the first of these product tokens that a robots.txt names. If the
-    /// file names no token, the crawler obeys the default group if `honours_default_group` is set. A crawler without
-    /// any token and without the default group obeys no robots.txt.
-    #[must_use]
-    pub fn chain<T: AsRef<[u8]>>(tokens: impl IntoIterator<Item = T>, honours_default_group: bool) -> Crawler {
-        let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
-        let mut name = tokens.join(&b'>');
-        if honours_default_group {
-            name.extend_from_slice(if name.is_empty() { b"*" } else { b">*" });
-        }
-        Crawler { name, kind: Kind::Chain { tokens, honours_default_group } }
-    }
-
-    /// Returns a crawler whose name is exactly these bytes. Nothing is looked up, cut off or refused: for conformance
-    /// tests, which use names that no crawler should have.
-    #[must_use]
-    pub fn verbatim(name: impl AsRef<[u8]>) -> Crawler {
-        Crawler { name: name.as_ref().to_vec(), kind: Kind::Verbatim }
-    }
-}
-
-impl From<&str> for Crawler {
-    fn from(name: &str) -> Crawler {
-        Crawler::named(name)
-    }
-}
-
-impl From<&String> for Crawler {
-    fn from(name: &String) -> Crawler {
-        Crawler::named(name)
-    }
-}
-
-impl From<String> for Crawler {
-    fn from(name: String) -> Crawler {
-        Crawler::named(name)
-    }
-}
-
-impl fmt::Display for Crawler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.name))
-    }
-}
-
-/// The product tokens that a crawler resolves to, in any set, in lookup order.
-#[derive(Clone, Debug)]
-pub(crate) struct Chain {
-    pub(crate) tokens: Vec<Vec<u8>>,
-    pub(crate) honours_default_group: bool,
-}
-
-impl Chain {
-    /// Looks up the tokens in an engine's set.
-    pub(crate) fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
-        let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
-        Ok(set.agent_chain(&tokens, self.honours_default_group)?)
-    }
-}
 
 /// A crawler together with the [`Set`] or the [`Robots`](crate::Robots) that resolved it.
 ///
 /// Cheap to clone, and shared between threads by reference.
 #[derive(Clone)]
 pub struct Agent {
-    pub(crate) set: Set,
-    pub(crate) crawler: Crawler,
+    set: Set,
+    crawler: Crawler,
     pub(crate) chain: Arc<Chain>,
-    pub(crate) resolved: engine::Agent,
+    resolved: engine::Agent,
     /// The ruleset number, if a single ruleset decides every path for the crawler in a set of one robots.txt.
-    pub(crate) only_ruleset: Option<u32>,
+    only_ruleset: Option<u32>,
 }
 
 impl Agent {
@@ -150,7 +54,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, Error> {
-        self.set.explain(self, url.as_ref())
+        self.set.explain(self.as_query(), url.as_ref())
     }
 
     /// Returns the verdict for one URL by the rules that applied at a time, in seconds since 1970. The verdict is the
@@ -187,7 +91,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide_at`].
     pub fn explain_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Explanation, Error> {
-        self.set.explain_at(self, url.as_ref(), time)
+        self.set.explain_at(self.as_query(), url.as_ref(), time)
     }
 
     /// Returns the capture and ruleset behind the verdict for one URL.
@@ -208,7 +112,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn provenance(&self, url: impl AsRef<[u8]>) -> Result<Provenance, Error> {
-        self.set.provenance(self, url.as_ref())
+        self.set.provenance(self.as_query(), url.as_ref())
     }
 
     /// Returns the capture and ruleset behind the verdict for one URL at a time.
@@ -218,7 +122,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide_at`].
     pub fn provenance_at(&self, url: impl AsRef<[u8]>, time: i64) -> Result<Provenance, Error> {
-        self.set.provenance_at(self, url.as_ref(), time)
+        self.set.provenance_at(self.as_query(), url.as_ref(), time)
     }
 
     /// Returns every rule in the crawler's groups that matches a URL, in order of precedence: the first rule decides.
@@ -228,7 +132,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn matching_rules(&self, url: impl AsRef<[u8]>) -> Result<Vec<Rule>, Error> {
-        self.set.matching_rules(self, url.as_ref())
+        self.set.matching_rules(self.as_query(), url.as_ref())
     }
 
     /// Returns why the group that the crawler obeys on a URL's origin applies to it: the group names it, or is the
@@ -237,7 +141,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn group(&self, url: impl AsRef<[u8]>) -> Result<Group, Error> {
-        self.set.group(self, url.as_ref())
+        self.set.group(self.as_query(), url.as_ref())
     }
 
     /// Returns the delay between two fetches from a URL's origin, if a `Crawl-delay` line applies to the crawler
@@ -246,7 +150,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn crawl_delay(&self, url: impl AsRef<[u8]>) -> Result<Option<Duration>, Error> {
-        self.set.crawl_delay(self, url.as_ref())
+        self.set.crawl_delay(self.as_query(), url.as_ref())
     }
 
     /// Returns the other directives in the origin's robots.txt that apply to this crawler: the lines in its groups,
@@ -255,7 +159,7 @@ impl Agent {
     /// # Errors
     /// The errors of [`Agent::decide`].
     pub fn directives(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
-        self.set.directives(self, url.as_ref())
+        self.set.directives(self.as_query(), url.as_ref())
     }
 
     /// Returns the crawler as the caller named it.
@@ -292,8 +196,8 @@ impl Agent {
 
     /// Returns whether the crawler obeys the default group (`*`) if no group names it.
     #[must_use]
-    pub fn honours_default_group(&self) -> bool {
-        self.chain.honours_default_group
+    pub fn honors_default_group(&self) -> bool {
+        self.chain.honors_default_group
     }
 
     /// Returns whether any robots.txt in the set names the crawler.
@@ -326,8 +230,12 @@ impl Agent {
             .find_map(|token| reptile_compiler::dialect::crawlers::nearly(token).filter(|_| !is_named(token)))
     }
 
+    fn as_query(&self) -> Query<'_> {
+        Query { resolved: &self.resolved, chain: &self.chain }
+    }
+
     fn as_column(&self) -> Columns<'_> {
-        Columns { resolved: std::slice::from_ref(&self.resolved), agents: std::slice::from_ref(self) }
+        Columns { resolved: std::slice::from_ref(&self.resolved), chains: std::slice::from_ref(&self.chain) }
     }
 }
 
@@ -345,21 +253,8 @@ pub struct Agents {
     agents: Vec<Agent>,
     /// The engine's agents, in one slice, as the engine takes them.
     resolved: Vec<engine::Agent>,
-}
-
-/// The crawlers in one query: the engine's agents, and, for replaced sites, the crawlers that they were resolved
-/// from.
-#[derive(Clone, Copy)]
-pub(crate) struct Columns<'a> {
-    pub(crate) resolved: &'a [engine::Agent],
-    pub(crate) agents: &'a [Agent],
-}
-
-impl Columns<'_> {
-    /// Returns the number of verdicts in a row: at least 1, so that a buffer without columns divides into no rows.
-    pub(crate) fn width(self) -> usize {
-        self.agents.len().max(1)
-    }
+    /// The agents' product tokens.
+    chains: Vec<Arc<Chain>>,
 }
 
 impl Agents {
@@ -483,7 +378,7 @@ impl Agents {
     }
 
     fn columns(&self) -> Columns<'_> {
-        Columns { resolved: &self.resolved, agents: &self.agents }
+        Columns { resolved: &self.resolved, chains: &self.chains }
     }
 
     /// Returns each crawler as an [`Agent`], in the order in which the caller named them.
@@ -539,7 +434,7 @@ fn decide_all<U: AsRef<[u8]>>(
     urls: &[U],
     verdicts: &mut [Verdict],
 ) -> Result<(), Error> {
-    check_len(urls.len(), columns.agents.len(), verdicts)?;
+    check_len(urls.len(), columns.chains.len(), verdicts)?;
     set.decide_all(columns, urls, verdicts)
 }
 
@@ -556,12 +451,24 @@ fn par_decide_all<U: AsRef<[u8]> + Sync>(
 ) -> Result<(), Error> {
     use rayon::iter::{IndexedParallelIterator, ParallelIterator};
     use rayon::slice::{ParallelSlice, ParallelSliceMut};
-    check_len(urls.len(), columns.agents.len(), verdicts)?;
+    check_len(urls.len(), columns.chains.len(), verdicts)?;
     let tasks = urls.par_chunks(URLS_PER_TASK).zip(verdicts.par_chunks_mut(URLS_PER_TASK * columns.width()));
     tasks.try_for_each(|(urls, verdicts)| decide_all(set, columns, urls, verdicts))
 }
 
 impl Set {
+    fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
+        let chain = Arc::new(self.chain_of(&crawler)?);
+        self.agent_of_chain(&crawler, &chain).map_err(|error| CrawlerError::damaged(&crawler, error))
+    }
+
+    /// Creates an agent for a crawler with known product tokens.
+    pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
+        let (resolved, only_ruleset) = self.look_up(chain)?;
+        let (set, crawler, chain) = (self.clone(), crawler.clone(), Arc::clone(chain));
+        Ok(Agent { set, crawler, chain, resolved, only_ruleset })
+    }
+
     /// Resolves a crawler in this set.
     ///
     /// ```
@@ -590,6 +497,7 @@ impl Set {
         let agents = crawlers.into_iter().map(|crawler| self.resolve(crawler.into()));
         let agents: Vec<Agent> = agents.collect::<Result<_, _>>()?;
         let resolved = agents.iter().map(|agent| agent.resolved.clone()).collect();
-        Ok(Agents { set: self.clone(), agents, resolved })
+        let chains = agents.iter().map(|agent| Arc::clone(&agent.chain)).collect();
+        Ok(Agents { set: self.clone(), agents, resolved, chains })
     }
 }

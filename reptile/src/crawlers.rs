@@ -8,8 +8,7 @@
 //! assert_eq!(crawlers::nearly(b"GPT-Bot"), Some("GPTBot"));
 //! ```
 
-pub use reptile_compiler::dialect::crawlers::{
-    ALL, Crawler, ResolveError, Resolved, nearly, of_name, read_as, resolve,
-};
+pub use reptile_compiler::dialect::crawlers::{ALL, Crawler, Resolved, nearly, of_name, read_as};
+pub use reptile_compiler::dialect::resolve::{ResolveError, resolve};
 pub use reptile_engine::spec::GROUPS;
 pub use reptile_engine::token::{TokenError, crawler_in_header};

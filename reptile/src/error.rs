@@ -9,7 +9,7 @@ use reptile_engine::format::FormatError;
 use reptile_engine::spec::SpecError;
 use reptile_engine::token::TokenError;
 
-use crate::agent::Crawler;
+use crate::crawler::Crawler;
 
 /// The reason why a set could not be opened, verified, queried or compiled.
 ///

@@ -51,6 +51,7 @@ pub mod capture;
 mod compile;
 #[cfg(feature = "compile")]
 pub mod contents;
+mod crawler;
 #[cfg(feature = "compile")]
 pub mod crawlers;
 #[cfg(feature = "compile")]
@@ -76,9 +77,10 @@ mod site;
 #[cfg(feature = "compile")]
 pub mod urls;
 
-pub use agent::{Agent, Agents, Crawler, KnownHosts};
+pub use agent::{Agent, Agents, KnownHosts};
 #[cfg(feature = "compile")]
 pub use compile::{Capture, CompiledSet, Compiler, Parsed, ParsedCapture, Parser, Progress};
+pub use crawler::Crawler;
 pub use error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 pub use explanation::{Explanation, Provenance};
 #[cfg(feature = "compile")]

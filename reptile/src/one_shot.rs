@@ -7,9 +7,10 @@ use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::limits::MAX_BODY_BYTES;
 use reptile_compiler::once::decide_once;
 
-use crate::agent::{Chain, Crawler};
+use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error};
 use crate::robots::Robots;
+use crate::set::Chain;
 use crate::{Dialect, Profile, Verdict};
 
 /// Decides single queries directly from a robots.txt's bytes, and keeps nothing from the file.
@@ -50,7 +51,7 @@ impl OneShot {
         let resolved = Resolved {
             name: crawler.to_string(),
             tokens: agent.chain.tokens.clone(),
-            honours_default_group: agent.chain.honours_default_group,
+            honors_default_group: agent.chain.honors_default_group,
         };
         Ok(OneShot { dialect: dialect.clone(), crawler, chain: agent.chain, resolved })
     }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use reptile_compiler::body::Diagnostic;
 use reptile_compiler::set::SetBuilder;
 
-use crate::agent::{Agent, Agents, Crawler};
+use crate::agent::{Agent, Agents};
 use crate::compile::{self, Capture};
+use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error};
 use crate::set::{Set, any_origin};
 use crate::site::Site;
-use crate::{Dialect, Profile};
+use crate::{Dialect, Origin, Profile};
 
 /// A single compiled robots.txt, which decides any number of URLs for any number of crawlers.
 ///
@@ -97,6 +98,28 @@ impl Robots {
     /// Returns the file's first 10,000 diagnostics, each a line (from 1) and a description, in line order.
     pub fn diagnostics(&self) -> impl ExactSizeIterator<Item = (u32, &str)> {
         self.diagnostics.iter().map(|diagnostic| (diagnostic.line, diagnostic.kind.describe()))
+    }
+}
+
+impl Set {
+    /// Returns the same set with some origins' sites replaced: for example, a crawler's fresh copies over last
+    /// month's set. The set itself is shared, and so are previously replaced sites. Costs a copy of the table of
+    /// replaced sites.
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect, Robots, Verdict};
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /a")?)?;
+    /// let base = compiler.finish()?.into_set()?;
+    /// let fresh = Robots::parse("user-agent: *\ndisallow: /b", Dialect::google())?;
+    /// let set = base.with_robots([("https://example.com".parse()?, fresh)]);
+    /// assert_eq!(set.agent("AnyBot")?.decide("https://example.com/b")?, Verdict::Disallow);
+    /// assert_eq!(base.agent("AnyBot")?.decide("https://example.com/b")?, Verdict::Allow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_robots(&self, robots: impl IntoIterator<Item = (Origin, Robots)>) -> Set {
+        self.with_sites(robots.into_iter().map(|(origin, robots)| (origin, robots.set)))
     }
 }
 

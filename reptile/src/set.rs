@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reptile_engine::format::FormatError;
-use reptile_engine::format::captures::CaptureHistory;
 use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::directives::{DirectiveKind, DirectiveState, decimal_seconds};
+use reptile_engine::format::histories::CaptureHistory;
 use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set as engine;
 use reptile_engine::spec::Spec;
@@ -17,7 +17,7 @@ use reptile_engine::token::product_token;
 use reptile_engine::url::{self, MAX_URL_BYTES, UrlParts, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
-use crate::agent::{Agent, Chain, Columns, Crawler, Kind};
+use crate::crawler::{Crawler, Kind};
 use crate::error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
 
@@ -101,6 +101,12 @@ impl Set {
         Ok(Set { engine: Arc::new(engine::Set::from_bytes(bytes)?), replaced: Arc::default(), only: None })
     }
 
+    /// Returns the engine's set, without replaced sites.
+    #[cfg(feature = "compile")]
+    pub(crate) fn engine(&self) -> &engine::Set<Bytes> {
+        &self.engine
+    }
+
     /// Returns the set's bytes, or `None` if it is a set of one robots.txt, or if sites were replaced in memory.
     #[cfg(feature = "compile")]
     pub(crate) fn whole_bytes(&self) -> Option<&[u8]> {
@@ -143,18 +149,41 @@ impl Set {
         #[cfg(not(feature = "rayon"))]
         Ok(self.engine.verify()?)
     }
+}
 
-    /// Verifies like [`Set::verify`], and compiles each ruleset again from its rules, on all threads with the feature
-    /// `rayon`. If a set passes, its verdicts follow from its rules, even if its source is untrusted. Takes about as
-    /// long as compiling did.
-    ///
-    /// # Errors
-    /// The errors of [`Set::verify`], and [`ErrorKind::OtherCompiler`] if this version lacks the construction that
-    /// the automata were built with.
-    #[cfg(feature = "compile")]
-    pub fn verify_deep(&self) -> Result<(), Error> {
-        self.verify()?;
-        crate::compile::verify_deep(&self.engine)
+/// The product tokens that a crawler resolves to, in any set, in lookup order.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    pub(crate) tokens: Vec<Vec<u8>>,
+    pub(crate) honors_default_group: bool,
+}
+
+impl Chain {
+    /// Looks up the tokens in an engine's set.
+    fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
+        let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
+        Ok(set.agent_chain(&tokens, self.honors_default_group)?)
+    }
+}
+
+/// The crawler in one query: the engine's agent, and, for a replaced site, its product tokens.
+#[derive(Clone, Copy)]
+pub(crate) struct Query<'a> {
+    pub(crate) resolved: &'a engine::Agent,
+    pub(crate) chain: &'a Chain,
+}
+
+/// The crawlers in one query: the engine's agents, and, for replaced sites, their product tokens.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    pub(crate) resolved: &'a [engine::Agent],
+    pub(crate) chains: &'a [Arc<Chain>],
+}
+
+impl Columns<'_> {
+    /// Returns the number of verdicts in a row: at least 1, so that a buffer without columns divides into no rows.
+    pub(crate) fn width(self) -> usize {
+        self.chains.len().max(1)
     }
 }
 
@@ -163,7 +192,7 @@ impl Set {
     clippy::large_enum_variant,
     reason = "it lives on the stack of one call; a box would allocate for each decision"
 )]
-enum Found<'s, 'u> {
+enum SiteLookup<'s, 'u> {
     Invalid,
     Unknown,
     Site {
@@ -176,21 +205,21 @@ enum Found<'s, 'u> {
 
 impl Set {
     /// Finds a URL's site.
-    fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<Found<'s, 'u>, Error> {
+    fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<SiteLookup<'s, 'u>, Error> {
         if self.only.is_some() {
             if url.len() > MAX_URL_BYTES {
-                return Ok(Found::Invalid);
+                return Ok(SiteLookup::Invalid);
             }
-            return Ok(found(only_site(&self.engine)?, url::path_of(url), None));
+            return Ok(site_lookup(only_site(&self.engine)?, url::path_of(url), None));
         }
-        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Found::Invalid) };
+        let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(SiteLookup::Invalid) };
         if !self.replaced.is_empty()
             && let Ok(origin) = Origin::new(&origin)
             && let Some(engine) = self.replaced.get(&origin)
         {
-            return Ok(found(only_site(engine)?, path, Some(engine)));
+            return Ok(site_lookup(only_site(engine)?, path, Some(engine)));
         }
-        Ok(found(self.engine.site(&origin)?, path, None))
+        Ok(site_lookup(self.engine.site(&origin)?, path, None))
     }
 
     /// Returns the verdict for one URL by one ruleset, in a set of one robots.txt.
@@ -203,7 +232,7 @@ impl Set {
     #[inline]
     pub(crate) fn decide_each(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
         if !self.replaced.is_empty() {
-            return self.decide_each_apart(columns, url, verdicts);
+            return self.decide_each_with_replaced(columns, url, verdicts);
         }
         match self.only {
             None => Ok(self.engine.decide_each(columns.resolved, url, verdicts)?),
@@ -220,7 +249,7 @@ impl Set {
     ) -> Result<(), Error> {
         if !self.replaced.is_empty() {
             let mut rows = urls.iter().zip(verdicts.chunks_exact_mut(columns.width()));
-            return rows.try_for_each(|(url, row)| self.decide_each_apart(columns, url.as_ref(), row));
+            return rows.try_for_each(|(url, row)| self.decide_each_with_replaced(columns, url.as_ref(), row));
         }
         let urls = urls.iter().map(AsRef::as_ref);
         match self.only {
@@ -255,24 +284,29 @@ impl Set {
     }
 
     /// Does the work of [`Set::decide_each`] for a set with replaced sites.
-    fn decide_each_apart(&self, columns: Columns<'_>, url: &[u8], verdicts: &mut [Verdict]) -> Result<(), Error> {
+    fn decide_each_with_replaced(
+        &self,
+        columns: Columns<'_>,
+        url: &[u8],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
         let (site, path, replaced) = match self.find(url)? {
-            Found::Invalid => {
+            SiteLookup::Invalid => {
                 verdicts.fill(Verdict::Invalid);
                 return Ok(());
             }
-            Found::Unknown => {
+            SiteLookup::Unknown => {
                 verdicts.fill(Verdict::Unknown);
                 return Ok(());
             }
-            Found::Site { site, path, replaced } => (site, path, replaced),
+            SiteLookup::Site { site, path, replaced } => (site, path, replaced),
         };
         let Some(engine) = replaced else {
             return Ok(site.policy().decide_each(columns.resolved, &path, verdicts)?);
         };
         path.with(|path| {
-            for (agent, verdict) in columns.agents.iter().zip(verdicts) {
-                *verdict = site.policy().decide(&agent.chain.look_up(engine)?, path)?;
+            for (chain, verdict) in columns.chains.iter().zip(verdicts) {
+                *verdict = site.policy().decide(&chain.look_up(engine)?, path)?;
             }
             Ok(())
         })
@@ -281,25 +315,25 @@ impl Set {
     /// Calls `question` for one agent and a URL's site. If there is no site, calls `without` with the verdict.
     fn ask<R>(
         &self,
-        agent: &Agent,
+        query: Query<'_>,
         url: &[u8],
         without: impl FnOnce(Verdict) -> R,
         question: impl FnOnce(&engine::Site<'_>, &engine::Agent, &[u8]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         match self.find(url)? {
-            Found::Invalid => Ok(without(Verdict::Invalid)),
-            Found::Unknown => Ok(without(Verdict::Unknown)),
-            Found::Site { site, path, replaced: None } => path.with(|path| question(&site, &agent.resolved, path)),
-            Found::Site { site, path, replaced: Some(engine) } => {
-                let resolved = agent.chain.look_up(engine)?;
+            SiteLookup::Invalid => Ok(without(Verdict::Invalid)),
+            SiteLookup::Unknown => Ok(without(Verdict::Unknown)),
+            SiteLookup::Site { site, path, replaced: None } => path.with(|path| question(&site, query.resolved, path)),
+            SiteLookup::Site { site, path, replaced: Some(engine) } => {
+                let resolved = query.chain.look_up(engine)?;
                 path.with(|path| question(&site, &resolved, path))
             }
         }
     }
 
-    pub(crate) fn explain(&self, agent: &Agent, url: &[u8]) -> Result<Explanation, Error> {
+    pub(crate) fn explain(&self, query: Query<'_>, url: &[u8]) -> Result<Explanation, Error> {
         let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
-        self.ask(agent, url, without, |site, agent, path| {
+        self.ask(query, url, without, |site, agent, path| {
             let inner = site.policy().explain(agent, path)?;
             let group = site.policy().group_of(agent)?;
             Ok(Explanation::new(inner, group))
@@ -331,20 +365,20 @@ impl Set {
         Ok(self.timed()?.decide_all_at(columns.resolved, timed, verdicts)?)
     }
 
-    pub(crate) fn explain_at(&self, agent: &Agent, url: &[u8], time: i64) -> Result<Explanation, Error> {
+    pub(crate) fn explain_at(&self, query: Query<'_>, url: &[u8], time: i64) -> Result<Explanation, Error> {
         let engine = self.timed()?;
         let without = |verdict| Explanation::new(verdict::Explanation::without_rule(verdict), Group::None);
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(without(Verdict::Invalid)) };
         let site = engine.site(&origin)?;
         let policy = site.map(|site| engine.policy_of_at(site.origin(), time)).transpose()?.flatten();
         let Some(policy) = policy else { return Ok(without(Verdict::Unknown)) };
-        let inner = path.with(|path| policy.explain(&agent.resolved, path))?;
-        Ok(Explanation::new(inner, policy.group_of(&agent.resolved)?))
+        let inner = path.with(|path| policy.explain(query.resolved, path))?;
+        Ok(Explanation::new(inner, policy.group_of(query.resolved)?))
     }
 
-    pub(crate) fn provenance(&self, agent: &Agent, url: &[u8]) -> Result<Provenance, Error> {
+    pub(crate) fn provenance(&self, query: Query<'_>, url: &[u8]) -> Result<Provenance, Error> {
         self.ask(
-            agent,
+            query,
             url,
             |_| Provenance::default(),
             |site, agent, path| {
@@ -354,35 +388,35 @@ impl Set {
         )
     }
 
-    pub(crate) fn provenance_at(&self, agent: &Agent, url: &[u8], time: i64) -> Result<Provenance, Error> {
+    pub(crate) fn provenance_at(&self, query: Query<'_>, url: &[u8], time: i64) -> Result<Provenance, Error> {
         let engine = self.timed()?;
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(Provenance::default()) };
         let Some(site) = engine.site(&origin)? else { return Ok(Provenance::default()) };
         let Some(policy) = engine.policy_of_at(site.origin(), time)? else { return Ok(Provenance::default()) };
         let fetched_at = site.captures_until(time, &policy)?.and_then(|captures| captures.deciding().time);
-        let ruleset = path.with(|path| policy.deciding_ruleset(&agent.resolved, path))?;
+        let ruleset = path.with(|path| policy.deciding_ruleset(query.resolved, path))?;
         Ok(Provenance { fetched_at, ruleset })
     }
 
-    pub(crate) fn matching_rules(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Rule>, Error> {
-        self.ask(agent, url, |_| Vec::new(), |site, agent, path| Ok(site.policy().matching_rules(agent, path)?))
+    pub(crate) fn matching_rules(&self, query: Query<'_>, url: &[u8]) -> Result<Vec<Rule>, Error> {
+        self.ask(query, url, |_| Vec::new(), |site, agent, path| Ok(site.policy().matching_rules(agent, path)?))
     }
 
-    pub(crate) fn group(&self, agent: &Agent, url: &[u8]) -> Result<Group, Error> {
-        self.ask(agent, url, |_| Group::None, |site, agent, _| Ok(site.policy().group_of(agent)?))
+    pub(crate) fn group(&self, query: Query<'_>, url: &[u8]) -> Result<Group, Error> {
+        self.ask(query, url, |_| Group::None, |site, agent, _| Ok(site.policy().group_of(agent)?))
     }
 
-    pub(crate) fn crawl_delay(&self, agent: &Agent, url: &[u8]) -> Result<Option<Duration>, Error> {
-        let directives = self.directives(agent, url)?;
+    pub(crate) fn crawl_delay(&self, query: Query<'_>, url: &[u8]) -> Result<Option<Duration>, Error> {
+        let directives = self.directives(query, url)?;
         let mut counting = directives.iter().filter(|directive| {
             directive.kind == DirectiveKind::CrawlDelay && directive.state == DirectiveState::Counts
         });
         Ok(counting.find_map(|directive| decimal_seconds(&directive.value)))
     }
 
-    pub(crate) fn directives(&self, agent: &Agent, url: &[u8]) -> Result<Vec<Directive>, Error> {
+    pub(crate) fn directives(&self, query: Query<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {
         let none = |_| Vec::new();
-        self.ask(agent, url, none, |site, agent, _| {
+        self.ask(query, url, none, |site, agent, _| {
             let parts = site.other().parts_of(&site.policy().group_indices(agent)?)?;
             directives_of(site, |part| part.is_none_or(|part| parts.contains(&part)))
         })
@@ -395,8 +429,8 @@ impl Set {
     /// Returns [`ErrorKind::Format`] if the set is damaged.
     pub fn site(&self, url: impl AsRef<[u8]>) -> Result<Option<Site>, Error> {
         match self.find(url.as_ref())? {
-            Found::Invalid | Found::Unknown => Ok(None),
-            Found::Site { site, .. } => site_of(&site).map(Some),
+            SiteLookup::Invalid | SiteLookup::Unknown => Ok(None),
+            SiteLookup::Site { site, .. } => site_of(&site).map(Some),
         }
     }
 
@@ -466,7 +500,7 @@ impl Set {
     }
 
     /// Returns whether the set is by time: whether it can decide by the rules that applied at any time; see
-    /// [`Agent::decide_at`].
+    /// [`Agent::decide_at`](crate::Agent::decide_at).
     #[must_use]
     pub fn has_times(&self) -> bool {
         self.engine.has_times()
@@ -529,7 +563,7 @@ impl Set {
     pub fn crawlers_named(&self, text: &str) -> Result<Vec<Crawler>, CrawlerError> {
         Ok(match Spec::read(text).map_err(|error| CrawlerError::of_spec(text, error))? {
             Spec::Any => vec![Crawler::chain([""; 0], true)],
-            Spec::Chain { tokens, honours_default_group } => vec![Crawler::chain(tokens, honours_default_group)],
+            Spec::Chain { tokens, honors_default_group } => vec![Crawler::chain(tokens, honors_default_group)],
             Spec::Name(name) => vec![Crawler::named(name)],
             Spec::Group(purposes) => {
                 let members = self.engine.crawlers().with_purpose(purposes);
@@ -540,20 +574,20 @@ impl Set {
         })
     }
 
-    /// Resolves a crawler.
-    pub(crate) fn resolve(&self, crawler: Crawler) -> Result<Agent, CrawlerError> {
-        let chain = match &crawler.kind {
-            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honours_default_group: true },
+    /// Returns the product tokens that a crawler resolves to under the set's dialect.
+    pub(crate) fn chain_of(&self, crawler: &Crawler) -> Result<Chain, CrawlerError> {
+        Ok(match &crawler.kind {
+            Kind::Verbatim => Chain { tokens: vec![crawler.name.clone()], honors_default_group: true },
             Kind::Token => {
-                let token = self.product_token(&crawler, &crawler.name)?;
-                Chain { tokens: vec![token.to_vec()], honours_default_group: true }
+                let token = self.product_token(crawler, &crawler.name)?;
+                Chain { tokens: vec![token.to_vec()], honors_default_group: true }
             }
             Kind::Named => {
-                let damaged = |error: FormatError| CrawlerError::damaged(&crawler, error.into());
+                let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
                 let table = self.engine.crawlers();
                 let (found, syntax) = (table.find(&crawler.name).map_err(damaged)?, table.syntax().map_err(damaged)?);
                 let is_known = found.known.as_ref().is_some_and(|known| known.name.eq_ignore_ascii_case(&crawler.name));
-                match self.product_token(&crawler, &crawler.name) {
+                match self.product_token(crawler, &crawler.name) {
                     // A known crawler obeys the groups for the token that is read from a line with its name.
                     Err(error) if error.kind() == CrawlerErrorKind::Unnameable && is_known => {}
                     result => drop(result?),
@@ -561,23 +595,22 @@ impl Set {
                 let tokens = found.tokens.into_iter().map(|token| syntax.token_of(token).to_vec());
                 Chain {
                     tokens: tokens.filter(|token| !token.is_empty()).collect(),
-                    honours_default_group: found.honours_default_group,
+                    honors_default_group: found.honors_default_group,
                 }
             }
-            Kind::Chain { tokens, honours_default_group } => {
-                let tokens = tokens.iter().map(|token| self.product_token(&crawler, token).map(<[u8]>::to_vec));
-                Chain { tokens: tokens.collect::<Result<_, _>>()?, honours_default_group: *honours_default_group }
+            Kind::Chain { tokens, honors_default_group } => {
+                let tokens = tokens.iter().map(|token| self.product_token(crawler, token).map(<[u8]>::to_vec));
+                Chain { tokens: tokens.collect::<Result<_, _>>()?, honors_default_group: *honors_default_group }
             }
-        };
-        self.agent_of_chain(&crawler, &Arc::new(chain)).map_err(|error| CrawlerError::damaged(&crawler, error))
+        })
     }
 
-    /// Creates an agent for a crawler with known product tokens.
-    pub(crate) fn agent_of_chain(&self, crawler: &Crawler, chain: &Arc<Chain>) -> Result<Agent, Error> {
+    /// Looks up a crawler's product tokens. Also returns the ruleset number, if a single ruleset decides every path for
+    /// the crawler in a set of one robots.txt.
+    pub(crate) fn look_up(&self, chain: &Chain) -> Result<(engine::Agent, Option<u32>), Error> {
         let resolved = chain.look_up(&self.engine)?;
         let only_ruleset = self.only.map(|policy| self.engine.only_ruleset(policy, &resolved)).transpose()?.flatten();
-        let (set, crawler, chain) = (self.clone(), crawler.clone(), Arc::clone(chain));
-        Ok(Agent { set, crawler, chain, resolved, only_ruleset })
+        Ok((resolved, only_ruleset))
     }
 
     /// Returns the product token in a crawler's name under the set's dialect.
@@ -591,26 +624,11 @@ impl Set {
         product_token(name, syntax, cuts, known).map_err(|error| CrawlerError::new(crawler, error))
     }
 
-    /// Returns the same set with some origins' sites replaced: for example, a crawler's fresh copies over last
-    /// month's set. The set itself is shared, and so are previously replaced sites. Costs a copy of the table of
-    /// replaced sites.
-    ///
-    /// ```
-    /// use reptile::{Capture, Compiler, Dialect, Robots, Verdict};
-    /// let mut compiler = Compiler::new(Dialect::google());
-    /// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /a")?)?;
-    /// let base = compiler.finish()?.into_set()?;
-    /// let fresh = Robots::parse("user-agent: *\ndisallow: /b", Dialect::google())?;
-    /// let set = base.with_robots([("https://example.com".parse()?, fresh)]);
-    /// assert_eq!(set.agent("AnyBot")?.decide("https://example.com/b")?, Verdict::Disallow);
-    /// assert_eq!(base.agent("AnyBot")?.decide("https://example.com/b")?, Verdict::Allow);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Returns the same set with some origins' sites replaced by the only sites in other sets.
     #[cfg(feature = "compile")]
-    #[must_use]
-    pub fn with_robots(&self, robots: impl IntoIterator<Item = (Origin, crate::Robots)>) -> Set {
+    pub(crate) fn with_sites(&self, sites: impl Iterator<Item = (Origin, Set)>) -> Set {
         let mut replaced = HashMap::clone(&self.replaced);
-        replaced.extend(robots.into_iter().map(|(origin, robots)| (origin, robots.set.engine)));
+        replaced.extend(sites.map(|(origin, site)| (origin, site.engine)));
         Set { replaced: Arc::new(replaced), ..self.clone() }
     }
 }
@@ -644,12 +662,12 @@ pub struct KnownCrawler {
     pub is_for_ai_training: bool,
 }
 
-fn found<'s, 'u>(
+fn site_lookup<'s, 'u>(
     site: Option<engine::Site<'s>>,
     path: url::Path<'u>,
     replaced: Option<&'s engine::Set<Bytes>>,
-) -> Found<'s, 'u> {
-    site.map_or(Found::Unknown, |site| Found::Site { site, path, replaced })
+) -> SiteLookup<'s, 'u> {
+    site.map_or(SiteLookup::Unknown, |site| SiteLookup::Site { site, path, replaced })
 }
 
 /// Returns a set's first site.

@@ -80,7 +80,7 @@ fn known_crawlers_resolve_through_the_sets_table() {
         assert_eq!((bare.decide(url).unwrap(), bare.group(url).unwrap()), (Verdict::Disallow, Group::Default));
         let ads = set.agent("AdsBot-Google").unwrap();
         assert_eq!((ads.decide(url).unwrap(), ads.group(url).unwrap()), (Verdict::Allow, Group::None));
-        assert!(!ads.honours_default_group());
+        assert!(!ads.honors_default_group());
         let known = set.crawlers().unwrap();
         assert!(known.iter().filter(|known| known.is_for_ai_training).count() > 5);
         assert!(known.iter().all(|known| set.agent(known.crawler.clone()).is_ok()));

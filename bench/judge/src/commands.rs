@@ -11,15 +11,15 @@ use crate::engine::{Engine, MODELS};
 use crate::engines::Entry;
 use crate::records::{CorpusRecord, Difference, End, EngineRecord, Record, Run, Writer};
 use crate::speed::Plan;
-use crate::verdicts::{self, Other, ask, differences, differing};
-use crate::{Source, speed, traced, try_engine};
+use crate::verdicts::{self, Opponent, ask, differences, differing};
+use crate::{EngineListArgs, speed, traced, try_engine};
 
 /// The corpora, in the order of use.
 const CORPORA: [&str; 4] = ["suite", "web", "fresh", "golden"];
 
 /// Options that select rows.
 #[derive(clap::Args)]
-struct Rows {
+struct RowArgs {
     /// Only these corpora: suite, web, fresh, golden
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     corpora: Vec<String>,
@@ -38,7 +38,7 @@ struct Rows {
 #[derive(clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
-    source: Source,
+    source: EngineListArgs,
     /// Only these engines
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
@@ -49,7 +49,7 @@ pub struct RunArgs {
     #[arg(long)]
     speed: bool,
     #[command(flatten)]
-    rows: Rows,
+    rows: RowArgs,
     /// Time per measurement in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     time: u64,
@@ -83,9 +83,9 @@ pub struct CompareArgs {
     /// Another engine
     b: String,
     #[command(flatten)]
-    source: Source,
+    source: EngineListArgs,
     #[command(flatten)]
-    rows: Rows,
+    rows: RowArgs,
     /// Maximum number of minimized differences per corpus
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     examples: usize,
@@ -95,7 +95,7 @@ pub struct CompareArgs {
 ///
 /// # Errors
 /// Returns an error if `engines.toml` cannot be read.
-pub fn list(source: &Source, build: bool) -> Result<bool, String> {
+pub fn list(source: &EngineListArgs, build: bool) -> Result<bool, String> {
     let mut all_greet = true;
     // One command may build several engines.
     let mut built: HashMap<Vec<String>, Option<String>> = HashMap::new();
@@ -132,7 +132,7 @@ pub fn list(source: &Source, build: bool) -> Result<bool, String> {
 ///
 /// # Errors
 /// Returns an error if the engine is unknown or absent.
-pub fn try_one(name: &str, source: &Source) -> Result<bool, String> {
+pub fn try_one(name: &str, source: &EngineListArgs) -> Result<bool, String> {
     let entry = source.entry(name)?;
     if let Some(missing) = entry.absent() {
         return Err(format!("{name} is absent: {missing}"));
@@ -144,7 +144,7 @@ pub fn try_one(name: &str, source: &Source) -> Result<bool, String> {
     Ok(findings.faults.is_empty())
 }
 
-impl Rows {
+impl RowArgs {
     /// Returns the time for each engine and corpus.
     const fn corpus_time(&self) -> Duration {
         Duration::from_secs(self.corpus_time)
@@ -328,7 +328,7 @@ pub fn compare(arguments: &CompareArgs) -> Result<bool, String> {
         }
         let [(_, ours), (_, theirs)] = &all;
         let rows = differing(ours, theirs.iter().map(|answers| answers.letters.clone()));
-        for difference in differences(&mut one, &mut Other::Engine(&mut other), corpus, &rows, arguments.examples) {
+        for difference in differences(&mut one, &mut Opponent::Engine(&mut other), corpus, &rows, arguments.examples) {
             if seen.insert((difference.body.clone(), difference.url.clone())) {
                 print_difference(&difference);
             }
@@ -358,7 +358,7 @@ fn print_difference(difference: &Difference) {
 ///
 /// # Errors
 /// Returns an error if the engine is absent or fails, or the file cannot be written.
-pub fn expect(name: &str, source: &Source) -> Result<bool, String> {
+pub fn expect(name: &str, source: &EngineListArgs) -> Result<bool, String> {
     let entry = source.entry(name)?;
     let mut corpus = web::make();
     let mut engine = Engine::new(&entry);

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engines::{Entry, Sign, Start, expanded};
+use crate::engines::{Entry, ResultPattern, Start, expanded};
 use crate::frame::Message;
 use crate::letters;
-use crate::process::{self, Broken, Running};
+use crate::process::{self, EngineProcess, NoReply};
 
 /// The version of the protocol.
 pub const PROTOCOL: &str = "1";
@@ -82,7 +82,7 @@ pub struct Sample {
 pub struct Engine<'e> {
     /// Its entry in `engines.toml`.
     pub entry: &'e Entry,
-    running: Option<Running>,
+    running: Option<EngineProcess>,
     /// Number of failed processes.
     pub failures: usize,
     /// Total time spent waiting for replies that did not come.
@@ -110,7 +110,7 @@ impl<'e> Engine<'e> {
     ///
     /// # Errors
     /// Returns the errors of [`Engine::ask`], and an error if a required field is missing.
-    pub fn hello(&mut self) -> Result<Hello, Broken> {
+    pub fn hello(&mut self) -> Result<Hello, NoReply> {
         let mut request = Message::new("do", "hello");
         request.push("protocol", PROTOCOL);
         let limits = self.entry.limits;
@@ -135,7 +135,7 @@ impl<'e> Engine<'e> {
     ///
     /// # Errors
     /// Returns the errors of [`Engine::ask`], including a refusal.
-    pub fn load(&mut self, slot: usize, origin: &str, body: &[u8]) -> Result<(), Broken> {
+    pub fn load(&mut self, slot: usize, origin: &str, body: &[u8]) -> Result<(), NoReply> {
         if self.is_command() {
             return self.write_file(body);
         }
@@ -150,7 +150,7 @@ impl<'e> Engine<'e> {
     ///
     /// # Errors
     /// Returns the errors of [`Engine::ask`].
-    pub fn clear(&mut self) -> Result<(), Broken> {
+    pub fn clear(&mut self) -> Result<(), NoReply> {
         if self.is_command() {
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl<'e> Engine<'e> {
     ///
     /// # Errors
     /// Returns the errors of [`Engine::ask`], and an error if the answers are malformed or their number is wrong.
-    pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<Answers, Broken> {
+    pub fn decide(&mut self, questions: &[Question<'_>]) -> Result<Answers, NoReply> {
         if self.is_command() {
             let letters = questions.iter().map(|question| self.run_command(question)).collect::<Result<_, _>>()?;
             return Ok(Answers { letters, lines: None });
@@ -182,9 +182,9 @@ impl<'e> Engine<'e> {
         budget: Duration,
         folder: Option<&Path>,
         questions: &[Question<'_>],
-    ) -> Result<(Vec<Sample>, Duration), Broken> {
+    ) -> Result<(Vec<Sample>, Duration), NoReply> {
         if self.is_command() {
-            return Err(Broken { letter: letters::SKIP, why: "a command is not measured".into() });
+            return Err(NoReply { letter: letters::SKIP, why: "a command is not measured".into() });
         }
         let mut request = Message::new("do", "bench");
         request.push("model", model);
@@ -207,8 +207,8 @@ impl<'e> Engine<'e> {
     /// # Errors
     /// Returns an error if the process violates the protocol, exceeds a limit or ends; the process is then dead. Also
     /// returns an error if it refuses or skips the request or reports an error; it then keeps running.
-    pub fn ask(&mut self, request: &Message, extra_time: Duration) -> Result<(Message, Duration), Broken> {
-        let bytes = request.to_bytes().map_err(|why| Broken { letter: letters::UNSUPPORTED, why })?;
+    pub fn ask(&mut self, request: &Message, extra_time: Duration) -> Result<(Message, Duration), NoReply> {
+        let bytes = request.to_bytes().map_err(|why| NoReply { letter: letters::UNSUPPORTED, why })?;
         if self.running.is_none() {
             if request.first("do") == Some(b"hello") {
                 self.start()?;
@@ -217,7 +217,7 @@ impl<'e> Engine<'e> {
             }
         }
         let Some(running) = &mut self.running else {
-            return Err(Broken { letter: letters::ENDED, why: "the process ended after its reply to hello".into() });
+            return Err(NoReply { letter: letters::ENDED, why: "the process ended after its reply to hello".into() });
         };
         let (reply, wall) = running.ask(bytes, extra_time).map_err(|broken| self.fail(broken))?;
         let why = || reply.text("why").map_or_else(|| "no reason given".into(), |why| shortened(&why));
@@ -227,25 +227,25 @@ impl<'e> Engine<'e> {
         };
         match is {
             b"ok" => Ok((reply, wall)),
-            b"refused" => Err(Broken { letter: letters::REFUSED, why: why() }),
-            b"skip" => Err(Broken { letter: letters::SKIP, why: why() }),
-            b"error" => Err(Broken { letter: letters::ERROR, why: why() }),
+            b"refused" => Err(NoReply { letter: letters::REFUSED, why: why() }),
+            b"skip" => Err(NoReply { letter: letters::SKIP, why: why() }),
+            b"error" => Err(NoReply { letter: letters::ERROR, why: why() }),
             other => Err(self.fail(garbage(format!("`is` is \"{}\"", other.escape_ascii())))),
         }
     }
 
     /// Starts a process.
-    fn start(&mut self) -> Result<(), Broken> {
+    fn start(&mut self) -> Result<(), NoReply> {
         let Start::Run(run) = &self.entry.start else {
-            return Err(Broken { letter: letters::SKIP, why: "a command has no process".into() });
+            return Err(NoReply { letter: letters::SKIP, why: "a command has no process".into() });
         };
-        let started = expanded(run).and_then(|run| Running::start(&run, &self.entry.folder, self.entry.limits));
-        self.running = Some(started.map_err(|why| self.fail(Broken { letter: letters::ENDED, why }))?);
+        let started = expanded(run).and_then(|run| EngineProcess::start(&run, &self.entry.folder, self.entry.limits));
+        self.running = Some(started.map_err(|why| self.fail(NoReply { letter: letters::ENDED, why }))?);
         Ok(())
     }
 
     /// Records a failure and ends the process.
-    fn fail(&mut self, broken: Broken) -> Broken {
+    fn fail(&mut self, broken: NoReply) -> NoReply {
         self.failures += 1;
         if broken.letter == letters::TIME {
             self.lost += self.entry.limits.time;
@@ -260,7 +260,7 @@ impl<'e> Engine<'e> {
     /// process.
     #[must_use]
     pub fn memory(&self) -> (u64, u64) {
-        self.running.as_ref().map_or((0, 0), Running::memory)
+        self.running.as_ref().map_or((0, 0), EngineProcess::memory)
     }
 
     /// Stops the process, if there is one.
@@ -274,25 +274,25 @@ impl<'e> Engine<'e> {
     }
 
     /// Writes the robots.txt for a command to a temporary file.
-    fn write_file(&mut self, body: &[u8]) -> Result<(), Broken> {
+    fn write_file(&mut self, body: &[u8]) -> Result<(), NoReply> {
         let written = tempfile::Builder::new().prefix("robots-").suffix(".txt").tempfile().and_then(|mut file| {
             file.write_all(body)?;
             Ok(file)
         });
-        let fault = |error| Broken { letter: letters::ERROR, why: format!("cannot write robots.txt: {error}") };
+        let fault = |error| NoReply { letter: letters::ERROR, why: format!("cannot write robots.txt: {error}") };
         self.file = Some(written.map_err(fault)?);
         Ok(())
     }
 
     /// Runs the command for a question.
-    fn run_command(&mut self, question: &Question<'_>) -> Result<u8, Broken> {
+    fn run_command(&mut self, question: &Question<'_>) -> Result<u8, NoReply> {
         let Start::Command { command, allow, disallow } = &self.entry.start else { return Ok(letters::ERROR) };
         let Some(file) = &self.file else { return Ok(letters::ERROR) };
         let (Some(agent), Some(url)) = (argument(question.agent), argument(question.url)) else {
             return Ok(letters::UNSUPPORTED);
         };
         let robots = file.path().to_string_lossy().into_owned();
-        let command = expanded(command).map_err(|why| Broken { letter: letters::ENDED, why })?;
+        let command = expanded(command).map_err(|why| NoReply { letter: letters::ENDED, why })?;
         let filled: Vec<String> = command
             .into_iter()
             .map(|part| match &*part {
@@ -303,25 +303,25 @@ impl<'e> Engine<'e> {
             })
             .collect();
         match process::run(&filled, &self.entry.folder, &self.entry.limits) {
-            Err(why) => Err(self.fail(Broken { letter: letters::TIME, why })),
+            Err(why) => Err(self.fail(NoReply { letter: letters::TIME, why })),
             Ok(ended) => match (shows(allow, &ended), shows(disallow, &ended)) {
                 (true, false) => Ok(letters::ALLOW),
                 (false, true) => Ok(letters::DISALLOW),
-                _ => Err(Broken { letter: letters::ERROR, why: neither(&ended) }),
+                _ => Err(NoReply { letter: letters::ERROR, why: neither(&ended) }),
             },
         }
     }
 }
 
 /// Describes a result that matches both verdicts or neither.
-fn neither(ended: &process::Ended) -> String {
+fn neither(ended: &process::CommandResult) -> String {
     let code = ended.code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
     let said = process::printable(&ended.errors);
     shortened(&format!("no verdict ({code}): {}", said.lines().last().unwrap_or("no message")))
 }
 
 /// Returns whether a command's result matches a verdict's conditions.
-fn shows(sign: &Sign, ended: &process::Ended) -> bool {
+fn shows(sign: &ResultPattern, ended: &process::CommandResult) -> bool {
     let contains = |text: &str| {
         let text = text.as_bytes();
         text.is_empty() || ended.output.windows(text.len()).any(|window| window == text)
@@ -336,10 +336,10 @@ fn argument(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Appends rows, adding a slot or agent only where it changes.
-fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), Broken> {
+fn push_rows(request: &mut Message, questions: &[Question<'_>]) -> Result<(), NoReply> {
     if questions.len() > MAX_ROWS {
         let why = format!("{} rows in a request: at most {MAX_ROWS} are allowed", questions.len());
-        return Err(Broken { letter: letters::UNSUPPORTED, why });
+        return Err(NoReply { letter: letters::UNSUPPORTED, why });
     }
     let mut last: Option<&Question<'_>> = None;
     for question in questions {
@@ -388,8 +388,8 @@ fn sample(text: &[u8]) -> Result<Sample, String> {
 }
 
 /// Returns an error for a well-formed message that violates the protocol.
-fn garbage(why: String) -> Broken {
-    Broken { letter: letters::GARBAGE, why }
+fn garbage(why: String) -> NoReply {
+    NoReply { letter: letters::GARBAGE, why }
 }
 
 /// Returns the first characters of a text as a single line.

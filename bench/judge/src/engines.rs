@@ -40,7 +40,7 @@ pub const MAX_ENGINES: usize = 200;
 /// A command's result that means allow or disallow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sign {
+pub struct ResultPattern {
     /// The exit code.
     pub exit: Option<i32>,
     /// Text that standard output must contain.
@@ -50,14 +50,14 @@ pub struct Sign {
 /// An entry as written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenEntry {
     name: String,
     dialect: String,
     language: Option<String>,
     run: Option<Vec<String>>,
     command: Option<Vec<String>>,
-    allow: Option<Sign>,
-    disallow: Option<Sign>,
+    allow: Option<ResultPattern>,
+    disallow: Option<ResultPattern>,
     #[serde(default)]
     needs: Vec<String>,
     check: Option<Vec<String>>,
@@ -71,9 +71,9 @@ struct Written {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct EngineList {
     #[serde(default)]
-    engine: Vec<Written>,
+    engine: Vec<WrittenEntry>,
 }
 
 /// How an engine is run.
@@ -86,9 +86,9 @@ pub enum Start {
         /// The arguments, with placeholders.
         command: Vec<String>,
         /// The result that means allow.
-        allow: Sign,
+        allow: ResultPattern,
         /// The result that means disallow.
-        disallow: Sign,
+        disallow: ResultPattern,
     },
 }
 
@@ -133,7 +133,7 @@ pub fn read(path: &Path) -> Result<Vec<Entry>, String> {
 
 /// Reads the entries from a text.
 fn entries(text: &str, folder: &Path) -> Result<Vec<Entry>, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let file: EngineList = toml::from_str(text).map_err(|error| error.to_string())?;
     if file.engine.len() > MAX_ENGINES {
         return Err(format!("{} engines: at most {MAX_ENGINES} are allowed", file.engine.len()));
     }
@@ -150,7 +150,7 @@ fn entries(text: &str, folder: &Path) -> Result<Vec<Entry>, String> {
 }
 
 /// Validates an entry.
-fn entry(written: Written, folder: &Path) -> Result<Entry, String> {
+fn entry(written: WrittenEntry, folder: &Path) -> Result<Entry, String> {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
     if written.name.is_empty() || written.name.len() > 60 || !written.name.bytes().all(good) {
         return Err("a name is 1 to 60 letters, digits, `.`, `-` or `_`".into());
@@ -158,7 +158,7 @@ fn entry(written: Written, folder: &Path) -> Result<Entry, String> {
     let start = match (written.run, written.command, written.allow, written.disallow) {
         (Some(run), None, None, None) if !run.is_empty() => Start::Run(run),
         (None, Some(command), Some(allow), Some(disallow)) if !command.is_empty() => {
-            let is_good = |sign: &Sign| sign.exit.is_some() != sign.output.is_some();
+            let is_good = |sign: &ResultPattern| sign.exit.is_some() != sign.output.is_some();
             if !is_good(&allow) || !is_good(&disallow) {
                 return Err("give `allow` and `disallow` either `exit` or `output`".into());
             }

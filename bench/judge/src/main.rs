@@ -9,7 +9,7 @@
 //! | [`engines`], [`engine`] | the list of engines, and communication with an engine |
 //! | [`try_engine`] | checks that an engine follows the protocol |
 //! | [`corpus`] | questions for engines, and the dialects' answers |
-//! | [`verdicts`], [`minimise`] | asks, compares, and minimizes differences |
+//! | [`verdicts`], [`minimize`] | asks, compares, and minimizes differences |
 //! | [`traced`] | repeats questions about differences with known causes |
 //! | [`speed`] | lets engines measure themselves, and verifies the results |
 //! | [`records`], [`report`] | a run's records and report |
@@ -21,7 +21,7 @@ mod engine;
 mod engines;
 mod frame;
 mod letters;
-mod minimise;
+mod minimize;
 mod process;
 mod records;
 mod report;
@@ -54,7 +54,7 @@ enum Command {
     /// List the engines, and why some are absent
     Engines {
         #[command(flatten)]
-        source: Source,
+        source: EngineListArgs,
         /// Run the builds first, each command once
         #[arg(long)]
         build: bool,
@@ -64,7 +64,7 @@ enum Command {
         /// The name of the engine
         name: String,
         #[command(flatten)]
-        source: Source,
+        source: EngineListArgs,
     },
     /// Measure engines: verdicts and speed
     Run(Box<commands::RunArgs>),
@@ -80,19 +80,19 @@ enum Command {
         /// The name of the engine; the recorded file comes from Google's library
         name: String,
         #[command(flatten)]
-        source: Source,
+        source: EngineListArgs,
     },
 }
 
 /// The location of the engine list.
 #[derive(clap::Args)]
-struct Source {
+struct EngineListArgs {
     /// The file that lists the engines
     #[arg(long, value_name = "FILE", default_value = "bench/engines.toml")]
     engines: PathBuf,
 }
 
-impl Source {
+impl EngineListArgs {
     /// Reads the list.
     fn entries(&self) -> Result<Vec<Entry>, String> {
         engines::read(&self.engines)

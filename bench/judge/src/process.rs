@@ -1,5 +1,5 @@
 //! Processes with time and memory limits, which answer messages or run to completion. The judge reads, writes and waits
-//! on separate threads and kills the whole [`Group`], so no process can stop it.
+//! on separate threads and kills the whole [`ProcessGroup`], so no process can stop it.
 
 mod group;
 
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use self::group::{Group, memory_of};
+use self::group::{ProcessGroup, memory_of};
 use crate::frame::{self, Message};
 use crate::letters;
 
@@ -46,7 +46,7 @@ pub struct Limits {
 
 /// Why there is no reply.
 #[derive(Clone, Debug)]
-pub struct Broken {
+pub struct NoReply {
     /// The kind of failure, a letter from [`crate::letters`].
     pub letter: u8,
     /// The cause, for the report.
@@ -62,15 +62,15 @@ fn described(status: ExitStatus) -> String {
 }
 
 /// The last bytes that a process wrote to standard error.
-struct Tail {
+struct ErrorTail {
     kept: Arc<Mutex<Vec<u8>>>,
     /// Closed when everything has been read.
     end: Receiver<()>,
 }
 
-impl Tail {
+impl ErrorTail {
     /// Reads standard error to its end on a separate thread.
-    fn of(errors: Option<ChildStderr>) -> Tail {
+    fn of(errors: Option<ChildStderr>) -> ErrorTail {
         let tail = Arc::<Mutex<Vec<u8>>>::default();
         let kept = Arc::clone(&tail);
         let (sender, end) = channel();
@@ -86,7 +86,7 @@ impl Tail {
                 }
             });
         }
-        Tail { kept: tail, end }
+        ErrorTail { kept: tail, end }
     }
 
     /// Returns the bytes read so far.
@@ -102,21 +102,21 @@ impl Tail {
 }
 
 /// A process that answers messages.
-pub struct Running {
-    group: Group,
+pub struct EngineProcess {
+    group: ProcessGroup,
     requests: Sender<Vec<u8>>,
     replies: Receiver<Result<Option<Message>, String>>,
-    errors: Tail,
+    errors: ErrorTail,
     limits: Limits,
 }
 
-impl Running {
+impl EngineProcess {
     /// Starts a process.
     ///
     /// # Errors
     /// Returns an error if the program cannot be started.
-    pub fn start(arguments: &[String], folder: &Path, limits: Limits) -> Result<Running, String> {
-        let mut group = Group::start(arguments, folder, &limits, Stdio::piped())?;
+    pub fn start(arguments: &[String], folder: &Path, limits: Limits) -> Result<EngineProcess, String> {
+        let mut group = ProcessGroup::start(arguments, folder, &limits, Stdio::piped())?;
         let (requests, to_write) = channel::<Vec<u8>>();
         if let Some(mut input) = group.child.stdin.take() {
             std::thread::spawn(move || {
@@ -142,8 +142,8 @@ impl Running {
                 }
             });
         }
-        let errors = Tail::of(group.child.stderr.take());
-        Ok(Running { group, requests, replies, errors, limits })
+        let errors = ErrorTail::of(group.child.stderr.take());
+        Ok(EngineProcess { group, requests, replies, errors, limits })
     }
 
     /// Sends a request and waits for the reply. Returns the reply and the time from the first byte sent to the last
@@ -152,20 +152,20 @@ impl Running {
     /// # Errors
     /// Returns an error if the reply is malformed or late, or if the process ends or exceeds its memory limit. The
     /// process is then dead.
-    pub fn ask(&mut self, request: Vec<u8>, extra_time: Duration) -> Result<(Message, Duration), Broken> {
+    pub fn ask(&mut self, request: Vec<u8>, extra_time: Duration) -> Result<(Message, Duration), NoReply> {
         let asked = self.try_ask(request, self.limits.time + extra_time);
         if let Err(broken) = &asked {
             self.group.kill();
             let said = printable(&self.errors.all());
             if let (Some(last), letters::ENDED) = (said.lines().rfind(|line| !line.trim().is_empty()), broken.letter) {
                 let last: String = last.trim().chars().take(200).collect();
-                return Err(Broken { letter: broken.letter, why: format!("{}: {last}", broken.why) });
+                return Err(NoReply { letter: broken.letter, why: format!("{}: {last}", broken.why) });
             }
         }
         asked
     }
 
-    fn try_ask(&mut self, request: Vec<u8>, time: Duration) -> Result<(Message, Duration), Broken> {
+    fn try_ask(&mut self, request: Vec<u8>, time: Duration) -> Result<(Message, Duration), NoReply> {
         match self.replies.try_recv() {
             Ok(Ok(Some(_))) => return Err(garbage("a reply without a request".into())),
             Ok(reply) => return self.broken_by(reply),
@@ -184,23 +184,23 @@ impl Running {
             let memory = self.group.memory();
             if memory > self.limits.memory {
                 let (memory, most) = (memory / 1_000_000, self.limits.memory / 1_000_000);
-                return Err(Broken {
+                return Err(NoReply {
                     letter: letters::MEMORY,
                     why: format!("took {memory} MB: at most {most} are allowed"),
                 });
             }
             if start.elapsed() > time {
                 let why = format!("no reply within {} s", time.as_secs_f64());
-                return Err(Broken { letter: letters::TIME, why });
+                return Err(NoReply { letter: letters::TIME, why });
             }
         }
     }
 
     /// Returns the error for a missing or malformed reply.
-    fn broken_by<T>(&mut self, reply: Result<Option<Message>, String>) -> Result<T, Broken> {
+    fn broken_by<T>(&mut self, reply: Result<Option<Message>, String>) -> Result<T, NoReply> {
         Err(match reply {
             Err(fault) => garbage(fault),
-            Ok(_) => Broken { letter: letters::ENDED, why: self.group.ended() },
+            Ok(_) => NoReply { letter: letters::ENDED, why: self.group.ended() },
         })
     }
 
@@ -236,8 +236,8 @@ impl Running {
     }
 }
 
-fn garbage(why: String) -> Broken {
-    Broken { letter: letters::GARBAGE, why }
+fn garbage(why: String) -> NoReply {
+    NoReply { letter: letters::GARBAGE, why }
 }
 
 /// Returns an engine's text with spaces instead of characters that a terminal or a page would interpret: controls
@@ -253,7 +253,7 @@ pub fn printable(text: &[u8]) -> String {
 }
 
 /// The result of a completed command.
-pub struct Ended {
+pub struct CommandResult {
     /// The exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
     /// The first [`OUTPUT_BYTES`] bytes of standard output.
@@ -266,9 +266,9 @@ pub struct Ended {
 ///
 /// # Errors
 /// Returns an error if it cannot be started, takes too long or exceeds its memory limit.
-pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<Ended, String> {
-    let mut group = Group::start(arguments, folder, limits, Stdio::null())?;
-    let errors = Tail::of(group.child.stderr.take());
+pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<CommandResult, String> {
+    let mut group = ProcessGroup::start(arguments, folder, limits, Stdio::null())?;
+    let errors = ErrorTail::of(group.child.stderr.take());
     let (sender, outputs) = channel();
     if let Some(mut output) = group.child.stdout.take() {
         std::thread::spawn(move || {
@@ -291,7 +291,7 @@ pub fn run(arguments: &[String], folder: &Path, limits: &Limits) -> Result<Ended
             // Its remaining children may hold the output open.
             group.kill();
             let output = output.or_else(|| outputs.recv_timeout(READ_TIME).ok()).unwrap_or_default();
-            return Ok(Ended { code: status.code(), output, errors: errors.all() });
+            return Ok(CommandResult { code: status.code(), output, errors: errors.all() });
         }
         if start.elapsed() > limits.time {
             return Err(format!("no end within {} s", limits.time.as_secs_f64()));
@@ -310,7 +310,7 @@ mod tests {
         Limits { time: Duration::from_secs(20), start: Duration::ZERO, memory: u64::MAX, address_space: None };
 
     /// Runs a shell script.
-    fn shell(script: &str) -> Result<Ended, String> {
+    fn shell(script: &str) -> Result<CommandResult, String> {
         run(&["sh".into(), "-c".into(), script.into()], Path::new("/"), &LIMITS)
     }
 

@@ -15,14 +15,14 @@ const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    difference: Vec<Written>,
+struct TracedFile {
+    difference: Vec<WrittenDifference>,
 }
 
 /// A difference as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct WrittenDifference {
     name: String,
     body: String,
     agent: String,
@@ -43,14 +43,14 @@ pub fn path() -> PathBuf {
 /// # Errors
 /// Returns an error if the file cannot be read, is larger than 1 MiB, or does not have the format described in its
 /// header.
-pub fn read(path: &Path) -> Result<Vec<Written>, String> {
+pub fn read(path: &Path) -> Result<Vec<WrittenDifference>, String> {
     let fault = |fault: String| format!("{}: {fault}", path.display());
     let bytes = std::fs::metadata(path).map_err(|error| fault(error.to_string()))?.len();
     if bytes > MAX_BYTES {
         return Err(fault(format!("{bytes} bytes: at most {MAX_BYTES} are allowed")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
-    let file: File = toml::from_str(&text).map_err(|error| fault(error.to_string()))?;
+    let file: TracedFile = toml::from_str(&text).map_err(|error| fault(error.to_string()))?;
     for difference in &file.difference {
         if let Some((engine, letter)) = difference.verdicts.iter().find(|(_, letter)| !"ADX".contains(**letter)) {
             return Err(fault(format!("{}: {engine} has {letter:?}, expected A, D or X", difference.name)));
@@ -63,7 +63,7 @@ pub fn read(path: &Path) -> Result<Vec<Written>, String> {
 ///
 /// # Errors
 /// Returns an error if a record cannot be written.
-pub fn run(entries: &[&Entry], differences: &[Written], writer: &mut Writer) -> Result<(), String> {
+pub fn run(entries: &[&Entry], differences: &[WrittenDifference], writer: &mut Writer) -> Result<(), String> {
     let mut said: Vec<BTreeMap<String, char>> = differences.iter().map(|_| BTreeMap::new()).collect();
     for entry in entries {
         let mut engine = Engine::new(entry);
@@ -90,7 +90,7 @@ pub fn run(entries: &[&Entry], differences: &[Written], writer: &mut Writer) -> 
 }
 
 /// Returns an engine's letter for a difference.
-fn letter(engine: &mut Engine<'_>, difference: &Written) -> char {
+fn letter(engine: &mut Engine<'_>, difference: &WrittenDifference) -> char {
     let question = Question { slot: 0, agent: difference.agent.as_bytes(), url: difference.url.as_bytes() };
     let loaded = engine.load(0, "https://example.com", difference.body.as_bytes());
     let answers = loaded.and_then(|()| engine.decide(&[question]));

@@ -6,7 +6,7 @@ use crate::engine::{Engine, MODELS, Question, is_fresh};
 use crate::engines::{Entry, claimed};
 use crate::frame::Message;
 use crate::letters;
-use crate::process::Broken;
+use crate::process::NoReply;
 
 /// A file that all dialects interpret in the same way.
 const BODY: &[u8] = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n\nUser-agent: OtherBot\nDisallow: /\n";
@@ -64,7 +64,7 @@ impl Findings {
     }
 
     /// Records a missing reply. A skip is only a remark.
-    fn broken(&mut self, what: &str, broken: &Broken) {
+    fn broken(&mut self, what: &str, broken: &NoReply) {
         self.checks += 1;
         let text = format!("{what}: {} ({})", broken.why, letters::meaning(broken.letter));
         if broken.letter == letters::SKIP { self.remarks.push(text) } else { self.faults.push(text) }

@@ -10,12 +10,12 @@ use base64::prelude::BASE64_STANDARD;
 use reptile_bench::generate::Random;
 use reptile_compiler::dialect::{self, Dialect};
 
-use crate::corpus::{COMMON, Corpus, Group, Reading, read, shown};
+use crate::corpus::{COMMON, Corpus, DialectVerdict, Group, read, shown};
 use crate::engine::{Answers, Engine, MAX_ROWS, Question};
 use crate::engines::Entry;
 use crate::letters;
-use crate::minimise::{Case, minimise};
-use crate::process::Broken;
+use crate::minimize::{Case, minimize};
+use crate::process::NoReply;
 use crate::records::{AnswersRecord, CorpusRecord, Difference, Failure, Pair, Record, Score, Writer};
 
 /// Number of process failures after which the judge abandons a corpus for an engine.
@@ -32,7 +32,7 @@ const MAX_EXAMPLES: usize = 12;
 
 /// Time limit for minimizing an engine's differences in a corpus. A difference that is still being minimized is shown
 /// only if it is small.
-const MINIMISE_TIME: Duration = Duration::from_secs(5);
+const MINIMIZE_TIME: Duration = Duration::from_secs(5);
 
 /// Maximum size of an incompletely minimized robots.txt in bytes.
 const MAX_UNFINISHED_BYTES: usize = 500;
@@ -42,7 +42,7 @@ const AT_A_TIME: usize = 2;
 
 /// An engine's answers, group by group, and its failures.
 #[derive(Default)]
-pub struct Asked {
+pub struct EngineAnswers {
     /// The answers.
     pub answers: Vec<Answers>,
     /// The failures.
@@ -51,20 +51,20 @@ pub struct Asked {
 
 /// Asks an engine about a corpus for at most `time`. Every row gets a letter, even if the engine fails. The files are
 /// in random order, so that an engine that runs out of time has still seen every kind of file.
-pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> Asked {
+pub fn ask(engine: &mut Engine<'_>, corpus: &Corpus, time: Duration) -> EngineAnswers {
     let most_rows = if engine.is_command() { MAX_COMMAND_ROWS } else { usize::MAX };
     ask_at_most(engine, corpus, most_rows, time)
 }
 
 /// Asks about whole groups until `most_rows` or `time` is reached.
-fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time: Duration) -> Asked {
+fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time: Duration) -> EngineAnswers {
     let mut order: Vec<usize> = (0..corpus.groups.len()).collect();
     Random::new(1).shuffle(&mut order);
     let not_asked = |group: &Group| without(letters::NOT_ASKED, group.rows.len());
-    let mut asked = Asked { answers: corpus.groups.iter().map(not_asked).collect(), failures: Vec::new() };
+    let mut asked = EngineAnswers { answers: corpus.groups.iter().map(not_asked).collect(), failures: Vec::new() };
     let mut rows = 0;
     let start = Instant::now();
-    let most = Most { failures: engine.failures + MAX_FAILURES, lost: engine.lost + MAX_LOST.min(time) };
+    let most = AbandonLimits { failures: engine.failures + MAX_FAILURES, lost: engine.lost + MAX_LOST.min(time) };
     for index in order {
         if most.is_reached(engine) || rows >= most_rows || start.elapsed() >= time {
             break;
@@ -75,7 +75,7 @@ fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time:
         asked.answers[index] = ask_group(engine, group, most, &mut failed);
         let at = format!("{}: {}", corpus.name, group.name);
         let engine = &engine.entry.name;
-        let failure = |broken: Broken| Failure {
+        let failure = |broken: NoReply| Failure {
             engine: engine.clone(),
             at: at.clone(),
             letter: char::from(broken.letter),
@@ -88,12 +88,12 @@ fn ask_at_most(engine: &mut Engine<'_>, corpus: &Corpus, most_rows: usize, time:
 
 /// Totals of failures and lost time at which an engine is abandoned.
 #[derive(Clone, Copy)]
-struct Most {
+struct AbandonLimits {
     failures: usize,
     lost: Duration,
 }
 
-impl Most {
+impl AbandonLimits {
     fn is_reached(&self, engine: &Engine<'_>) -> bool {
         engine.failures >= self.failures || engine.lost >= self.lost
     }
@@ -105,7 +105,7 @@ fn without(letter: u8, rows: usize) -> Answers {
 }
 
 /// Asks about all rows for a robots.txt together, or about each row alone if that fails.
-fn ask_group(engine: &mut Engine<'_>, group: &Group, most: Most, failed: &mut Vec<Broken>) -> Answers {
+fn ask_group(engine: &mut Engine<'_>, group: &Group, most: AbandonLimits, failed: &mut Vec<NoReply>) -> Answers {
     if let Err(broken) = engine.load(0, &group.origin, &group.body) {
         let letter = broken.letter;
         failed.push(broken);
@@ -136,8 +136,8 @@ fn ask_row(
     engine: &mut Engine<'_>,
     group: &Group,
     question: &Question<'_>,
-    most: Most,
-    failed: &mut Vec<Broken>,
+    most: AbandonLimits,
+    failed: &mut Vec<NoReply>,
 ) -> Answers {
     if most.is_reached(engine) {
         return without(letters::NOT_ASKED, 1);
@@ -161,25 +161,25 @@ fn append(all: &mut Answers, part: Answers) {
 }
 
 /// Some dialects' verdicts on a corpus.
-pub struct Readings(pub Vec<(&'static Dialect, Vec<Vec<Reading>>)>);
+pub struct DialectVerdicts(pub Vec<(&'static Dialect, Vec<Vec<DialectVerdict>>)>);
 
-impl Readings {
+impl DialectVerdicts {
     /// Computes some dialects' verdicts.
     #[must_use]
-    pub fn new(corpus: &Corpus, dialects: &[&'static Dialect]) -> Readings {
-        Readings(dialects.iter().map(|&dialect| (dialect, corpus.readings(dialect))).collect())
+    pub fn new(corpus: &Corpus, dialects: &[&'static Dialect]) -> DialectVerdicts {
+        DialectVerdicts(dialects.iter().map(|&dialect| (dialect, corpus.readings(dialect))).collect())
     }
 
     /// Returns a dialect's verdicts, or `None` if they were not computed.
     #[must_use]
-    pub fn of(&self, dialect: &Dialect) -> Option<&[Vec<Reading>]> {
+    pub fn of(&self, dialect: &Dialect) -> Option<&[Vec<DialectVerdict>]> {
         self.0.iter().find(|(known, _)| *known == dialect).map(|(_, readings)| &**readings)
     }
 }
 
 /// Compares the answers with each dialect, by tag.
 #[must_use]
-pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &Readings) -> Vec<Score> {
+pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &DialectVerdicts) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
     for (dialect, readings) in &readings.0 {
         let first = scores.len();
@@ -201,7 +201,7 @@ pub fn scores(engine: &str, corpus: &Corpus, answers: &[Answers], readings: &Rea
 }
 
 /// Counts a row.
-fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: Reading) {
+fn count(score: &mut Score, letter: u8, line: Option<u32>, reading: DialectVerdict) {
     if letter == letters::NOT_ASKED || reading.letter == letters::NOT_ASKED {
         return;
     }
@@ -239,18 +239,18 @@ pub fn pairs(corpus: &str, all: &[(String, Vec<Answers>)]) -> Vec<Pair> {
 }
 
 /// The other side of a difference.
-pub enum Other<'o, 'e> {
+pub enum Opponent<'o, 'e> {
     /// A dialect.
     Dialect(&'static Dialect),
     /// An engine.
     Engine(&'o mut Engine<'e>),
 }
 
-impl Other<'_, '_> {
+impl Opponent<'_, '_> {
     fn letter(&mut self, case: &Case) -> Option<u8> {
         match self {
-            Other::Dialect(dialect) => Some(read(dialect, &case.body, &case.agent, &case.url).letter),
-            Other::Engine(engine) => letter_of(engine, case),
+            Opponent::Dialect(dialect) => Some(read(dialect, &case.body, &case.agent, &case.url).letter),
+            Opponent::Engine(engine) => letter_of(engine, case),
         }
     }
 }
@@ -264,7 +264,7 @@ fn letter_of(engine: &mut Engine<'_>, case: &Case) -> Option<u8> {
 
 /// Returns whether the time for minimizing is over.
 fn is_over(elapsed: Duration) -> bool {
-    elapsed >= MINIMISE_TIME
+    elapsed >= MINIMIZE_TIME
 }
 
 /// Returns whether a case is too long to be shown without complete minimization.
@@ -276,7 +276,7 @@ fn is_unfinished(elapsed: Duration, bytes: usize) -> bool {
 /// duplicate results.
 pub fn differences(
     engine: &mut Engine<'_>,
-    other: &mut Other<'_, '_>,
+    other: &mut Opponent<'_, '_>,
     corpus: &Corpus,
     rows: &[(usize, usize)],
     most: usize,
@@ -296,15 +296,15 @@ pub fn differences(
         if ours == theirs || !letters::is_verdict(ours) || !letters::is_verdict(theirs) {
             continue;
         }
-        let case = minimise(case, &mut |case| {
+        let case = minimize(case, &mut |case| {
             !is_over(start.elapsed()) && letter_of(engine, case) == Some(ours) && other.letter(case) == Some(theirs)
         });
         if is_unfinished(start.elapsed(), case.body.len()) {
             break;
         }
         let (against, is_engine) = match &other {
-            Other::Dialect(dialect) => (dialect.as_str().to_owned(), false),
-            Other::Engine(engine) => (engine.entry.name.clone(), true),
+            Opponent::Dialect(dialect) => (dialect.as_str().to_owned(), false),
+            Opponent::Engine(engine) => (engine.entry.name.clone(), true),
         };
         let by = |dialect: &&'static Dialect| {
             let letter = read(dialect, &case.body, &case.agent, &case.url).letter;
@@ -362,7 +362,7 @@ pub fn run(entries: &[&Entry], corpora: &[Corpus], time: Duration, writer: &mut 
         eprintln!("{}: {} rows", corpus.name, corpus.rows());
         let (name, about) = (corpus.name.to_owned(), corpus.about.clone());
         writer.write(&Record::Corpus(CorpusRecord { corpus: name, about, rows: corpus.rows() }))?;
-        let readings = Readings::new(corpus, &dialects_for(corpus, entries));
+        let readings = DialectVerdicts::new(corpus, &dialects_for(corpus, entries));
         let next = AtomicUsize::new(0);
         let done = Mutex::new((&mut *writer, Vec::new()));
         let work = || -> Result<(), String> {
@@ -408,7 +408,12 @@ fn dialects_for(corpus: &Corpus, entries: &[&Entry]) -> Vec<&'static Dialect> {
 }
 
 /// Asks an engine about a corpus. Returns its answers and all records except the corpus and pairs.
-fn run_engine(entry: &Entry, corpus: &Corpus, readings: &Readings, time: Duration) -> (Vec<Answers>, Vec<Record>) {
+fn run_engine(
+    entry: &Entry,
+    corpus: &Corpus,
+    readings: &DialectVerdicts,
+    time: Duration,
+) -> (Vec<Answers>, Vec<Record>) {
     let mut engine = Engine::new(entry);
     let start = Instant::now();
     let asked = ask(&mut engine, corpus, time);
@@ -432,7 +437,7 @@ fn run_engine(entry: &Entry, corpus: &Corpus, readings: &Readings, time: Duratio
     if let Some(expected) = readings.of(claimed) {
         let expected = expected.iter().map(|readings| readings.iter().map(|reading| reading.letter).collect());
         let rows = differing(&asked.answers, expected);
-        let found = differences(&mut engine, &mut Other::Dialect(claimed), corpus, &rows, MAX_EXAMPLES);
+        let found = differences(&mut engine, &mut Opponent::Dialect(claimed), corpus, &rows, MAX_EXAMPLES);
         records.extend(found.into_iter().map(Record::Difference));
     }
     let (took, small) = (took.as_secs_f64(), start.elapsed().as_secs_f64());
@@ -475,7 +480,7 @@ mod tests {
     fn minimizing_stops_at_its_limits() {
         let nanosecond = Duration::from_nanos(1);
         for (elapsed, over) in
-            [(MINIMISE_TIME - nanosecond, false), (MINIMISE_TIME, true), (MINIMISE_TIME + nanosecond, true)]
+            [(MINIMIZE_TIME - nanosecond, false), (MINIMIZE_TIME, true), (MINIMIZE_TIME + nanosecond, true)]
         {
             assert_eq!(is_over(elapsed), over, "{elapsed:?}");
             for (bytes, is_long) in
@@ -489,7 +494,7 @@ mod tests {
     #[test]
     fn unasked_rows_do_not_count() {
         let mut score = Score::default();
-        let reading = Reading { letter: b'D', line: Some(3) };
+        let reading = DialectVerdict { letter: b'D', line: Some(3) };
         for (letter, line) in
             [(b'D', Some(3)), (b'A', Some(0)), (b'U', None), (b'T', None), (b'N', None), (b'D', Some(4)), (b'D', None)]
         {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::support::told;
+use crate::support::result_of;
 
 /// Returns the folder `bench`.
 fn bench() -> PathBuf {
@@ -80,7 +80,7 @@ fn listed_programs_and_program_files_agree() {
 
 #[test]
 fn urllib_engine_decides_the_suite() {
-    let (code, text) = told(&judge(&["try", "urllib"]));
+    let (code, text) = result_of(&judge(&["try", "urllib"]));
     if text.contains("is absent") {
         println!("not tested, because Python is absent: {text}");
         return;
@@ -90,8 +90,16 @@ fn urllib_engine_decides_the_suite() {
 
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("run");
-    let (code, text) =
-        told(&judge(&["run", "--only", "urllib", "--verdicts", "--corpora", "suite", "-o", output.to_str().unwrap()]));
+    let (code, text) = result_of(&judge(&[
+        "run",
+        "--only",
+        "urllib",
+        "--verdicts",
+        "--corpora",
+        "suite",
+        "-o",
+        output.to_str().unwrap(),
+    ]));
     assert_eq!(code, Some(0), "{text}");
     let records = std::fs::read_to_string(output.join("run.jsonl")).unwrap();
     let records: Vec<Value> = records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -121,7 +129,7 @@ fn available_engines_follow_the_protocol() {
     let mut tried = 0;
     for entry in &entries() {
         let name = name(entry);
-        let (code, text) = told(&judge(&["try", name]));
+        let (code, text) = result_of(&judge(&["try", name]));
         if text.contains(" is absent: ") {
             println!("not tested: {}", text.trim());
             continue;

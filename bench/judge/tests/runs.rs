@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::support::{Folder, told};
+use crate::support::{Folder, result_of};
 
 /// Returns the records of a run.
 fn records(folder: &Path) -> Vec<Value> {
@@ -34,7 +34,7 @@ fn engine_failures_are_recorded_and_do_not_stop_the_run() {
     let modes = ["hang", "child", "crash", "garbage", "few", "endless", "memory", "silent", "wrong", "honest"];
     let folder = Folder::new(&modes);
     let output = run(&folder, "out", &FEW);
-    let (code, text) = told(&output);
+    let (code, text) = result_of(&output);
     // Only the engine that never replies to `hello` is not measured.
     assert_eq!(code, Some(1), "{text}");
     let records = records(&folder.path().join("out"));
@@ -65,7 +65,7 @@ fn engine_failures_are_recorded_and_do_not_stop_the_run() {
 #[test]
 fn refused_files_are_not_process_failures() {
     let folder = Folder::new(&["refuse"]);
-    let (code, text) = told(&run(&folder, "out", &["--verdicts", "--corpora", "suite"]));
+    let (code, text) = result_of(&run(&folder, "out", &["--verdicts", "--corpora", "suite"]));
     assert_eq!(code, Some(0), "{text}");
     let records = records(&folder.path().join("out"));
     let found = letters(&records, "refuse");
@@ -82,7 +82,7 @@ fn false_speed_claims_are_void() {
     let folder = Folder::new(&modes);
     let few =
         ["--speed", "--models", "decide,fresh", "--inputs", "small", "--rounds", "1", "--time", "60", "--no-real"];
-    let (code, text) = told(&run(&folder, "out", &few));
+    let (code, text) = result_of(&run(&folder, "out", &few));
     assert_eq!(code, Some(0), "{text}");
     let records = records(&folder.path().join("out"));
     for (mode, model, void) in [
@@ -114,7 +114,7 @@ fn false_speed_claims_are_void() {
 #[test]
 fn children_that_leave_the_group_end_with_the_run() {
     let folder = Folder::new(&["daemon"]);
-    let (code, text) = told(&run(&folder, "out", &FEW));
+    let (code, text) = result_of(&run(&folder, "out", &FEW));
     assert_eq!(code, Some(0), "{text}");
     let process = std::fs::read_to_string(folder.path().join("daemon.pid")).unwrap();
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
@@ -127,7 +127,7 @@ fn engine_output_contains_no_terminal_controls() {
     for output in [run(&folder, "out", &FEW), folder.judge(&["try", "escape"])] {
         let is_obeyed = |byte: &u8| byte.is_ascii_control() && !b"\n\t".contains(byte);
         let found: Vec<&u8> = output.stdout.iter().chain(&output.stderr).filter(|byte| is_obeyed(byte)).collect();
-        assert!(found.is_empty(), "{found:?} in {}", told(&output).1.escape_debug());
+        assert!(found.is_empty(), "{found:?} in {}", result_of(&output).1.escape_debug());
         assert!(!output.stdout.is_empty() || !output.stderr.is_empty());
     }
     let records = std::fs::read_to_string(folder.path().join("out/run.jsonl")).unwrap();
@@ -140,12 +140,12 @@ fn reports_cover_complete_and_killed_runs() {
     let file = folder.path().join("engines.toml");
     let absent = "[[engine]]\nname = \"ghost\"\ndialect = \"own\"\nneeds = [\"no-such-program\"]\nrun = [\"x\"]\n";
     std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + absent).unwrap();
-    assert_eq!(told(&run(&folder, "out", &FEW)).0, Some(0));
+    assert_eq!(result_of(&run(&folder, "out", &FEW)).0, Some(0));
     let out = folder.path().join("out");
     let report = || {
         let judge = env!("CARGO_BIN_EXE_reptile-judge");
         let output = std::process::Command::new(judge).arg("report").arg(&out).output().unwrap();
-        assert_eq!(told(&output).0, Some(0), "{}", told(&output).1);
+        assert_eq!(result_of(&output).0, Some(0), "{}", result_of(&output).1);
         (
             std::fs::read_to_string(out.join("report.md")).unwrap(),
             std::fs::read_to_string(out.join("report.html")).unwrap(),
@@ -175,12 +175,12 @@ fn reports_cover_complete_and_killed_runs() {
 #[test]
 fn differences_between_two_engines_are_minimized() {
     let folder = Folder::new(&["honest", "wrong"]);
-    let (code, text) = told(&folder.judge(&["compare", "honest", "wrong", "--corpora", "suite"]));
+    let (code, text) = result_of(&folder.judge(&["compare", "honest", "wrong", "--corpora", "suite"]));
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("rows differ\n"), "{text}");
     // The planted fault: every path that contains the letter x is disallowed.
     assert!(text.contains("\n  https://a.example/x for "), "{text}");
-    let (code, text) = told(&folder.judge(&["compare", "honest", "honest", "--corpora", "suite"]));
+    let (code, text) = result_of(&folder.judge(&["compare", "honest", "honest", "--corpora", "suite"]));
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("suite: 0 of "), "{text}");
 }
@@ -196,9 +196,9 @@ allow = { output = "yes" }
 disallow = { output = "no" }
 "#;
     std::fs::write(folder.path().join("engines.toml"), text).unwrap();
-    let (code, text) = told(&folder.judge(&["try", "grep"]));
+    let (code, text) = result_of(&folder.judge(&["try", "grep"]));
     assert!(text.contains("grep: ") && code == Some(0), "{text}");
-    assert_eq!(told(&run(&folder, "out", &FEW)).0, Some(0));
+    assert_eq!(result_of(&run(&folder, "out", &FEW)).0, Some(0));
     let records = records(&folder.path().join("out"));
     let found = letters(&records, "grep");
     assert_eq!(found.len(), 20);
@@ -219,7 +219,7 @@ fn wrong_arguments_are_described() {
         (&["compare", "honest", "nobody"], "no engine nobody"),
         (&["try", "nobody"], "no engine nobody, but honest"),
     ] {
-        let (code, text) = told(&folder.judge(arguments));
+        let (code, text) = result_of(&folder.judge(arguments));
         assert_eq!(code, Some(2), "{text}");
         assert!(text.contains(fault), "{arguments:?}: {text}");
     }

@@ -1,10 +1,10 @@
 //! `try` and `engines`: the message for each fault of an engine.
 
-use crate::support::{Folder, told};
+use crate::support::{Folder, result_of};
 
 #[test]
 fn honest_engines_have_no_faults() {
-    let (code, text) = told(&Folder::new(&["honest"]).judge(&["try", "honest"]));
+    let (code, text) = result_of(&Folder::new(&["honest"]).judge(&["try", "honest"]));
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("bench open is skipped: nothing like it"), "{text}");
     assert!(text.contains(" 0 faults"), "{text}");
@@ -30,7 +30,7 @@ fn faults_are_described() {
     // In parallel, because most of them wait for replies that never come.
     let found: Vec<_> = std::thread::scope(|scope| {
         let folder = &folder;
-        let run = |mode: &'static str| scope.spawn(move || told(&folder.judge(&["try", mode])));
+        let run = |mode: &'static str| scope.spawn(move || result_of(&folder.judge(&["try", mode])));
         let threads = cases.map(|(mode, _)| run(mode));
         threads.map(|thread| thread.join().unwrap()).into()
     });
@@ -47,12 +47,12 @@ fn absent_engines_are_listed_with_the_missing_requirement() {
     let text = std::fs::read_to_string(&file).unwrap();
     let absent = "[[engine]]\nname = \"ghost\"\ndialect = \"own\"\nneeds = [\"no-such-program\"]\nrun = [\"x\"]\n";
     std::fs::write(&file, text + absent).unwrap();
-    let (code, text) = told(&folder.judge(&["engines"]));
+    let (code, text) = result_of(&folder.judge(&["engines"]));
     assert!(text.contains("honest\tpresent\trfc9309\thonest 1, Python\n"), "{text}");
     assert!(text.contains("silent\tbroken\trfc9309\tno reply within 0.5 s\n"), "{text}");
     assert!(text.contains("ghost\tabsent\town\tno program no-such-program\n"), "{text}");
     assert_eq!(code, Some(1), "{text}");
-    let (code, text) = told(&folder.judge(&["try", "ghost"]));
+    let (code, text) = result_of(&folder.judge(&["try", "ghost"]));
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("ghost is absent: no program no-such-program"), "{text}");
 }

@@ -21,7 +21,7 @@ use reptile_bench::{
 use reptile_compiler::automaton::Strategy;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::FormatError;
-use reptile_engine::set::{Agent, Found as LookedUp, Set};
+use reptile_engine::set::{Agent, Lookup, Set};
 use reptile_engine::url::split;
 use reptile_engine::verdict::Verdict;
 
@@ -221,7 +221,7 @@ fn steps(set: &Path, urls: &Path) -> Result<(), Box<dyn Error>> {
     let known_together = |urls: &[&[u8]]| {
         let mut known = 0;
         set.look_up_all(std::slice::from_ref(&agent), urls.iter().copied(), |_, found| {
-            known += usize::from(matches!(found, LookedUp::Policy(..)));
+            known += usize::from(matches!(found, Lookup::Policy(..)));
             Ok::<_, FormatError>(())
         })?;
         Ok(known)

@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 /// Returns the product tokens that an agent obeys, in words.
 fn chain(agent: &Resolved) -> String {
     let mut names: Vec<String> = agent.tokens.iter().map(|token| printable(token)).collect();
-    names.extend(agent.honours_default_group.then(|| "*".to_owned()));
+    names.extend(agent.honors_default_group.then(|| "*".to_owned()));
     if names.is_empty() { "nothing: it obeys no robots.txt".to_owned() } else { names.join(" > ") }
 }
 

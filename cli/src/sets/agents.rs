@@ -206,7 +206,7 @@ pub fn agents_for(
     let agents = agents_under(dialect, specs)?;
     // The files are read only for a name that looks like a mistake.
     refuse_mistakes(specs, exact, |name| {
-        let token = Resolved { honours_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
+        let token = Resolved { honors_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
         let is_named =
             |body| matches!(choose(&parse(body, dialect, &Bump::new()), dialect, &token).by, ChosenBy::Token(_));
         bodies.iter().any(|&body| is_named(body))
@@ -251,7 +251,7 @@ mod tests {
         Resolved {
             name: agent.crawler().to_string(),
             tokens: agent.tokens().map(<[u8]>::to_vec).collect(),
-            honours_default_group: agent.honours_default_group(),
+            honors_default_group: agent.honors_default_group(),
         }
     }
 

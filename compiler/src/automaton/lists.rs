@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANK, Ranks, kind_of};
 
-use super::trie::Way;
+use super::trie::TriePathState;
 use super::wildcard::Segment;
 use super::{Builder, merge};
 use crate::limits::{MAX_SEGMENTS_JOINED, MAX_SOURCES_ASKED, MAX_TEXT_BETWEEN, MAX_TRANSITIONS_PER_BYTE_JOINED};
@@ -37,9 +37,9 @@ impl<'l> Builder<'l> {
     /// automata that began earlier and may still matter.
     ///
     /// Returns whether the lists changed.
-    pub(super) fn begin_on_way(&mut self, way: &mut Way, rules: Range<usize>, depth: usize) -> bool {
+    pub(super) fn begin_on_way(&mut self, way: &mut TriePathState, rules: Range<usize>, depth: usize) -> bool {
         if way.wildcards_best[0] >= way.accepted[0] && way.wildcards_best[1] >= way.accepted[1] {
-            *way = Way { accepted: way.accepted, ..Way::START };
+            *way = TriePathState { accepted: way.accepted, ..TriePathState::START };
         }
         let kind = kind_of(self.rules[rules.start].rank) as usize;
         let left_out = self.left_out(way, rules.clone(), depth + 1);
@@ -102,7 +102,7 @@ impl<'l> Builder<'l> {
     /// They do not if, whenever one of the rules matches, another rule of its kind also matches, either accepted
     /// earlier or after a wildcard that verdicts need, and no rule of the other kind on the path ranks between the two.
     /// Returns the first and last rank between which no such rule may occur, or `None` if verdicts need the automaton.
-    fn left_out(&self, way: &Way, rules: Range<usize>, offset: usize) -> Option<(u32, u32)> {
+    fn left_out(&self, way: &TriePathState, rules: Range<usize>, offset: usize) -> Option<(u32, u32)> {
         // A fallback pattern is tried on any path.
         if !self.fallbacks.is_empty() || way.needs_all {
             return None;
@@ -134,7 +134,7 @@ impl<'l> Builder<'l> {
     ///
     /// The state accepts the ranks on the path so far, and `at_end` if the path ends there. Returns whether this
     /// changed at this state.
-    pub(super) fn need_all(&self, way: &mut Way, at_end: Ranks) -> bool {
+    pub(super) fn need_all(&self, way: &mut TriePathState, at_end: Ranks) -> bool {
         let difference = |other: usize| {
             let between = way.between[1 - other];
             [way.accepted, at_end].iter().any(|ranks| makes_difference(way, other, ranks[other], between))
@@ -146,7 +146,7 @@ impl<'l> Builder<'l> {
 
     /// Tries to join the automaton for the segments after some trie text with its predecessor in the list. The result
     /// begins where the earlier one does. Returns `None` unless they can be *joined*.
-    fn join(&mut self, way: &Way, segments: &[Segment<'l>], text: &[u8]) -> Option<(u32, &'l [Segment<'l>])> {
+    fn join(&mut self, way: &TriePathState, segments: &[Segment<'l>], text: &[u8]) -> Option<(u32, &'l [Segment<'l>])> {
         let before = self.sources.last().filter(|source| way.wildcard == Some(source.wildcard))?;
         let between = text.get(self.draft.wildcards[before.wildcard as usize].from as usize..)?;
         // Joining copies no more than already exists, and copies few transitions from suffixes, so construction stays
@@ -179,6 +179,6 @@ impl<'l> Builder<'l> {
 
 /// Returns whether a rule that may match has a rank in the given range. Considers the best accepted rule (no other
 /// accepted rule matters), and all rules after wildcards.
-fn makes_difference(way: &Way, kind: usize, accepted: u32, (first, last): (u32, u32)) -> bool {
+fn makes_difference(way: &TriePathState, kind: usize, accepted: u32, (first, last): (u32, u32)) -> bool {
     first < last && ((first..last).contains(&accepted) || way.wildcards_best[kind] < last)
 }

@@ -7,19 +7,19 @@ use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCAR
 use super::{Builder, BuiltRule, accept, merge};
 
 /// Rules that share the first `depth` bytes, and the index of the state to build for them.
-struct Open {
+struct OpenState {
     state: usize,
     start: usize,
     end: usize,
     depth: usize,
-    way: Way,
+    way: TriePathState,
     /// How many of the builder's `sources` are on the path to the state.
     sources: usize,
 }
 
 /// The ranks accepted and automata begun on the path through the trie to a state.
 #[derive(Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct TriePathState {
     /// The best accepted ranks.
     pub(super) accepted: Ranks,
     /// The wildcard automaton that began last; its list continues with the others.
@@ -35,8 +35,8 @@ pub(super) struct Way {
     pub(super) needs_all: bool,
 }
 
-impl Way {
-    pub(super) const START: Way = Way {
+impl TriePathState {
+    pub(super) const START: TriePathState = TriePathState {
         accepted: NO_RANKS,
         wildcard: None,
         wildcards_best: NO_RANKS,
@@ -57,15 +57,15 @@ impl<'l> Builder<'l> {
         }
         self.draft.has_trie = true;
         let mut children = Vec::new();
-        let mut open = vec![Open {
+        let mut open = vec![OpenState {
             state: self.new_state(),
             start: 0,
             end: self.rules.len(),
             depth: 0,
-            way: Way::START,
+            way: TriePathState::START,
             sources: 0,
         }];
-        while let Some(Open { mut state, mut start, end, mut depth, mut way, sources }) = open.pop() {
+        while let Some(OpenState { mut state, mut start, end, mut depth, mut way, sources }) = open.pop() {
             self.sources.truncate(sources);
             let mut label = self.common(start, end, depth);
             depth += label.len();
@@ -98,7 +98,7 @@ impl<'l> Builder<'l> {
                 } else {
                     let child = self.new_state();
                     children.push((byte, child as u32));
-                    open.push(Open { state: child, start, end: run_end, depth: depth + 1, way, sources });
+                    open.push(OpenState { state: child, start, end: run_end, depth: depth + 1, way, sources });
                 }
                 start = run_end;
             }
@@ -118,7 +118,7 @@ impl<'l> Builder<'l> {
 
     /// Adds the ranks that a state accepts to those on the path to it. Returns the ranks accepted if the path ends
     /// there.
-    fn accept_on_way(&mut self, state: usize, way: &mut Way, here: Ranks, at_end: Ranks) -> Ranks {
+    fn accept_on_way(&mut self, state: usize, way: &mut TriePathState, here: Ranks, at_end: Ranks) -> Ranks {
         let before = way.accepted;
         merge(&mut way.accepted, here);
         let state = &mut self.draft.states[state];
@@ -147,7 +147,7 @@ impl<'l> Builder<'l> {
     }
 
     /// Sets the flags for the verdict when a walk ends in a trie state (*settled*).
-    fn pass(&mut self, state: usize, way: &Way) {
+    fn pass(&mut self, state: usize, way: &TriePathState) {
         let state = &mut self.draft.states[state];
         let smaller = |ranks: Ranks| ranks[0].min(ranks[1]);
         state.disallows = way.accepted[1] < way.accepted[0];

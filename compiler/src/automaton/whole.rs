@@ -43,7 +43,7 @@ impl<'l> Builder<'l> {
         if text > MAX_WHOLE_DFA_PATTERN_BYTES {
             return false;
         }
-        let Some(dfa) = determinise(&self.rules) else { return false };
+        let Some(dfa) = determinize(&self.rules) else { return false };
         let Ok(start) = dfa.start_state(&start::Config::new().anchored(Anchored::Yes)) else { return false };
         self.draft.has_trie = true;
         let mut state_of: HashMap<StateID, usize> = HashMap::from([(start, self.new_state())]);
@@ -81,7 +81,7 @@ impl<'l> Builder<'l> {
     }
 }
 
-fn determinise(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
+fn determinize(rules: &[BuiltRule<'_>]) -> Option<dense::DFA<Vec<u32>>> {
     let any_run =
         || Hir::repetition(Repetition { min: 0, max: None, greedy: false, sub: Box::new(Hir::dot(Dot::AnyByte)) });
     let pattern = |rule: &BuiltRule<'_>| {

@@ -9,10 +9,8 @@ use std::ops::Range;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use reptile_engine::format::automaton::{
-    MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton, start_of, write_fingerprints,
-};
-use reptile_engine::platform::Fingerprints;
+use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, State, WildcardAutomaton};
+use reptile_engine::format::fingerprints::fingerprints_of;
 
 use super::{Builder, accept, merge};
 use crate::limits::{MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
@@ -39,7 +37,7 @@ struct Node {
     children: Range<u32>,
     /// The failure link: the longest proper suffix that is also a prefix of a segment.
     fail: u32,
-    /// The index of this node's [`Found`], or [`NOTHING`].
+    /// The index of this node's [`NodeOutput`], or [`NO_OUTPUT_INDEX`].
     found: u32,
     /// Its transitions in [`Lists::merged`], if its failure link is not the root. Otherwise its transitions lead only
     /// to its children.
@@ -52,7 +50,7 @@ struct Node {
 
 /// The ranks and automata for the segments that end at a node.
 #[derive(Clone, Copy)]
-struct Found<'l> {
+struct NodeOutput<'l> {
     accept: Ranks,
     accept_at_end: Ranks,
     wildcards: &'l [(u8, u32)],
@@ -60,14 +58,14 @@ struct Found<'l> {
 
 const ROOT: u32 = 0;
 
-/// The index of a node without a [`Found`].
-const NOTHING: u32 = u32::MAX;
+/// The index of a node without a [`NodeOutput`].
+const NO_OUTPUT_INDEX: u32 = u32::MAX;
 
 /// Lists that are refilled for each automaton, and reused so that many small automata need no allocations.
 #[derive(Default)]
 pub(super) struct Scratch<'l> {
     segments: Vec<Segment<'l>>,
-    found: Vec<Found<'l>>,
+    found: Vec<NodeOutput<'l>>,
     pub(super) lists: Lists,
 }
 
@@ -264,7 +262,8 @@ impl<'l> Builder<'l> {
                 merge(&mut best, self.draft.wildcards[wildcard as usize].best);
             }
         }
-        let fingerprints = fingerprints(segments, self.arena);
+        let texts = segments.iter().map(|segment| segment.text);
+        let fingerprints = self.arena.alloc_with(|| fingerprints_of(texts));
         self.scratch.tree(segments, self.arena);
         let linked = self.scratch.link(self.arena, limit(self.scratch.lists.nodes.len()));
         self.work += self.scratch.lists.nodes.len() + self.scratch.lists.merged.len();
@@ -290,7 +289,7 @@ impl<'l> Builder<'l> {
             let start = nodes[index as usize].depth;
             loop {
                 let node = &nodes[index as usize];
-                let is_idle = node.found == NOTHING && node.fail == ROOT && !node.is_fail;
+                let is_idle = node.found == NO_OUTPUT_INDEX && node.fail == ROOT && !node.is_fail;
                 if !is_idle || node.children.len() != 1 || node.depth - start >= 255 {
                     return index;
                 }
@@ -328,7 +327,7 @@ impl<'l> Builder<'l> {
         self.draft.states.reserve(runs.len());
         for &(start, end) in &*runs {
             let (first, last) = (&nodes[start as usize], &nodes[end as usize]);
-            let found = found.get(last.found as usize).copied().unwrap_or(FOUND_NOTHING);
+            let found = found.get(last.found as usize).copied().unwrap_or(NO_OUTPUT);
             self.draft.states.push(State {
                 label: &segments[last.segments.start as usize].text[first.depth as usize..last.depth as usize],
                 accept: found.accept,
@@ -357,18 +356,7 @@ fn sort(segments: &mut [Segment<'_>]) {
     }
 }
 
-/// Returns fingerprints for the segments' first bytes.
-fn fingerprints<'l>(segments: &[Segment<'_>], arena: &'l Bump) -> &'l Fingerprints {
-    // The segments are sorted, and therefore their starts are too.
-    let starts = || segments.iter().map(|segment| start_of(segment.text));
-    let is_new = |(index, start): &(usize, &[u8])| *index == 0 || !segments[index - 1].text.starts_with(start);
-    let runs = || starts().enumerate().filter(is_new).map(|(_, start)| start);
-    let tables = arena.alloc([0; size_of::<Fingerprints>()]);
-    write_fingerprints(tables, runs(), runs().count());
-    tables
-}
-
-const FOUND_NOTHING: Found<'static> = Found { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };
+const NO_OUTPUT: NodeOutput<'static> = NodeOutput { accept: NO_RANKS, accept_at_end: NO_RANKS, wildcards: &[] };
 
 fn as_usize(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
@@ -382,7 +370,7 @@ impl<'l> Scratch<'l> {
             depth,
             children: 0..0,
             fail: ROOT,
-            found: NOTHING,
+            found: NO_OUTPUT_INDEX,
             transitions: 0..0,
             byte,
             is_fail: false,
@@ -404,7 +392,7 @@ impl<'l> Scratch<'l> {
                     (branch - 1, wildcard)
                 });
                 let wildcards = arena.alloc_slice_fill_iter(wildcards);
-                found.push(Found { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
+                found.push(NodeOutput { accept: segment.accept, accept_at_end: segment.accept_at_end, wildcards });
                 start += 1;
             }
             let first_child = nodes.len() as u32;
@@ -423,7 +411,7 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Sets the failure links. Merges each node's transitions and [`Found`] with its failure link's, so that a walk
+    /// Sets the failure links. Merges each node's transitions and [`NodeOutput`] with its failure link's, so that a walk
     /// follows one transition per byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;

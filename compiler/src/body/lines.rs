@@ -25,14 +25,14 @@ pub(crate) fn line_of<'b>(
     dialect: &Dialect,
     note: &mut impl FnMut(DiagnosticKind),
 ) -> Option<Line<'b>> {
-    recognise::<true>(line, memchr(b'#', line), dialect.nul_ends_line, dialect, note)
+    recognize::<true>(line, memchr(b'#', line), dialect.nul_ends_line, dialect, note)
 }
 
 /// Recognizes a line like [`line_of`], but its comment begins at `comment`.
 ///
 /// `nul_ends_line` may be false if there is no NUL. Without `NOTES` some diagnostics are left out, which is faster.
 #[inline]
-pub(super) fn recognise<'b, const NOTES: bool>(
+pub(super) fn recognize<'b, const NOTES: bool>(
     line: &'b [u8],
     comment: Option<usize>,
     nul_ends_line: bool,
@@ -74,14 +74,14 @@ pub(super) fn recognise<'b, const NOTES: bool>(
         note(DiagnosticKind::NoSeparator);
         return None;
     }
-    let recognised = match dialect.key_matching {
+    let recognized = match dialect.key_matching {
         KeyMatching::PrefixesAndTypos => key_by_prefix(key),
         KeyMatching::Exact => key_by_name(key),
     };
-    if recognised.is_none() {
+    if recognized.is_none() {
         note(DiagnosticKind::UnknownKey);
     }
-    Some(recognised.map_or(Line::Other(key, value), |known| known.with(key, value)))
+    Some(recognized.map_or(Line::Other(key, value), |known| known.with(key, value)))
 }
 
 /// Returns the key of a line and the offset of its colon, if the line is in the usual form: a spelling that every

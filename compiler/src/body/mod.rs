@@ -21,7 +21,7 @@ use reptile_engine::verdict::RuleKind;
 pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 pub use self::html::is_html;
 pub use self::lines::Lines;
-use self::lines::recognise;
+use self::lines::recognize;
 pub(crate) use self::lines::{Line, line_of};
 use crate::dialect::{BlankLine, BodyLimit, Dialect, RuleBytes, RuleStart};
 
@@ -185,12 +185,12 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
         line_count += 1;
         let number = line_count;
         let note = &mut |kind| visitor.diagnostic(number, kind);
-        let recognised = if V::WANTS_ALL {
-            recognise::<true>(line, comment, nul_ends_line, dialect, note)
+        let recognized = if V::WANTS_ALL {
+            recognize::<true>(line, comment, nul_ends_line, dialect, note)
         } else {
-            recognise::<false>(line, comment, nul_ends_line, dialect, note)
+            recognize::<false>(line, comment, nul_ends_line, dialect, note)
         };
-        match recognised {
+        match recognized {
             Some(Line::Agent(value)) => {
                 group_count += u32::from(!takes_agents);
                 visitor.agent(value, !takes_agents);
@@ -210,7 +210,7 @@ pub(crate) fn read<'b, V: Visitor<'b>>(body: &'b [u8], dialect: &Dialect, visito
                 (takes_rules, takes_agents) = (false, false);
             }
             Some(Line::Sitemap(key, value) | Line::Other(key, value)) => {
-                let is_sitemap = matches!(recognised, Some(Line::Sitemap(..)));
+                let is_sitemap = matches!(recognized, Some(Line::Sitemap(..)));
                 let kind = is_sitemap.then_some(DirectiveKind::Sitemap);
                 let group = takes_rules.then(|| group_count - 1);
                 if dialect.crawl_delay_ends_agents && directives::kind_of(key) == DirectiveKind::CrawlDelay {

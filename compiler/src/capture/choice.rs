@@ -1,135 +1,34 @@
-//! Chooses between an origin's captures by their times, regardless of the order in which they arrive.
+//! An origin's captures, for a set by time or another set. The order in which they arrive does not matter.
 
 use reptile_engine::format::TooLarge;
-use reptile_engine::verdict::{Cause, PolicySource};
 
+use super::Time;
+use super::latest::{Decision, KeptCapture, LatestCaptures};
 use super::profile::{Outcome, Profile};
-use super::stored::UNKNOWN_BODY;
 use super::timeline::AllCaptures;
-use super::{Capture, DAY, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
-
-/// The data that a builder keeps about a capture, for comparison with others for its origin.
-///
-/// The greater of two captures counts. A later fetch is greater, and a known time is greater than an unknown one. At
-/// the same time a capture with rules is greater, and then the content decides, so that input order never matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KeptCapture {
-    /// The fetch time.
-    pub time: Option<Time>,
-    /// The outcome of the capture by itself.
-    pub outcome: Outcome,
-    /// A number that depends only on the body.
-    pub body_hash: u64,
-    /// The `max-age` in seconds.
-    pub max_age: Option<u32>,
-    /// The response status, for reports.
-    pub status: Option<u16>,
-    /// The caller's number for the rules; the same for equal bodies.
-    pub rules: u32,
-}
-
-impl KeptCapture {
-    /// Creates the record for a capture with this outcome.
-    ///
-    /// `body_hash` depends only on its body, and `rules` is the caller's number for its rules.
-    #[must_use]
-    pub fn new(capture: &Capture, outcome: Outcome, body_hash: u64, rules: u32) -> KeptCapture {
-        let max_age = capture.max_age.map(|age| u32::try_from(age).unwrap_or(u32::MAX));
-        let Capture { time, status, .. } = *capture;
-        KeptCapture { time, outcome, body_hash, max_age, status, rules }
-    }
-
-    pub(crate) fn is_failure(&self) -> bool {
-        matches!(self.outcome, Outcome::Unreachable(_))
-    }
-
-    /// Returns whether only a body hash decides between two captures: both have rules and the same time.
-    fn is_tied_with(&self, other: &KeptCapture) -> bool {
-        let (own, others) = (self.body_hash, other.body_hash);
-        let have_rules = (self.outcome, other.outcome) == (Outcome::Use, Outcome::Use);
-        self.time == other.time && have_rules && own != others && own != UNKNOWN_BODY && others != UNKNOWN_BODY
-    }
-}
 
 /// The captures of one origin: those that can still count, or for a set by time all of them.
 #[derive(Clone, Debug)]
-pub struct Captures(pub(super) Kept);
+pub struct Captures(pub(super) KeptCaptures);
 
 #[derive(Clone, Debug)]
-pub(super) enum Kept {
+pub(super) enum KeptCaptures {
     Latest(LatestCaptures),
     All(AllCaptures),
 }
 
 impl Default for Captures {
     fn default() -> Captures {
-        Captures(Kept::Latest(LatestCaptures::default()))
+        Captures(KeptCaptures::Latest(LatestCaptures::default()))
     }
-}
-
-/// The captures of one origin that can still count.
-///
-/// Memory does not grow with the captures, except for failure times.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LatestCaptures {
-    /// The greatest capture.
-    pub(super) newest: Option<KeptCapture>,
-    /// Present only after a failure, which is rare. Boxed because there may be very many origins.
-    pub(super) failures: Option<Box<Failures>>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Failures {
-    /// The greatest capture with an answer, if the greatest of all is a failure.
-    pub(super) answered: Option<KeptCapture>,
-    pub(super) times: Vec<Time>,
-}
-
-/// The reason that a capture does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Discarded {
-    /// A later capture counts, or another one with the same time.
-    Superseded,
-    /// The fetch failed, and the previous answer is kept.
-    Failed,
-    /// It was fetched after the set's time.
-    TooLate,
-}
-
-impl Discarded {
-    /// Returns the text for reports.
-    #[must_use]
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Discarded::Superseded => "another one counts, by its time or by what it has",
-            Discarded::Failed => "failed, the answer before it is kept",
-            Discarded::TooLate => "fetched after the time asked for",
-        }
-    }
-}
-
-/// The combined meaning of an origin's captures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decision {
-    /// The origin's policy source.
-    pub source: PolicySource,
-    /// The number of the capture whose rules decide, if rules decide.
-    pub rules: Option<u32>,
-    /// The deciding capture.
-    pub decider: KeptCapture,
-    /// Whether the deciding capture is no longer fresh.
-    pub is_stale: bool,
-    /// A previously kept capture that does not count, and the reason.
-    pub discarded: Option<(KeptCapture, Discarded)>,
 }
 
 impl Captures {
     /// Creates an empty list. Keeps all captures if the set is `by_time`.
     #[must_use]
     pub fn new(by_time: bool) -> Captures {
-        if by_time { Captures(Kept::All(AllCaptures::default())) } else { Captures::default() }
+        if by_time { Captures(KeptCaptures::All(AllCaptures::default())) } else { Captures::default() }
     }
 
     /// Adds a capture. Returns up to two captures that can no longer count.
@@ -138,16 +37,16 @@ impl Captures {
     /// otherwise.
     pub fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
         match &mut self.0 {
-            Kept::Latest(latest) => latest.add(kept),
-            Kept::All(all) => [all.add(kept), None],
+            KeptCaptures::Latest(latest) => latest.add(kept),
+            KeptCaptures::All(all) => [all.add(kept), None],
         }
     }
 
     /// Returns whether a capture ties with one of these, so that only a body hash decides between the two.
     pub(crate) fn is_tied_with(&self, kept: &KeptCapture) -> bool {
         match &self.0 {
-            Kept::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
-            Kept::All(AllCaptures(all)) => {
+            KeptCaptures::Latest(_) => self.all().any(|own| own.is_tied_with(kept)),
+            KeptCaptures::All(AllCaptures(all)) => {
                 let place = all.binary_search_by_key(&kept.time, |own| own.time);
                 place.is_ok_and(|place| all[place].is_tied_with(kept))
             }
@@ -168,9 +67,9 @@ impl Captures {
     #[must_use]
     pub fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
         match &self.0 {
-            Kept::Latest(latest) => latest.decide(profile, at),
+            KeptCaptures::Latest(latest) => latest.decide(profile, at),
             // Captures that do not count at this time count at another.
-            Kept::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
+            KeptCaptures::All(all) => Some(Decision { discarded: None, ..all.latest().decide(profile, at)? }),
         }
     }
 
@@ -180,75 +79,13 @@ impl Captures {
     /// Returns an error if there are more than [`MAX_CAPTURES_BY_TIME`].
     pub fn check_count(&self) -> Result<(), TooLarge> {
         let found = match &self.0 {
-            Kept::Latest(_) => 0,
-            Kept::All(all) => all.0.len(),
+            KeptCaptures::Latest(_) => 0,
+            KeptCaptures::All(all) => all.0.len(),
         };
         if found <= MAX_CAPTURES_BY_TIME {
             return Ok(());
         }
         let what = "captures of an origin in a set by time";
         Err(TooLarge { what, limit: MAX_CAPTURES_BY_TIME as u64, found: found as u64 })
-    }
-}
-
-impl LatestCaptures {
-    pub(super) fn add(&mut self, kept: KeptCapture) -> [Option<KeptCapture>; 2] {
-        let is_newest = self.newest.is_none_or(|newest| kept > newest);
-        if kept.is_failure() {
-            let failures = self.failures.get_or_insert_default();
-            failures.times.extend(kept.time);
-            if !is_newest {
-                return [Some(kept), None];
-            }
-            let before = self.newest.replace(kept);
-            return match before {
-                Some(newest) if newest.is_failure() => [Some(newest), None],
-                newest => [None, std::mem::replace(&mut failures.answered, newest)],
-            };
-        }
-        let answered = self.failures.as_mut().map(|failures| &mut failures.answered);
-        if is_newest {
-            return [self.newest.replace(kept), answered.and_then(Option::take)];
-        }
-        match (answered, self.newest.is_some_and(|newest| newest.is_failure())) {
-            (Some(answered), true) if answered.is_none_or(|answered| kept > answered) => [answered.replace(kept), None],
-            _ => [Some(kept), None],
-        }
-    }
-
-    pub(super) fn decide(&self, profile: &Profile, at: Option<Time>) -> Option<Decision> {
-        let newest = self.newest?;
-        let decision = |outcome: Outcome, of: KeptCapture, discarded| {
-            let (source, rules) = match outcome {
-                Outcome::Use => (PolicySource::Rules, Some(of.rules)),
-                Outcome::Allow(cause) => (PolicySource::AllowAll(cause), None),
-                Outcome::Disallow(cause) | Outcome::Unreachable(cause) => (PolicySource::DisallowAll(cause), None),
-            };
-            Decision { source, rules, decider: of, is_stale: profile.is_stale(of.time, of.max_age, at), discarded }
-        };
-        let Outcome::Unreachable(cause) = newest.outcome else {
-            return Some(decision(newest.outcome, newest, None));
-        };
-        let failures = self.failures.as_deref();
-        let answered = failures.and_then(|failures| failures.answered);
-        let since = answered.and_then(|answered| answered.time);
-        let times = failures.map(|failures| &failures.times[..]).unwrap_or_default().iter();
-        let first_failure = times.copied().filter(|&time| since.is_none_or(|since| time > since)).min();
-        let is_over = first_failure.zip(at).is_some_and(|(first, at)| at.saturating_sub(first) > profile.patience);
-        let days = u16::try_from(profile.patience / DAY).unwrap_or(u16::MAX);
-        Some(match answered {
-            _ if is_over && !(profile.keeps_last_answer && answered.is_some()) => {
-                let discarded = answered.map(|answered| (answered, Discarded::Superseded));
-                decision(Outcome::Allow(Cause::Unreachable(days)), newest, discarded)
-            }
-            Some(answered) => {
-                let kept = decision(answered.outcome, answered, Some((newest, Discarded::Failed)));
-                let source =
-                    if answered.outcome == Outcome::Use { PolicySource::LastGoodCopy(cause) } else { kept.source };
-                // A copy may be kept past its freshness while there is no other.
-                Decision { source, is_stale: false, ..kept }
-            }
-            None => decision(Outcome::Disallow(cause), newest, None),
-        })
     }
 }

@@ -1,10 +1,12 @@
 //! Captures: robots.txt fetches, each with its status, time and relevant headers.
 //!
-//! `profile` interprets a capture by its status, redirects, errors and body ([`Profile`], [`Outcome`]). `choice`
-//! decides which of an origin's captures counts ([`Captures`]), and `timeline` when each counts, for a set by time. No
-//! code here reads a clock: the caller provides the set's time.
+//! `profile` interprets a capture by its status, redirects, errors and body ([`Profile`], [`Outcome`]). `latest`
+//! decides which of an origin's captures counts, and `timeline` when each counts, for a set by time; `choice` has
+//! [`Captures`] of either kind, and `stored` their stored form. No code here reads a clock: the caller provides the
+//! set's time.
 
 mod choice;
+mod latest;
 mod profile;
 mod stored;
 mod timeline;
@@ -14,7 +16,8 @@ use std::str::FromStr;
 
 pub use reptile_engine::verdict::Challenger;
 
-pub use self::choice::{Captures, Decision, Discarded, KeptCapture};
+pub use self::choice::Captures;
+pub use self::latest::{Decision, Discarded, KeptCapture};
 pub use self::profile::{
     ALL, COMMONCRAWL, CRAWLER_COMMONS, Effect, Freshness, GOOGLE, KOSTER_1996, NUTCH, NotText, Outcome, Profile,
     RFC9309, YANDEX,

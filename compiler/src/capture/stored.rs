@@ -1,11 +1,13 @@
 //! The stored form of captures. More captures can be added to it later.
 
-use reptile_engine::format::captures::{CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
+use reptile_engine::format::captures::StoredCaptures;
+use reptile_engine::format::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
 use reptile_engine::format::reading::Reading;
 use reptile_engine::format::timelines::{Span, Timeline};
 use reptile_engine::verdict::{Cause, PolicySource};
 
-use super::choice::{Failures, Kept, LatestCaptures};
+use super::choice::KeptCaptures;
+use super::latest::{Failures, LatestCaptures, UNKNOWN_BODY};
 use super::timeline::AllCaptures;
 use super::{Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 
@@ -44,9 +46,6 @@ impl KeptCapture {
         Some(KeptCapture { time, outcome, body_hash, max_age, status, rules: policy.unwrap_or(u32::MAX) })
     }
 }
-
-/// The hash for an unknown body.
-pub(super) const UNKNOWN_BODY: u64 = 0;
 
 impl KeptCapture {
     /// Creates a successful capture for which only the rules are known, by the caller's number.
@@ -87,7 +86,7 @@ impl Captures {
             self.forget_bodies();
         }
         let dropped = stored.all().flat_map(|&kept| self.add(kept)).flatten().collect();
-        if let (Kept::Latest(own), Kept::Latest(LatestCaptures { failures: Some(failures), .. })) =
+        if let (KeptCaptures::Latest(own), KeptCaptures::Latest(LatestCaptures { failures: Some(failures), .. })) =
             (&mut self.0, &stored.0)
         {
             own.failures.get_or_insert_default().times.extend(&failures.times);
@@ -103,8 +102,8 @@ impl Captures {
             }
         };
         match &mut self.0 {
-            Kept::All(AllCaptures(all)) => all.first_mut().into_iter().for_each(forget),
-            Kept::Latest(LatestCaptures { newest, failures }) => {
+            KeptCaptures::All(AllCaptures(all)) => all.first_mut().into_iter().for_each(forget),
+            KeptCaptures::Latest(LatestCaptures { newest, failures }) => {
                 let answered = failures.as_mut().and_then(|failures| failures.answered.as_mut());
                 newest.as_mut().into_iter().chain(answered).for_each(forget);
             }
@@ -114,8 +113,8 @@ impl Captures {
     /// Returns the kept captures.
     pub(super) fn all(&self) -> impl Iterator<Item = &KeptCapture> {
         let (all, newest, answered): (&[KeptCapture], _, _) = match &self.0 {
-            Kept::All(AllCaptures(all)) => (all, None, None),
-            Kept::Latest(LatestCaptures { newest, failures }) => {
+            KeptCaptures::All(AllCaptures(all)) => (all, None, None),
+            KeptCaptures::Latest(LatestCaptures { newest, failures }) => {
                 (&[], newest.as_ref(), failures.as_ref().and_then(|failures| failures.answered.as_ref()))
             }
         };
@@ -138,8 +137,8 @@ impl Captures {
         mut name: impl FnMut(PolicySource, Option<u32>) -> u32,
     ) -> Option<StoredCaptures> {
         let mut stored = match &self.0 {
-            Kept::Latest(latest) => StoredCaptures::History(latest.stored(decision, &mut name)?),
-            Kept::All(all) => StoredCaptures::Timeline(all.stored(profile, &mut name)?),
+            KeptCaptures::Latest(latest) => StoredCaptures::History(latest.stored(decision, &mut name)?),
+            KeptCaptures::All(all) => StoredCaptures::Timeline(all.stored(profile, &mut name)?),
         };
         for capture in stored.captures_mut() {
             capture.body_hash = if capture.is_plain() { UNKNOWN_BODY } else { capture.body_hash };
@@ -153,8 +152,8 @@ impl Captures {
     #[must_use]
     pub fn whole(&self, mut name: impl FnMut(PolicySource, Option<u32>) -> u32) -> Option<StoredCaptures> {
         Some(match &self.0 {
-            Kept::Latest(latest) => StoredCaptures::History(latest.history(true, &mut name)?),
-            Kept::All(AllCaptures(all)) => {
+            KeptCaptures::Latest(latest) => StoredCaptures::History(latest.history(true, &mut name)?),
+            KeptCaptures::All(AllCaptures(all)) => {
                 all.first()?;
                 let captures = all.iter().map(|kept| kept.stored(&mut name)).collect();
                 StoredCaptures::Timeline(Timeline { captures, spans: Vec::new() })
@@ -168,8 +167,8 @@ impl Captures {
     #[must_use]
     pub fn rules(&self) -> Option<u32> {
         let newest_answer = match &self.0 {
-            Kept::Latest(_) => self.all().find(|kept| !kept.is_failure()),
-            Kept::All(AllCaptures(all)) => all.iter().rev().find(|kept| !kept.is_failure()),
+            KeptCaptures::Latest(_) => self.all().find(|kept| !kept.is_failure()),
+            KeptCaptures::All(AllCaptures(all)) => all.iter().rev().find(|kept| !kept.is_failure()),
         };
         newest_answer.filter(|kept| kept.outcome == Outcome::Use).map(|kept| kept.rules)
     }
@@ -179,7 +178,7 @@ impl Captures {
     /// Returns `None` if the history has an outcome that this version does not know.
     #[must_use]
     pub fn from_stored(history: &CaptureHistory) -> Option<Captures> {
-        Some(Captures(Kept::Latest(LatestCaptures::from_stored(history)?)))
+        Some(Captures(KeptCaptures::Latest(LatestCaptures::from_stored(history)?)))
     }
 
     /// Reads the captures stored in a set by time, like [`Captures::from_stored`] for other sets.
@@ -188,7 +187,7 @@ impl Captures {
     #[must_use]
     pub fn from_timeline(timeline: &Timeline) -> Option<Captures> {
         let captures = timeline.captures.iter().map(|&record| KeptCapture::from_stored(record));
-        Some(Captures(Kept::All(AllCaptures(captures.collect::<Option<_>>()?))))
+        Some(Captures(KeptCaptures::All(AllCaptures(captures.collect::<Option<_>>()?))))
     }
 }
 

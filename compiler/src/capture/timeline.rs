@@ -6,7 +6,7 @@
 use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::verdict::PolicySource;
 
-use super::choice::{Failures, LatestCaptures};
+use super::latest::{Failures, LatestCaptures};
 use super::{KeptCapture, Profile, Time};
 use crate::limits::MAX_CAPTURES_BY_TIME;
 

@@ -1,17 +1,13 @@
 //! Known crawlers as data: their product tokens, and whether they obey the rules for `*`.
 //!
 //! A robots.txt cannot say this; only each operator's documentation does. A dialect lists the families that it knows. A
-//! crawler from another family has one product token, its name. [`resolve`] parses user input; [`of_name`] uses names
-//! verbatim.
-
-use std::fmt;
+//! crawler from another family has one product token, its name. [`super::resolve`] parses user input; [`of_name`] uses
+//! names verbatim.
 
 use reptile_engine::format::FormatError;
 use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::set::{Agent, Set};
-use reptile_engine::spec::{Spec, SpecError};
 
-use super::token::{TokenError, product_token};
 use super::{Dialect, Family};
 use crate::names::letters_in;
 
@@ -23,7 +19,7 @@ pub struct Crawler {
     /// The product tokens, the most specific first. A crawler without any obeys no robots.txt.
     pub tokens: &'static [&'static str],
     /// Whether the crawler obeys the rules for `*` if none of its tokens is named.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
     /// The operator.
     pub family: Family,
     /// The purposes for which it can be selected as a member of a group.
@@ -34,18 +30,18 @@ pub struct Crawler {
 
 const fn crawler(
     tokens: &'static [&'static str],
-    honours_default_group: bool,
+    honors_default_group: bool,
     family: Family,
     purposes: Purposes,
     source: &'static str,
 ) -> Crawler {
-    Crawler { name: tokens[0], tokens, honours_default_group, family, purposes, source }
+    Crawler { name: tokens[0], tokens, honors_default_group, family, purposes, source }
 }
 
 /// Creates a Google crawler that obeys no robots.txt.
 const fn free(name: &'static str, source: &'static str) -> Crawler {
     let (family, purposes) = (Family::Google, Purposes::NONE);
-    Crawler { name, tokens: &[], honours_default_group: false, family, purposes, source }
+    Crawler { name, tokens: &[], honors_default_group: false, family, purposes, source }
 }
 
 /// All known crawlers, by family.
@@ -136,7 +132,7 @@ pub struct Resolved {
     /// The product tokens, the most specific first.
     pub tokens: Vec<Vec<u8>>,
     /// Whether the agent obeys the rules for `*` if none of its tokens is named.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
 }
 
 impl Resolved {
@@ -144,11 +140,12 @@ impl Resolved {
     ///
     /// It obeys the default group if no group names it.
     ///
-    /// For conformance tests, because the reference uses names verbatim. Parse user input with [`resolve`].
+    /// For conformance tests, because the reference uses names verbatim. Parse user input with
+    /// [`resolve`](super::resolve::resolve).
     #[must_use]
     pub fn verbatim(token: &[u8]) -> Resolved {
         let name = String::from_utf8_lossy(token).into_owned();
-        Resolved { name, tokens: vec![token.to_vec()], honours_default_group: true }
+        Resolved { name, tokens: vec![token.to_vec()], honors_default_group: true }
     }
 
     /// Looks the agent up in a set.
@@ -157,40 +154,7 @@ impl Resolved {
     /// Returns an error if the set's agent table is damaged.
     pub fn look_up<D: AsRef<[u8]>>(&self, set: &Set<D>) -> Result<Agent, FormatError> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
-        set.agent_chain(&tokens, self.honours_default_group)
-    }
-}
-
-/// The reason that a string names no agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ResolveError {
-    /// The syntax is invalid.
-    Spec(SpecError),
-    /// A name is not a product token.
-    Token(TokenError),
-}
-
-impl fmt::Display for ResolveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ResolveError::Spec(error) => error.fmt(f),
-            ResolveError::Token(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ResolveError {}
-
-impl From<SpecError> for ResolveError {
-    fn from(error: SpecError) -> ResolveError {
-        ResolveError::Spec(error)
-    }
-}
-
-impl From<TokenError> for ResolveError {
-    fn from(error: TokenError) -> ResolveError {
-        ResolveError::Token(error)
+        set.agent_chain(&tokens, self.honors_default_group)
     }
 }
 
@@ -209,57 +173,6 @@ pub fn read_as<'n>(name: &'n str, dialect: &Dialect) -> Option<&'n str> {
     name.get(..read.len()).filter(|_| is_known && read.len() < name.len())
 }
 
-/// Resolves a known crawler's name like [`of_name`], but with product tokens as the dialect reads them from a
-/// user-agent line.
-fn of_known(name: &str, dialect: &Dialect) -> Resolved {
-    let mut agent = of_name(name.as_bytes(), dialect);
-    for token in &mut agent.tokens {
-        token.truncate(dialect.token_syntax.token_of(token).len());
-    }
-    agent.tokens.retain(|token| !token.is_empty());
-    agent
-}
-
-/// Resolves a user's agent specification: a product token, a known crawler's name, a chain such as
-/// `Googlebot-News>Googlebot>*` (which falls back to the default group only if it ends in `*`), `*` for the default
-/// group alone, or a group of crawlers such as `@ai-training`.
-///
-/// A known crawler whose whole name cannot be read from a user-agent line obeys the groups for the token that is read
-/// instead ([`read_as`]).
-///
-/// ```
-/// use reptile_compiler::dialect::{GOOGLE, GOOGLE_LIB, crawlers::resolve};
-/// let tokens = |spec, dialect| resolve(spec, dialect).unwrap()[0].tokens.clone();
-/// assert_eq!(tokens("googlebot-image", &GOOGLE), [&b"Googlebot-Image"[..], b"Googlebot"]);
-/// assert_eq!(tokens("googlebot-image", &GOOGLE_LIB), [b"googlebot-image"]);
-/// assert!(!resolve("a>b", &GOOGLE_LIB).unwrap()[0].honours_default_group);
-/// assert!(resolve("@search", &GOOGLE).unwrap().len() > 10);
-/// assert!(resolve("GPTBot,CCBot", &GOOGLE).is_err());
-/// ```
-///
-/// # Errors
-/// Returns an error if a group of crawlers is unknown, a chain has an empty name, or a name is not a product token
-/// ([`product_token`]).
-pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveError> {
-    Ok(match Spec::read(spec)? {
-        Spec::Any => vec![Resolved { name: spec.into(), tokens: Vec::new(), honours_default_group: true }],
-        Spec::Group(purposes) => {
-            let members = ALL.iter().filter(|crawler| crawler.purposes.contains(purposes));
-            members.map(|crawler| of_known(crawler.name, dialect)).collect()
-        }
-        Spec::Chain { tokens, honours_default_group } => {
-            let tokens = tokens.into_iter().map(|name| product_token(name, dialect).map(<[u8]>::to_vec));
-            let tokens = tokens.collect::<Result<Vec<Vec<u8>>, TokenError>>()?;
-            vec![Resolved { name: spec.into(), tokens, honours_default_group }]
-        }
-        Spec::Name(name) if read_as(name, dialect).is_some() => vec![of_known(name, dialect)],
-        Spec::Name(name) => {
-            product_token(name, dialect)?;
-            vec![of_name(name.as_bytes(), dialect)]
-        }
-    })
-}
-
 /// Resolves a single name: to a known crawler's chain of product tokens if the dialect knows its family, otherwise to
 /// the name alone.
 ///
@@ -268,17 +181,17 @@ pub fn resolve(spec: &str, dialect: &Dialect) -> Result<Vec<Resolved>, ResolveEr
 pub fn of_name(name: &[u8], dialect: &Dialect) -> Resolved {
     let token = dialect.caller_version.cut(name);
     let known = ALL.iter().filter(|crawler| dialect.crawlers.contains(&crawler.family));
-    let (tokens, honours_default_group) =
+    let (tokens, honors_default_group) =
         match known.into_iter().find(|known| token.eq_ignore_ascii_case(known.name.as_bytes())) {
             Some(known) => {
-                (known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect(), known.honours_default_group)
+                (known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect(), known.honors_default_group)
             }
             None if dialect.crawlers.contains(&Family::Yandex) && begins_with(token, b"yandex") => {
                 (vec![token.to_vec(), b"Yandex".to_vec()], true)
             }
             None => (vec![token.to_vec()], true),
         };
-    Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honours_default_group }
+    Resolved { name: String::from_utf8_lossy(name).into_owned(), tokens, honors_default_group }
 }
 
 /// Returns the known crawler or product token that a name almost matches: one letter is missing, extra, replaced, or
@@ -302,7 +215,7 @@ pub fn nearly(name: &[u8]) -> Option<&'static str> {
 
 /// Finds a name like [`nearly`], and adds to `steps` one for each known name and each pair of letters compared.
 pub(crate) fn nearly_counted(name: &[u8], steps: &mut u64) -> Option<&'static str> {
-    if name.len() > MAX_MISSPELT_BYTES {
+    if name.len() > MAX_MISSPELLED_BYTES {
         return None;
     }
     let letters = letters_in(name);
@@ -333,14 +246,14 @@ fn is_one_letter_off(name: &[u8], known: &str) -> bool {
     let text: String = name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     let known = known.to_ascii_lowercase();
     let is_swapped = || name.len() == known.len() && strsim::hamming(&text, &known) == Ok(2);
-    strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELT_BYTES || is_swapped())
+    strsim::osa_distance(&text, &known) == 1 && (name.len() >= MIN_MISSPELLED_BYTES || is_swapped())
 }
 
 /// Minimum length in bytes for which a replaced letter is a mistake rather than another crawler.
-const MIN_MISSPELT_BYTES: usize = 7;
+const MIN_MISSPELLED_BYTES: usize = 7;
 
 /// Maximum length in bytes of names compared with known crawlers; slightly longer than the longest of those.
-const MAX_MISSPELT_BYTES: usize = 32;
+const MAX_MISSPELLED_BYTES: usize = 32;
 
 fn begins_with(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
@@ -355,7 +268,7 @@ mod tests {
     fn chain(name: &str, dialect: &Dialect) -> String {
         let found = of_name(name.as_bytes(), dialect);
         let mut names: Vec<String> = found.tokens.iter().map(|token| String::from_utf8_lossy(token).into()).collect();
-        names.extend(found.honours_default_group.then(|| "*".to_owned()));
+        names.extend(found.honors_default_group.then(|| "*".to_owned()));
         names.join(">")
     }
 
@@ -380,58 +293,6 @@ mod tests {
         assert_eq!(chain("Applebot", &BING), "Applebot>Googlebot>*");
         assert_eq!(chain("FooBot/2.1", &KOSTER_1996), "FooBot>*");
         assert_eq!(chain("FooBot/2.1", &GOOGLE), "FooBot/2.1>*");
-    }
-
-    #[test]
-    fn chains_and_groups_are_parsed() {
-        for (spec, tokens, honours_default_group) in [("A>B>*", 2, true), ("A>B", 2, false), ("A>*", 1, true)] {
-            let found = &resolve(spec, &GOOGLE).unwrap()[0];
-            assert_eq!((found.tokens.len(), found.honours_default_group), (tokens, honours_default_group), "{spec}");
-        }
-        for spec in [">", "A>", ">A", "A>>B", "*>A", "A>*>*", "@", "@nobody", "", "A,B", "A/1", "A>B/1>*", "A>B2"] {
-            assert!(resolve(spec, &GOOGLE).is_err(), "{spec}");
-        }
-        let default = &resolve("*", &GOOGLE).unwrap()[0];
-        assert_eq!((default.tokens.len(), default.honours_default_group), (0, true));
-        assert_eq!(resolve("A/1>B/2", &KOSTER_1996).unwrap()[0].tokens, [b"A", b"B"]);
-        let error = resolve("@nobody", &GOOGLE).unwrap_err().to_string();
-        assert_eq!(error, "unknown group of crawlers \"@nobody\"; the known ones are @ai-training and @search");
-        assert!(resolve("@AI-training", &GOOGLE_LIB).unwrap().iter().any(|agent| agent.name == "GPTBot"));
-        assert!(resolve("@ai-training", &GOOGLE_LIB).unwrap().iter().all(|agent| agent.name != "Googlebot"));
-    }
-
-    #[test]
-    fn known_crawlers_are_accepted_even_if_read_partially() {
-        let tokens = |spec: &str, dialect| {
-            let found = resolve(spec, dialect).map_err(|error| error.to_string())?;
-            let names = found.iter().flat_map(|agent| &agent.tokens).map(|token| String::from_utf8_lossy(token).into());
-            Ok::<Vec<String>, String>(names.collect())
-        };
-        for (spec, read_by_google, read_by_yandex) in [
-            ("MJ12bot", Some("MJ"), Some("MJ12bot")),
-            ("mj12BOT", Some("MJ"), Some("mj12BOT")),
-            ("AI2Bot", Some("AI"), Some("AI2Bot")),
-            // An unknown name, a version, a list, and a chain, which must consist of product tokens.
-            ("MJ13bot", None, Some("MJ13bot")),
-            ("MJ12bot/1", None, Some("MJ12bot")),
-            ("MJ12bot,AI2Bot", None, None),
-            ("MJ12bot x", None, None),
-            ("MJ12bot>*", None, Some("MJ12bot")),
-        ] {
-            for (dialect, expected) in [(&GOOGLE, read_by_google), (&YANDEX, read_by_yandex)] {
-                let found = tokens(spec, dialect);
-                let as_given = found.as_ref().ok().and_then(|tokens| tokens.first()).map(String::as_str);
-                let is_equal = match (as_given, expected) {
-                    (Some(found), Some(expected)) => found.eq_ignore_ascii_case(expected),
-                    (found, expected) => found == expected,
-                };
-                assert!(is_equal, "{spec} under {dialect}: {found:?}");
-            }
-        }
-        let training = tokens("@ai-training", &GOOGLE).unwrap();
-        assert!(training.iter().any(|token| token == "AI") && training.iter().all(|token| token != "AI2Bot"));
-        // Exact names, for conformance tests.
-        assert_eq!(chain("MJ12bot", &GOOGLE_LIB), "MJ12bot>*");
     }
 
     #[test]
@@ -464,7 +325,7 @@ mod tests {
         }
         for known in ALL {
             assert!(known.tokens.iter().chain([&known.name]).all(|name| nearly(name.as_bytes()).is_none()));
-            assert!(known.name.len() < MAX_MISSPELT_BYTES, "{}", known.name);
+            assert!(known.name.len() < MAX_MISSPELLED_BYTES, "{}", known.name);
         }
     }
 
@@ -479,7 +340,7 @@ mod tests {
             assert_eq!(nearly(ends(name).as_bytes()), near, "{name}");
         }
         for (len, is_read) in
-            [(MAX_MISSPELT_BYTES - 1, true), (MAX_MISSPELT_BYTES, true), (MAX_MISSPELT_BYTES + 1, false)]
+            [(MAX_MISSPELLED_BYTES - 1, true), (MAX_MISSPELLED_BYTES, true), (MAX_MISSPELLED_BYTES + 1, false)]
         {
             let mut steps = 0;
             assert_eq!(nearly_counted(&vec![b'a'; len], &mut steps), None);

@@ -25,7 +25,7 @@ use crate::limits::MAX_PROOF_STEPS;
 use crate::rules::order::RuleList;
 use paths::Paths;
 use patterns::Patterns;
-use search::{Found, search};
+use search::{SearchResult, search};
 
 /// Length of the shortest text before a URL's path, such as `ftp://a`.
 const MIN_ORIGIN_BYTES: usize = 7;
@@ -131,7 +131,12 @@ impl Reasoner {
     }
 
     /// Combines the results of the searches for each verdict.
-    fn judge(&self, found: [Found; 2], patterns: &Patterns<'_>, rulesets: &[Ruleset<'_>]) -> Result<Extent, Corrupt> {
+    fn judge(
+        &self,
+        found: [SearchResult; 2],
+        patterns: &Patterns<'_>,
+        rulesets: &[Ruleset<'_>],
+    ) -> Result<Extent, Corrupt> {
         let is_ruled_out = found.each_ref().map(|found| found.is_complete && found.path.is_none());
         let [allowed, disallowed] = found.map(|found| found.path);
         let one_verdict = match is_ruled_out {

@@ -45,7 +45,7 @@ pub(super) const PREFERENCE: [u8; 256] = {
 
 /// The state after reading part of a path, which determines what may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct PathState {
     /// Whether a `?` was read, if that matters in the normal form.
     in_query: bool,
     escape: Escape,
@@ -61,9 +61,9 @@ enum Escape {
     Digit(u8),
 }
 
-impl Place {
+impl PathState {
     /// The start of a path.
-    pub(super) const START: Place = Place { in_query: false, escape: Escape::Outside };
+    pub(super) const START: PathState = PathState { in_query: false, escape: Escape::Outside };
 
     /// Returns whether the place is outside escapes.
     pub(super) fn is_plain(self) -> bool {
@@ -137,9 +137,9 @@ impl Paths {
     }
 
     /// Reads one byte. Returns `None` if no path continues with it.
-    pub(super) fn next(&self, place: Place, byte: u8) -> Option<Place> {
-        let Place { in_query, escape } = place;
-        let go_on = |escape| Some(Place { in_query, escape });
+    pub(super) fn next(&self, place: PathState, byte: u8) -> Option<PathState> {
+        let PathState { in_query, escape } = place;
+        let go_on = |escape| Some(PathState { in_query, escape });
         match escape {
             Escape::Percent if byte.is_ascii_hexdigit() => return go_on(Escape::Digit(byte)),
             Escape::Digit(high) if byte.is_ascii_hexdigit() => {
@@ -153,17 +153,17 @@ impl Paths {
         }
         let is_plain = self.plain[usize::from(in_query)][usize::from(byte)];
         let in_query = in_query || (self.has_query && byte == b'?');
-        is_plain.then_some(Place { in_query, escape: Escape::Outside })
+        is_plain.then_some(PathState { in_query, escape: Escape::Outside })
     }
 
     /// Returns whether a path may end at a place.
-    pub(super) fn may_end(&self, place: Place) -> bool {
+    pub(super) fn may_end(&self, place: PathState) -> bool {
         place.is_plain() || self.lone_percent
     }
 
     /// Returns whether a URL can have this path, which must begin with a slash.
     pub(super) fn accepts(&self, path: &[u8]) -> bool {
-        let end = path.iter().try_fold(Place::START, |place, &byte| self.next(place, byte));
+        let end = path.iter().try_fold(PathState::START, |place, &byte| self.next(place, byte));
         path.first() == Some(&b'/') && end.is_some_and(|place| self.may_end(place))
     }
 

@@ -47,7 +47,7 @@ pub(super) struct Position {
 }
 
 /// The state of a rule after a byte.
-pub(super) enum Moved {
+pub(super) enum RuleProgress {
     /// The rule can no longer match.
     Dead,
     /// The rule matches if the rest of the path fits.
@@ -75,9 +75,9 @@ impl<'l> Patterns<'l> {
     }
 
     /// Returns each rule's number and its state after the slash that begins every path.
-    pub(super) fn after_slash(&self) -> impl Iterator<Item = (u32, Moved)> + '_ {
+    pub(super) fn after_slash(&self) -> impl Iterator<Item = (u32, RuleProgress)> + '_ {
         (0..).zip(&self.0).map(|(rule, pattern)| match pattern.arrive(rule, 0) {
-            Moved::Live(start) => (rule, self.read(start, b'/')),
+            RuleProgress::Live(start) => (rule, self.read(start, b'/')),
             moved => (rule, moved),
         })
     }
@@ -121,16 +121,16 @@ impl<'l> Patterns<'l> {
     }
 
     /// Reads a byte.
-    pub(super) fn read(&self, Position { rule, mut at }: Position, byte: u8) -> Moved {
-        let Some(pattern) = self.0.get(rule as usize) else { return Moved::Dead };
+    pub(super) fn read(&self, Position { rule, mut at }: Position, byte: u8) -> RuleProgress {
+        let Some(pattern) = self.0.get(rule as usize) else { return RuleProgress::Dead };
         loop {
             if pattern.text.get(at as usize) == Some(&byte) {
                 return pattern.arrive(rule, at + 1);
             }
             match pattern.failure(at) {
-                None => return Moved::Dead,
+                None => return RuleProgress::Dead,
                 // The segment starts over with the next byte.
-                Some(failure) if failure == at => return Moved::Live(Position { rule, at }),
+                Some(failure) if failure == at => return RuleProgress::Live(Position { rule, at }),
                 Some(failure) => at = failure,
             }
         }
@@ -152,13 +152,13 @@ impl Pattern<'_> {
     }
 
     /// Returns the rule's state after reading `at` bytes of its text.
-    fn arrive(&self, rule: u32, at: u32) -> Moved {
+    fn arrive(&self, rule: u32, at: u32) -> RuleProgress {
         let is_wildcard = self.text.get(at as usize) == Some(&b'*');
         let at = at + u32::from(is_wildcard);
         if at as usize == self.text.len() && !self.anchored {
-            return Moved::Done;
+            return RuleProgress::Done;
         }
-        Moved::Live(Position { rule, at })
+        RuleProgress::Live(Position { rule, at })
     }
 }
 

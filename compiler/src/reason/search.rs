@@ -13,17 +13,17 @@ use std::collections::BinaryHeap;
 use indexmap::IndexSet;
 use reptile_engine::verdict::RuleKind;
 
-use super::paths::{BY_PREFERENCE, PREFERENCE, Paths, Place};
-use super::patterns::{Moved, Patterns, Position};
+use super::paths::{BY_PREFERENCE, PREFERENCE, PathState, Paths};
+use super::patterns::{Patterns, Position, RuleProgress};
 
 /// The path that does not count.
 pub(super) const ROBOTS_TXT: &[u8] = b"/robots.txt";
 
-/// The value of `State::robots_txt` if the path is not a prefix of [`ROBOTS_TXT`].
+/// The value of `SearchState::robots_txt` if the path is not a prefix of [`ROBOTS_TXT`].
 const ANOTHER_WAY: u8 = u8::MAX;
 
 /// The result of a search.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// A shortest path with the verdict, in normal form, if there is one.
     pub(super) path: Option<Vec<u8>>,
     /// Whether the search was completed.
@@ -33,12 +33,12 @@ pub(super) struct Found {
 
 /// Everything that affects the rest of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
+struct SearchState {
     /// The rules that can still change the verdict, the deciding rule first.
     live: Box<[Position]>,
     /// The verdict if none of these rules matches.
     otherwise: RuleKind,
-    place: Place,
+    place: PathState,
     /// The number of bytes read, if they are a prefix of [`ROBOTS_TXT`].
     robots_txt: u8,
 }
@@ -60,11 +60,11 @@ const NO_STATE: u32 = u32::MAX;
 
 /// One more byte of a path.
 #[derive(Clone, Copy)]
-struct Step {
+struct PathStep {
     from: u32,
     byte: u8,
     /// The place after the byte.
-    place: Place,
+    place: PathState,
     robots_txt: u8,
     /// The length of the path after the byte.
     len: u32,
@@ -78,7 +78,7 @@ struct Search<'s, 'l> {
     max_steps: usize,
     steps: usize,
     /// The states, in the order in which they were first reached.
-    states: IndexSet<State, foldhash::fast::FixedState>,
+    states: IndexSet<SearchState, foldhash::fast::FixedState>,
     /// For each state, how it was reached.
     reached: Vec<Reached>,
     /// The states to expand: a lower bound for the length of a path with the verdict, the remaining part of it, and the
@@ -89,7 +89,7 @@ struct Search<'s, 'l> {
 }
 
 /// Searches until a path with the wanted verdict is found, all paths have been covered, or the steps are used up.
-pub(super) fn search(patterns: &Patterns<'_>, paths: &Paths, wanted: RuleKind, max_steps: usize) -> Found {
+pub(super) fn search(patterns: &Patterns<'_>, paths: &Paths, wanted: RuleKind, max_steps: usize) -> SearchResult {
     let mut search = Search {
         patterns,
         paths,
@@ -116,15 +116,15 @@ pub(super) fn search(patterns: &Patterns<'_>, paths: &Paths, wanted: RuleKind, m
     }
     // A search that exceeded the limit in its last state is incomplete.
     is_complete &= search.steps <= max_steps;
-    Found { path, is_complete, steps: search.steps }
+    SearchResult { path, is_complete, steps: search.steps }
 }
 
 impl Search<'_, '_> {
     /// Reaches the state after the slash that begins every path.
     fn begin(&mut self) {
         let moved = self.patterns.after_slash();
-        if let Some(place) = self.paths.next(Place::START, b'/') {
-            let step = Step { from: NO_STATE, byte: b'/', place, robots_txt: 1, len: 1 };
+        if let Some(place) = self.paths.next(PathState::START, b'/') {
+            let step = PathStep { from: NO_STATE, byte: b'/', place, robots_txt: 1, len: 1 };
             self.reach(step, moved, RuleKind::Allow);
         }
     }
@@ -176,7 +176,7 @@ impl Search<'_, '_> {
             }
             let Some(place) = self.paths.next(state.place, byte) else { continue };
             let robots_txt = if robots_txt_byte == Some(byte) { state.robots_txt + 1 } else { ANOTHER_WAY };
-            let step = Step { from: index, byte, place, robots_txt, len };
+            let step = PathStep { from: index, byte, place, robots_txt, len };
             self.read(step, state.otherwise, &reading_all);
         }
         for &byte in &bytes.list {
@@ -186,7 +186,7 @@ impl Search<'_, '_> {
 
     /// Returns the bytes to continue with, in order of preference: those that affect some rule specially, and one that
     /// represents all others. If there is such a byte, an escape leads nowhere that three such bytes do not.
-    fn bytes_to_read(&self, bytes: &Bytes, place: Place) -> Vec<u8> {
+    fn bytes_to_read(&self, bytes: &Bytes, place: PathState) -> Vec<u8> {
         let is_like_others = |byte: u8| !bytes.is_in[usize::from(byte)] && self.paths.next(place, byte) == Some(place);
         match BY_PREFERENCE.into_iter().find(|&byte| place.is_plain() && is_like_others(byte)) {
             None => BY_PREFERENCE.into(),
@@ -200,7 +200,7 @@ impl Search<'_, '_> {
     }
 
     /// Reads a byte with the rules that can continue with it.
-    fn read(&mut self, step: Step, otherwise: RuleKind, reading_all: &[Position]) {
+    fn read(&mut self, step: PathStep, otherwise: RuleKind, reading_all: &[Position]) {
         let here = std::mem::take(&mut self.by_byte[usize::from(step.byte)]);
         self.steps += 1 + here.len() + reading_all.len();
         let patterns = self.patterns;
@@ -211,17 +211,17 @@ impl Search<'_, '_> {
 
     /// Reaches the state after a step. `moved` contains the live rules, the deciding rule first, and `otherwise` is the
     /// verdict if none of them matches.
-    fn reach(&mut self, step: Step, moved: impl Iterator<Item = (u32, Moved)>, mut otherwise: RuleKind) {
+    fn reach(&mut self, step: PathStep, moved: impl Iterator<Item = (u32, RuleProgress)>, mut otherwise: RuleKind) {
         let mut live: Vec<Position> = Vec::new();
         for (rule, moved) in moved {
             match moved {
-                Moved::Live(position) => live.push(position),
+                RuleProgress::Live(position) => live.push(position),
                 // Later rules can no longer decide.
-                Moved::Done => {
+                RuleProgress::Done => {
                     otherwise = self.patterns.kind(rule);
                     break;
                 }
-                Moved::Dead => {}
+                RuleProgress::Dead => {}
             }
         }
         // A rule that is not followed by a rule of the other kind cannot change the verdict.
@@ -234,8 +234,8 @@ impl Search<'_, '_> {
         };
         // No path from here has the verdict.
         let Some(left) = left else { return };
-        let Step { from, byte, place, robots_txt, len } = step;
-        let (index, is_new) = self.states.insert_full(State { live: live.into(), otherwise, place, robots_txt });
+        let PathStep { from, byte, place, robots_txt, len } = step;
+        let (index, is_new) = self.states.insert_full(SearchState { live: live.into(), otherwise, place, robots_txt });
         if is_new {
             self.reached.push(Reached { from, byte, is_expanded: false, len });
         } else {

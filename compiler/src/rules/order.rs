@@ -39,7 +39,7 @@ impl<'b> NormalRule<'b> {
     }
 
     /// Returns the displayed pattern if it cannot be derived from the matcher and its anchor.
-    fn pattern_apart(&self) -> Option<&'b [u8]> {
+    fn pattern_if_different(&self) -> Option<&'b [u8]> {
         let (body, end) = self.pattern.split_at(self.pattern.len().min(self.matcher.len()));
         let end_can_be_read_off = matches!((end, self.anchored), (b"", false) | (b"$", true));
         (!end_can_be_read_off || !are_same(body, self.matcher)).then_some(self.pattern)
@@ -48,7 +48,7 @@ impl<'b> NormalRule<'b> {
 
 /// The sort key of a rule within its group.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SortKey {
     /// The eight bytes of the matcher after the prefix shared by all matchers.
     start: u64,
     /// The number of bytes in `start` and the sorting flags, or `u32::MAX` if the matcher is longer. After sorting, the
@@ -63,7 +63,7 @@ struct Place {
 pub struct OrderScratch<'b> {
     normal_rules: Vec<NormalRule<'b>>,
     /// The rules that are kept, in matcher order.
-    places: Vec<Place>,
+    places: Vec<SortKey>,
     /// The rules in order of precedence: the key and the index into `places`, packed into one number.
     by_precedence: Vec<u64>,
 }
@@ -201,7 +201,7 @@ pub fn order<'b>(
     scratch: &mut OrderScratch<'b>,
 ) -> (RuleList, Vec<u32>) {
     let OrderScratch { normal_rules, places, by_precedence } = scratch;
-    let empty = normalise(list, dialect, arena, normal_rules);
+    let empty = normalize(list, dialect, arena, normal_rules);
     sort(normal_rules, places);
     assign_positions(normal_rules, places, by_precedence);
 
@@ -227,7 +227,7 @@ pub fn order<'b>(
 }
 
 /// Fills a list with the normalized rules. Returns the kind and line of the empty-pattern rule, if any.
-fn normalise<'b>(
+fn normalize<'b>(
     list: &List<'b>,
     dialect: &Dialect,
     arena: &'b Bump,
@@ -323,7 +323,7 @@ pub(crate) fn slash_before_index(pattern: &[u8]) -> Option<usize> {
 }
 
 /// Sorts rules by matcher. Among rules that match the same paths, keeps the first of each kind.
-fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
+fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<SortKey>) {
     const START_BYTES: usize = size_of::<u64>();
     places.clear();
     // The prefix shared by all matchers distinguishes nothing. The next eight bytes distinguish most matchers, and are
@@ -339,19 +339,19 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
         start[..len].copy_from_slice(&rest[..len]);
         let number = (rest.len() as u32) << 2 | u32::from(normal.anchored) << 1 | normal.kind as u32;
         let number = if rest.len() > START_BYTES { u32::MAX } else { number };
-        Place { start: u64::from_be_bytes(start), number, index }
+        SortKey { start: u64::from_be_bytes(start), number, index }
     }));
     // Integer keys sort faster than slices; a second sort orders the rules whose numbers are equal.
     places.sort_unstable_by_key(|place| {
         u128::from(place.start) << 64 | u128::from(place.number) << 32 | u128::from(place.index)
     });
-    let of = |place: &Place| &normal_rules[place.index as usize];
-    let remainder = |place: &Place| {
+    let of = |place: &SortKey| &normal_rules[place.index as usize];
+    let remainder = |place: &SortKey| {
         let normal = of(place);
         (normal.matcher.get(shared + START_BYTES..), normal.anchored, normal.kind)
     };
-    let precedence = |place: &Place| (of(place).key, of(place).line);
-    let is_alike = |a: &Place, b: &Place| (a.start, a.number) == (b.start, b.number);
+    let precedence = |place: &SortKey| (of(place).key, of(place).line);
+    let is_alike = |a: &SortKey, b: &SortKey| (a.start, a.number) == (b.start, b.number);
     for alike in places.chunk_by_mut(is_alike).filter(|alike| alike.len() > 1) {
         if alike[0].number == u32::MAX {
             alike.sort_unstable_by(|a, b| {
@@ -372,7 +372,7 @@ fn sort(normal_rules: &[NormalRule<'_>], places: &mut Vec<Place>) {
 /// If two rules with the same kind and weight can match the same path, the earlier line decides. Plain rules with the
 /// same length never match the same path, so they keep byte order, and files that list them in a different order share
 /// the ruleset.
-fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[Place], by_precedence: &mut Vec<u64>) {
+fn assign_positions(normal_rules: &[NormalRule<'_>], places: &[SortKey], by_precedence: &mut Vec<u64>) {
     let at = |keyed: u64| &normal_rules[places[keyed as u32 as usize].index as usize];
     by_precedence.clear();
     // Integer keys sort faster than references to rules.
@@ -412,14 +412,14 @@ fn are_same(a: &[u8], b: &[u8]) -> bool {
 
 /// Returns how many bytes [`push`] appends for a rule.
 fn byte_len(normal: &NormalRule<'_>, has_key: bool) -> usize {
-    let apart = normal.pattern_apart().map_or(0, |pattern| 4 + pattern.len());
+    let apart = normal.pattern_if_different().map_or(0, |pattern| 4 + pattern.len());
     HEADER_BYTES + if has_key { 4 } else { 0 } + normal.matcher.len() + apart
 }
 
 fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_>) {
-    let pattern_apart = normal.pattern_apart();
+    let pattern_if_different = normal.pattern_if_different();
     let mut flags = if normal.anchored { FLAG_ANCHORED } else { 0 };
-    if pattern_apart.is_some() {
+    if pattern_if_different.is_some() {
         flags |= FLAG_PATTERN;
     }
     if key.is_some() {
@@ -432,11 +432,11 @@ fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_
     if let Some(key) = key {
         bytes.extend_from_slice(&key.to_le_bytes());
     }
-    if let Some(pattern) = pattern_apart {
+    if let Some(pattern) = pattern_if_different {
         bytes.extend_from_slice(&(pattern.len() as u32).to_le_bytes());
     }
     bytes.extend_from_slice(normal.matcher);
-    bytes.extend_from_slice(pattern_apart.unwrap_or_default());
+    bytes.extend_from_slice(pattern_if_different.unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::policies::PolicyDraft;
 use reptile_engine::format::reading::Reading;
 use reptile_engine::format::{NONE, TooLarge};
+use reptile_engine::host::MAX_HOST_BYTES;
 use reptile_engine::spool::SectionBytes;
 use reptile_engine::threads::{OneThread, Threads};
-use reptile_engine::url::MAX_HOST_BYTES;
 use reptile_engine::verdict::PolicySource;
 
 use super::contents::{Contents, Distinct, File, number};

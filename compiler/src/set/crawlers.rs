@@ -22,7 +22,7 @@ pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
             chain: if is_known { crawler.tokens.iter().map(|token| token.as_bytes()).collect() } else { Vec::new() },
             starts_with_itself: !is_known,
             is_prefix: false,
-            honours_default_group: crawler.honours_default_group || !is_known,
+            honors_default_group: crawler.honors_default_group || !is_known,
             purposes: crawler.purposes,
         }
     });
@@ -31,7 +31,7 @@ pub fn crawler_table(dialect: &Dialect) -> CrawlerTable<'static> {
         chain: vec![SHARED_START.as_bytes()],
         starts_with_itself: true,
         is_prefix: true,
-        honours_default_group: true,
+        honors_default_group: true,
         purposes: Purposes::NONE,
     });
     CrawlerTable {

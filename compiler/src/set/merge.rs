@@ -10,7 +10,7 @@ use std::io;
 
 use reptile_engine::format::captures::StoredCaptures;
 use reptile_engine::format::container::Header;
-use reptile_engine::format::merge::{self, Decide, Decided};
+use reptile_engine::format::merge::{self, Decide, OriginDecision};
 use reptile_engine::format::origins::OriginRecord;
 use reptile_engine::format::reading::Reading;
 use reptile_engine::format::{FormatError, TooLarge};
@@ -179,7 +179,7 @@ impl Decide for Decider<'_> {
         origin: &OriginRecord<'_>,
         found: &[(usize, StoredCaptures)],
         report: &mut CaptureReport,
-    ) -> Result<Decided, Self::Error> {
+    ) -> Result<OriginDecision, Self::Error> {
         let owned = || OwnedOrigin { host: origin.host.into(), scheme: origin.scheme, port: origin.port };
         let mut captures = Captures::new(self.by_time);
         let mut ties = if self.ties.is_empty() { None } else { self.ties.get(&owned()).cloned() }.unwrap_or_default();
@@ -207,6 +207,6 @@ impl Decide for Decider<'_> {
             policies.push((source, file));
             policies.len() as u32 - 1
         });
-        Ok(Decided { source: decision.source, file: decision.rules, captures, policies })
+        Ok(OriginDecision { source: decision.source, file: decision.rules, captures, policies })
     }
 }

@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::format::automaton::{Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, State, corrupt, passes_start};
-use crate::platform::{FINGERPRINT_BYTES, Fingerprints};
+use crate::format::automaton::{Corrupt, Decoded, Draft, MAX_WILDCARD_BRANCHES, State, corrupt};
+use crate::format::fingerprints::{FINGERPRINT_BYTES, Fingerprints, passes_start};
 
 /// Special values for suffixes: the root, and a state that has not been visited.
 const ROOT: u32 = u32::MAX;
@@ -25,13 +25,13 @@ pub(super) struct Machines<'d> {
     /// Each state's suffix.
     suffixes: Vec<u32>,
     /// Visited states whose transitions have not been followed, shortest text first.
-    open: BinaryHeap<Reverse<Open>>,
+    open: BinaryHeap<Reverse<VisitedState>>,
     pub(super) steps: usize,
 }
 
 /// A visited state, ordered by text length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Open {
+struct VisitedState {
     /// Length of the text.
     len: usize,
     state: u32,
@@ -60,7 +60,7 @@ impl<'d> Machines<'d> {
         let wildcard = &self.draft.wildcards[index];
         let (children, fingerprints) = (wildcard.children, wildcard.fingerprints);
         let mut machine = Machine { children, fingerprints, at: self.decoded.wildcard_at(index), numbers: 0 };
-        let root = Open { len: 0, state: ROOT, start: [0; FINGERPRINT_BYTES] };
+        let root = VisitedState { len: 0, state: ROOT, start: [0; FINGERPRINT_BYTES] };
         self.open.clear();
         for &(byte, child) in children {
             self.visit(&machine, root, byte, child, ROOT)?;
@@ -76,7 +76,7 @@ impl<'d> Machines<'d> {
     }
 
     /// Checks a state's results and transitions, and visits the states with longer texts.
-    fn check_state(&mut self, machine: &mut Machine<'_>, open: Open) -> Result<(), Corrupt> {
+    fn check_state(&mut self, machine: &mut Machine<'_>, open: VisitedState) -> Result<(), Corrupt> {
         let state = self.state(open.state);
         let suffix = self.suffixes[open.state as usize];
         let of_suffix: &[(u8, u32)] = if suffix == ROOT { &[] } else { self.state(suffix).children };
@@ -100,7 +100,7 @@ impl<'d> Machines<'d> {
 
     /// Checks that a state finds everything that its suffix finds, and that the fingerprints pass its additional
     /// results.
-    fn check_found(&self, machine: &mut Machine<'_>, open: Open, suffix: u32) -> Result<(), Corrupt> {
+    fn check_found(&self, machine: &mut Machine<'_>, open: VisitedState, suffix: u32) -> Result<(), Corrupt> {
         let (state, at) = (self.state(open.state), self.decoded.state_at(open.state as usize));
         let found = |state: &State<'d>| (state.accept, state.accept_at_end, state.wildcards);
         let (accept, accept_at_end, wildcards) = found(state);
@@ -130,7 +130,14 @@ impl<'d> Machines<'d> {
 
     /// Visits the state `child`, which `byte` leads to from another state with the suffix `suffix`. Follows the label
     /// along the suffixes: within a label the suffix must be the root.
-    fn visit(&mut self, machine: &Machine<'_>, from: Open, byte: u8, child: u32, suffix: u32) -> Result<(), Corrupt> {
+    fn visit(
+        &mut self,
+        machine: &Machine<'_>,
+        from: VisitedState,
+        byte: u8,
+        child: u32,
+        suffix: u32,
+    ) -> Result<(), Corrupt> {
         let label = self.state(child).label;
         self.steps += 1 + label.len();
         let step = |children: &[(u8, u32)], byte: u8| {
@@ -157,7 +164,7 @@ impl<'d> Machines<'d> {
         if std::mem::replace(&mut self.suffixes[child as usize], now) != UNVISITED {
             return Err(corrupt!(machine.at, "a tree of segments", "two ways to a state"));
         }
-        let mut open = Open { len: from.len + 1 + label.len(), state: child, start: from.start };
+        let mut open = VisitedState { len: from.len + 1 + label.len(), state: child, start: from.start };
         let places = open.start.iter_mut().skip(from.len);
         places.zip(std::iter::once(&byte).chain(label)).for_each(|(place, byte)| *place = *byte);
         if from.len < FINGERPRINT_BYTES && open.len >= FINGERPRINT_BYTES {

@@ -98,16 +98,16 @@ const MAX_SHOWN_BYTES: usize = 120;
 
 /// The length and last bytes of the text that leads to a state.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Read {
+struct ReadText {
     len: usize,
     end: Vec<u8>,
 }
 
-impl Read {
-    fn then(&self, byte: &[u8], label: &[u8]) -> Read {
+impl ReadText {
+    fn then(&self, byte: &[u8], label: &[u8]) -> ReadText {
         let all = [&self.end, byte, label].concat();
         let cut = all.len().saturating_sub(MAX_SHOWN_BYTES);
-        Read { len: self.len + byte.len() + label.len(), end: all[cut..].to_vec() }
+        ReadText { len: self.len + byte.len() + label.len(), end: all[cut..].to_vec() }
     }
 
     fn quoted(&self) -> String {
@@ -118,14 +118,14 @@ impl Read {
 
 /// Returns the states reachable by the given transitions, by number, each with the shortest text that leads to it. In a
 /// wildcard automaton, the state represents this text: the longest suffix of the input that begins a segment.
-fn reachable(draft: &Draft<'_>, children: &[(u8, u32)], start: &Read) -> Vec<(u32, Read)> {
-    let mut open: BTreeSet<(Read, u32)> = BTreeSet::new();
-    let add = |open: &mut BTreeSet<_>, read: &Read, children: &[(u8, u32)]| {
+fn reachable(draft: &Draft<'_>, children: &[(u8, u32)], start: &ReadText) -> Vec<(u32, ReadText)> {
+    let mut open: BTreeSet<(ReadText, u32)> = BTreeSet::new();
+    let add = |open: &mut BTreeSet<_>, read: &ReadText, children: &[(u8, u32)]| {
         let label = |state: u32| draft.states.get(state as usize).map_or(&[][..], |state| state.label);
         open.extend(children.iter().map(|&(byte, state)| (read.then(&[byte], label(state)), state)));
     };
     add(&mut open, start, children);
-    let mut found: BTreeMap<u32, Read> = BTreeMap::new();
+    let mut found: BTreeMap<u32, ReadText> = BTreeMap::new();
     while let Some((read, index)) = open.pop_first() {
         if let Some(state) = draft.states.get(index as usize).filter(|_| !found.contains_key(&index)) {
             add(&mut open, &read, state.children);
@@ -172,7 +172,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    fn state(&self, out: &mut String, index: u32, read: &Read, in_trie: bool) -> fmt::Result {
+    fn state(&self, out: &mut String, index: u32, read: &ReadText, in_trie: bool) -> fmt::Result {
         let Some(state) = self.draft.states.get(index as usize) else { return Ok(()) };
         write!(out, "  state {index} at {}: {}", self.decoded.state_at(index as usize), read.quoted())?;
         if !state.label.is_empty() && state.label.len() < read.len {
@@ -222,7 +222,7 @@ impl Text<'_> {
             writeln!(out, "    {bytes} => state {child}")?;
         }
         writeln!(out, "    any other byte => root")?;
-        for (index, read) in reachable(self.draft, wildcard.children, &Read::default()) {
+        for (index, read) in reachable(self.draft, wildcard.children, &ReadText::default()) {
             self.state(out, index, &read, false)?;
         }
         Ok(())
@@ -230,9 +230,9 @@ impl Text<'_> {
 }
 
 /// Returns the trie's states, root first.
-fn trie_states(draft: &Draft<'_>) -> Vec<(u32, Read)> {
+fn trie_states(draft: &Draft<'_>) -> Vec<(u32, ReadText)> {
     let Some(root) = draft.states.first().filter(|_| draft.has_trie) else { return Vec::new() };
-    let read = Read::default().then(&[], root.label);
+    let read = ReadText::default().then(&[], root.label);
     let others = reachable(draft, root.children, &read).into_iter().filter(|&(index, _)| index != 0);
     std::iter::once((0, read.clone())).chain(others).collect()
 }
@@ -270,7 +270,7 @@ fn write_dot(draft: &Draft<'_>, out: &mut String) -> fmt::Result {
     for (index, wildcard) in draft.wildcards.iter().enumerate() {
         writeln!(out, "  subgraph cluster_w{index} {{\n    label=\"wildcard automaton {index}\";")?;
         writeln!(out, "    w{index} [shape=circle, label=\"*\"];")?;
-        let states = reachable(draft, wildcard.children, &Read::default());
+        let states = reachable(draft, wildcard.children, &ReadText::default());
         let states: Vec<u32> = states.into_iter().map(|(index, _)| index).collect();
         write_dot_states(draft, &states, out)?;
         for (child, bytes) in by_target(wildcard.children) {

@@ -82,7 +82,7 @@ const NO_LIST: List = List { best: NO_RANKS, deciding_best: NO_RANKS, from: 0, d
 
 /// State of a walk from the trie's root.
 #[derive(Clone, Copy)]
-struct Way {
+struct TrieWalk {
     /// The ranks accepted so far.
     ranks: Ranks,
     /// Best ranks of the wildcard automata that have begun and that a verdict needs.
@@ -91,7 +91,7 @@ struct Way {
     depth: usize,
 }
 
-const START: Way = Way { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
+const START: TrieWalk = TrieWalk { ranks: NO_RANKS, wildcards: NO_RANKS, depth: 0 };
 
 impl Verify<'_> {
     fn run(&mut self) -> Result<(), Corrupt> {
@@ -260,7 +260,7 @@ impl Verify<'_> {
     /// state on several paths, which must agree.
     fn check_trie(&mut self) -> Result<(), Corrupt> {
         let mut seen: Vec<Option<Ranks>> = vec![None; self.draft.states.len()];
-        let mut ways: Vec<(usize, Way)> = Vec::from_iter(self.draft.has_trie.then_some((0, START)));
+        let mut ways: Vec<(usize, TrieWalk)> = Vec::from_iter(self.draft.has_trie.then_some((0, START)));
         while let Some((index, way)) = ways.pop() {
             self.steps += 1;
             let (state, at) = (&self.draft.states[index], self.decoded.state_at(index));
@@ -289,7 +289,7 @@ impl Verify<'_> {
             if flags != (is_settled, disallows(ranks), disallows(at_end)) {
                 return Err(corrupt!(at, "the flags that follow from the ranks", "other flags"));
             }
-            let after = Way { ranks, wildcards, depth: depth + 1 };
+            let after = TrieWalk { ranks, wildcards, depth: depth + 1 };
             ways.extend(state.children.iter().map(|&(_, child)| (child as usize, after)));
         }
         Ok(())

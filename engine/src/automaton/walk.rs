@@ -10,7 +10,8 @@ use crate::format::automaton::{
     Automaton, Corrupt, FallbackReader, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH, NEEDS_ALL, NO_RANKS,
     Ranks, Segments, StateView, TrieEnd, WildcardView, corrupt, kind_of,
 };
-use crate::platform::{Fingerprints, PLACES, Search, WithSearch, search};
+use crate::format::fingerprints::Fingerprints;
+use crate::platform::{PLACES, Search, WithSearch, search};
 
 /// Maximum number of steps in a pass (*passes*) for each byte of the path, and for its end.
 ///

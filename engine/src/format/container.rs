@@ -2,12 +2,14 @@
 //!
 //! Does not interpret section contents.
 
-use std::io::{self, Write};
+#[cfg(feature = "write")]
+mod write;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+#[cfg(feature = "write")]
+pub use self::write::{OVERHEAD_BYTES, Sections, write, write_spooled};
 use super::{FORMAT_VERSION, FormatError, u32_at, u64_at};
-use crate::spool::SectionBytes;
 
 /// Every set's first eight bytes. Like PNG's, they reveal a transfer that treated the file as text.
 const LABEL: [u8; 8] = *b"\x89RPTL\r\n\x1a";
@@ -300,77 +302,6 @@ fn header_checksum(header: &[u8]) -> u64 {
     let mut covered = header.to_vec();
     covered[CHECKSUM_AT..HEADER_BYTES].fill(0);
     xxh3_64(&covered)
-}
-
-/// A set's sections as bytes, in the order of [`Section::ALL`].
-pub type Sections = [Vec<u8>; Section::COUNT];
-
-/// Maximum size in bytes of a set without its sections.
-pub const OVERHEAD_BYTES: usize = HEADER_BYTES + Section::COUNT * (ENTRY_BYTES + SECTION_ALIGNMENT - 1);
-
-/// Writes a whole set: header, table, then each nonempty section at the next multiple of [`SECTION_ALIGNMENT`].
-///
-/// # Errors
-/// Returns an error if writing to `out` fails.
-pub fn write(out: &mut impl Write, header: &Header, sections: &Sections) -> io::Result<()> {
-    let measured = sections.each_ref().map(|bytes| (bytes.len() as u64, xxh3_64(bytes)));
-    write_measured(out, header, &measured, |section, out| out.write_all(&sections[section as usize]))
-}
-
-/// Writes a whole set as [`write()`] does, from sections that may be on disk.
-///
-/// # Errors
-/// Returns an error if reading a section or writing to `out` fails.
-pub fn write_spooled(
-    out: &mut impl Write,
-    header: &Header,
-    sections: &[SectionBytes; Section::COUNT],
-) -> io::Result<()> {
-    let measured = sections.each_ref().map(|section| (section.len(), section.checksum()));
-    write_measured(out, header, &measured, |section, out| sections[section as usize].copy_to(out))
-}
-
-/// Writes a whole set from section lengths and checksums; `copy` writes one section's bytes.
-fn write_measured<W: Write>(
-    out: &mut W,
-    header: &Header,
-    measured: &[(u64, u64); Section::COUNT],
-    mut copy: impl FnMut(Section, &mut W) -> io::Result<()>,
-) -> io::Result<()> {
-    const ALIGNMENT: u64 = SECTION_ALIGNMENT as u64;
-    let present: Vec<(Section, (u64, u64))> =
-        Section::ALL.into_iter().zip(*measured).filter(|&(_, (len, _))| len > 0).collect();
-    let table_end = HEADER_BYTES + present.len() * ENTRY_BYTES;
-    let mut start = vec![0; table_end];
-    let mut end = table_end as u64;
-    for (&(section, (len, checksum)), entry) in present.iter().zip(start[HEADER_BYTES..].chunks_exact_mut(ENTRY_BYTES))
-    {
-        let start = end.next_multiple_of(ALIGNMENT);
-        end = start + len;
-        entry[..8].copy_from_slice(&section.stored_name());
-        entry[8..16].copy_from_slice(&start.to_le_bytes());
-        entry[16..24].copy_from_slice(&len.to_le_bytes());
-        entry[24..].copy_from_slice(&checksum.to_le_bytes());
-    }
-    start[..8].copy_from_slice(&LABEL);
-    start[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
-    start[12..16].copy_from_slice(&ENDIAN_MARK.to_le_bytes());
-    start[16..20].copy_from_slice(&header.normal_form.to_le_bytes());
-    start[20..24].copy_from_slice(&(present.len() as u32).to_le_bytes());
-    start[24..32].copy_from_slice(&end.to_le_bytes());
-    start[32..36].copy_from_slice(&header.name_matching.to_le_bytes());
-    start[36..40].copy_from_slice(&header.automata_form.to_le_bytes());
-    let checksum = header_checksum(&start);
-    start[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
-    out.write_all(&start)?;
-    let mut end = table_end as u64;
-    for (section, (len, _)) in present {
-        let start = end.next_multiple_of(ALIGNMENT);
-        out.write_all(&[0; SECTION_ALIGNMENT][..(start - end) as usize])?;
-        copy(section, out)?;
-        end = start + len;
-    }
-    Ok(())
 }
 
 /// Length in bytes of the part of the label that survives a transfer as text.

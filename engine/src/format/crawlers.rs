@@ -19,7 +19,7 @@ pub const MAX_CRAWLER_TOKENS: usize = 255;
 /// Header size in bytes. The table of ends follows.
 const HEADER_BYTES: usize = 8;
 
-const HONOURS_DEFAULT_GROUP: u8 = 1;
+const HONORS_DEFAULT_GROUP: u8 = 1;
 const IS_PREFIX: u8 = 2;
 const STARTS_WITH_ITSELF: u8 = 4;
 
@@ -62,7 +62,7 @@ pub struct CrawlerDraft<'a> {
     /// Whether the entry is a family: it represents every crawler whose name has this prefix and no entry.
     pub is_prefix: bool,
     /// Whether the crawler obeys the default group if a file does not name it.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
     /// The crawler's purposes.
     pub purposes: Purposes,
 }
@@ -114,7 +114,7 @@ fn encode(crawler: &CrawlerDraft<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge>
     let name_len = |name: &[u8]| limited("bytes of a crawler's name", name.len(), MAX_CRAWLER_NAME_BYTES);
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     out.push(
-        flag(crawler.honours_default_group, HONOURS_DEFAULT_GROUP)
+        flag(crawler.honors_default_group, HONORS_DEFAULT_GROUP)
             | flag(crawler.is_prefix, IS_PREFIX)
             | flag(crawler.starts_with_itself, STARTS_WITH_ITSELF),
     );
@@ -138,7 +138,7 @@ pub struct ResolvedCrawler<'a> {
     /// default group.
     pub tokens: Vec<&'a [u8]>,
     /// Whether the crawler obeys the default group if a file does not name it.
-    pub honours_default_group: bool,
+    pub honors_default_group: bool,
     /// The crawler's entry in the table; `None` for an unknown name.
     pub known: Option<CrawlerDraft<'a>>,
 }
@@ -149,10 +149,8 @@ impl<'a> Crawlers<'a> {
     /// # Errors
     /// Returns an error if the table is damaged.
     pub fn syntax(self) -> Result<TokenSyntax, FormatError> {
-        let number = self.0.first().copied();
-        number.and_then(|number| TokenSyntax::ALL.get(usize::from(number)).copied()).ok_or_else(|| {
-            self.error(0, "a product token syntax that this version knows", format!("number {number:?}"))
-        })
+        let known = self.0.first().and_then(|&number| TokenSyntax::ALL.get(usize::from(number)));
+        known.copied().ok_or_else(|| self.error(0, "a product token syntax that this version knows", self.number_at(0)))
     }
 
     /// Returns whether a caller's name is cut before its version.
@@ -163,8 +161,14 @@ impl<'a> Crawlers<'a> {
         match self.0.get(1) {
             Some(0) => Ok(false),
             Some(1) => Ok(true),
-            other => Err(self.error(1, "0 or 1", format!("{other:?}"))),
+            _ => Err(self.error(1, "the number 0 or 1", self.number_at(1))),
         }
+    }
+
+    /// Describes the byte at an offset, for errors.
+    #[cold]
+    fn number_at(self, at: usize) -> String {
+        self.0.get(at).map_or("the end of the section".into(), |number| format!("number {number}"))
     }
 
     #[cold]
@@ -178,7 +182,10 @@ impl<'a> Crawlers<'a> {
     /// Returns an error if the table is damaged.
     pub fn count(self) -> Result<u32, FormatError> {
         let count = u32_at(self.0, 4).filter(|&count| (self.0.len() - HEADER_BYTES) / 4 >= count as usize);
-        count.ok_or_else(|| self.error(4, "a crawler count that fits", format!("{:?}", u32_at(self.0, 4))))
+        count.ok_or_else(|| {
+            let found = u32_at(self.0, 4).map_or("the end of the section".into(), |count| format!("{count} crawlers"));
+            self.error(4, "as many crawlers as fit", found)
+        })
     }
 
     /// Returns the crawler at a table index.
@@ -228,12 +235,12 @@ impl<'a> Crawlers<'a> {
             }
         }
         let Some(crawler) = known else {
-            return Ok(ResolvedCrawler { tokens: vec![name], honours_default_group: true, known: None });
+            return Ok(ResolvedCrawler { tokens: vec![name], honors_default_group: true, known: None });
         };
         let itself = crawler.starts_with_itself.then_some(name);
         let tokens = itself.into_iter().chain(crawler.chain.iter().copied()).collect();
-        let honours_default_group = crawler.honours_default_group;
-        Ok(ResolvedCrawler { tokens, honours_default_group, known: Some(crawler) })
+        let honors_default_group = crawler.honors_default_group;
+        Ok(ResolvedCrawler { tokens, honors_default_group, known: Some(crawler) })
     }
 
     /// Decodes the section.
@@ -267,7 +274,7 @@ impl<'a> Crawlers<'a> {
 /// Reads a crawler's record, which must take up all bytes.
 fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
     let (&[flags, purposes, count], mut rest) = bytes.split_first_chunk::<3>()?;
-    if flags & !(HONOURS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
+    if flags & !(HONORS_DEFAULT_GROUP | IS_PREFIX | STARTS_WITH_ITSELF) != 0 || purposes & !Purposes::KNOWN != 0 {
         return None;
     }
     let mut text = || {
@@ -283,7 +290,7 @@ fn read(bytes: &[u8]) -> Option<CrawlerDraft<'_>> {
         chain,
         starts_with_itself: flags & STARTS_WITH_ITSELF != 0,
         is_prefix: flags & IS_PREFIX != 0,
-        honours_default_group: flags & HONOURS_DEFAULT_GROUP != 0,
+        honors_default_group: flags & HONORS_DEFAULT_GROUP != 0,
         purposes: Purposes(purposes),
     })
 }
@@ -298,7 +305,7 @@ mod tests {
             chain: vec![name],
             starts_with_itself: false,
             is_prefix: false,
-            honours_default_group: true,
+            honors_default_group: true,
             purposes: Purposes::default(),
         }
     }
@@ -339,6 +346,23 @@ mod tests {
             }
             assert!(Crawlers(&bytes[..at]).verify(&mut 0).is_err());
         }
+    }
+
+    #[test]
+    fn errors_in_the_header_name_the_expected_and_the_found_number() {
+        let bytes = table([crawler(b"a")]).write().unwrap();
+        let with = |at: usize, byte: u8| [&bytes[..at], &[byte], &bytes[at + 1..]].concat();
+        let syntax = |bytes: &[u8]| Crawlers(bytes).syntax().unwrap_err().to_string();
+        let expected = "crawlers at byte 0: expected a product token syntax that this version knows, found ";
+        assert_eq!(syntax(&with(0, 12)), format!("{expected}number 12"));
+        assert_eq!(syntax(b""), format!("{expected}the end of the section"));
+        let cuts = |bytes: &[u8]| Crawlers(bytes).cuts_version().unwrap_err().to_string();
+        assert_eq!(cuts(&with(1, 2)), "crawlers at byte 1: expected the number 0 or 1, found number 2");
+        assert_eq!(cuts(&[0]), "crawlers at byte 1: expected the number 0 or 1, found the end of the section");
+        let count = |bytes: &[u8]| Crawlers(bytes).count().unwrap_err().to_string();
+        let expected = "crawlers at byte 4: expected as many crawlers as fit, found ";
+        assert_eq!(count(&with(5, 1)), format!("{expected}257 crawlers"));
+        assert_eq!(count(&bytes[..7]), format!("{expected}the end of the section"));
     }
 
     #[test]

@@ -13,9 +13,6 @@ use super::{FormatError, TooLarge, fit, pad};
 /// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// The section's content in error messages.
-pub(super) const WHAT: &str = "bytes of other directives";
-
 /// Maximum size of a value or key in bytes. Longer ones are neither written nor read, so a reader needs no more memory
 /// than this.
 pub const MAX_DIRECTIVE_BYTES: usize = 4096;
@@ -356,6 +353,7 @@ impl<'a> DirectiveList<'a> {
     ///
     /// # Errors
     /// Returns an error if the section is damaged.
+    #[cfg(feature = "write")]
     pub(crate) fn record(&self) -> Result<&'a [u8], FormatError> {
         let mut reader = self.reader()?;
         while reader.next()?.is_some() {}

@@ -21,6 +21,12 @@ use super::tokens::{Tokens, write_tokens};
 use super::{FormatError, NONE, TooLarge};
 use crate::threads::Threads;
 
+/// Each pool's content in error messages, and its address unit.
+pub(super) const LINES: (&str, usize) = ("bytes of line numbers", lines::UNIT);
+pub(super) const OTHER: (&str, usize) = ("bytes of other directives", directives::UNIT);
+pub(super) const POLICIES: (&str, usize) = ("bytes of policies", policies::UNIT);
+pub(super) const CAPTURES: (&str, usize) = ("bytes of captures", captures::UNIT);
+
 /// A set's content. Elements refer to each other by their indexes in these lists.
 #[derive(Clone, Debug)]
 pub struct SetDraft<'a> {
@@ -64,7 +70,7 @@ fn mark(used: &mut [bool], place: Option<u32>) {
 }
 
 /// Returns the address at which a list element was written.
-fn moved(to: &[u32], place: u32) -> u32 {
+fn new_address(to: &[u32], place: u32) -> u32 {
     to.get(place as usize).copied().unwrap_or(NONE)
 }
 
@@ -108,12 +114,12 @@ impl SetDraft<'_> {
         let used = self.used();
         let automata = std::mem::take(&mut self.rulesets);
         let write_lines = || {
-            pool_of((lines::WHAT, lines::UNIT), &self.lines, &used.lines, threads, |lines, out| {
+            pool_of(LINES, &self.lines, &used.lines, threads, |lines, out| {
                 lines::encode(lines, out);
             })
         };
         let write_other = || {
-            pool_of((directives::WHAT, directives::UNIT), &self.other, &used.other, threads, |record, out| {
+            pool_of(OTHER, &self.other, &used.other, threads, |record, out| {
                 out.extend_from_slice(record);
             })
         };
@@ -131,28 +137,26 @@ impl SetDraft<'_> {
         );
         let (tokens, token_numbers) = tokens;
         let ((rulesets, ruleset_numbers), order, lines, other) = (rulesets?, order?, lines?, other?);
-        let policies = (policies::WHAT, policies::UNIT);
-        let policies = pool_of(policies, &self.policies, &used.policies, threads, |policy, out| {
+        let policies = pool_of(POLICIES, &self.policies, &used.policies, threads, |policy, out| {
             let mut tokens: Vec<(u32, u32)> =
-                policy.tokens.iter().map(|&(token, group)| (moved(&token_numbers, token), group)).collect();
+                policy.tokens.iter().map(|&(token, group)| (new_address(&token_numbers, token), group)).collect();
             tokens.sort_unstable();
             let group = |group: &Group| Group {
-                ruleset: moved(&ruleset_numbers, group.ruleset),
-                lines: moved(&lines.addresses, group.lines),
+                ruleset: new_address(&ruleset_numbers, group.ruleset),
+                lines: new_address(&lines.addresses, group.lines),
             };
             let groups = policy.groups.iter().map(group).collect();
             PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
         })?;
-        let captures = ("bytes of captures", captures::UNIT);
-        let captures = pool_of(captures, &self.captures, &used.captures, threads, |stored, out| {
+        let captures = pool_of(CAPTURES, &self.captures, &used.captures, threads, |stored, out| {
             let written =
-                stored.clone().with_policies(|policy| Ok::<_, Infallible>(moved(&policies.addresses, policy)));
+                stored.clone().with_policies(|policy| Ok::<_, Infallible>(new_address(&policies.addresses, policy)));
             written.unwrap_or_else(|never| match never {}).encode(out);
         })?;
         for origin in &mut self.origins {
-            origin.policy = moved(&policies.addresses, origin.policy);
-            origin.captures = origin.captures.map(|place| moved(&captures.addresses, place));
-            origin.other = origin.other.map(|place| moved(&other.addresses, place));
+            origin.policy = new_address(&policies.addresses, origin.policy);
+            origin.captures = origin.captures.map(|place| new_address(&captures.addresses, place));
+            origin.other = origin.other.map(|place| new_address(&other.addresses, place));
         }
         let (mut buckets, mut origins) = (Vec::new(), Vec::new());
         let record = |index: usize| Ok::<_, TooLarge>(self.origins[index]);
@@ -197,9 +201,9 @@ struct Pool {
     addresses: Vec<u32>,
 }
 
-/// Writes a pool with the used records. `what` names its content in error messages.
+/// Writes a pool with the used records. `pool` is its content in error messages, and its address unit.
 fn pool_of<T>(
-    (what, unit): (&'static str, usize),
+    pool: (&'static str, usize),
     things: &[T],
     is_used: &[bool],
     threads: &impl Threads,
@@ -213,7 +217,7 @@ fn pool_of<T>(
             }
         });
     }
-    let mut pool = PoolWriter::new(what, unit, Vec::new());
+    let mut pool = PoolWriter::new(pool, Vec::new());
     let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place], threads)?;
     Ok(Pool { bytes: pool.out, addresses })
 }

@@ -11,9 +11,6 @@ use super::{FormatError, NONE, pad, put, u32_at};
 /// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
 
-/// The section's content in error messages.
-pub(super) const WHAT: &str = "bytes of line numbers";
-
 /// Minimum line count for a separate four-byte count.
 const LONG_COUNT: usize = 63;
 
@@ -56,6 +53,7 @@ impl<'a> Lines<'a> {
     ///
     /// # Errors
     /// Returns an error if there are no lines at that address.
+    #[cfg(feature = "write")]
     pub(super) fn record(self, address: u32) -> Result<&'a [u8], FormatError> {
         let at = address as usize * UNIT;
         let bytes = self.0.get(at..).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A compiled set's encoding: a container with sections, a source file for each section, and the automata.
 //!
-//! No code outside this folder uses offsets, except that [`crate::platform`] searches with fingerprints. Each file has
-//! a reader and a writer for the same bytes:
+//! No code outside this folder uses offsets. Each file has
+//! a reader for its section, with a writer next to it:
 //!
 //! | where | section | content |
 //! |---|---|---|
@@ -10,14 +10,16 @@
 //! | [`crawlers`] | `crawlers` | known crawlers and their product tokens |
 //! | [`tokens`] | `tokens` | product tokens in the files |
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
-//! | [`captures`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
+//! | [`captures`], [`histories`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
 //! | [`policies`] | `policies` | the groups for each product token |
 //! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | automata, their ends, their shared fingerprints |
+//! | [`fingerprints`] | `prints` | the automata's shared fingerprints |
 //! | [`lines`] | `lines` | the rules' line numbers |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
 //! | [`automaton`] | - | an automaton's bytes |
 //!
-//! [`draft`] contains a whole decoded set, for writing or after reading. `FORMAT.md` specifies the bytes.
+//! With the feature `write`, [`draft`] contains a whole decoded set, for writing or after reading, and [`merge`] merges
+//! sets. `FORMAT.md` specifies the bytes.
 //!
 //! The format is canonical: the same content has exactly one encoding, and verifying a set proves that it has this
 //! encoding. Every read is checked: invalid bytes produce an error, never a panic, an endless loop or an answer.
@@ -27,8 +29,12 @@ pub mod captures;
 pub mod container;
 pub mod crawlers;
 pub mod directives;
+#[cfg(feature = "write")]
 pub mod draft;
+pub mod fingerprints;
+pub mod histories;
 pub mod lines;
+#[cfg(feature = "write")]
 pub mod merge;
 pub mod origins;
 mod patches;

@@ -9,15 +9,18 @@
 //! controlling some of them is not enough to predict it. Starting there, the writer takes the first seed for which no
 //! look-up reads more than [`MAX_PROBE_SLOTS`] slots.
 
+#[cfg(feature = "write")]
 mod write;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-pub(super) use self::write::{OriginOrder, write_origins};
+#[cfg(feature = "write")]
+pub(super) use self::write::{OriginOrder, seed_part, write_origins};
 use super::container::Section;
-use super::{FormatError, NONE, pad, put, put_long, u32_at, u64_at};
+use super::{FormatError, NONE, pad, put, u32_at, u64_at};
+use crate::host::MAX_HOST_BYTES;
 use crate::platform::prefetch;
-use crate::url::{MAX_HOST_BYTES, Scheme};
+use crate::url::Scheme;
 
 /// Slots per bucket: one cache line.
 pub const BUCKET_SLOTS: u64 = 8;
@@ -137,11 +140,6 @@ fn origins_of_buckets(buckets: u64, hashes: impl Iterator<Item = u64>) -> Vec<u8
     origins
 }
 
-/// Returns an origin's contribution to the first seed, which is the sum of all origins' hashes.
-pub(super) fn seed_part(record: &OriginRecord<'_>) -> u64 {
-    hash_of_record(0, record)
-}
-
 /// Appends an origin's record.
 fn encode(origin: &OriginRecord<'_>, out: &mut Vec<u8>) {
     put(out, origin.policy);
@@ -257,7 +255,7 @@ impl<'a> Origins<'a> {
 
     /// Prefetches a hash's bucket.
     #[inline]
-    pub(crate) fn ask_for_bucket(&self, hash: u64) {
+    pub(crate) fn prefetch_bucket(&self, hash: u64) {
         prefetch(self.buckets, HEADER_BYTES.saturating_add(self.start_of(hash)));
     }
 
@@ -267,7 +265,7 @@ impl<'a> Origins<'a> {
     ///
     /// Compares all slots in the bucket without branches, because the position of the match is unpredictable.
     #[inline]
-    pub(crate) fn ask_for_record(&self, hash: u64) -> Option<usize> {
+    pub(crate) fn prefetch_record(&self, hash: u64) -> Option<usize> {
         let start = HEADER_BYTES.saturating_add(self.start_of(hash));
         let (slots, _) = self.buckets.get(start..)?.first_chunk::<BUCKET_BYTES>()?.as_chunks::<SLOT_BYTES>();
         let wanted = hash << ADDRESS_BITS;
@@ -284,7 +282,7 @@ impl<'a> Origins<'a> {
 
     /// Looks up an origin whose [`Origins::hash`] is known.
     ///
-    /// First tries the record at the offset from [`Origins::ask_for_record`].
+    /// First tries the record at the offset from [`Origins::prefetch_record`].
     ///
     /// # Errors
     /// Returns an error if the table is damaged.

@@ -2,8 +2,13 @@
 //!
 //! A pool (see `FORMAT.md`) with addresses in 8-byte units.
 
+#[cfg(feature = "write")]
+mod write;
+
 use std::hint::select_unpredictable;
 
+#[cfg(feature = "write")]
+pub use self::write::PolicyDraft;
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
@@ -12,9 +17,6 @@ use crate::verdict::{Cause, Challenger, PolicySource};
 
 /// Address unit in bytes.
 pub(super) const UNIT: usize = 8;
-
-/// The section's content in error messages.
-pub(super) const WHAT: &str = "bytes of policies";
 
 /// Record header size in bytes. The token numbers follow.
 const HEADER_BYTES: usize = 16;
@@ -29,29 +31,6 @@ pub struct Group {
     pub ruleset: u32,
     /// The line numbers' address; [`NONE`] if the set was written without them.
     pub lines: u32,
-}
-
-/// A decoded policy: which crawlers get which rules from a robots.txt.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PolicyDraft {
-    /// The policy source. A source without rules has no tokens and no groups.
-    pub source: PolicySource,
-    /// A number and a group index for each product token in the file, sorted by number. A token with several entries
-    /// has several groups, which decide together.
-    pub tokens: Vec<(u32, u32)>,
-    /// The default group's index, for all crawlers that the file does not name.
-    pub default_group: Option<u32>,
-    /// The groups. A group may have no token if its user-agent line has no name.
-    pub groups: Vec<Group>,
-}
-
-impl PolicyDraft {
-    /// Appends the record. Its counts fit because a robots.txt is smaller than 4 GiB.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
-        let PolicyDraft { source, tokens, default_group, groups } = self;
-        let kind = kind_of_source(*source);
-        encode(kind, default_group.unwrap_or(NONE), tokens.len(), tokens.iter().copied(), groups.iter().copied(), out);
-    }
 }
 
 /// Appends a record.
@@ -106,20 +85,9 @@ pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
     }
 }
 
-/// Returns a policy's stored kind: one byte for policy source and cause, a zero byte, and two bytes for the cause's
-/// number.
-fn kind_of_source(source: PolicySource) -> u32 {
-    let (source, cause) = match source {
-        PolicySource::Rules => return 0,
-        PolicySource::LastGoodCopy(cause) => (1, cause),
-        PolicySource::AllowAll(cause) => (FIRST_WITHOUT_RULES, cause),
-        PolicySource::DisallowAll(cause) => (FIRST_WITHOUT_RULES + 1, cause),
-    };
-    let (cause, number) = numbers_of_cause(cause);
-    u32::from(number) << 16 | u32::from(cause) << 4 | u32::from(source)
-}
-
-/// Returns a stored kind's policy source, or `None` if the kind is invalid.
+/// Returns the policy source for a stored kind, or `None` if the kind is invalid.
+///
+/// A kind has one byte for policy source and cause, a zero byte, and two bytes for the cause's number.
 fn source_of_kind(kind: u32) -> Option<PolicySource> {
     let [first, zero, ..] = kind.to_le_bytes();
     let (source, cause, number) = (first & 0xF, first >> 4, (kind >> 16) as u16);
@@ -152,7 +120,7 @@ impl<'a> Policies<'a> {
 
     /// Prefetches the policy at an address.
     #[inline]
-    pub(crate) fn ask_for(self, address: u32) {
+    pub(crate) fn prefetch(self, address: u32) {
         prefetch(self.0, address as usize * UNIT);
     }
 
@@ -275,11 +243,7 @@ impl<'a> PolicyView<'a> {
     ///
     /// # Errors
     /// Returns an error if the policy is damaged.
-    pub fn for_steps(
-        &self,
-        steps: &[Box<[u32]>],
-        honours_default_group: bool,
-    ) -> Result<ChosenGroups<'_>, FormatError> {
+    pub fn for_steps(&self, steps: &[Box<[u32]>], honors_default_group: bool) -> Result<ChosenGroups<'_>, FormatError> {
         for step in steps {
             if let [token] = **step {
                 if self.entry_of(token).is_some() {
@@ -292,7 +256,7 @@ impl<'a> PolicyView<'a> {
                 return self.only(group, true);
             }
         }
-        self.only(if honours_default_group { self.default_group } else { NONE }, false)
+        self.only(if honors_default_group { self.default_group } else { NONE }, false)
     }
 
     /// Returns one group, or no group if the index is [`NONE`].
@@ -383,19 +347,6 @@ impl<'a> PolicyView<'a> {
         let groups = self.body.get(self.tokens * ENTRY_BYTES..).unwrap_or_default().chunks_exact(ENTRY_BYTES);
         groups.map(|group| Group { ruleset: u32_at(group, 0).unwrap_or(NONE), lines: u32_at(group, 4).unwrap_or(NONE) })
     }
-
-    /// Decodes the record.
-    ///
-    /// # Errors
-    /// Returns an error if the policy is damaged.
-    pub fn to_draft(&self) -> Result<PolicyDraft, FormatError> {
-        Ok(PolicyDraft {
-            source: self.source()?,
-            tokens: self.tokens().collect(),
-            default_group: self.default_group_index(),
-            groups: self.all_groups().collect(),
-        })
-    }
 }
 
 /// The groups for one crawler.
@@ -453,6 +404,7 @@ impl ChosenGroups<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::write::kind_of_source;
     use super::*;
 
     fn encoded(draft: &PolicyDraft) -> Vec<u8> {

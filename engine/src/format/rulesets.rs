@@ -6,19 +6,21 @@
 //! A ruleset is stored without its fingerprints, which are replaced with indexes into `prints`. Each fingerprint is
 //! stored there once. A ruleset that differs little from the last one stored whole is stored as `patches` of it.
 
+#[cfg(feature = "write")]
+mod write;
+
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::ops::Range;
 
 use super::automaton::{Corrupt, corrupt, without_fingerprints};
 use super::container::Section;
+use super::fingerprints::{FingerprintPool, resolved};
 use super::patches::{apply, base_of, patches_of};
 use super::pool::References;
-use super::{FormatError, NONE, TooLarge, fit, put, put_long, u32_at, u64_at};
-use crate::automaton::Ruleset;
-use crate::platform::{Fingerprints, prefetch};
-use crate::spool::Sink;
+use super::{FormatError, NONE, TooLarge, fit, u64_at};
+use crate::platform::prefetch;
 
+#[cfg(feature = "write")]
+pub(super) use self::write::{RulesetWriter, write_rulesets};
 pub use super::patches::MAX_PATCHED_BYTES;
 
 /// Index entry size in bytes.
@@ -39,81 +41,6 @@ const PAYLOAD_RULES: u64 = 0;
 
 /// Payload kind: patches for another automaton.
 const PAYLOAD_PATCHES: u64 = 1;
-
-/// Fingerprint index size in bytes.
-const PLACE_BYTES: usize = 4;
-
-/// Writes the used rulesets, sorted and without duplicates.
-///
-/// Frees each automaton as soon as it is copied. Returns the writer, and each automaton's number in input order;
-/// [`NONE`] for unused ones.
-pub(super) fn write_rulesets<A: AsRef<[u8]> + Default>(
-    mut automata: Vec<A>,
-    is_used: &[bool],
-) -> Result<(RulesetWriter<Vec<u8>>, Vec<u32>), TooLarge> {
-    let mut order: Vec<usize> = (0..automata.len()).filter(|&place| is_used[place]).collect();
-    order.sort_unstable_by(|&a, &b| automata[a].as_ref().cmp(automata[b].as_ref()));
-    let mut numbers = vec![NONE; automata.len()];
-    let mut writer = RulesetWriter::new(Vec::new());
-    for place in order {
-        numbers[place] = writer.push::<TooLarge>(std::mem::take(&mut automata[place]).as_ref())?;
-    }
-    Ok((writer, numbers))
-}
-
-/// Writes rulesets that arrive sorted by their automata's bytes.
-///
-/// Writes equal ones once. Keeps only the last one, and the last one stored whole.
-pub(super) struct RulesetWriter<O> {
-    pub index: Vec<u8>,
-    pub rulesets: O,
-    end: u64,
-    last: Vec<u8>,
-    packer: Packer,
-    fingerprints: FingerprintPool,
-}
-
-impl<O: Sink> RulesetWriter<O> {
-    /// Creates a writer that sends the section `rulesets` to a sink and keeps the others.
-    pub fn new(rulesets: O) -> RulesetWriter<O> {
-        let (packer, fingerprints) = (Packer::default(), FingerprintPool::default());
-        RulesetWriter { index: Vec::new(), rulesets, end: 0, last: Vec::new(), packer, fingerprints }
-    }
-
-    /// Adds an automaton, and returns its number.
-    ///
-    /// # Errors
-    /// Returns an error if there are too many automata or bytes, or if the sink does.
-    pub fn push<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<u32, E> {
-        if self.index.is_empty() || self.last != automaton {
-            self.write::<E>(automaton)?;
-            self.last.clear();
-            self.last.extend_from_slice(automaton);
-        }
-        Ok(fit("rulesets", self.index.len() / ENTRY_BYTES - 1, u64::from(NONE) - 1)?)
-    }
-
-    fn write<E: From<TooLarge> + From<O::Error>>(&mut self, automaton: &[u8]) -> Result<(), E> {
-        let packed = self.packer.pack(automaton, |table| self.fingerprints.place(table))?;
-        let (bytes, payload) = match &packed {
-            Packed::Whole(bytes) => (*bytes, PAYLOAD_RULES),
-            Packed::Patches(record) => (&record[..], PAYLOAD_PATCHES),
-        };
-        self.rulesets.put(bytes)?;
-        self.end += bytes.len() as u64;
-        if self.end >= MAX_RULESETS_BYTES {
-            let (limit, found) = (MAX_RULESETS_BYTES - 1, self.end);
-            return Err(TooLarge { what: "bytes of rulesets", limit, found }.into());
-        }
-        put_long(&mut self.index, self.end | payload << OFFSET_BITS);
-        Ok(())
-    }
-
-    /// Returns the sections `index`, `rulesets` and `prints`.
-    pub fn finish(self) -> (Vec<u8>, O, Vec<u8>) {
-        (self.index, self.rulesets, self.fingerprints.bytes)
-    }
-}
 
 /// Chooses each ruleset's stored form.
 ///
@@ -137,18 +64,14 @@ enum Packed<'p> {
 }
 
 impl Packer {
-    /// Returns the next automaton's stored form. `place` returns the index of fingerprints in `prints`.
-    fn pack(
-        &mut self,
-        automaton: &[u8],
-        mut place: impl FnMut(&Fingerprints) -> Result<u32, TooLarge>,
-    ) -> Result<Packed<'_>, TooLarge> {
+    /// Returns the next automaton's stored form, and adds its fingerprints to the pool.
+    fn pack(&mut self, automaton: &[u8], pool: &mut FingerprintPool) -> Result<Packed<'_>, TooLarge> {
         // The compiler only creates valid automata. Anything else is stored unchanged, and rejected when it is read.
-        let (rest, tables) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
+        let (rest, fingerprints) = without_fingerprints(automaton).unwrap_or((automaton, &[]));
         self.packed.clear();
         self.packed.extend_from_slice(rest);
-        for table in tables {
-            put(&mut self.packed, place(table)?);
+        for fingerprints in fingerprints {
+            pool.refer(fingerprints, &mut self.packed)?;
         }
         let number = self.count;
         self.count += 1;
@@ -158,26 +81,6 @@ impl Packer {
         self.base_number = number;
         std::mem::swap(&mut self.base, &mut self.packed);
         Ok(Packed::Whole(&self.base))
-    }
-}
-
-/// The section `prints`: the distinct fingerprints, in the order in which rulesets first use them.
-#[derive(Default)]
-struct FingerprintPool {
-    bytes: Vec<u8>,
-    known: HashMap<Fingerprints, u32>,
-}
-
-impl FingerprintPool {
-    /// Returns the index of fingerprints, and adds them if they are new.
-    fn place(&mut self, table: &Fingerprints) -> Result<u32, TooLarge> {
-        if let Some(&place) = self.known.get(table) {
-            return Ok(place);
-        }
-        let place = fit("fingerprints", self.known.len(), u32::MAX.into())?;
-        self.known.insert(*table, place);
-        self.bytes.extend_from_slice(table);
-        Ok(place)
     }
 }
 
@@ -235,22 +138,12 @@ impl<'a> StoredRuleset<'a> {
         if self.fingerprints.is_empty() {
             return Ok(Cow::Borrowed(self.bytes));
         }
-        let (automaton, places) = super::automaton::at_fingerprints(self.bytes)?;
-        if places.is_empty() {
+        let (automaton, references) = super::automaton::at_fingerprints(self.bytes)?;
+        if references.is_empty() {
             return Ok(Cow::Borrowed(self.bytes));
         }
         let missing = corrupt!(automaton.len(), "indexes of shared fingerprints", "other bytes");
-        if !places.len().is_multiple_of(PLACE_BYTES) {
-            return Err(missing);
-        }
-        let mut bytes = Vec::with_capacity(automaton.len() + places.len() / PLACE_BYTES * size_of::<Fingerprints>());
-        bytes.extend_from_slice(automaton);
-        for place in places.chunks_exact(PLACE_BYTES) {
-            let at = u32_at(place, 0).map_or(usize::MAX, |place| place as usize * size_of::<Fingerprints>());
-            let table = self.fingerprints.get(at..).and_then(|tables| tables.first_chunk::<96>());
-            bytes.extend_from_slice(table.ok_or(missing)?);
-        }
-        Ok(Cow::Owned(bytes))
+        resolved(automaton, references, self.fingerprints).map(Cow::Owned).ok_or(missing)
     }
 }
 
@@ -325,14 +218,14 @@ impl<'a> Rulesets<'a> {
     }
 
     /// Returns a ruleset's offset in the section.
-    fn start(&self, ruleset: u32) -> usize {
+    pub(crate) fn start(&self, ruleset: u32) -> usize {
         let before = (ruleset as usize).checked_sub(1).and_then(|before| u64_at(self.index, before * ENTRY_BYTES));
         usize::try_from(before.unwrap_or(0) & (MAX_RULESETS_BYTES - 1)).unwrap_or(0)
     }
 
     /// Prefetches a ruleset's index entry.
     #[inline]
-    pub(crate) fn ask_for_entry(&self, ruleset: u32) {
+    pub(crate) fn prefetch_entry(&self, ruleset: u32) {
         prefetch(self.index, (ruleset as usize * ENTRY_BYTES).saturating_sub(ENTRY_BYTES));
     }
 
@@ -340,7 +233,7 @@ impl<'a> Rulesets<'a> {
     ///
     /// Waits for the index entry, and prefetches the record's first bytes, which usually include its trie's root.
     #[inline]
-    pub(crate) fn ask_for(&self, ruleset: u32) -> Option<Record<'a>> {
+    pub(crate) fn prefetch(&self, ruleset: u32) -> Option<Record<'a>> {
         let record = self.record(ruleset)?;
         for line in 0..FIRST_LINES {
             prefetch(record.0, line * CACHE_LINE_BYTES);
@@ -364,19 +257,6 @@ impl<'a> Rulesets<'a> {
         FormatError::at(Section::Index, at, "a known ruleset inside the section", found)
     }
 
-    /// Proves that the automata in a range are canonical.
-    pub(crate) fn verify_automata(self, numbers: Range<u32>, steps: &mut u64) -> Result<(), FormatError> {
-        for number in numbers {
-            let stored = self.get(number)?;
-            let verified = stored.to_bytes().and_then(|automaton| {
-                *steps += 1 + automaton.len() as u64;
-                Ruleset::new(&automaton).and_then(|ruleset| ruleset.verify())
-            });
-            verified.map_err(|error| FormatError::from(error).in_record_at(self.start(number)))?;
-        }
-        Ok(())
-    }
-
     /// Proves that the sections are canonical, without checking the automata themselves.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
         if !self.index.len().is_multiple_of(ENTRY_BYTES) {
@@ -395,7 +275,7 @@ impl<'a> Rulesets<'a> {
                 let expected = "distinct automata sorted by their bytes";
                 return Err(FormatError::at(Section::Rulesets, end, expected, "another order"));
             }
-            let is_packed = match packer.pack(&automaton, |table| pool.place(table)) {
+            let is_packed = match packer.pack(&automaton, &mut pool) {
                 Ok(Packed::Whole(bytes)) => !stored.is_patched() && record == bytes,
                 Ok(Packed::Patches(patches)) => stored.is_patched() && record == patches,
                 Err(_) => false,

@@ -4,7 +4,7 @@
 //! The compiler computes the spans from the captures. Decisions by time only read the spans; the captures are for
 //! adding further captures and for merging sets.
 
-use super::captures::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome};
+use super::histories::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome};
 use super::{put, put_long, u32_at, u64_at};
 
 /// Record header size in bytes: the capture count and the span count.

@@ -2,34 +2,20 @@
 //!
 //! The section contains the token count, each token's end, and then the tokens; all numbers have eight bytes.
 
+#[cfg(feature = "write")]
+mod write;
+
+#[cfg(feature = "write")]
+pub(super) use self::write::write_tokens;
 use super::container::Section;
 use super::pool::References;
-use super::{FormatError, NONE, TooLarge, put_long, u64_at};
+use super::{FormatError, NONE, u64_at};
 
 /// Maximum number of product tokens in a set.
 pub const MAX_TOKENS: u64 = NONE as u64;
 
 /// Size of a number in bytes.
 const NUMBER_BYTES: usize = 8;
-
-/// Writes the product tokens, which must be sorted, distinct and in lower case.
-pub(super) fn write_tokens(tokens: &[&[u8]]) -> Result<Vec<u8>, TooLarge> {
-    let mut out = Vec::new();
-    if tokens.is_empty() {
-        return Ok(out);
-    }
-    if tokens.len() as u64 > MAX_TOKENS {
-        return Err(TooLarge { what: "product tokens", limit: MAX_TOKENS, found: tokens.len() as u64 });
-    }
-    put_long(&mut out, tokens.len() as u64);
-    let mut end = 0;
-    for token in tokens {
-        end += token.len() as u64;
-        put_long(&mut out, end);
-    }
-    tokens.iter().for_each(|token| out.extend_from_slice(token));
-    Ok(out)
-}
 
 /// The product tokens in a set, numbered in byte order.
 #[derive(Clone, Copy)]

@@ -18,7 +18,7 @@ enum Names {
     /// One product token, then the default group.
     One(Option<u32>),
     /// The groups for the first step that a file names, as in [`PolicyView::for_steps`].
-    Steps { steps: Box<[Box<[u32]>]>, honours_default_group: bool },
+    Steps { steps: Box<[Box<[u32]>]>, honors_default_group: bool },
     /// No product tokens: the crawler obeys no robots.txt.
     Free,
 }
@@ -29,7 +29,7 @@ impl Agent {
         product_tokens: Tokens<'_>,
         matching: NameMatching,
         tokens: &[&[u8]],
-        honours_default_group: bool,
+        honors_default_group: bool,
     ) -> Result<Agent, FormatError> {
         let mut steps: Vec<Box<[u32]>> = Vec::with_capacity(tokens.len());
         for token in tokens {
@@ -42,10 +42,10 @@ impl Agent {
             }
         }
         let names = match *steps {
-            _ if tokens.is_empty() && !honours_default_group => Names::Free,
-            [] if honours_default_group => Names::One(None),
-            [ref step] if honours_default_group && step.len() == 1 => Names::One(Some(step[0])),
-            _ => Names::Steps { steps: steps.into(), honours_default_group },
+            _ if tokens.is_empty() && !honors_default_group => Names::Free,
+            [] if honors_default_group => Names::One(None),
+            [ref step] if honors_default_group && step.len() == 1 => Names::One(Some(step[0])),
+            _ => Names::Steps { steps: steps.into(), honors_default_group },
         };
         Ok(Agent { names })
     }
@@ -62,8 +62,8 @@ impl Agent {
 
     /// Returns whether the crawler obeys the default group of a file that names none of its product tokens.
     #[must_use]
-    pub fn honours_default_group(&self) -> bool {
-        !matches!(self.names, Names::Steps { honours_default_group: false, .. } | Names::Free)
+    pub fn honors_default_group(&self) -> bool {
+        !matches!(self.names, Names::Steps { honors_default_group: false, .. } | Names::Free)
     }
 
     /// Iterates over the numbers of all product tokens that the crawler obeys. If a file names none of them, the
@@ -86,7 +86,7 @@ impl Agent {
     pub(super) fn groups<'p>(&self, policy: &'p PolicyView<'_>) -> Result<ChosenGroups<'p>, FormatError> {
         match &self.names {
             Names::One(number) => policy.for_token(*number),
-            Names::Steps { steps, honours_default_group } => policy.for_steps(steps, *honours_default_group),
+            Names::Steps { steps, honors_default_group } => policy.for_steps(steps, *honors_default_group),
             Names::Free => policy.for_steps(&[], false),
         }
     }

@@ -20,7 +20,7 @@ use crate::verdict::Verdict;
 pub const BATCH_URLS: usize = 32;
 
 /// Result of looking up a URL.
-pub enum Found<'s, 'u> {
+pub enum Lookup<'s, 'u> {
     /// The text is not a URL that a robots.txt can govern.
     Invalid,
     /// The set has no robots.txt for the URL's origin.
@@ -30,7 +30,7 @@ pub enum Found<'s, 'u> {
 }
 
 /// A URL to be looked up, at any stage of parsing.
-pub(super) enum Asked<'u> {
+pub(super) enum LookupInput<'u> {
     /// Text that has not been parsed.
     Url(&'u [u8]),
     /// A URL whose host is plain by [`host::is_plain`].
@@ -43,7 +43,7 @@ pub(super) enum Asked<'u> {
 
 /// Progress of a URL's lookup.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum LookupState {
     /// The text is not a URL.
     Invalid,
     /// The set has no robots.txt for the origin.
@@ -61,7 +61,7 @@ enum State {
 /// Data about a batch's URLs, by index. Each step accesses only the arrays that it needs: with one struct per URL,
 /// rewritten by every step, copying took a fifth of a lookup's instructions.
 struct Batch<'s, 'u> {
-    states: [State; BATCH_URLS],
+    states: [LookupState; BATCH_URLS],
     origins: [Origin<'u>; BATCH_URLS],
     paths: [Path<'u>; BATCH_URLS],
     /// Origin hashes.
@@ -81,7 +81,7 @@ struct Batch<'s, 'u> {
 impl Batch<'_, '_> {
     fn new() -> Self {
         Batch {
-            states: [State::Invalid; BATCH_URLS],
+            states: [LookupState::Invalid; BATCH_URLS],
             origins: [Origin { scheme: Scheme::Http, host: b"", port: 0 }; BATCH_URLS],
             paths: [Path::new(b"/"); BATCH_URLS],
             hashes: [0; BATCH_URLS],
@@ -95,7 +95,7 @@ impl Batch<'_, '_> {
 }
 
 /// A URL whose origin is in the set.
-struct Known<'s, 'u> {
+struct KnownUrl<'s, 'u> {
     /// The policy's address.
     policy: u32,
     /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
@@ -108,10 +108,10 @@ struct Known<'s, 'u> {
 }
 
 /// Internal result of looking up a URL.
-enum LookedUp<'s, 'u> {
+enum LookupResult<'s, 'u> {
     Invalid,
     Unknown,
-    Known(Known<'s, 'u>),
+    Known(KnownUrl<'s, 'u>),
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
@@ -127,13 +127,13 @@ impl<D: AsRef<[u8]>> Set<D> {
         &'s self,
         agents: &[Agent],
         urls: impl IntoIterator<Item = &'u [u8]>,
-        mut work: impl FnMut(usize, Found<'s, 'u>) -> Result<(), E>,
+        mut work: impl FnMut(usize, Lookup<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_looked_up(&mut Columns::new(agents), urls.into_iter().map(Asked::Url), |_, place, found| {
+        self.look_up_each(&mut Columns::new(agents), urls.into_iter().map(LookupInput::Url), |_, place, found| {
             let found = match found {
-                LookedUp::Invalid => Found::Invalid,
-                LookedUp::Unknown => Found::Unknown,
-                LookedUp::Known(known) => Found::Policy(self.policy_at(known.policy)?, known.path),
+                LookupResult::Invalid => Lookup::Invalid,
+                LookupResult::Unknown => Lookup::Unknown,
+                LookupResult::Known(known) => Lookup::Policy(self.policy_at(known.policy)?, known.path),
             };
             work(place, found)
         })
@@ -155,7 +155,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        self.decide_asked(agents, urls.into_iter().map(Asked::Url), verdicts)
+        self.decide_inputs(agents, urls.into_iter().map(LookupInput::Url), verdicts)
     }
 
     /// Computes the verdicts for many URLs by one policy, in the order of [`Set::decide_all`].
@@ -172,28 +172,28 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        let asked = urls
+        let inputs = urls
             .into_iter()
-            .map(|url| path_at_any_host(url).map_or(Asked::Invalid, |path| Asked::Policy(policy, path)));
-        self.decide_asked(agents, asked, verdicts)
+            .map(|url| path_at_any_host(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
+        self.decide_inputs(agents, inputs, verdicts)
     }
 
     /// Implements [`Set::decide_all`] for URLs at any stage of parsing.
     #[inline]
-    pub(super) fn decide_asked<'u>(
+    pub(super) fn decide_inputs<'u>(
         &self,
         agents: &[Agent],
-        urls: impl IntoIterator<Item = Asked<'u>>,
+        urls: impl IntoIterator<Item = LookupInput<'u>>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
         let (width, rulesets) = (agents.len(), self.rulesets());
         let mut room = [0; MAX_PATCHED_BYTES];
-        self.each_looked_up(&mut Columns::new(agents), urls, |columns, place, found| {
+        self.look_up_each(&mut Columns::new(agents), urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
             match found {
-                LookedUp::Invalid => row.fill(Verdict::Invalid),
-                LookedUp::Unknown => row.fill(Verdict::Unknown),
-                LookedUp::Known(Known { ruleset, stored, path, .. }) if ruleset != NONE => {
+                LookupResult::Invalid => row.fill(Verdict::Invalid),
+                LookupResult::Unknown => row.fill(Verdict::Unknown),
+                LookupResult::Known(KnownUrl { ruleset, stored, path, .. }) if ruleset != NONE => {
                     let Some(stored) = stored.and_then(|record| rulesets.read(record)) else {
                         return Err(rulesets.missing(ruleset));
                     };
@@ -205,7 +205,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                         _ => row.fill(verdict),
                     }
                 }
-                LookedUp::Known(known) => {
+                LookupResult::Known(known) => {
                     let policy = self.policy_at(known.policy)?;
                     if columns.are_several() {
                         columns.decide(&policy, known.chosen.0..known.chosen.1, &known.path, &mut room, row)?;
@@ -220,39 +220,41 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Looks up all URLs, one batch at a time.
     #[inline]
-    fn each_looked_up<'s, 'u, E: From<FormatError>>(
+    fn look_up_each<'s, 'u, E: From<FormatError>>(
         &'s self,
         columns: &mut Columns<'_>,
-        urls: impl IntoIterator<Item = Asked<'u>>,
-        mut work: impl FnMut(&mut Columns<'_>, usize, LookedUp<'s, 'u>) -> Result<(), E>,
+        urls: impl IntoIterator<Item = LookupInput<'u>>,
+        mut work: impl FnMut(&mut Columns<'_>, usize, LookupResult<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut urls = urls.into_iter();
         let mut first = 0;
         let mut batch = Batch::new();
         loop {
             let count = self.split_and_hash(&mut urls, &mut batch);
-            self.ask_for_records(&mut batch, count);
+            self.prefetch_records(&mut batch, count);
             self.find_records(&mut batch, count)?;
             columns.clear();
-            self.ask_for_entries(columns, &mut batch, count)?;
-            self.ask_for_rulesets(columns, &mut batch, count);
+            self.prefetch_entries(columns, &mut batch, count)?;
+            self.prefetch_rulesets(columns, &mut batch, count);
             // Index of the last URL that does not share its predecessor's origin.
             let mut own = 0;
             for place in 0..count {
                 let (state, path) = (batch.states[place], batch.paths[place]);
-                if !matches!(state, State::Invalid | State::Same) {
+                if !matches!(state, LookupState::Invalid | LookupState::Same) {
                     own = place;
                 }
                 let found = match state {
-                    State::Invalid => LookedUp::Invalid,
-                    State::Known | State::Same if batch.states[own] == State::Known => LookedUp::Known(Known {
-                        policy: batch.policies[own],
-                        ruleset: batch.rulesets[own],
-                        stored: batch.stored[own],
-                        chosen: batch.chosen[own],
-                        path,
-                    }),
-                    _ => LookedUp::Unknown,
+                    LookupState::Invalid => LookupResult::Invalid,
+                    LookupState::Known | LookupState::Same if batch.states[own] == LookupState::Known => {
+                        LookupResult::Known(KnownUrl {
+                            policy: batch.policies[own],
+                            ruleset: batch.rulesets[own],
+                            stored: batch.stored[own],
+                            chosen: batch.chosen[own],
+                            path,
+                        })
+                    }
+                    _ => LookupResult::Unknown,
                 };
                 work(columns, first + place, found)?;
             }
@@ -265,39 +267,39 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Splits up to one batch of URLs, hashes their origins, and prefetches their buckets. Returns the number of URLs.
     #[inline]
-    fn split_and_hash<'u>(&self, urls: &mut impl Iterator<Item = Asked<'u>>, batch: &mut Batch<'_, 'u>) -> usize {
+    fn split_and_hash<'u>(&self, urls: &mut impl Iterator<Item = LookupInput<'u>>, batch: &mut Batch<'_, 'u>) -> usize {
         let (origins, policies) = (self.origin_table(), self.policies());
         // The policy of the previous URL, if it came as a policy address.
         let mut last_policy = None;
         let mut last: Option<Origin<'u>> = None;
         for place in 0..BATCH_URLS {
-            let Some(asked) = urls.next() else { return place };
-            let (is_plain, url) = match asked {
-                Asked::Url(text) => match url::split_ordinary(text) {
+            let Some(input) = urls.next() else { return place };
+            let (is_plain, url) = match input {
+                LookupInput::Url(text) => match url::split_ordinary(text) {
                     Some(url) => (true, url),
                     None => match url::split_any(text) {
                         Ok(url) => (host::is_plain(url.origin.host), url),
                         Err(_) => {
-                            batch.states[place] = State::Invalid;
+                            batch.states[place] = LookupState::Invalid;
                             continue;
                         }
                     },
                 },
-                Asked::Plain(url) => (true, url),
-                Asked::Invalid => {
-                    batch.states[place] = State::Invalid;
+                LookupInput::Plain(url) => (true, url),
+                LookupInput::Invalid => {
+                    batch.states[place] = LookupState::Invalid;
                     continue;
                 }
-                Asked::Policy(policy, path) => {
+                LookupInput::Policy(policy, path) => {
                     batch.paths[place] = path;
                     batch.states[place] = if last_policy == Some(policy) {
-                        State::Same
+                        LookupState::Same
                     } else if policy == NONE {
-                        State::Unknown
+                        LookupState::Unknown
                     } else {
-                        policies.ask_for(policy);
+                        policies.prefetch(policy);
                         batch.policies[place] = policy;
-                        State::Known
+                        LookupState::Known
                     };
                     (last, last_policy) = (None, Some(policy));
                     continue;
@@ -306,17 +308,17 @@ impl<D: AsRef<[u8]>> Set<D> {
             last_policy = None;
             batch.paths[place] = url.path;
             batch.states[place] = if last == Some(url.origin) {
-                State::Same
+                LookupState::Same
             } else {
                 batch.origins[place] = url.origin;
                 if is_plain {
                     let Origin { scheme, host, port } = url.origin;
                     let hash = origins.hash(scheme, host, port);
-                    origins.ask_for_bucket(hash);
+                    origins.prefetch_bucket(hash);
                     batch.hashes[place] = hash;
-                    State::Hashed
+                    LookupState::Hashed
                 } else {
-                    State::Unusual
+                    LookupState::Unusual
                 }
             };
             last = Some(url.origin);
@@ -326,12 +328,12 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Prefetches the records of hashed origins.
     #[inline]
-    fn ask_for_records(&self, batch: &mut Batch<'_, '_>, count: usize) {
+    fn prefetch_records(&self, batch: &mut Batch<'_, '_>, count: usize) {
         let origins = self.origin_table();
         let hashes = batch.states.iter().zip(&batch.hashes).take(count);
         for ((state, hash), expected) in hashes.zip(&mut batch.expected) {
-            if *state == State::Hashed {
-                *expected = origins.ask_for_record(*hash);
+            if *state == LookupState::Hashed {
+                *expected = origins.prefetch_record(*hash);
             }
         }
     }
@@ -343,20 +345,20 @@ impl<D: AsRef<[u8]>> Set<D> {
         for place in 0..count {
             let origin = batch.origins[place];
             let record = match batch.states[place] {
-                State::Hashed => {
+                LookupState::Hashed => {
                     let Origin { scheme, host, port } = origin;
                     origins.find_expected(batch.expected[place], batch.hashes[place], scheme, host, port)?
                 }
-                State::Unusual => self.record(&origin)?,
+                LookupState::Unusual => self.record(&origin)?,
                 _ => continue,
             };
             batch.states[place] = match record {
                 Some(record) => {
-                    policies.ask_for(record.policy);
+                    policies.prefetch(record.policy);
                     batch.policies[place] = record.policy;
-                    State::Known
+                    LookupState::Known
                 }
-                None => State::Unknown,
+                None => LookupState::Unknown,
             };
         }
         Ok(())
@@ -365,7 +367,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// Reads the policies, selects the agents' groups, and prefetches the index entry for each first ruleset. With a
     /// single agent, damaged groups are detected only when their rules are read.
     #[inline]
-    fn ask_for_entries(
+    fn prefetch_entries(
         &self,
         columns: &mut Columns<'_>,
         batch: &mut Batch<'_, '_>,
@@ -373,14 +375,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let (policies, rulesets) = (self.policies(), self.rulesets());
         for place in 0..count {
-            if batch.states[place] != State::Known {
+            if batch.states[place] != LookupState::Known {
                 continue;
             }
             let policy = policies.get(batch.policies[place])?;
             if let [agent] = columns.agents {
                 batch.rulesets[place] = match first_ruleset(agent, &policy) {
                     Some((ruleset, decides_alone)) => {
-                        rulesets.ask_for_entry(ruleset);
+                        rulesets.prefetch_entry(ruleset);
                         if decides_alone { ruleset } else { NONE }
                     }
                     None => NONE,
@@ -388,7 +390,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             } else {
                 let chosen = columns.choose(&policy)?;
                 batch.chosen[place] = (chosen.start, chosen.end);
-                columns.each_first_ruleset(chosen, |ruleset| rulesets.ask_for_entry(ruleset));
+                columns.each_first_ruleset(chosen, |ruleset| rulesets.prefetch_entry(ruleset));
             }
         }
         Ok(())
@@ -396,19 +398,19 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Prefetches each first ruleset.
     #[inline]
-    fn ask_for_rulesets<'s>(&'s self, columns: &Columns<'_>, batch: &mut Batch<'s, '_>, count: usize) {
+    fn prefetch_rulesets<'s>(&'s self, columns: &Columns<'_>, batch: &mut Batch<'s, '_>, count: usize) {
         let rulesets = self.rulesets();
         for place in 0..count {
-            if batch.states[place] != State::Known {
+            if batch.states[place] != LookupState::Known {
                 continue;
             }
             if columns.are_several() {
                 let (start, end) = batch.chosen[place];
                 columns.each_first_ruleset(start..end, |ruleset| {
-                    rulesets.ask_for(ruleset);
+                    rulesets.prefetch(ruleset);
                 });
             } else if batch.rulesets[place] != NONE {
-                batch.stored[place] = rulesets.ask_for(batch.rulesets[place]);
+                batch.stored[place] = rulesets.prefetch(batch.rulesets[place]);
             }
         }
     }

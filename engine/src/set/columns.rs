@@ -23,7 +23,7 @@ pub(super) struct Columns<'a> {
     /// Agents that do not obey the default group.
     others: Vec<u32>,
     /// Selected groups, one policy after another.
-    chosen: Vec<Chosen>,
+    chosen: Vec<AgentGroup>,
     /// Rulesets walked for the current path, with their verdicts.
     walked: Vec<(u32, Verdict)>,
     /// For each agent, the last policy for which its groups were selected, as a value of `policies`. If names are
@@ -36,7 +36,7 @@ pub(super) struct Columns<'a> {
 
 /// The groups that a policy has for an agent.
 #[derive(Clone, Copy)]
-struct Chosen {
+struct AgentGroup {
     /// The agent's index, or [`REST`] for all agents without an entry of their own.
     agent: u32,
     /// The first group, if there is any.
@@ -57,7 +57,7 @@ impl<'a> Columns<'a> {
         if columns.are_several() {
             for (agent, index) in agents.iter().zip(0..) {
                 columns.tokens.extend(agent.token_numbers().map(|token| (token, index)));
-                if !agent.honours_default_group() {
+                if !agent.honors_default_group() {
                     columns.others.push(index);
                 }
             }
@@ -87,13 +87,13 @@ impl<'a> Columns<'a> {
         *policies += 1;
         if policy.has_rules() {
             let group = policy.for_token(None)?.first;
-            chosen.push(Chosen { agent: REST, group, has_more: false });
+            chosen.push(AgentGroup { agent: REST, group, has_more: false });
             let mut choose = |agent: u32| -> Result<(), FormatError> {
                 if let (Some(names), Some(last)) = (agents.get(agent as usize), chosen_for.get_mut(agent as usize))
                     && std::mem::replace(last, *policies) != *policies
                 {
                     let groups = names.groups(policy)?;
-                    chosen.push(Chosen { agent, group: groups.first, has_more: groups.has_more() });
+                    chosen.push(AgentGroup { agent, group: groups.first, has_more: groups.has_more() });
                 }
                 Ok(())
             };
@@ -137,7 +137,7 @@ impl<'a> Columns<'a> {
     ) -> Result<(), FormatError> {
         let Columns { agents, others, chosen, walked, .. } = self;
         if !policy.view.has_rules() {
-            let Some(taking) = agents.iter().find(|agent| agent.honours_default_group()) else {
+            let Some(taking) = agents.iter().find(|agent| agent.honors_default_group()) else {
                 return policy.decide_each(agents, path, row);
             };
             row.fill(policy.without_rules(taking)?.verdict);
@@ -149,7 +149,7 @@ impl<'a> Columns<'a> {
         let chosen = chosen.get(range.start as usize..range.end as usize).unwrap_or_default();
         walked.clear();
         path.with_normal(policy.normal_form, |path| {
-            for Chosen { agent, group, has_more } in chosen {
+            for AgentGroup { agent, group, has_more } in chosen {
                 let verdict = match group {
                     _ if *has_more => {
                         let groups = agents[*agent as usize].groups(&policy.view)?.all()?;

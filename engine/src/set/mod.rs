@@ -12,7 +12,7 @@ mod times;
 mod verify;
 
 pub use self::agent::Agent;
-pub use self::batch::{BATCH_URLS, Found};
+pub use self::batch::{BATCH_URLS, Lookup};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
 pub use self::split::KnownHosts;
@@ -24,6 +24,7 @@ use crate::format::captures::Captures;
 use crate::format::container::{Container, Section};
 use crate::format::crawlers::{Crawlers, ResolvedCrawler};
 use crate::format::directives::OtherDirectives;
+#[cfg(feature = "write")]
 use crate::format::draft::{ReadBack, SetDraft, Tables};
 use crate::format::lines::Lines;
 use crate::format::origins::{OriginIter, OriginRecord, Origins};
@@ -233,12 +234,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
+    #[cfg(feature = "write")]
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
         let (reading, crawlers) = (self.read_reading()?, self.crawlers().to_table()?);
         ReadBack::read(self.container.header(), reading, crawlers, self.tables())
     }
 
     /// Returns the set's tables.
+    #[cfg(feature = "write")]
     pub(crate) fn tables(&self) -> Tables<'_> {
         Tables {
             tokens: self.tokens(),
@@ -282,8 +285,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     ///
     /// # Errors
     /// Returns an error if the table of product tokens is damaged.
-    pub fn agent_chain(&self, tokens: &[&[u8]], honours_default_group: bool) -> Result<Agent, FormatError> {
-        Agent::look_up(self.tokens(), self.name_matching, tokens, honours_default_group)
+    pub fn agent_chain(&self, tokens: &[&[u8]], honors_default_group: bool) -> Result<Agent, FormatError> {
+        Agent::look_up(self.tokens(), self.name_matching, tokens, honors_default_group)
     }
 
     /// Looks up a crawler by name, in any letter case.
@@ -293,9 +296,9 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// # Errors
     /// Returns an error if the table of crawlers or product tokens is damaged.
     pub fn crawler(&self, name: &[u8]) -> Result<Agent, FormatError> {
-        let ResolvedCrawler { tokens, honours_default_group, .. } =
+        let ResolvedCrawler { tokens, honors_default_group, .. } =
             Crawlers(self.section(Section::Crawlers)).find(name)?;
-        self.agent_chain(&tokens, honours_default_group)
+        self.agent_chain(&tokens, honors_default_group)
     }
 
     /// Returns how product tokens are compared in this set.

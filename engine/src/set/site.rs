@@ -1,8 +1,9 @@
 //! All data about one origin except decisions.
 
 use crate::format::FormatError;
-use crate::format::captures::{CaptureHistory, Captures, StoredCaptures};
+use crate::format::captures::{Captures, StoredCaptures};
 use crate::format::directives::{DirectiveList, OtherDirectives};
+use crate::format::histories::CaptureHistory;
 use crate::format::origins::OriginRecord;
 use crate::format::reading::Reading;
 use crate::format::timelines::{BEFORE_ALL_TIMES, Span, Timeline};

@@ -5,10 +5,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::batch::Asked;
+use super::batch::LookupInput;
 use super::{Agent, Set};
 use crate::format::{FormatError, NONE};
-use crate::url::parts::{Room, is_ordinary_host, ordinary_path};
+use crate::url::parts::{JoinBuffer, is_ordinary_host, ordinary_path};
 use crate::url::{Origin, Scheme, UrlParts, UrlRef};
 use crate::verdict::Verdict;
 
@@ -79,28 +79,28 @@ impl<D: AsRef<[u8]>> Set<D> {
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
         let mut text = vec![0; urls.iter().map(UrlParts::joined_len).sum()];
-        let mut room = Room(&mut text);
-        let asked = urls.iter().map(|url| match self.known_of(url, hosts) {
-            None => Asked::Url(room.join(url)),
+        let mut buffer = JoinBuffer(&mut text);
+        let inputs = urls.iter().map(|url| match self.known_of(url, hosts) {
+            None => LookupInput::Url(buffer.join(url)),
             Some((scheme, known)) => {
                 // A URL with a query is joined as a whole, in case its path turns out to be unusual. The buffer has
                 // room to join each URL once.
-                let joined = url.query.map(|_| room.join(url));
+                let joined = url.query.map(|_| buffer.join(url));
                 let path = joined.map_or(url.path, |text| text.get(url.path_start()..).unwrap_or_default());
                 match ordinary_path(path) {
-                    None => Asked::Url(joined.unwrap_or_else(|| room.join(url))),
+                    None => LookupInput::Url(joined.unwrap_or_else(|| buffer.join(url))),
                     Some(path) => match known {
                         NEW => {
                             let origin = Origin { scheme, host: url.host, port: scheme.default_port() };
-                            Asked::Plain(UrlRef { origin, path })
+                            LookupInput::Plain(UrlRef { origin, path })
                         }
-                        UNKNOWN => Asked::Policy(NONE, path),
-                        known => Asked::Policy(known - FIRST_POLICY, path),
+                        UNKNOWN => LookupInput::Policy(NONE, path),
+                        known => LookupInput::Policy(known - FIRST_POLICY, path),
                     },
                 }
             }
         });
-        self.decide_asked(agents, asked, verdicts)
+        self.decide_inputs(agents, inputs, verdicts)
     }
 
     /// Returns a URL's scheme and its host's cached lookup, or `None` if either is unusual.

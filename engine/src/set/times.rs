@@ -13,7 +13,7 @@ use crate::verdict::{Explanation, Verdict};
 
 /// Progress of a URL's lookup.
 #[derive(Clone, Copy)]
-enum Step<'s, 'u> {
+enum TimedLookup<'s, 'u> {
     Invalid,
     Unknown,
     /// The URL has the same origin as the valid URL before it.
@@ -102,29 +102,29 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let mut urls = urls.into_iter();
         let mut rows = verdicts.chunks_exact_mut(agents.len().max(1));
-        let mut steps = [(Step::Invalid, 0_i64); BATCH_URLS];
+        let mut steps = [(TimedLookup::Invalid, 0_i64); BATCH_URLS];
         loop {
             let count = self.split_and_hash_timed(&mut urls, &mut steps);
             let steps = &mut steps[..count];
             let origins = self.origin_table();
             for (step, _) in &mut *steps {
-                if let Step::Hashed(hash, url) = *step {
-                    *step = Step::Expected(origins.ask_for_record(hash), hash, url);
+                if let TimedLookup::Hashed(hash, url) = *step {
+                    *step = TimedLookup::Expected(origins.prefetch_record(hash), hash, url);
                 }
             }
             self.find_records_timed(steps)?;
             for (step, time) in &mut *steps {
-                if let Step::Known(record, path) = *step {
-                    *step = self.address_at(&record, *time)?.map_or(Step::Unknown, |address| {
-                        self.policies().ask_for(address);
-                        Step::Found(address, path)
+                if let TimedLookup::Known(record, path) = *step {
+                    *step = self.address_at(&record, *time)?.map_or(TimedLookup::Unknown, |address| {
+                        self.policies().prefetch(address);
+                        TimedLookup::Found(address, path)
                     });
                 }
             }
             for ((step, _), row) in steps.iter().zip(&mut rows) {
                 match step {
-                    Step::Invalid => row.fill(Verdict::Invalid),
-                    Step::Found(address, path) => self.policy_at(*address)?.decide_each(agents, path, row)?,
+                    TimedLookup::Invalid => row.fill(Verdict::Invalid),
+                    TimedLookup::Found(address, path) => self.policy_at(*address)?.decide_each(agents, path, row)?,
                     _ => row.fill(Verdict::Unknown),
                 }
             }
@@ -138,25 +138,25 @@ impl<D: AsRef<[u8]>> Set<D> {
     fn split_and_hash_timed<'u>(
         &self,
         urls: &mut impl Iterator<Item = (&'u [u8], i64)>,
-        steps: &mut [(Step<'_, 'u>, i64); BATCH_URLS],
+        steps: &mut [(TimedLookup<'_, 'u>, i64); BATCH_URLS],
     ) -> usize {
         let origins = self.origin_table();
         let mut last: Option<Origin<'u>> = None;
         for (count, step) in steps.iter_mut().enumerate() {
             let Some((url, time)) = urls.next() else { return count };
             let Ok(url) = url::split(url) else {
-                *step = (Step::Invalid, time);
+                *step = (TimedLookup::Invalid, time);
                 continue;
             };
             let Origin { scheme, host, port } = url.origin;
             let next = if last == Some(url.origin) {
-                Step::Same(url.path)
+                TimedLookup::Same(url.path)
             } else if host::is_plain(host) {
                 let hash = origins.hash(scheme, host, port);
-                origins.ask_for_bucket(hash);
-                Step::Hashed(hash, url)
+                origins.prefetch_bucket(hash);
+                TimedLookup::Hashed(hash, url)
             } else {
-                Step::Unusual(url)
+                TimedLookup::Unusual(url)
             };
             *step = (next, time);
             last = Some(url.origin);
@@ -165,22 +165,22 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Finds the origins' records and prefetches their spans.
-    fn find_records_timed<'s>(&'s self, steps: &mut [(Step<'s, '_>, i64)]) -> Result<(), FormatError> {
+    fn find_records_timed<'s>(&'s self, steps: &mut [(TimedLookup<'s, '_>, i64)]) -> Result<(), FormatError> {
         let (origins, captures) = (self.origin_table(), self.captures());
         let mut last = None;
         for (step, _) in steps {
             let (record, path) = match *step {
-                Step::Expected(at, hash, UrlRef { origin: Origin { scheme, host, port }, path }) => {
+                TimedLookup::Expected(at, hash, UrlRef { origin: Origin { scheme, host, port }, path }) => {
                     (origins.find_expected(at, hash, scheme, host, port)?, path)
                 }
-                Step::Unusual(url) => (self.record(&url.origin)?, url.path),
-                Step::Same(path) => (last, path),
+                TimedLookup::Unusual(url) => (self.record(&url.origin)?, url.path),
+                TimedLookup::Same(path) => (last, path),
                 _ => continue,
             };
             last = record;
-            *step = record.map_or(Step::Unknown, |record| {
-                record.captures.into_iter().for_each(|address| captures.ask_for(address));
-                Step::Known(record, path)
+            *step = record.map_or(TimedLookup::Unknown, |record| {
+                record.captures.into_iter().for_each(|address| captures.prefetch(address));
+                TimedLookup::Known(record, path)
             });
         }
         Ok(())

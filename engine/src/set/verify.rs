@@ -92,7 +92,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         match &part.0 {
             Part::Gaps => self.container.verify_gaps(file),
             Part::Checksum(section) => self.container.verify(file, *section),
-            Part::Automata(range) => self.rulesets().verify_automata(range.clone(), steps),
+            Part::Automata(range) => self.verify_automata(range.clone(), steps),
             Part::Tables => self.verify_tables(steps),
         }
     }
@@ -105,6 +105,20 @@ impl<D: AsRef<[u8]>> Set<D> {
         let file = self.data.as_ref();
         self.container.verify_gaps(file)?;
         Section::ALL.into_iter().try_for_each(|section| self.container.verify(file, section))
+    }
+
+    /// Proves that the automata in a range are canonical.
+    fn verify_automata(&self, numbers: Range<u32>, steps: &mut u64) -> Result<(), FormatError> {
+        let rulesets = self.rulesets();
+        for number in numbers {
+            let stored = rulesets.get(number)?;
+            let verified = stored.to_bytes().and_then(|automaton| {
+                *steps += 1 + automaton.len() as u64;
+                Ruleset::new(&automaton).and_then(|ruleset| ruleset.verify())
+            });
+            verified.map_err(|error| FormatError::from(error).in_record_at(rulesets.start(number)))?;
+        }
+        Ok(())
     }
 
     fn verify_tables(&self, steps: &mut u64) -> Result<(), FormatError> {
@@ -152,7 +166,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 Some(address) if !captures.refer(address) => {
                     return Err(missing(Section::Origins, "captures", address));
                 }
-                Some(_) if self.by_time => self.expect_in_force(origin, reading.at)?,
+                Some(_) if self.by_time => self.expect_active(origin, reading.at)?,
                 Some(_) => {}
             }
             let Some(address) = origin.other else { return Ok(()) };
@@ -168,13 +182,14 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Checks that an origin's policy is active at the set's time.
-    fn expect_in_force(&self, origin: &OriginRecord<'_>, at: Option<i64>) -> Result<(), FormatError> {
+    fn expect_active(&self, origin: &OriginRecord<'_>, at: Option<i64>) -> Result<(), FormatError> {
         let found = self.address_at(origin, at.unwrap_or(BEFORE_ALL_TIMES))?;
         if found == Some(origin.policy) {
             return Ok(());
         }
-        let expected = format!("the policy {} in force at the time of the set", origin.policy);
-        Err(FormatError::new(Section::Captures.name(), expected, format!("{found:?}")))
+        let expected = format!("policy {}, which its origin has at the set's time", origin.policy);
+        let found = found.map_or("no policy".into(), |policy| format!("policy {policy}"));
+        Err(FormatError::new(Section::Captures.name(), expected, found))
     }
 
     /// Checks that a group has a line number for each rule in its ruleset.
@@ -225,8 +240,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         match policy.source()? {
             PolicySource::Rules => Ok(()),
             other => {
-                let expected = "a policy whose source is the rules of a file";
-                Err(FormatError::new(Section::Policies.name(), expected, format!("{other:?}")))
+                let found =
+                    other.cause().map_or("no rules".into(), |cause| format!("a policy from a failed fetch ({cause})"));
+                Err(FormatError::new(Section::Policies.name(), "a policy with a fetched file's rules", found))
             }
         }
     }

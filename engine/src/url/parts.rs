@@ -1,7 +1,7 @@
 //! URLs in parts, as stored in web-archive indexes, and fast checks that need no joined URL.
 
-use super::{MAX_HOST_BYTES, MAX_URL_BYTES, Path, Scheme, has_special};
-use crate::host;
+use super::{MAX_URL_BYTES, Path, Scheme, has_special};
+use crate::host::{self, MAX_HOST_BYTES};
 use crate::platform::scan_url;
 
 /// A URL split into parts by an index.
@@ -74,9 +74,9 @@ impl<'u> UrlParts<'u> {
 }
 
 /// A buffer that URLs are joined in, one after another.
-pub(crate) struct Room<'t>(pub(crate) &'t mut [u8]);
+pub(crate) struct JoinBuffer<'t>(pub(crate) &'t mut [u8]);
 
-impl<'t> Room<'t> {
+impl<'t> JoinBuffer<'t> {
     /// Joins a URL. The remaining buffer must be large enough.
     #[inline]
     pub(crate) fn join(&mut self, url: &UrlParts<'_>) -> &'t [u8] {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reptile_compiler::dialect::GOOGLE_LIB;
 
-use super::{Corpus, Group, Reading, Row};
+use super::{Corpus, DialectVerdict, Group, Row};
 use crate::letters;
 
 /// Reads the files and the recorded rows.
@@ -45,7 +45,7 @@ fn row(line: &[u8]) -> Option<(&[u8], Row)> {
         _ => return None,
     };
     let line = std::str::from_utf8(line).ok()?.parse().ok()?;
-    let recorded = Some((&GOOGLE_LIB, Reading { letter, line: Some(line) }));
+    let recorded = Some((&GOOGLE_LIB, DialectVerdict { letter, line: Some(line) }));
     Some((host, Row { agent: agent.to_vec(), url: url.to_vec(), recorded }))
 }
 

@@ -29,7 +29,7 @@ pub const COMMON: &Dialect = &dialect::RFC9309;
 
 /// A dialect's verdict: a letter, and the line of the deciding rule, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct DialectVerdict {
     /// `A` or `D`, or `N` if the oracle would take too long.
     pub letter: u8,
     /// The line, if it is known.
@@ -44,7 +44,7 @@ pub struct Row {
     /// The URL.
     pub url: Vec<u8>,
     /// A recorded verdict and its dialect.
-    pub recorded: Option<(&'static Dialect, Reading)>,
+    pub recorded: Option<(&'static Dialect, DialectVerdict)>,
 }
 
 /// A robots.txt and its rows.
@@ -82,8 +82,8 @@ impl Corpus {
     /// Returns a dialect's verdicts, group by group, computed on two threads. A row takes time proportional to the file
     /// size.
     #[must_use]
-    pub fn readings(&self, dialect: &'static Dialect) -> Vec<Vec<Reading>> {
-        let of_group = |group: &Group| -> Vec<Reading> {
+    pub fn readings(&self, dialect: &'static Dialect) -> Vec<Vec<DialectVerdict>> {
+        let of_group = |group: &Group| -> Vec<DialectVerdict> {
             let reading = |row: &Row| match row.recorded {
                 Some((recorded, reading)) if recorded == dialect => reading,
                 _ => read(dialect, &group.body, &row.agent, &row.url),
@@ -104,27 +104,27 @@ impl Corpus {
 /// Returns a dialect's verdict for a body that was fetched with status 200. It takes into account how the dialect
 /// treats bodies other than robots.txt, such as web pages: Yandex documents that they allow everything.
 #[must_use]
-pub fn read(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading {
+pub fn read(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> DialectVerdict {
     let (fetched, profile) = (Capture::default(), Profile::of_dialect(dialect));
     match profile.outcome(&fetched, body) {
         Outcome::Use => read_rules(dialect, &profile.readable(&fetched, body), agent, url),
-        Outcome::Allow(_) => Reading { letter: letters::ALLOW, line: Some(0) },
-        Outcome::Disallow(_) | Outcome::Unreachable(_) => Reading { letter: letters::DISALLOW, line: Some(0) },
+        Outcome::Allow(_) => DialectVerdict { letter: letters::ALLOW, line: Some(0) },
+        Outcome::Disallow(_) | Outcome::Unreachable(_) => DialectVerdict { letter: letters::DISALLOW, line: Some(0) },
     }
 }
 
 /// Returns the verdict of a body's rules.
-fn read_rules(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> Reading {
+fn read_rules(dialect: &Dialect, body: &[u8], agent: &[u8], url: &[u8]) -> DialectVerdict {
     let answer = if body.len() <= ORACLE_BYTES {
         oracle::decide(body, dialect, agent, url)
     } else {
         match decide_once(body, dialect, &of_name(agent, dialect), url) {
             Ok(answer) => answer,
-            Err(_) => return Reading { letter: letters::NOT_ASKED, line: None },
+            Err(_) => return DialectVerdict { letter: letters::NOT_ASKED, line: None },
         }
     };
     let letter = if answer.allowed { letters::ALLOW } else { letters::DISALLOW };
-    Reading { letter, line: Some(answer.line) }
+    DialectVerdict { letter, line: Some(answer.line) }
 }
 
 /// Formats bytes so that they can be read and typed: text unchanged, other bytes and control characters as `\xNN`.
@@ -175,11 +175,11 @@ mod tests {
     #[test]
     fn recorded_verdicts_take_precedence_over_the_oracle() {
         let google = &dialect::GOOGLE_LIB;
-        let wrong = Reading { letter: b'D', line: Some(9) };
+        let wrong = DialectVerdict { letter: b'D', line: Some(9) };
         let row = Row { agent: b"a".into(), url: b"/".into(), recorded: Some((google, wrong)) };
         let group = Group { name: "g".into(), tag: "", origin: String::new(), body: Vec::new(), rows: vec![row] };
         let corpus = Corpus { name: "test", about: String::new(), groups: vec![group] };
         assert_eq!(corpus.readings(google), [[wrong]]);
-        assert_eq!(corpus.readings(COMMON), [[Reading { letter: b'A', line: Some(0) }]]);
+        assert_eq!(corpus.readings(COMMON), [[DialectVerdict { letter: b'A', line: Some(0) }]]);
     }
 }

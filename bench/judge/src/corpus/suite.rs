@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use reptile_compiler::dialect::Dialect;
 use serde::Deserialize;
 
-use super::{Corpus, Group, Reading, Row};
+use super::{Corpus, DialectVerdict, Group, Row};
 use crate::letters;
 
 /// Maximum size in bytes for a body or URL made from repeated parts.
@@ -18,7 +18,7 @@ const TAGS: [&str; 7] = ["RFC 9309", "Google", "Yandex", "Bing", "1994 and 1996"
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SuiteFile {
     dialect: String,
     case: Vec<Case>,
 }
@@ -77,7 +77,7 @@ pub fn load(folder: &Path) -> Result<Corpus, String> {
 
 /// Returns the cases in a file.
 fn groups_of(text: &str, file: &str) -> Result<Vec<Group>, String> {
-    let suite: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let suite: SuiteFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let dialect = Dialect::from_name(&suite.dialect).ok_or_else(|| format!("no dialect {:?}", suite.dialect))?;
     suite
         .case
@@ -118,7 +118,7 @@ fn group(case: Case, file: &str, dialect: &'static Dialect) -> Result<Group, Str
         };
         let agent = check.agent.or_else(|| case.agent.clone()).ok_or("no agent")?.into_bytes();
         let letter = if matches!(check.verdict, Verdict::Allow) { letters::ALLOW } else { letters::DISALLOW };
-        Ok(Row { agent, url, recorded: Some((dialect, Reading { letter, line: check.line })) })
+        Ok(Row { agent, url, recorded: Some((dialect, DialectVerdict { letter, line: check.line })) })
     };
     Ok(Group {
         tag: tag(&case.source, dialect.as_str(), is_raw || body.iter().any(|&byte| byte < b' ' && byte != b'\n')),
@@ -188,7 +188,7 @@ mod tests {
                 let (dialect, recorded) = row.recorded.unwrap();
                 let found = super::super::read(dialect, &group.body, &row.agent, &row.url);
                 let line = recorded.line.or(found.line);
-                assert_eq!(found, Reading { line, ..recorded }, "{}", group.name);
+                assert_eq!(found, DialectVerdict { line, ..recorded }, "{}", group.name);
             }
         }
     }

@@ -11,7 +11,7 @@ use reptile_corpora::Web;
 use reptile_corpora::site::Answer;
 use reptile_corpora::urls::Spread;
 
-use super::{Corpus, Group, Reading, Row};
+use super::{Corpus, DialectVerdict, Group, Row};
 use crate::engine::Answers;
 
 /// The web that contains the sites.
@@ -95,7 +95,7 @@ fn add_expected(corpus: &mut Corpus, text: &str) -> Result<(), String> {
             )));
         }
         for (row, (&letter, line)) in group.rows.iter_mut().zip(letters.iter().zip(found)) {
-            row.recorded = Some((&GOOGLE_LIB, Reading { letter, line }));
+            row.recorded = Some((&GOOGLE_LIB, DialectVerdict { letter, line }));
         }
     }
     match lines.next() {

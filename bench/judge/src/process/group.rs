@@ -32,7 +32,7 @@ fn started() -> MutexGuard<'static, BTreeSet<u32>> {
 }
 
 /// A process and all its descendants.
-pub struct Group {
+pub struct ProcessGroup {
     /// The process.
     pub child: Child,
     pid: Option<Pid>,
@@ -40,12 +40,12 @@ pub struct Group {
     mark: String,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Starts a process.
     ///
     /// # Errors
     /// Returns an error if the program cannot be started.
-    pub fn start(arguments: &[String], folder: &Path, limits: &Limits, input: Stdio) -> Result<Group, String> {
+    pub fn start(arguments: &[String], folder: &Path, limits: &Limits, input: Stdio) -> Result<ProcessGroup, String> {
         static ADOPT: Once = Once::new();
         // Without this, a child that leaves the group may outlive the run, but nothing else changes.
         ADOPT.call_once(|| {
@@ -68,7 +68,7 @@ impl Group {
         started.insert(child.id());
         drop(started);
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let group = Group { child, pid, mark };
+        let group = ProcessGroup { child, pid, mark };
         if let Some(bytes) = limits.address_space {
             let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
             prlimit(group.pid, Resource::As, limit)
@@ -135,7 +135,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
     }

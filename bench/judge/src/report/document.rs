@@ -186,13 +186,13 @@ pub fn bars(bars: &[Bar]) -> String {
     for (index, (bar, length)) in bars.iter().zip(lengths(bars)).enumerate() {
         let (y, width) = (index * ROW + 4, length * WIDTH);
         let (label, shown) = (escaped(&bar.label), escaped(&bar.shown));
-        let (class, colour) = if bar.is_marked { ("marked", "#d0603b") } else { ("bar", "#3f7cac") };
+        let (class, color) = if bar.is_marked { ("marked", "#d0603b") } else { ("bar", "#3f7cac") };
         let (text_y, end) = (y + 13, LEFT + width + 6.0);
         push(
             &mut svg,
             format_args!(
                 "<text x=\"{}\" y=\"{text_y}\" text-anchor=\"end\" font-size=\"12\">{label}</text>\
-                 <rect class=\"{class}\" fill=\"{colour}\" x=\"{LEFT}\" y=\"{y}\" width=\"{width:.1}\" height=\"16\"/>\
+                 <rect class=\"{class}\" fill=\"{color}\" x=\"{LEFT}\" y=\"{y}\" width=\"{width:.1}\" height=\"16\"/>\
                  <text x=\"{end:.1}\" y=\"{text_y}\" font-size=\"12\">{shown}</text>\n",
                 LEFT - 8.0
             ),

@@ -38,14 +38,14 @@ const BODY_FACTOR: u32 = 4;
 
 /// A measurement with a budget of 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Idle {
+pub struct IdleMeasurement {
     /// The reply's duration by the judge's clock.
     pub wall: Duration,
     /// The sum of the samples.
     pub samples: Duration,
 }
 
-impl Idle {
+impl IdleMeasurement {
     /// Returns the time for a request and its reply without the samples.
     fn overhead(self) -> Duration {
         self.wall.saturating_sub(self.samples)
@@ -66,34 +66,34 @@ impl WarmPass {
 
 /// This machine's memory speed, which gives a lower limit for the time to process bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Floor {
+pub struct MemorySpeed {
     bytes_per_second: f64,
 }
 
-impl Floor {
+impl MemorySpeed {
     /// Size of the copied buffer in bytes. It fits into the fastest cache.
     const BYTES: usize = 1 << 14;
 
-    /// Copies per trial. The fastest of [`Floor::TRIALS`] trials counts.
+    /// Copies per trial. The fastest of [`MemorySpeed::TRIALS`] trials counts.
     const COPIES: u32 = 200;
     const TRIALS: u32 = 20;
 
     /// Measures the machine once.
-    pub fn of_machine() -> Floor {
-        static FLOOR: OnceLock<Floor> = OnceLock::new();
+    pub fn of_machine() -> MemorySpeed {
+        static FLOOR: OnceLock<MemorySpeed> = OnceLock::new();
         *FLOOR.get_or_init(|| {
-            let (from, mut to) = (vec![1_u8; Floor::BYTES], vec![0_u8; Floor::BYTES]);
+            let (from, mut to) = (vec![1_u8; MemorySpeed::BYTES], vec![0_u8; MemorySpeed::BYTES]);
             let mut trial = || {
                 let start = Instant::now();
-                for _ in 0..Floor::COPIES {
+                for _ in 0..MemorySpeed::COPIES {
                     to.copy_from_slice(black_box(&from));
                     black_box(&mut to);
                 }
                 start.elapsed()
             };
-            let fastest = (0..Floor::TRIALS).map(|_| trial()).min().unwrap_or_default();
-            let bytes = Floor::BYTES as f64 * f64::from(Floor::COPIES);
-            Floor { bytes_per_second: bytes / fastest.as_secs_f64().max(1e-9) }
+            let fastest = (0..MemorySpeed::TRIALS).map(|_| trial()).min().unwrap_or_default();
+            let bytes = MemorySpeed::BYTES as f64 * f64::from(MemorySpeed::COPIES);
+            MemorySpeed { bytes_per_second: bytes / fastest.as_secs_f64().max(1e-9) }
         })
     }
 
@@ -146,7 +146,7 @@ pub fn void_passes(samples: &[Sample]) -> Option<String> {
 
 /// Returns the reason why the samples' times are wrong, if any. Without its samples, a reply takes as long as one with
 /// a budget of 0.
-pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) -> Option<String> {
+pub fn void_time(sum: Duration, wall: Duration, idle: IdleMeasurement, budget: Duration) -> Option<String> {
     if sum > wall {
         return Some(longer_than_reply(sum, wall));
     }
@@ -160,7 +160,7 @@ pub fn void_time(sum: Duration, wall: Duration, idle: Idle, budget: Duration) ->
 
 /// Returns the reason why a fresh pass's time is wrong, if any. `idle` and `warm` are measured on the
 /// same rows, decided again.
-pub fn void_fresh(sum: Duration, wall: Duration, idle: Idle, warm: WarmPass) -> Option<String> {
+pub fn void_fresh(sum: Duration, wall: Duration, idle: IdleMeasurement, warm: WarmPass) -> Option<String> {
     if sum > wall {
         return Some(longer_than_reply(sum, wall));
     }
@@ -175,7 +175,7 @@ fn longer_than_reply(sum: Duration, wall: Duration) -> String {
     format!("samples of {} in a reply that took {}", ms(sum), ms(wall))
 }
 
-fn without_samples(sum: Duration, wall: Duration, idle: Idle) -> String {
+fn without_samples(sum: Duration, wall: Duration, idle: IdleMeasurement) -> String {
     format!("{}; without samples it takes {}", longer_than_reply(sum, wall), ms(idle.overhead()))
 }
 
@@ -191,7 +191,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    const IDLE: Idle = Idle { wall: millis(21), samples: millis(1) };
+    const IDLE: IdleMeasurement = IdleMeasurement { wall: millis(21), samples: millis(1) };
 
     #[test]
     fn samples_with_other_counts_are_void() {
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn no_pass_is_faster_than_memory() {
-        let floor = Floor { bytes_per_second: 100e9 }.time(60_000, 0);
+        let floor = MemorySpeed { bytes_per_second: 100e9 }.time(60_000, 0);
         assert_eq!(floor, Duration::from_nanos(600));
         let samples = |ns: u64| [Sample { ns: ns * 1000, passes: 1000, disallowed: 0 }];
         for (ns, is_void) in [(599, true), (600, false), (601, false)] {
@@ -273,8 +273,8 @@ mod tests {
         }
         // A thousand rows at 0.21 ns each.
         assert!(void_floor(&[Sample { ns: 1_050_000, passes: 5_000, disallowed: 0 }], floor).is_some());
-        let machine = Floor::of_machine().bytes_per_second;
+        let machine = MemorySpeed::of_machine().bytes_per_second;
         assert!((1e8..1e13).contains(&machine), "{machine}");
-        assert_eq!(Floor { bytes_per_second: 100e9 }.time(0, 400), Duration::from_nanos(1));
+        assert_eq!(MemorySpeed { bytes_per_second: 100e9 }.time(0, 400), Duration::from_nanos(1));
     }
 }

@@ -41,14 +41,14 @@ pub struct Loaded {
 }
 
 /// A row: slot, crawler, URL.
-pub type Asked = (usize, Vec<u8>, Vec<u8>);
+pub type InputRow = (usize, Vec<u8>, Vec<u8>);
 
 /// Rows for loaded files.
 pub struct Input {
     /// The name in reports.
     pub name: String,
     /// The rows.
-    pub rows: Vec<Asked>,
+    pub rows: Vec<InputRow>,
     /// The source of fresh URLs, if they can be generated.
     pub fresh: Option<Fresh>,
     /// Whether a pass always covers all rows. Each row uses another file, so a part of them would be a different input.
@@ -87,7 +87,7 @@ impl Input {
             return self.questions(count);
         }
         let mut random = Random::new(Random::new(seed).next());
-        let mut rows: Vec<&Asked> = self.rows.iter().collect();
+        let mut rows: Vec<&InputRow> = self.rows.iter().collect();
         random.shuffle(&mut rows);
         if self.is_whole {
             // Consecutive copies of a single row would count as one unit in some models.
@@ -101,7 +101,7 @@ impl Input {
 }
 
 /// Returns a row's question.
-fn question((slot, agent, url): &Asked) -> Question<'_> {
+fn question((slot, agent, url): &InputRow) -> Question<'_> {
     Question { slot: *slot, agent, url }
 }
 
@@ -183,7 +183,7 @@ impl Inputs {
         };
         let Ok(()) = web.urls(&Spread { urls: CRAWL_URLS, exponent: 0.0, is_sorted: false }, push);
         // The model `open` asks for the first row, so its site must have a file.
-        if let Some(of_file) = rows.iter().position(|row: &Asked| row.0 != NO_SLOT) {
+        if let Some(of_file) = rows.iter().position(|row: &InputRow| row.0 != NO_SLOT) {
             rows.swap(0, of_file);
         }
         let name = format!("{} sites", files.len());
@@ -201,7 +201,7 @@ impl Inputs {
         let file = |(host, body)| Loaded { origin: format!("https://{host}"), body };
         let files: Vec<Loaded> = all.into_iter().step_by(step).map(file).collect();
         let row = |(slot, file): (usize, &Loaded)| (slot, AGENT.to_vec(), format!("{}/", file.origin).into_bytes());
-        let rows: Vec<Asked> = files.iter().enumerate().map(row).collect();
+        let rows: Vec<InputRow> = files.iter().enumerate().map(row).collect();
         let name = format!("{} real files", files.len());
         Ok(Inputs { files, inputs: vec![Input { name, rows, fresh: None, is_whole: true }] })
     }
@@ -209,7 +209,7 @@ impl Inputs {
     /// Returns a dialect's letters for the first rows of an input, with an error for rows without a file.
     #[must_use]
     pub fn readings(&self, input: &Input, count: usize, dialect: &Dialect) -> Vec<u8> {
-        let letter = |(slot, agent, url): &Asked| {
+        let letter = |(slot, agent, url): &InputRow| {
             self.files.get(*slot).map_or(b'E', |file| read(dialect, &file.body, agent, url).letter)
         };
         input.rows.iter().take(count).map(letter).collect()
@@ -225,7 +225,7 @@ fn patterns_of(case: &Case) -> Result<Vec<String>, String> {
 
 /// Returns generated URLs that no engine has seen, different for each seed.
 #[must_use]
-pub fn fresh_rows(source: &Fresh, slot: usize, seed: u64, count: usize) -> Vec<Asked> {
+pub fn fresh_rows(source: &Fresh, slot: usize, seed: u64, count: usize) -> Vec<InputRow> {
     let seed = Random::new(seed).next();
     let urls = urls(&source.patterns, HOST, seed, count.min(MAX_ROWS));
     urls.iter().map(|url| (slot, AGENT.to_vec(), of_host(url, &source.host))).collect()
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn each_seed_draws_different_rows() {
-        let rows: Vec<Asked> = (0..1_000).map(|slot| (slot, Vec::new(), Vec::new())).collect();
+        let rows: Vec<InputRow> = (0..1_000).map(|slot| (slot, Vec::new(), Vec::new())).collect();
         let mut input = Input { name: String::new(), rows, fresh: None, is_whole: false };
         let slots = |input: &Input, model, count, seed| -> Vec<usize> {
             input.drawn(model, count, seed).iter().map(|question| question.slot).collect()

@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 
 use reptile_compiler::dialect::Dialect;
 
-use self::checks::{Floor, Idle, WarmPass, void_count, void_floor, void_fresh, void_passes, void_time};
+use self::checks::{
+    IdleMeasurement, MemorySpeed, WarmPass, void_count, void_floor, void_fresh, void_passes, void_time,
+};
 use self::inputs::{Input, Inputs, fresh_rows};
 use crate::corpus::COMMON;
 use crate::engine::{Engine, MAX_ROWS, Question, Sample, is_fresh};
 use crate::engines::Entry;
 use crate::letters;
-use crate::process::Broken;
+use crate::process::NoReply;
 use crate::records::{Failure, Memory, Record, Speed, Writer};
 
 /// Number of rows in a pass, unless a pass would take too long.
@@ -89,7 +91,7 @@ struct Prepared {
     /// Rows in a pass.
     rows: usize,
     /// A measurement with a budget of 0.
-    idle: Idle,
+    idle: IdleMeasurement,
     /// Rows compared with the dialect, and those that agree.
     checked: usize,
     right: usize,
@@ -200,7 +202,7 @@ fn at(task: &Task<'_>) -> String {
     format!("{} {}", task.model, task.input.name)
 }
 
-fn failure(entry: &Entry, at: &str, broken: Broken) -> Record {
+fn failure(entry: &Entry, at: &str, broken: NoReply) -> Record {
     let letter = char::from(broken.letter);
     Record::Failure(Failure { engine: entry.name.clone(), at: at.to_owned(), letter, why: broken.why })
 }
@@ -211,7 +213,7 @@ fn load_all(
     inputs: &Inputs,
     label: Option<String>,
     writer: &mut Writer,
-) -> Result<Result<(), Broken>, String> {
+) -> Result<Result<(), NoReply>, String> {
     let before = match engine.hello() {
         Ok(_) => engine.memory().0,
         Err(broken) => return Ok(Err(broken)),
@@ -239,7 +241,7 @@ fn load_all(
 }
 
 /// Loads all files again if the process has been restarted.
-fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(), Broken> {
+fn reload(engine: &mut Engine<'_>, inputs: &Inputs, failures: usize) -> Result<(), NoReply> {
     if engine.failures == failures {
         return Ok(());
     }
@@ -261,7 +263,7 @@ fn prepare(
     task: &Task<'_>,
     plan: &Plan,
     folder: &std::path::Path,
-) -> Result<Prepared, Broken> {
+) -> Result<Prepared, NoReply> {
     let Measured { engine, dialect, .. } = one;
     let before = engine.failures;
     let start = Instant::now();
@@ -276,14 +278,20 @@ fn prepare(
         if !letters.iter().any(|&letter| letters::is_verdict(letter)) {
             // A refused file, for example. Such rows would be decided in no time.
             let why = "it gives no verdict on any row".to_owned();
-            return Err(Broken { letter: letters::SKIP, why });
+            return Err(NoReply { letter: letters::SKIP, why });
         }
         let key = (task.input.name.clone(), dialect.as_str());
         let expected = readings.entry(key).or_insert_with(|| inputs.readings(task.input, MAX_ROWS, dialect));
         let verdicts = || expected.iter().zip(&letters).filter(|(expected, _)| letters::is_verdict(**expected));
         let (checked, right) = (verdicts().count(), verdicts().filter(|(expected, found)| expected == found).count());
         let (samples, wall) = engine.bench(model_of(task.model), Duration::ZERO, Some(folder), &questions)?;
-        Ok(Prepared { rows, idle: Idle { wall, samples: sum(&samples) }, checked, right, spent: start.elapsed() })
+        Ok(Prepared {
+            rows,
+            idle: IdleMeasurement { wall, samples: sum(&samples) },
+            checked,
+            right,
+            spent: start.elapsed(),
+        })
     })();
     if prepared.is_err() {
         reload(engine, inputs, before)?;
@@ -341,7 +349,7 @@ fn measure(
     plan: &Plan,
     round: usize,
     folder: &std::path::Path,
-) -> Result<Speed, Broken> {
+) -> Result<Speed, NoReply> {
     let before = one.engine.failures;
     let run = Run { inputs, task, prepared, plan, seed: plan.seed.wrapping_add(round as u64), folder };
     let measured = if is_fresh(task.model) { run.fresh(&mut one.engine) } else { run.warm(&mut one.engine) };
@@ -390,7 +398,7 @@ struct Run<'r> {
 impl Run<'_> {
     /// Measures rows that are decided repeatedly. Each round has different rows in a different order, so an engine that
     /// remembers an earlier request's counts is wrong.
-    fn warm(&self, engine: &mut Engine<'_>) -> Result<Figures, Broken> {
+    fn warm(&self, engine: &mut Engine<'_>) -> Result<Figures, NoReply> {
         let Run { task, prepared, plan, .. } = *self;
         let questions = task.input.drawn(task.model, prepared.rows, self.seed);
         let (samples, wall) = engine.bench(task.model, plan.budget, Some(self.folder), &questions)?;
@@ -405,10 +413,10 @@ impl Run<'_> {
 
     /// Measures URLs that the engine has not seen. The engine then decides the same rows again, for their verdicts and
     /// for a time that the judge's clock confirms.
-    fn fresh(&self, engine: &mut Engine<'_>) -> Result<Figures, Broken> {
+    fn fresh(&self, engine: &mut Engine<'_>) -> Result<Figures, NoReply> {
         let Run { task, prepared, plan, .. } = *self;
         let (Some(source), Some((slot, ..))) = (&task.input.fresh, task.input.rows.first()) else {
-            return Err(Broken { letter: letters::SKIP, why: "no fresh URLs for this input".into() });
+            return Err(NoReply { letter: letters::SKIP, why: "no fresh URLs for this input".into() });
         };
         let rows = fresh_rows(source, *slot, self.seed, prepared.rows);
         let fresh = Input { name: String::new(), rows, fresh: None, is_whole: false };
@@ -417,7 +425,7 @@ impl Run<'_> {
         let disallowed = disallowed(engine, &questions)?;
         let model = model_of(task.model);
         let (again, idle_wall) = engine.bench(model, Duration::ZERO, None, &questions)?;
-        let idle = Idle { wall: idle_wall, samples: sum(&again) };
+        let idle = IdleMeasurement { wall: idle_wall, samples: sum(&again) };
         let (warm, warm_wall) = engine.bench(model, plan.budget, None, &questions)?;
         let void = (!matches!(&*samples, [Sample { passes: 1, .. }]))
             .then(|| "not exactly one pass".to_owned())
@@ -446,7 +454,7 @@ impl Run<'_> {
             "path" | "fresh-path" => questions.iter().map(|row| row.url.len() - of_path(row.url)).sum(),
             _ => questions.iter().map(|row| row.url.len()).sum(),
         };
-        Floor::of_machine().time(urls, bodies)
+        MemorySpeed::of_machine().time(urls, bodies)
     }
 }
 
@@ -456,7 +464,7 @@ fn is_one_unit(task: &Task<'_>) -> bool {
 }
 
 /// Counts the rows that the engine's own verdicts disallow.
-fn disallowed(engine: &mut Engine<'_>, questions: &[Question<'_>]) -> Result<u64, Broken> {
+fn disallowed(engine: &mut Engine<'_>, questions: &[Question<'_>]) -> Result<u64, NoReply> {
     let letters = engine.decide(questions)?.letters;
     Ok(letters.iter().filter(|&&letter| letter == letters::DISALLOW).count() as u64)
 }

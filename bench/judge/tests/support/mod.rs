@@ -57,7 +57,7 @@ impl Folder {
 }
 
 /// Returns the exit code and all output, for assertion messages.
-pub fn told(output: &Output) -> (Option<i32>, String) {
+pub fn result_of(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }

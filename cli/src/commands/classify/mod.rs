@@ -18,8 +18,8 @@ use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
-use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::build_record::Identity;
+use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::style::Style;

@@ -169,17 +169,16 @@ impl Totals {
             summary.count(format!("{verdict}, taken for {taken}"), count);
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
-        for agent in
-            decider.decider().agents().iter().filter(|agent| !decider.decider().is_by_row() && !agent.is_named())
-        {
-            let applies = match (agent.honours_default_group(), agent.tokens().len()) {
+        let decider = decider.decider();
+        for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
+            let applies = match (agent.honors_default_group(), agent.tokens().len()) {
                 (true, _) => "is named by no robots.txt of this set; the rules for * apply",
                 (false, 0) => "obeys no robots.txt, as its operator says",
                 (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
-        if let Some(Misspelt { rows, names }) = decider.decider().misspelt() {
+        if let Some(Misspelt { rows, names }) = decider.misspelt() {
             summary.count("  rows that name a crawler almost", rows);
             let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
             let (path, rows) = (path.display(), grouped(rows));

@@ -146,7 +146,7 @@ impl<'b> File<'b> {
                 return (ChosenBy::Token(index), groups);
             }
         }
-        if agent.honours_default_group && self.default_groups != NO_GROUPS {
+        if agent.honors_default_group && self.default_groups != NO_GROUPS {
             return (ChosenBy::DefaultGroup, self.default_groups);
         }
         (ChosenBy::Nobody, NO_GROUPS)

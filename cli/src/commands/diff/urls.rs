@@ -45,7 +45,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
     for (at, name) in names.names.iter().enumerate() {
         let agent = of_name(name.token.unwrap_or(b"*"), dialect);
         let groups = [0, 1].map(|side| match &agent.tokens[..] {
-            [_] if agent.honours_default_group => files[side].or_default(name.groups[side]),
+            [_] if agent.honors_default_group => files[side].or_default(name.groups[side]),
             _ => files[side].choose(&agent).1,
         });
         rows.entry(groups).or_default().push(at);

@@ -326,7 +326,7 @@ impl<'s> Summarizer<'s> {
             let counts = counts.into_iter().filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
             let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
             summary.row(format!("agent {name}"), counts.join(", "));
-            if !agent.is_named() && agent.honours_default_group() {
+            if !agent.is_named() && agent.honors_default_group() {
                 note(format_args!("agent {name} is named by no robots.txt of this set; the rules for * apply"));
             }
         }

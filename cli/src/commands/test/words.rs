@@ -65,7 +65,7 @@ impl Column<'_> {
     /// Why no group is for an agent.
     fn without_group(&self, agent: &Resolved) -> String {
         let name = shown(agent.name.as_bytes(), false);
-        match (agent.tokens.is_empty(), agent.honours_default_group) {
+        match (agent.tokens.is_empty(), agent.honors_default_group) {
             (true, _) => format!("{name} obeys no robots.txt"),
             (false, true) => format!("no group names {name}, and no group is for *"),
             (false, false) => format!("no group names {name}, which does not obey the rules for *"),

@@ -24,7 +24,7 @@ pub(super) fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Fi
         Named::Token(token) => match tokens_of_list(value) {
             Some(tokens) => list(number, value, token, &tokens, found),
             None if token.len() < value.len() => cut(number, value, token, found),
-            None => misspelt(number, token, found),
+            None => report_misspelled(number, token, found),
         },
     }
 }
@@ -93,9 +93,9 @@ fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
     });
 }
 
-fn misspelt(number: u32, token: &[u8], found: &mut Findings) {
+fn report_misspelled(number: u32, token: &[u8], found: &mut Findings) {
     let Some(known) = nearly_counted(token, &mut found.steps) else { return };
-    found.add(number, Code::MisspeltCrawler, Severity::Warning, || {
+    found.add(number, Code::MisspelledCrawler, Severity::Warning, || {
         let message = format!("\"{}\" is not a known crawler, but \"{known}\" is", quote(token));
         (message.into(), Some(format!("User-agent: {known}, if you meant that").into()))
     });

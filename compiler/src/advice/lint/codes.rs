@@ -87,9 +87,9 @@ codes! {
     /// A key without a colon.
     MissingColon = "missing-colon",
     /// A user-agent line with a name that almost matches a known crawler.
-    MisspeltCrawler = "misspelt-crawler",
+    MisspelledCrawler = "misspelt-crawler",
     /// A key that almost matches a known one.
-    MisspeltKey = "misspelt-key",
+    MisspelledKey = "misspelt-key",
     /// A file without any user-agent line.
     NoGroup = "no-group",
     /// A rule that begins with neither `/` nor `*`.

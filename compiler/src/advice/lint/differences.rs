@@ -127,7 +127,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
         };
         let mut asked: Vec<(Policy<'_>, Agent)> = Vec::with_capacity(readers.len());
         for Reader { dialect, set, .. } in readers {
-            let nobody = || Resolved { name: "*".into(), tokens: Vec::new(), honours_default_group: true };
+            let nobody = || Resolved { name: "*".into(), tokens: Vec::new(), honors_default_group: true };
             let agent = name.map_or_else(nobody, |name| of_name(name, dialect)).look_up(set)?;
             if let Some(policy) = set.policy(&ORIGIN)? {
                 asked.push((policy, agent));

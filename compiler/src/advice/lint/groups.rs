@@ -2,7 +2,7 @@
 
 use reptile_engine::verdict::RuleKind;
 
-use super::{Code, Findings, Places, Severity, quote};
+use super::{Code, Findings, GroupLines, Severity, quote};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::crawlers;
 use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Family};
@@ -14,7 +14,7 @@ fn closes_all(rule: &RawRule<'_>) -> bool {
 }
 
 /// Finds user-agent lines that were meant as a separate group, but have no rule to end it.
-pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &Places<'_>, found: &mut Findings) {
+pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &GroupLines<'_>, found: &mut Findings) {
     let Some(first_rule) = group.rules.first() else { return };
     // The last user-agent line after a line with another key. The lines above it were meant as a separate group.
     let between = |from: u32, to: u32| {
@@ -60,7 +60,7 @@ pub(super) fn blank_in_group(
     group: &Group<'_>,
     agent_lines: &[u32],
     dialect: &Dialect,
-    places: &Places<'_>,
+    places: &GroupLines<'_>,
     found: &mut Findings,
 ) {
     let restricts = |rule: &RawRule<'_>| rule.kind == RuleKind::Disallow && !rule.value.is_empty();
@@ -135,7 +135,7 @@ pub(super) fn closed_site(robots: &Robots<'_>, index: usize, dialect: &Dialect, 
         let but = if opens { ", except where Allow lines open it," } else { "" };
         let ignoring = crawlers::ALL
             .iter()
-            .filter(|known| known.family == Family::Google && !known.honours_default_group && !known.tokens.is_empty());
+            .filter(|known| known.family == Family::Google && !known.honors_default_group && !known.tokens.is_empty());
         let ignoring: Vec<&str> = ignoring.map(|known| known.name).take(MAX_NAMES_SHOWN).collect();
         let own = with_other_groups(robots, index, dialect);
         let message = format!(

@@ -121,11 +121,11 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
         return;
     }
     match known_key(key, found) {
-        Some(known) => found.add(number, Code::MisspeltKey, severity, || {
+        Some(known) => found.add(number, Code::MisspelledKey, severity, || {
             let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), line.readers());
             (message.into(), line.with_key(known, line.colon() + 1, is_read))
         }),
-        None if is_read => found.add(number, Code::MisspeltKey, Severity::Warning, || {
+        None if is_read => found.add(number, Code::MisspelledKey, Severity::Warning, || {
             (format!("\"{}\" is not a key, but begins like one; {}", quote(key), line.readers()).into(), None)
         }),
         None => found.add(number, Code::UnknownKey, Severity::Warning, || {

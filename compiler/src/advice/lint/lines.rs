@@ -7,7 +7,7 @@ use reptile_engine::verdict::RuleKind;
 use super::agents::agent;
 use super::directives::Directives;
 use super::keys::{WrittenLine, key_of_line, lacks_colon};
-use super::{Code, Findings, Fix, MAX_QUOTED, Places, Severity, quote};
+use super::{Code, Findings, Fix, GroupLines, MAX_QUOTED, Severity, quote};
 use crate::body::{DiagnosticKind, Line, Robots, line_of};
 use crate::dialect::{Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
@@ -51,7 +51,7 @@ pub(super) fn each_line<'b>(
     line: &'b [u8],
     dialect: &Dialect,
     is_html: bool,
-    places: &mut Places<'b>,
+    places: &mut GroupLines<'b>,
     directives: &mut Directives<'b>,
     found: &mut Findings,
 ) {
@@ -74,12 +74,12 @@ pub(super) fn each_line<'b>(
             (format!("byte {} is NUL, where some crawlers end the line", at + 1).into(), Some("remove it".into()))
         });
     }
-    let recognised = line_of(line, dialect, &mut |_| ());
+    let recognized = line_of(line, dialect, &mut |_| ());
     let comment = memchr(b'#', line);
     let (text, has_comment) = (&line[..comment.unwrap_or(line.len())], comment.is_some());
     let colon = memchr(b':', text);
     let key = text[..colon.unwrap_or(text.len())].trim_ascii();
-    match &recognised {
+    match &recognized {
         Some(Line::Agent(value)) => {
             places.agents.push(number);
             directives.begin_group();
@@ -103,10 +103,10 @@ pub(super) fn each_line<'b>(
         Some(Line::Blank) => places.blank(number),
         None => {}
     }
-    if is_html || matches!(recognised, Some(Line::Blank)) || text.trim_ascii().is_empty() {
+    if is_html || matches!(recognized, Some(Line::Blank)) || text.trim_ascii().is_empty() {
         return;
     }
-    let is_read = recognised.is_some_and(|recognised| !matches!(recognised, Line::Other(..)));
+    let is_read = recognized.is_some_and(|recognized| !matches!(recognized, Line::Other(..)));
     let line = WrittenLine { number, line, text, key, has_colon: colon.is_some(), is_read };
     key_of_line(&line, found);
 }

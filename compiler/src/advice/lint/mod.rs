@@ -156,7 +156,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         },
     );
     whole_file(body, &robots, &mut found);
-    let (mut places, mut directives) = (Places::default(), Directives::default());
+    let (mut places, mut directives) = (GroupLines::default(), Directives::default());
     for (line, number) in Lines::new(body, dialect.byte_order_mark).zip(1..) {
         each_line(number, line, dialect, is_html, &mut places, &mut directives, &mut found);
     }
@@ -204,13 +204,13 @@ struct Findings {
     /// The host of the robots.txt, if known.
     host: Option<Vec<u8>>,
     /// The findings of each code, indexed as in [`Code::ALL`].
-    by_code: Vec<Found>,
+    by_code: Vec<CodeCounts>,
     steps: u64,
 }
 
 /// Counters for one code.
 #[derive(Clone, Default)]
-struct Found {
+struct CodeCounts {
     /// All findings, by severity.
     counts: [u64; Severity::ALL.len()],
     listed: u32,
@@ -221,7 +221,7 @@ struct Found {
 
 impl Findings {
     fn new(max_per_code: u32, host: Option<&[u8]>) -> Findings {
-        let by_code = vec![Found::default(); Code::ALL.len()];
+        let by_code = vec![CodeCounts::default(); Code::ALL.len()];
         let host = host.map(<[u8]>::to_vec);
         Findings { list: Vec::new(), ignored: Ignored::default(), max_per_code, host, by_code, steps: 0 }
     }
@@ -292,7 +292,7 @@ fn keep_one_fix(of_line: &mut [Finding]) {
 
 /// The lines that matter to groups.
 #[derive(Default)]
-struct Places<'b> {
+struct GroupLines<'b> {
     agents: Vec<u32>,
     /// Lines whose key is neither a user-agent nor a rule: the first after each user-agent line.
     others: Vec<(u32, &'b [u8])>,
@@ -300,7 +300,7 @@ struct Places<'b> {
     blanks: Vec<u32>,
 }
 
-impl<'b> Places<'b> {
+impl<'b> GroupLines<'b> {
     /// Records a line with another key, if it is the first after a user-agent line.
     fn other(&mut self, line: u32, key: &'b [u8]) {
         if self.agents.last() > self.others.last().map(|(line, _)| line) {

@@ -8,8 +8,8 @@ use super::{
     Automaton, Corrupt, Draft, FallbackPattern, NO_WILDCARD, Ranks, STATE_HEADER_BYTES, State, Text, Width,
     WildcardAutomaton, corrupt, header_bytes, width, wildcard_header_bytes,
 };
+use crate::format::fingerprints::Fingerprints;
 use crate::format::u32_at;
-use crate::platform::Fingerprints;
 
 /// A decoded automaton. [`Decoded::draft`] returns the draft for a writer.
 ///
@@ -205,13 +205,13 @@ struct Decoder<'a, const W: usize> {
     claimed: Offsets,
     states: Offsets,
     wildcards: Offsets,
-    open: Vec<Open>,
+    open: Vec<ClaimedPart>,
     references: Vec<(u8, u32)>,
     steps: usize,
 }
 
 /// A claimed part whose references have not been followed yet.
-enum Open {
+enum ClaimedPart {
     State(usize),
     Wildcard(usize),
 }
@@ -238,8 +238,8 @@ impl<'a, const W: usize> Decoder<'a, W> {
         }
         while let Some(open) = self.open.pop() {
             match open {
-                Open::State(at) => self.follow_state(at)?,
-                Open::Wildcard(at) => self.follow_wildcard(at)?,
+                ClaimedPart::State(at) => self.follow_state(at)?,
+                ClaimedPart::Wildcard(at) => self.follow_wildcard(at)?,
             }
         }
         self.states.count();
@@ -291,7 +291,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
             let len = STATE_HEADER_BYTES + state.children().size() + state.label_len() + state.ranks_len();
             self.claim(at - before, before + len)?;
             self.states.insert_all(at, 1);
-            self.open.push(Open::State(at));
+            self.open.push(ClaimedPart::State(at));
         }
         Ok(())
     }
@@ -303,7 +303,7 @@ impl<'a, const W: usize> Decoder<'a, W> {
             let wildcard = self.automaton.wildcard(at)?;
             self.claim(at, wildcard_header_bytes(W) + wildcard.children.size())?;
             self.wildcards.insert_all(at, 1);
-            self.open.push(Open::Wildcard(at));
+            self.open.push(ClaimedPart::Wildcard(at));
         }
         Ok(())
     }

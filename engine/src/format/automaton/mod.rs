@@ -83,22 +83,19 @@
 
 mod decode;
 pub(crate) mod error;
-mod fingerprints;
 mod read;
 mod write;
 
 pub use decode::{Decoded, decode};
 pub use error::Corrupt;
 pub(crate) use error::corrupt;
-pub(crate) use fingerprints::passes_start;
-pub use fingerprints::{start_of, write_fingerprints};
 pub use read::{
     Automaton, Children, FallbackReader, Segments, StateView, TrieEnd, Width, WildcardView, at_fingerprints, header,
     known_width, width, without_fingerprints,
 };
 pub use write::{fallback_bytes, write};
 
-use crate::platform::Fingerprints;
+use super::fingerprints::Fingerprints;
 use crate::verdict::RuleKind;
 
 /// Means "no rank". Greater than every rank.

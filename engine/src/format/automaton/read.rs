@@ -7,8 +7,8 @@ use super::{
     MAX_WILDCARDS, NO_RANK, NO_RANKS, Ranks, STATE_HEADER_BYTES, Text, TextFlags, corrupt, header_bytes,
     list_max_bytes, wildcard_header_bytes,
 };
+use crate::format::fingerprints::{Fingerprints, all_fingerprints, fingerprints_at, reference_at};
 use crate::format::u32_at;
-use crate::platform::Fingerprints;
 
 /// Returns the width of an automaton's numbers.
 ///
@@ -57,10 +57,8 @@ pub fn at_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[u8]), Corrupt> {
 /// Returns an error if the bytes are not an automaton or do not end with whole fingerprints.
 pub fn without_fingerprints(bytes: &[u8]) -> Result<(&[u8], &[Fingerprints]), Corrupt> {
     let (automaton, rest) = at_fingerprints(bytes)?;
-    match rest.as_chunks() {
-        (fingerprints, []) => Ok((automaton, fingerprints)),
-        _ => Err(corrupt!(automaton.len(), "whole fingerprints", "a part of one")),
-    }
+    let part = corrupt!(automaton.len(), "whole fingerprints", "a part of one");
+    all_fingerprints(rest).map(|fingerprints| (automaton, fingerprints)).ok_or(part)
 }
 
 /// The width of an automaton's ranks and offsets.
@@ -112,14 +110,14 @@ impl<'a, const W: usize> Automaton<'a, W> {
     #[inline(always)]
     fn fingerprints(&self, index: usize) -> Result<&'a Fingerprints, Corrupt> {
         let start = self.fingerprints_at();
-        let (bytes, at) = match self.shared {
-            [] => (self.bytes, start + index * size_of::<Fingerprints>()),
+        let (bytes, start_of_all, index) = match self.shared {
+            [] => (self.bytes, start, index),
             shared => {
-                let place = u32_at(self.bytes, start + index * 4).ok_or(corrupt!(start, "shared fingerprints"))?;
-                (shared, place as usize * size_of::<Fingerprints>())
+                let number = reference_at(self.bytes, start, index).ok_or(corrupt!(start, "shared fingerprints"))?;
+                (shared, 0, number as usize)
             }
         };
-        bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(corrupt!(start, "fingerprints"))
+        fingerprints_at(bytes, start_of_all, index).ok_or(corrupt!(start, "fingerprints"))
     }
 
     /// Returns the number of rules in the ruleset.

@@ -8,8 +8,8 @@ use super::{
     Field, LIST_MAX, MAX_FALLBACK_BYTES, MAX_RULES, MAX_RULES_OF_TWO_BYTES, MAX_WILDCARDS, NO_RANK, NO_WILDCARD,
     STATE_HEADER_BYTES, State, WildcardAutomaton, header_bytes, list_max_bytes, wildcard_header_bytes,
 };
+use crate::format::fingerprints::Fingerprints;
 use crate::format::{TooLarge, fit};
-use crate::platform::Fingerprints;
 
 /// Encodes a draft, with two-byte numbers if they suffice, otherwise with four-byte numbers. Linear in the draft.
 ///

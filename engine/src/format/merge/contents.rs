@@ -6,29 +6,29 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::super::container::Section;
-use super::super::draft::Tables;
-use super::super::policies::{self, Group, PolicyDraft};
+use super::super::draft::{LINES, OTHER, POLICIES, Tables};
+use super::super::policies::{Group, PolicyDraft};
 use super::super::pool::{PoolWriter, Records, write_pool};
 use super::super::rulesets::RulesetWriter;
 use super::super::tokens::write_tokens;
-use super::super::{FormatError, NONE, directives, lines};
-use super::used::{Bits, Places, Used, Variant};
+use super::super::{FormatError, NONE};
+use super::used::{Bits, RankedBits, UsedContents, Variant};
 use super::{File, MergeError, of_part};
 use crate::spool::{SectionBytes, SectionWriter, Store};
 use crate::threads::Threads;
 use crate::verdict::PolicySource;
 
 /// The new numbers or addresses of one section's needed records, for each set.
-struct Moved {
-    places: Vec<Places>,
+struct Renumbering {
+    places: Vec<RankedBits>,
     to: Vec<Vec<u32>>,
 }
 
-impl Moved {
-    fn of(used: impl Iterator<Item = Bits>) -> Moved {
-        let places: Vec<Places> = used.map(Places::of).collect();
+impl Renumbering {
+    fn of(used: impl Iterator<Item = Bits>) -> Renumbering {
+        let places: Vec<RankedBits> = used.map(RankedBits::of).collect();
         let to = places.iter().map(|_| Vec::new()).collect();
-        Moved { places, to }
+        Renumbering { places, to }
     }
 
     /// Returns a needed record's new address.
@@ -41,9 +41,9 @@ impl Moved {
 /// The addresses of policies and other directives in the merged set.
 pub(super) struct Addresses {
     /// Policies with a file's rules.
-    policies: Moved,
+    policies: Renumbering,
     variants: BTreeMap<Variant, u32>,
-    other: Moved,
+    other: Renumbering,
 }
 
 impl Addresses {
@@ -69,13 +69,13 @@ type Sections = Vec<(Section, SectionBytes)>;
 /// Merges the contents. Rulesets are merged in parallel with lines and other directives.
 pub(super) fn merge_contents<E: Send, S: Store>(
     tables: &[Tables<'_>],
-    used: Used,
+    used: UsedContents,
     threads: &impl Threads,
     store: &S,
 ) -> Result<(Addresses, Sections), MergeError<E>> {
-    let Used { mut parts, variants } = used;
-    let mut take = |of: fn(&mut super::used::UsedOfPart) -> &mut Bits| {
-        Moved::of(parts.iter_mut().map(|part| std::mem::take(of(part))).collect::<Vec<_>>().into_iter())
+    let UsedContents { mut parts, variants } = used;
+    let mut take = |of: fn(&mut super::used::UsedRecords) -> &mut Bits| {
+        Renumbering::of(parts.iter_mut().map(|part| std::mem::take(of(part))).collect::<Vec<_>>().into_iter())
     };
     let policies = take(|part| &mut part.policies);
     let (tokens, rulesets) = (take(|part| &mut part.tokens), take(|part| &mut part.rulesets));
@@ -87,8 +87,8 @@ pub(super) fn merge_contents<E: Send, S: Store>(
     let ((rulesets, mut sections), (lines, line_bytes), (other, other_bytes)) = (rulesets?, lines?, other?);
     let (tokens, token_bytes) = merge_tokens(tables, tokens)?;
     sections.extend([(Section::Tokens, token_bytes), (Section::Lines, line_bytes), (Section::Other, other_bytes)]);
-    let moved = MovedContents { tokens, rulesets, lines };
-    let (policies, variants, policy_bytes) = moved.merge_policies(tables, policies, variants, threads, store)?;
+    let renumbering = Renumberings { tokens, rulesets, lines };
+    let (policies, variants, policy_bytes) = renumbering.merge_policies(tables, policies, variants, threads, store)?;
     sections.push((Section::Policies, policy_bytes));
     Ok((Addresses { policies, variants, other }, sections))
 }
@@ -117,18 +117,18 @@ fn merge_sorted<R: Ord, E>(
 
 fn merge_rulesets<E, S: Store>(
     tables: &[Tables<'_>],
-    mut moved: Moved,
+    mut renumbering: Renumbering,
     store: &S,
-) -> Result<(Moved, Sections), MergeError<E>> {
+) -> Result<(Renumbering, Sections), MergeError<E>> {
     let mut writer = RulesetWriter::new(SectionWriter::new(store.create()?));
-    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+    let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
         let (rulesets, mut numbers) = (tables.rulesets, places.iter());
         move || {
             let number = numbers.next()?;
             Some(rulesets.get(number).and_then(|ruleset| Ok(ruleset.to_bytes()?)))
         }
     });
-    let to = &mut moved.to;
+    let to = &mut renumbering.to;
     merge_sorted(next.collect(), |part, automaton: &Cow<'_, [u8]>| {
         to[part].push(writer.push::<MergeError<E>>(automaton)?);
         Ok(())
@@ -139,52 +139,55 @@ fn merge_rulesets<E, S: Store>(
         (Section::Rulesets, rulesets.finish()?),
         (Section::Prints, SectionBytes::Held(fingerprints)),
     ];
-    Ok((moved, sections))
+    Ok((renumbering, sections))
 }
 
 fn merge_lines<E, S: Store>(
     tables: &[Tables<'_>],
-    mut moved: Moved,
+    mut renumbering: Renumbering,
     store: &S,
-) -> Result<(Moved, SectionBytes), MergeError<E>> {
-    let mut pool = PoolWriter::new(lines::WHAT, lines::UNIT, SectionWriter::new(store.create()?));
-    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
+    let mut pool = PoolWriter::new(LINES, SectionWriter::new(store.create()?));
+    let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
         let (lines, mut addresses) = (tables.lines, places.iter());
         move || addresses.next().map(|address| lines.record(address))
     });
-    let to = &mut moved.to;
+    let to = &mut renumbering.to;
     merge_sorted(next.collect(), |part, record: &&[u8]| {
         to[part].push(pool.push::<MergeError<E>>(record)?);
         Ok(())
     })?;
-    Ok((moved, pool.out.finish()?))
+    Ok((renumbering, pool.out.finish()?))
 }
 
 fn merge_other<E, S: Store>(
     tables: &[Tables<'_>],
-    mut moved: Moved,
+    mut renumbering: Renumbering,
     store: &S,
-) -> Result<(Moved, SectionBytes), MergeError<E>> {
-    let mut pool = PoolWriter::new(directives::WHAT, directives::UNIT, SectionWriter::new(store.create()?));
-    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
+    let mut pool = PoolWriter::new(OTHER, SectionWriter::new(store.create()?));
+    let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
         let (other, mut addresses) = (tables.other, places.iter());
         move || addresses.next().map(|address| other.get(Some(address)).record())
     });
-    let to = &mut moved.to;
+    let to = &mut renumbering.to;
     merge_sorted(next.collect(), |part, record: &&[u8]| {
         to[part].push(pool.push::<MergeError<E>>(record)?);
         Ok(())
     })?;
-    Ok((moved, pool.out.finish()?))
+    Ok((renumbering, pool.out.finish()?))
 }
 
-fn merge_tokens<E>(tables: &[Tables<'_>], mut moved: Moved) -> Result<(Moved, SectionBytes), MergeError<E>> {
+fn merge_tokens<E>(
+    tables: &[Tables<'_>],
+    mut renumbering: Renumbering,
+) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
     let mut sorted: Vec<&[u8]> = Vec::new();
-    let next = tables.iter().zip(&moved.places).map(|(tables, places)| {
+    let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
         let (tokens, mut numbers) = (tables.tokens, places.iter());
         move || numbers.next().map(|number| tokens.name(number))
     });
-    let to = &mut moved.to;
+    let to = &mut renumbering.to;
     merge_sorted(next.collect(), |part, &name: &&[u8]| {
         if sorted.last() != Some(&name) {
             sorted.push(name);
@@ -194,26 +197,26 @@ fn merge_tokens<E>(tables: &[Tables<'_>], mut moved: Moved) -> Result<(Moved, Se
         Ok(())
     })?;
     let bytes = write_tokens(&sorted)?;
-    Ok((moved, SectionBytes::Held(bytes)))
+    Ok((renumbering, SectionBytes::Held(bytes)))
 }
 
 /// New numbers and addresses for the data that policies refer to.
-struct MovedContents {
-    tokens: Moved,
-    rulesets: Moved,
-    lines: Moved,
+struct Renumberings {
+    tokens: Renumbering,
+    rulesets: Renumbering,
+    lines: Renumbering,
 }
 
-impl MovedContents {
+impl Renumberings {
     fn merge_policies<E: Send, S: Store>(
         &self,
         tables: &[Tables<'_>],
-        mut moved: Moved,
+        mut renumbering: Renumbering,
         variants: impl IntoIterator<Item = Variant>,
         threads: &impl Threads,
         store: &S,
-    ) -> Result<(Moved, BTreeMap<Variant, u32>, SectionBytes), MergeError<E>> {
-        let of_set = |(): &mut (), (part, places): (usize, &Places)| {
+    ) -> Result<(Renumbering, BTreeMap<Variant, u32>, SectionBytes), MergeError<E>> {
+        let of_set = |(): &mut (), (part, places): (usize, &RankedBits)| {
             let mut records = Records::default();
             for policy in places.iter() {
                 let file = File { part: part as u32, policy, other: NONE };
@@ -223,7 +226,7 @@ impl MovedContents {
             Ok::<Records, MergeError<E>>(records)
         };
         let mut records = Records::default();
-        for of_set in threads.each(moved.places.iter().enumerate().collect(), || (), of_set) {
+        for of_set in threads.each(renumbering.places.iter().enumerate().collect(), || (), of_set) {
             records.append(&of_set?);
         }
         let variants: Vec<Variant> = variants.into_iter().collect();
@@ -234,12 +237,12 @@ impl MovedContents {
             };
             records.push_with(|out| draft.encode(out));
         }
-        let mut pool = PoolWriter::new(policies::WHAT, policies::UNIT, SectionWriter::new(store.create()?));
+        let mut pool = PoolWriter::new(POLICIES, SectionWriter::new(store.create()?));
         let mut addresses = write_pool::<_, MergeError<E>>(&mut pool, &records, |_| true, threads)?.into_iter();
-        for (to, places) in moved.to.iter_mut().zip(&moved.places) {
+        for (to, places) in renumbering.to.iter_mut().zip(&renumbering.places) {
             *to = addresses.by_ref().take(places.iter().count()).collect();
         }
-        Ok((moved, variants.into_iter().zip(addresses).collect(), pool.out.finish()?))
+        Ok((renumbering, variants.into_iter().zip(addresses).collect(), pool.out.finish()?))
     }
 
     /// Returns the new set's policy with a file's rules.

@@ -22,7 +22,7 @@ fn location(part: usize, place: usize) -> Location {
 }
 
 /// The origins from all sets, without duplicates.
-pub(super) struct Joined {
+pub(super) struct JoinedOrigins {
     first_seed: u64,
     /// Locations for origins that several sets contain, grouped by origin, first set first.
     members: Vec<Location>,
@@ -33,11 +33,11 @@ pub(super) struct Joined {
 }
 
 /// Finds the origins that several sets contain. Memory: 16 bytes for each origin in each set.
-pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<Joined, MergeError<E>> {
+pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<JoinedOrigins, MergeError<E>> {
     let mut all = hashed_records(tables, threads, |part| records(part, &tables[part]), seed_part)?;
     sort(&mut all, threads, &Ord::cmp);
     let mut joined =
-        Joined { first_seed: 0, members: Vec::new(), ends: Vec::new(), of_part: vec![Vec::new(); tables.len()] };
+        JoinedOrigins { first_seed: 0, members: Vec::new(), ends: Vec::new(), of_part: vec![Vec::new(); tables.len()] };
     for same in all.chunk_by(|a, b| a.0 == b.0) {
         if let [(hash, _)] = *same {
             joined.add(hash, &[]);
@@ -59,7 +59,7 @@ pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<J
     Ok(joined)
 }
 
-impl Joined {
+impl JoinedOrigins {
     /// Adds an origin. `locations` are its records if there are several, otherwise empty.
     fn add(&mut self, hash: u64, locations: &[Location]) {
         self.first_seed = self.first_seed.wrapping_add(hash);

@@ -14,10 +14,11 @@ mod used;
 use std::convert::Infallible;
 use std::io;
 
-use super::captures::{self, CaptureHistory, CaptureRecord, FetchOutcome, StoredCaptures};
+use super::captures::StoredCaptures;
 use super::container::Section;
 use super::crawlers::CrawlerTable;
-use super::draft::Tables;
+use super::draft::{CAPTURES, Tables};
+use super::histories::{CaptureHistory, CaptureRecord, FetchOutcome};
 use super::origins::{OriginOrder, OriginRecord, UNIT, hash_of_record, write_origins};
 use super::pool::{PoolWriter, Records, write_pool};
 use super::reading::Reading;
@@ -29,15 +30,15 @@ use crate::url::Scheme;
 use crate::verdict::PolicySource;
 
 use contents::{Addresses, merge_contents};
-use join::{Joined, Location, join, place_of};
-use used::{Found, Places};
+use join::{JoinedOrigins, Location, join, place_of};
+use used::{Decisions, RankedBits};
 
 /// Maximum number of sets to merge at once.
 pub const MAX_PARTS: usize = 1 << 16;
 
 /// The decision for an origin, based on each set's captures.
 #[derive(Clone, Debug)]
-pub struct Decided {
+pub struct OriginDecision {
     /// The policy source.
     pub source: PolicySource,
     /// The file whose rules decide, if any.
@@ -68,7 +69,7 @@ pub trait Decide: Sync {
         origin: &OriginRecord<'_>,
         found: &[(usize, StoredCaptures)],
         counts: &mut Self::Counts,
-    ) -> Result<Decided, Self::Error>;
+    ) -> Result<OriginDecision, Self::Error>;
 }
 
 /// The reason why sets cannot be merged.
@@ -133,7 +134,7 @@ pub fn merge<D: Decide, T: Threads, S: Store>(
     }
     let tables: Vec<Tables<'_>> = sets.iter().map(|set| set.tables()).collect();
     let joined = join(&tables, threads)?;
-    let Found { used, counts } = used::find(&tables, &joined, decide, threads)?;
+    let Decisions { used, counts } = used::find(&tables, &joined, decide, threads)?;
     let (addresses, contents) = merge_contents(&tables, used, threads, store)?;
     let origins = merge_origins(&tables, &joined, &addresses, decide, threads, store)?;
     let mut sections = Section::ALL.map(|_| SectionBytes::Held(Vec::new()));
@@ -155,7 +156,7 @@ struct File {
 
 /// An origin's data from all sets, as input for [`Decide::decide`].
 #[derive(Default)]
-struct Gathered {
+struct OriginInput {
     found: Vec<(usize, StoredCaptures)>,
     /// The files by number.
     files: Vec<File>,
@@ -175,9 +176,9 @@ fn plain(policy: u32) -> StoredCaptures {
     StoredCaptures::History(history)
 }
 
-impl Gathered {
+impl OriginInput {
     /// Collects an origin's data: `origin` at one location, and the records at the others.
-    fn gather<'t, E>(
+    fn collect_from<'t, E>(
         &mut self,
         tables: &[Tables<'t>],
         (at, origin): (Location, OriginRecord<'t>),
@@ -232,43 +233,43 @@ impl Gathered {
 
 /// An origin record's references: its policy's address, its history's number or [`NONE`], and its other directives'
 /// address or [`NONE`].
-type Refers = [u32; 3];
+type RecordReferences = [u32; 3];
 
 /// References for the origins that this set is the first to contain.
 #[derive(Default)]
-struct RefersOfPart {
-    refers: Vec<Refers>,
-    /// The set's records that have an element in `refers`.
-    places: Places,
+struct PartReferences {
+    references: Vec<RecordReferences>,
+    /// The set's records that have an element in `references`.
+    places: RankedBits,
     /// The referenced histories.
     histories: Records,
     /// The first history's number among the histories from all sets.
     first_history: usize,
 }
 
-impl RefersOfPart {
+impl PartReferences {
     fn find<D: Decide>(
         tables: &[Tables<'_>],
-        joined: &Joined,
+        joined: &JoinedOrigins,
         addresses: &Addresses,
         decide: &D,
         part: usize,
-    ) -> Result<RefersOfPart, MergeError<D::Error>> {
-        let (mut own, mut is_there) = (RefersOfPart::default(), used::Bits::default());
+    ) -> Result<PartReferences, MergeError<D::Error>> {
+        let (mut own, mut is_there) = (PartReferences::default(), used::Bits::default());
         // A damaged set may claim more origins than fit in memory.
         let origins = tables[part].origins;
         let count = (origins.count() as usize).min(origins.records.len() / UNIT);
-        own.refers.try_reserve_exact(count).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        own.references.try_reserve_exact(count).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         // These counters are discarded, because `used` has already counted the origins.
-        let (mut gathered, mut counts) = (Gathered::default(), D::Counts::default());
+        let (mut input, mut counts) = (OriginInput::default(), D::Counts::default());
         for found in joined.origins(part, &tables[part]) {
             let (at, origin, others) = of_part(part, found)?;
-            gathered.gather(tables, (at, origin), others)?;
-            let decided = decide.decide(&origin, &gathered.found, &mut counts).map_err(MergeError::Undecided)?;
-            own.refers.push(refers_to(&gathered, addresses, decided, &mut own.histories));
+            input.collect_from(tables, (at, origin), others)?;
+            let decided = decide.decide(&origin, &input.found, &mut counts).map_err(MergeError::Undecided)?;
+            own.references.push(references_of(&input, addresses, decided, &mut own.histories));
             is_there.set(place_of(at).1 / UNIT);
         }
-        own.places = Places::of(is_there);
+        own.places = RankedBits::of(is_there);
         Ok(own)
     }
 }
@@ -279,21 +280,21 @@ const NO_ORIGIN: OriginRecord<'_> =
 /// Writes captures and origins.
 fn merge_origins<D: Decide, T: Threads, S: Store>(
     tables: &[Tables<'_>],
-    joined: &Joined,
+    joined: &JoinedOrigins,
     addresses: &Addresses,
     decide: &D,
     threads: &T,
     store: &S,
 ) -> Result<[(Section, SectionBytes); 3], MergeError<D::Error>> {
-    let refers_of = |(): &mut (), part: usize| RefersOfPart::find(tables, joined, addresses, decide, part);
+    let references_of_part = |(): &mut (), part: usize| PartReferences::find(tables, joined, addresses, decide, part);
     let (mut parts, mut histories) = (Vec::new(), Records::default());
-    for found in threads.each((0..tables.len()).collect(), || (), refers_of) {
+    for found in threads.each((0..tables.len()).collect(), || (), references_of_part) {
         let mut found = found?;
         found.first_history = histories.len();
         histories.append(&std::mem::take(&mut found.histories));
         parts.push(found);
     }
-    let mut pool = PoolWriter::new("bytes of captures", captures::UNIT, SectionWriter::new(store.create()?));
+    let mut pool = PoolWriter::new(CAPTURES, SectionWriter::new(store.create()?));
     let history_addresses = write_pool::<_, MergeError<D::Error>>(&mut pool, &histories, |_| true, threads)?;
     drop(histories);
     let captures = pool.out.finish()?;
@@ -311,9 +312,9 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
     let record = |at: Location| {
         let (part, place) = place_of(at);
         let (record, _) = of_part(part, tables[part].origins.at(place))?;
-        let RefersOfPart { refers, places, first_history, .. } = &parts[part];
+        let PartReferences { references, places, first_history, .. } = &parts[part];
         let index = places.index(place / UNIT);
-        let [policy, history, other] = index.and_then(|index| refers.get(index)).copied().unwrap_or([NONE; 3]);
+        let [policy, history, other] = index.and_then(|index| references.get(index)).copied().unwrap_or([NONE; 3]);
         let optional = |address: u32| Some(address).filter(|&address| address != NONE);
         let history = optional(history).map(|history| first_history + history as usize);
         let captures = history.and_then(|history| history_addresses.get(history).copied());
@@ -324,8 +325,13 @@ fn merge_origins<D: Decide, T: Threads, S: Store>(
 }
 
 /// Returns an origin record's references after a decision, and appends its captures to `histories`.
-fn refers_to(gathered: &Gathered, addresses: &Addresses, decided: Decided, histories: &mut Records) -> Refers {
-    let file = |number: u32| gathered.file(number);
+fn references_of(
+    input: &OriginInput,
+    addresses: &Addresses,
+    decided: OriginDecision,
+    histories: &mut Records,
+) -> RecordReferences {
+    let file = |number: u32| input.file(number);
     let policy = addresses.policy(decided.source, decided.file.and_then(file));
     let other = decided.file.and_then(file).map_or(NONE, |file| addresses.other(file));
     let captures = decided.captures.map_or(NONE, |stored| {

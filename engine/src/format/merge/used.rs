@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::draft::Tables;
 use super::super::{FormatError, NONE};
-use super::join::Joined;
-use super::{Decide, Decided, File, Gathered, MergeError, of_part};
+use super::join::JoinedOrigins;
+use super::{Decide, File, MergeError, OriginDecision, OriginInput, of_part};
 use crate::threads::Threads;
 use crate::verdict::PolicySource;
 
@@ -38,18 +38,18 @@ impl Bits {
 
 /// A set of numbers with ranks: a number's rank is the count of smaller numbers.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct RankedBits {
     bits: Bits,
     /// The count of numbers before each word.
     before: Vec<u32>,
 }
 
-impl Places {
+impl RankedBits {
     /// Computes the numbers' ranks.
-    pub fn of(bits: Bits) -> Places {
+    pub fn of(bits: Bits) -> RankedBits {
         let counts = bits.0.iter().map(|word| word.count_ones());
         let before = counts.scan(0, |count, here| Some(std::mem::replace(count, *count + here))).collect();
-        Places { bits, before }
+        RankedBits { bits, before }
     }
 
     /// Returns the numbers in order.
@@ -68,7 +68,7 @@ impl Places {
 
 /// The contents needed from one set. Record numbers are addresses.
 #[derive(Default)]
-pub(super) struct UsedOfPart {
+pub(super) struct UsedRecords {
     /// Policies needed with source [`PolicySource::Rules`].
     pub policies: Bits,
     pub other: Bits,
@@ -83,22 +83,22 @@ pub(super) struct UsedOfPart {
 pub(super) type Variant = (PolicySource, Option<File>);
 
 /// The contents needed from all sets.
-pub(super) struct Used {
-    pub parts: Vec<UsedOfPart>,
+pub(super) struct UsedContents {
+    pub parts: Vec<UsedRecords>,
     pub variants: BTreeSet<Variant>,
 }
 
 /// The needed contents, and the counters from the decisions.
-pub(super) struct Found<C> {
-    pub used: Used,
+pub(super) struct Decisions<C> {
+    pub used: UsedContents,
     pub counts: Vec<C>,
 }
 
 /// The contents that one set's origins need.
 #[derive(Default)]
-struct Needed<C> {
+struct PartNeeds<C> {
     counts: C,
-    own: UsedOfPart,
+    own: UsedRecords,
     /// Files in other sets, and whether each one's policy and other directives are needed.
     far: Vec<(File, bool, bool)>,
     variants: BTreeSet<Variant>,
@@ -107,25 +107,25 @@ struct Needed<C> {
 /// Decides every origin, and collects the contents that it needs.
 pub(super) fn find<D: Decide, T: Threads>(
     tables: &[Tables<'_>],
-    joined: &Joined,
+    joined: &JoinedOrigins,
     decide: &D,
     threads: &T,
-) -> Result<Found<D::Counts>, MergeError<D::Error>> {
+) -> Result<Decisions<D::Counts>, MergeError<D::Error>> {
     let needed = threads.each(
         (0..tables.len()).collect(),
         || (),
         |(), part| {
-            let (mut needed, mut gathered) = (Needed::default(), Gathered::default());
+            let (mut needed, mut input) = (PartNeeds::default(), OriginInput::default());
             for found in joined.origins(part, &tables[part]) {
                 let (at, origin, others) = of_part(part, found)?;
-                gathered.gather(tables, (at, origin), others)?;
-                let decided = decide.decide(&origin, &gathered.found, &mut needed.counts);
-                needed.add(part, &gathered, decided.map_err(MergeError::Undecided)?);
+                input.collect_from(tables, (at, origin), others)?;
+                let decided = decide.decide(&origin, &input.found, &mut needed.counts);
+                needed.add(part, &input, decided.map_err(MergeError::Undecided)?);
             }
-            Ok::<Needed<D::Counts>, MergeError<D::Error>>(needed)
+            Ok::<PartNeeds<D::Counts>, MergeError<D::Error>>(needed)
         },
     );
-    let mut used = Used { parts: Vec::new(), variants: BTreeSet::new() };
+    let mut used = UsedContents { parts: Vec::new(), variants: BTreeSet::new() };
     let (mut counts, mut far) = (Vec::new(), Vec::new());
     for needed in needed {
         let mut needed = needed?;
@@ -147,14 +147,14 @@ pub(super) fn find<D: Decide, T: Threads>(
             for address in policies.into_iter().chain(of_variants.map(|file| file.policy)) {
                 of_part(part, used.contents_of(&tables[part], address))?;
             }
-            Ok::<UsedOfPart, MergeError<D::Error>>(used)
+            Ok::<UsedRecords, MergeError<D::Error>>(used)
         },
     );
     used.parts = with_contents.into_iter().collect::<Result<_, _>>()?;
-    Ok(Found { used, counts })
+    Ok(Decisions { used, counts })
 }
 
-impl UsedOfPart {
+impl UsedRecords {
     /// Records that a file's policy and other directives are needed.
     fn file(&mut self, file: File, needs_policy: bool, needs_other: bool) {
         if needs_policy {
@@ -184,9 +184,9 @@ impl UsedOfPart {
     }
 }
 
-impl<C> Needed<C> {
+impl<C> PartNeeds<C> {
     /// Records the contents that a decision needs.
-    fn add(&mut self, part: usize, gathered: &Gathered, decided: Decided) {
+    fn add(&mut self, part: usize, input: &OriginInput, decided: OriginDecision) {
         let mut note = |file: File, needs_policy, needs_other| {
             if file.part as usize == part {
                 self.own.file(file, needs_policy, needs_other);
@@ -194,7 +194,7 @@ impl<C> Needed<C> {
                 self.far.push((file, needs_policy, needs_other));
             }
         };
-        let deciding = decided.file.and_then(|file| gathered.file(file));
+        let deciding = decided.file.and_then(|file| input.file(file));
         let is_of_file = decided.source == PolicySource::Rules;
         if let Some(file) = deciding {
             note(file, is_of_file, true);
@@ -203,7 +203,7 @@ impl<C> Needed<C> {
             self.variants.insert((decided.source, deciding.map(|file| File { other: NONE, ..file })));
         }
         for (source, file) in decided.policies {
-            let file = file.and_then(|file| gathered.file(file));
+            let file = file.and_then(|file| input.file(file));
             match file {
                 Some(file) if source == PolicySource::Rules => note(file, true, false),
                 _ => drop(self.variants.insert((source, file.map(|file| File { other: NONE, ..file })))),
@@ -221,11 +221,11 @@ mod tests {
         let numbers = [0, 1, 63, 64, 127, 1000, 1023, 1024];
         let mut bits = Bits::default();
         numbers.iter().rev().for_each(|&number| bits.set(number));
-        let places = Places::of(bits);
+        let places = RankedBits::of(bits);
         assert!(places.iter().map(|number| number as usize).eq(numbers));
         for number in 0..2000 {
             assert_eq!(places.index(number), numbers.iter().position(|&other| other == number), "{number}");
         }
-        assert_eq!(Places::default().index(0), None);
+        assert_eq!(RankedBits::default().index(0), None);
     }
 }

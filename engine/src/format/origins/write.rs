@@ -1,14 +1,18 @@
 //! Writes the sections `buckets` and `origins`: chooses the seed and the order, and writes slots and records. [`super`]
 //! defines their encoding.
 
-use super::super::TooLarge;
+use super::super::{TooLarge, put_long};
 use super::{
     BUCKET_SLOTS, HEADER_BYTES, MAX_ORIGINS_BYTES, MAX_PROBE_SLOTS, MAX_SEEDS, OriginRecord, SLOT_BYTES, UNIT,
-    bucket_count, bucket_of, encode, hash_of_record, is_bounded, key_of, origins_of_buckets, put_long, seed_part,
-    slot_of,
+    bucket_count, bucket_of, encode, hash_of_record, is_bounded, key_of, origins_of_buckets, slot_of,
 };
 use crate::spool::Sink;
 use crate::threads::{Threads, sort};
+
+/// Returns an origin's contribution to the first seed, which is the sum of all origins' hashes.
+pub(in super::super) fn seed_part(record: &OriginRecord<'_>) -> u64 {
+    hash_of_record(0, record)
+}
 
 /// Returns the first seed from `first` on that bounds every look-up, and the list that `of_seed` returns for it, which
 /// begins each item with an origin's hash.
@@ -41,7 +45,7 @@ pub(in super::super) struct OriginOrder<T> {
 }
 
 impl OriginOrder<usize> {
-    /// Orders origins by index. Origins must be distinct, and hosts at most [`crate::url::MAX_HOST_BYTES`] long.
+    /// Orders origins by index. Origins must be distinct, and hosts at most [`crate::host::MAX_HOST_BYTES`] long.
     ///
     /// # Errors
     /// Returns an error if look-ups cannot be bounded.

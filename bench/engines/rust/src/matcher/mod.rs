@@ -127,7 +127,7 @@ impl<M: Matcher> Implementation for MatcherEngine<M> {
             named.map(|&(_, group)| group).collect::<Vec<_>>()
         };
         let mut groups = crawler.tokens.iter().map(groups).find(|groups| !groups.is_empty()).unwrap_or_default();
-        if groups.is_empty() && crawler.honours_default_group {
+        if groups.is_empty() && crawler.honors_default_group {
             groups.extend(file.default_group);
         }
         let expressions = match &groups[..] {

@@ -16,14 +16,14 @@ public final class Agent {
     private final List<String> tokens;
     /** Numbers of the product tokens that the set's files name, in chain order. */
     private final long[][] steps;
-    private final boolean honoursDefaultGroup;
+    private final boolean honorsDefaultGroup;
 
-    Agent(CompiledSet set, String name, List<String> tokens, long[][] steps, boolean honoursDefaultGroup) {
+    Agent(CompiledSet set, String name, List<String> tokens, long[][] steps, boolean honorsDefaultGroup) {
         this.set = set;
         this.name = name;
         this.tokens = Collections.unmodifiableList(tokens);
         this.steps = steps;
-        this.honoursDefaultGroup = honoursDefaultGroup;
+        this.honorsDefaultGroup = honorsDefaultGroup;
     }
 
     /**
@@ -178,8 +178,8 @@ public final class Agent {
      *
      * @return true if so
      */
-    public boolean honoursDefaultGroup() {
-        return honoursDefaultGroup;
+    public boolean honorsDefaultGroup() {
+        return honorsDefaultGroup;
     }
 
     /**
@@ -193,7 +193,7 @@ public final class Agent {
 
     /** Returns whether the crawler obeys no robots.txt at all. */
     boolean isFree() {
-        return tokens.isEmpty() && !honoursDefaultGroup;
+        return tokens.isEmpty() && !honorsDefaultGroup;
     }
 
     boolean isOf(CompiledSet other) {
@@ -201,6 +201,6 @@ public final class Agent {
     }
 
     int[] groups(Policy policy, boolean matchesContained) {
-        return Group.choose(policy, steps, honoursDefaultGroup, matchesContained);
+        return Group.choose(policy, steps, honorsDefaultGroup, matchesContained);
     }
 }

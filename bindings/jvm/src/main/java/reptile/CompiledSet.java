@@ -187,18 +187,18 @@ public final class CompiledSet {
      * Resolves a crawler that obeys the first of these product tokens that a robots.txt names.
      *
      * @param tokens the product tokens, the most specific first
-     * @param honoursDefaultGroup whether the crawler obeys the default group where no group names it
+     * @param honorsDefaultGroup whether the crawler obeys the default group where no group names it
      * @return the crawler, for queries to this set
      * @throws AgentNameException if no robots.txt can contain one of them
      */
-    public Agent agentOfTokens(List<String> tokens, boolean honoursDefaultGroup) {
+    public Agent agentOfTokens(List<String> tokens, boolean honorsDefaultGroup) {
         List<String> chain = new ArrayList<>();
         for (String token : tokens) {
             String bytes = bytesOf(token);
             Names.check(bytes, crawlers, false);
             chain.add(crawlers.cutsVersion ? Names.withoutVersion(bytes) : bytes);
         }
-        return agent(String.join(">", tokens), new Crawlers.Chain(chain, honoursDefaultGroup));
+        return agent(String.join(">", tokens), new Crawlers.Chain(chain, honorsDefaultGroup));
     }
 
     /**
@@ -241,7 +241,7 @@ public final class CompiledSet {
                 steps.add(numbers);
             }
         }
-        return new Agent(this, name, chain.tokens, steps.toArray(new long[0][]), chain.honoursDefaultGroup);
+        return new Agent(this, name, chain.tokens, steps.toArray(new long[0][]), chain.honorsDefaultGroup);
     }
 
     /**

@@ -17,7 +17,7 @@ final class Crawlers {
     static final int MAX_BYTES = 4 << 20;
 
     private static final int HEADER_BYTES = 8;
-    private static final int HONOURS_DEFAULT_GROUP = 1;
+    private static final int HONORS_DEFAULT_GROUP = 1;
     private static final int IS_PREFIX = 2;
     private static final int STARTS_WITH_ITSELF = 4;
 
@@ -38,11 +38,11 @@ final class Crawlers {
     /** A crawler's product tokens, in lookup order. */
     static final class Chain {
         final List<String> tokens;
-        final boolean honoursDefaultGroup;
+        final boolean honorsDefaultGroup;
 
-        Chain(List<String> tokens, boolean honoursDefaultGroup) {
+        Chain(List<String> tokens, boolean honorsDefaultGroup) {
             this.tokens = tokens;
-            this.honoursDefaultGroup = honoursDefaultGroup;
+            this.honorsDefaultGroup = honorsDefaultGroup;
         }
     }
 
@@ -121,7 +121,7 @@ final class Crawlers {
                 read.add(text);
             }
         }
-        return new Chain(read, chain.honoursDefaultGroup);
+        return new Chain(read, chain.honorsDefaultGroup);
     }
 
     /** Looks up a name, ignoring case. Time: one comparison per known name. */
@@ -148,6 +148,6 @@ final class Crawlers {
             return new Chain(tokens, true);
         }
         tokens.addAll(known.tokens);
-        return new Chain(tokens, (known.flags & HONOURS_DEFAULT_GROUP) != 0);
+        return new Chain(tokens, (known.flags & HONORS_DEFAULT_GROUP) != 0);
     }
 }

@@ -11,14 +11,14 @@ final class Group {
      * Returns the groups for the first step that the policy names, or else the default group if the crawler honors it.
      * A step lists token numbers.
      */
-    static int[] choose(Policy policy, long[][] steps, boolean honoursDefaultGroup, boolean matchesContained) {
+    static int[] choose(Policy policy, long[][] steps, boolean honorsDefaultGroup, boolean matchesContained) {
         for (long[] step : steps) {
             int[] found = matchesContained ? first(policy, step) : all(policy, step[0]);
             if (found.length > 0) {
                 return found;
             }
         }
-        int group = honoursDefaultGroup ? policy.defaultGroup() : -1;
+        int group = honorsDefaultGroup ? policy.defaultGroup() : -1;
         return group < 0 ? NONE : new int[] {group};
     }
 

@@ -11,7 +11,7 @@ final class NamesTest {
     static void run(Path golden, Path data) throws Exception {
         CompiledSet set = CompiledSet.open(golden.resolve("v3.set"));
         Check.equal(Arrays.asList("Googlebot-Image", "Googlebot"), set.agent("googlebot-image").tokens(), "a known crawler");
-        Check.that(set.agent("*").tokens().isEmpty() && set.agent("*").honoursDefaultGroup(), "the default group");
+        Check.that(set.agent("*").tokens().isEmpty() && set.agent("*").honorsDefaultGroup(), "the default group");
         Check.that(!set.agent("NobodyNamesIt").isNamed(), "a name that no file contains");
         String browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36";
         String robot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";

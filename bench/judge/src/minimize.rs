@@ -61,7 +61,7 @@ impl Search<'_> {
 
 /// Returns the smallest case found that still differs, using at most [`MAX_QUESTIONS`] calls of `differs`. The original
 /// case must differ. The crawler does not change.
-pub fn minimise(mut case: Case, differs: &mut dyn FnMut(&Case) -> bool) -> Case {
+pub fn minimize(mut case: Case, differs: &mut dyn FnMut(&Case) -> bool) -> Case {
     let search = &mut Search { differs, left: MAX_QUESTIONS };
     for _ in 0..2 {
         let before = case.clone();
@@ -159,7 +159,7 @@ mod tests {
         let wanted = verdicts(&case);
         assert_ne!(wanted.0, wanted.1, "no difference to begin with");
         let mut asked = 0;
-        let small = minimise(case, &mut |case| {
+        let small = minimize(case, &mut |case| {
             asked += 1;
             verdicts(case) == wanted
         });
@@ -200,7 +200,7 @@ mod tests {
         let body: String = (0..5000).map(|n| format!("a{n}\n")).collect();
         let case = Case { body: body.into_bytes(), agent: Vec::new(), url: b"/".into() };
         let mut asked = 0;
-        let small = minimise(case.clone(), &mut |smaller| {
+        let small = minimize(case.clone(), &mut |smaller| {
             asked += 1;
             smaller.body.len() * 2 > case.body.len()
         });
