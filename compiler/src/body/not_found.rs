@@ -4,6 +4,7 @@
 //! prove nothing: `Host not found` is a proxy's error, and `table or view not found` a database's. So the page must say
 //! it as its title, as a heading, or as its whole text. In case of doubt it does not count, and the site stays closed.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use memchr::{memchr, memmem};
@@ -41,8 +42,10 @@ const PHRASES: [Phrase; 15] = [
 ];
 
 /// The phrases after [`fold`].
-static FOLDED: LazyLock<Vec<(String, bool)>> =
-    LazyLock::new(|| PHRASES.iter().map(|phrase| (fold(phrase.text), phrase.names_page)).collect());
+static FOLDED: LazyLock<Vec<(String, bool)>> = LazyLock::new(|| {
+    let folded = |phrase: &Phrase| (fold(phrase.text, &Steps::default()), phrase.names_page);
+    PHRASES.iter().map(folded).collect()
+});
 
 /// Words that may surround a phrase if they include the status 404.
 const AROUND_STATUS: [&str; 7] = ["404", "error", "http", "hata", "خطا", "خطای", "त्रुटि"];
@@ -52,30 +55,59 @@ const AROUND_STATUS: [&str; 7] = ["404", "error", "http", "hata", "خطا", "خ�
 /// Reads the first [`MAX_NOT_FOUND_BYTES`] bytes. In a longer page only the title and headings count. Takes linear
 /// time.
 pub(crate) fn says_not_found(body: &[u8]) -> bool {
+    says_not_found_counted(body, &Steps::default())
+}
+
+/// Counts the bytes that are read, each time that they are read. For tests.
+#[derive(Default)]
+struct Steps(Cell<usize>);
+
+impl Steps {
+    fn add(&self, bytes: usize) {
+        self.0.set(self.0.get() + bytes);
+    }
+
+    /// Returns the first place of a byte.
+    fn find(&self, byte: u8, text: &str) -> Option<usize> {
+        let found = memchr(byte, text.as_bytes());
+        self.add(found.map_or(text.len(), |at| at + 1));
+        found
+    }
+
+    /// Returns the first place of the end tag with this name.
+    fn find_end_tag(&self, name: &str, text: &str) -> Option<usize> {
+        let found = memmem::find_iter(text.as_bytes(), b"</").find(|&end| is_tag(&text[end + 2..], name));
+        self.add(found.map_or(text.len(), |at| at + 2));
+        found
+    }
+}
+
+/// Does the work of [`says_not_found`], and counts its steps.
+fn says_not_found_counted(body: &[u8], steps: &Steps) -> bool {
     let start = &body[..body.len().min(MAX_NOT_FOUND_BYTES)];
     let is_whole = start.len() == body.len();
     let text = String::from_utf8_lossy(start);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if !text.starts_with('<') {
-        return is_whole && is_statement(text, false);
+        return is_whole && is_statement(text, false, steps);
     }
-    let text = without_hidden(text);
-    let title = elements(&text, "title").next();
-    let headings = || elements(&text, "h1").chain(elements(&text, "h2"));
+    let text = without_hidden(text, steps);
+    let title = elements(&text, "title", steps).next();
+    let headings = || elements(&text, "h1", steps).chain(elements(&text, "h2", steps));
     // A page that also names a server error may be about either one.
-    if title.into_iter().chain(headings()).any(names_server_error) {
+    if title.into_iter().chain(headings()).any(|text| names_server_error(text, steps)) {
         return false;
     }
-    title.is_some_and(|title| is_statement(title, true))
-        || headings().any(|heading| is_statement(heading, false))
-        || (is_whole && is_statement(&text, false))
+    title.is_some_and(|title| is_statement(title, true, steps))
+        || headings().any(|heading| is_statement(heading, false, steps))
+        || (is_whole && is_statement(&text, false, steps))
 }
 
 /// Returns whether a text, which may contain tags and entities, is one of the phrases, with or without the status 404.
 /// A title may also contain the site's name.
-fn is_statement(text: &str, is_title: bool) -> bool {
-    let folded = fold(&without_tags(text));
-    let mut parts: Vec<&str> = parts(&folded).map(without_status).collect();
+fn is_statement(text: &str, is_title: bool, steps: &Steps) -> bool {
+    let folded = fold(&without_tags(text, steps), steps);
+    let mut parts: Vec<&str> = parts(&folded).map(|part| without_status(part, steps)).collect();
     parts.retain(|part| !part.is_empty());
     let names = |part: &str| FOLDED.iter().find(|(phrase, _)| phrase == part).map(|&(_, names_page)| names_page);
     match &parts[..] {
@@ -86,8 +118,8 @@ fn is_statement(text: &str, is_title: bool) -> bool {
 }
 
 /// Returns whether a text contains a number from 500 to 599 as a word.
-fn names_server_error(text: &str) -> bool {
-    let folded = fold(&without_tags(text));
+fn names_server_error(text: &str, steps: &Steps) -> bool {
+    let folded = fold(&without_tags(text, steps), steps);
     let mut words = folded.split(|char: char| !char.is_alphanumeric());
     words.any(|word| word.len() == 3 && word.starts_with('5') && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -100,13 +132,14 @@ fn parts(folded: &str) -> impl Iterator<Item = &str> {
 
 /// Removes the status 404 with its surrounding words, and punctuation, from a part. Without a status, removes only
 /// punctuation.
-fn without_status(part: &str) -> &str {
+fn without_status<'p>(part: &'p str, steps: &Steps) -> &'p str {
     let trim = |text| str::trim_matches(text, |char: char| char.is_whitespace() || PUNCTUATION.contains(char));
     let whole = trim(part);
     let (mut rest, mut has_status) = (whole, false);
     loop {
         let first = rest.split(' ').next().unwrap_or_default();
         let last = rest.rsplit(' ').next().unwrap_or_default();
+        steps.add(first.len() + last.len());
         let word = [first, last].into_iter().find(|word| AROUND_STATUS.contains(&trim(word)));
         let Some(word) = word.filter(|word| !word.is_empty()) else { break };
         has_status |= trim(word) == "404";
@@ -119,18 +152,17 @@ fn without_status(part: &str) -> &str {
 const PUNCTUATION: &str = ".,;!?…-\"'“”‘’،؛؟۔।";
 
 /// Returns the contents of complete elements with this name, including tags and entities.
-fn elements<'t>(text: &'t str, name: &'static str) -> impl Iterator<Item = &'t str> {
+fn elements<'t>(text: &'t str, name: &'static str, steps: &Steps) -> impl Iterator<Item = &'t str> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        while let Some(tag) = text.get(at..).and_then(|rest| memchr(b'<', rest.as_bytes())) {
+        while let Some(tag) = text.get(at..).and_then(|rest| steps.find(b'<', rest)) {
             let start = at + tag + 1;
             at = start;
             if !is_tag(&text[start..], name) {
                 continue;
             }
-            let content = start + memchr(b'>', &text.as_bytes()[start..])? + 1;
-            let end = memmem::find_iter(&text.as_bytes()[content..], b"</")
-                .find(|&end| is_tag(&text[content + end + 2..], name))?;
+            let content = start + steps.find(b'>', &text[start..])? + 1;
+            let end = steps.find_end_tag(name, &text[content..])?;
             at = content + end;
             return Some(&text[content..content + end]);
         }
@@ -146,19 +178,19 @@ fn is_tag(text: &str, name: &str) -> bool {
 }
 
 /// Removes comments, scripts and styles, which readers cannot see. An unclosed one hides the rest of the page.
-fn without_hidden(text: &str) -> String {
+fn without_hidden(text: &str, steps: &Steps) -> String {
     const HIDDEN: [&str; 4] = ["script", "style", "noscript", "template"];
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = memchr(b'<', rest.as_bytes()) {
+    while let Some(start) = steps.find(b'<', rest) {
         kept.push_str(&rest[..start]);
         let tag = &rest[start..];
         let end = if tag.starts_with("<!--") {
-            Some(tag.find("-->").map_or(tag.len(), |end| end + 3))
-        } else if let Some(name) = HIDDEN.into_iter().find(|name| is_tag(&tag[1..], name)) {
-            let close = memmem::find_iter(tag.as_bytes(), b"</").find(|&close| is_tag(&tag[close + 2..], name));
-            Some(close.map_or(tag.len(), |close| close + 2 + name.len()))
+            let end = tag.find("-->").map_or(tag.len(), |end| end + 3);
+            steps.add(end);
+            Some(end)
         } else {
-            None
+            let name = HIDDEN.into_iter().find(|name| is_tag(&tag[1..], name));
+            name.map(|name| steps.find_end_tag(name, tag).map_or(tag.len(), |close| close + 2 + name.len()))
         };
         match end {
             Some(end) => rest = &tag[end..],
@@ -173,12 +205,12 @@ fn without_hidden(text: &str) -> String {
 }
 
 /// Replaces each tag with a space.
-fn without_tags(text: &str) -> String {
+fn without_tags(text: &str, steps: &Steps) -> String {
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = memchr(b'<', rest.as_bytes()) {
+    while let Some(start) = steps.find(b'<', rest) {
         kept.push_str(&rest[..start]);
         kept.push(' ');
-        rest = memchr(b'>', &rest.as_bytes()[start..]).map_or("", |end| &rest[start + end + 1..]);
+        rest = steps.find(b'>', &rest[start..]).map_or("", |end| &rest[start + end + 1..]);
     }
     kept.push_str(rest);
     kept
@@ -186,7 +218,8 @@ fn without_tags(text: &str) -> String {
 
 /// Normalizes a text: decodes entities, converts to lower case, collapses white space, and removes spelling variants
 /// within a language: the dot of the Turkish `i`, variant forms of Arabic and Persian letters, joiners and separators.
-fn fold(text: &str) -> String {
+fn fold(text: &str, steps: &Steps) -> String {
+    steps.add(text.len());
     let mut folded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
@@ -342,10 +375,22 @@ mod tests {
 
     #[test]
     fn hostile_pages_take_linear_time() {
+        const MAX_STEPS_PER_BYTE: usize = 20;
+        let mut most = 0.0_f64;
         for unit in ["<", "<title>", "<h1><h1", "</", "<!--", "<script", "&", "&#", "&amp;", "404 ", "- ", "<title></"]
         {
-            let page = format!("<{}", unit.repeat(MAX_NOT_FOUND_BYTES / unit.len()));
-            assert!(!says_not_found(page.as_bytes()), "{unit}");
+            for (start, end) in [("<", ""), ("<h1>", "</h1>"), ("<title>", "</title>")] {
+                for len in [MAX_NOT_FOUND_BYTES / 16, MAX_NOT_FOUND_BYTES] {
+                    let units = unit.repeat((len - start.len() - end.len()) / unit.len());
+                    let page = format!("{start}{units}{end}");
+                    let steps = Steps::default();
+                    assert!(!says_not_found_counted(page.as_bytes(), &steps), "{start}{unit}");
+                    let steps = steps.0.get();
+                    assert!(steps <= MAX_STEPS_PER_BYTE * len, "{start}{unit}: {steps} steps for {len} bytes");
+                    most = most.max(steps as f64 / len as f64);
+                }
+            }
         }
+        println!("up to {most:.1} steps per byte");
     }
 }
