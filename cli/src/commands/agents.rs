@@ -68,7 +68,7 @@ fn groups_of(known: &Crawler) -> String {
     of.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the source in words. The letters in the crawler table represent documents.
+/// Returns a crawler's source in words. The crawler table abbreviates documents as letters.
 fn source_of(known: &Crawler) -> String {
     let spell = |word: &str| match word {
         "Dspec" => "Google's list of crawlers".to_owned(),
@@ -86,7 +86,7 @@ fn source_of(known: &Crawler) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// All known crawlers under a dialect.
+/// Returns the table of known crawlers under a dialect.
 fn list(dialect: &'static Dialect) -> Result<String> {
     let mut rows = vec![["crawler", "obeys the groups for", "group", "source"].map(str::to_owned)];
     for known in &crawlers::ALL {

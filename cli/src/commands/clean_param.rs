@@ -23,7 +23,8 @@ use crate::url_list::{command_line, typed_urls};
 use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use reptile_records::text::{opaque_column, url_column};
 
-/// Maximum number of policies whose parameters are cached. One policy needs a few kilobytes at most, usually nothing.
+/// Maximum number of cached Clean-param lists. A full cache is cleared. A list takes a few kilobytes at most, usually
+/// nothing.
 const MAX_KNOWN: usize = 1 << 14;
 
 /// Remove from URLs the parameters that change nothing, as Clean-param lines say
@@ -96,7 +97,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
                     clean_line(args, cleaner, without_line_end(line), line_end, out)?;
                 }
             }
-            // Far too long for a URL, so there is nothing to clean.
+            // The line is far too long for a URL.
             ChunkKind::LongLine { .. } if !args.json => {
                 let (text, line_end) = chunk.bytes().split_at(without_lf(chunk.bytes()).len());
                 out.write_all(&opaque_column(text)).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)?;
@@ -114,7 +115,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
     Ok(())
 }
 
-/// Returns the path of a list as a message names it.
+/// Returns a list's path for messages.
 fn name_of(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
@@ -136,12 +137,12 @@ fn clean_line(
     out.write_all(&url_column(&clean)).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }
 
-/// The policies of a set, to clean URLs by.
+/// A set, with a cache of its Clean-param lines.
 struct Cleaner<'s> {
     set: &'s Set<&'s [u8]>,
-    /// Whether the set is one robots.txt for all URLs.
+    /// Whether the set is a single robots.txt, which applies to all URLs.
     is_one: bool,
-    /// Cached parameters, by policy number.
+    /// The cache, by the address of an origin's other directives.
     known: HashMap<u32, CleanParams>,
 }
 

@@ -1,4 +1,4 @@
-//! `reptile dialects`: the dialects, in a line each.
+//! `reptile dialects`: the dialects, one per line.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ Exit code: 0."
 )]
 pub struct Args {}
 
-/// What each dialect is.
+/// A description of each dialect.
 const MEANINGS: [(&str, &str); 9] = [
     ("google-lib", "Google's open-source library, byte for byte; knows no crawlers"),
     ("google", "what Google's documentation says that its crawlers do"),
@@ -35,7 +35,7 @@ const MEANINGS: [(&str, &str); 9] = [
 /// Runs the command.
 ///
 /// # Errors
-/// If standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn run(_: &Args) -> Result<Exit> {
     let mut text = String::new();
     let _ = writeln!(text, "{:<16}{:<17}what it is", "dialect", "fetch profile");

@@ -1,8 +1,8 @@
 //! `reptile fields`: the other directives, which decide no URL, one on each line.
 //!
-//! For one origin whose robots.txt has n bytes, takes n log n steps and O(n) memory, and prints at most
-//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens with each line. Each line is
-//! written as it is made, so that the number of origins costs no memory.
+//! An origin whose robots.txt has n bytes takes n log n steps and O(n) memory, and each line has at most
+//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens. Lines are written
+//! immediately, so memory does not grow with the number of origins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
-    // Written one by one, since a set may have millions of origins.
+    // Written origin by origin, because a set may have millions of them.
     for entry in set.origins() {
         let entry = entry.map_err(fail)?;
         if wanted.as_ref().is_some_and(|wanted| !wanted.fits(&entry)) {

@@ -26,10 +26,10 @@ use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
 
-/// Bytes that are read at once.
+/// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// The damaged records of a file that are named.
+/// Maximum number of damaged records reported per file, and of records without a valid date per output.
 const MAX_NAMED_DAMAGES: u64 = 10;
 
 /// Copy the records of crawl archives that crawlers may fetch
@@ -136,7 +136,7 @@ fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// The filter, and its counters.
+/// The crawlers and options that decide which records are kept.
 struct Filter<'a> {
     agents: Agents,
     /// Whether each record is decided at its own date.
@@ -144,10 +144,10 @@ struct Filter<'a> {
     args: &'a Args,
 }
 
-/// How many records there were of each kind.
+/// Counts of records by kind.
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    /// In the order of the verdicts' numbers.
+    /// By verdict number.
     verdicts: [u64; 4],
     without_url: u64,
     /// Number of invalid records without a valid date.
@@ -159,7 +159,7 @@ struct Counts {
 }
 
 impl Filter<'_> {
-    /// Copies each archive to a file of its name in a folder, several at once.
+    /// Copies each archive to a file with its name in a folder, several at the same time.
     fn each_into(&self, folder: &Path) -> Result<Counts> {
         fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
         let mut names: Vec<_> = self.args.inputs.iter().map(|input| input.file_name()).collect();
@@ -183,7 +183,7 @@ impl Filter<'_> {
         Ok(each.into_iter().fold(Counts::default(), Counts::and))
     }
 
-    /// Copies all archives to one output, one after the other.
+    /// Copies all archives to one output, sequentially.
     fn all_into_one(&self) -> Result<Counts> {
         let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
@@ -213,7 +213,7 @@ impl Filter<'_> {
         Ok(counts)
     }
 
-    /// Copies what is kept of an archive.
+    /// Copies an archive's kept records.
     fn copy(&self, archive: Archive<'_>, mut target: Option<&mut Target>, counts: &mut Counts) -> Result<()> {
         let Archive { path, source, is_packed } = archive;
         let mut write = |stored: Stored| match &mut target {
@@ -376,12 +376,12 @@ impl Target {
     }
 }
 
-/// Returns the content type of the first compressed member, if it is certainly not a record.
+/// Returns a message about the first compressed member's content, if it is certainly not a record.
 fn other_content(start: &[u8]) -> Option<String> {
     let mut member = GzDecoder::new(start);
     let mut first = Vec::new();
     let read = (&mut member).take(START_BYTES as u64).read_to_end(&mut first);
-    // The rest is checked as far as it is here.
+    // The rest of the member is checked as far as it has been read.
     let is_damaged = |error: io::Error| error.kind() != ErrorKind::UnexpectedEof;
     if read.and_then(|_| io::copy(&mut member, &mut io::sink())).is_err_and(is_damaged) {
         return None;
@@ -396,7 +396,7 @@ fn other_content(start: &[u8]) -> Option<String> {
     }
 }
 
-/// An archive that is open.
+/// An open archive.
 struct Archive<'p> {
     path: &'p Path,
     source: Box<dyn BufRead + Send>,

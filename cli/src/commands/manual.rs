@@ -1,5 +1,4 @@
-//! `reptile completions` and `reptile man`, which are made from the command line itself. They are hidden: whoever
-//! installs the command needs them once.
+//! `reptile completions` and `reptile man`, generated from the command line's definition.
 
 use clap::Command;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `reptile merge`: several sets as one.
+//! `reptile merge`: merges sets into one.
 
 use std::path::{Path, PathBuf};
 
@@ -62,10 +62,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the options that a set was compiled with, as far as it holds them. The time is left open.
+/// Returns the options that a set was compiled with, as far as it records them, without the time.
 ///
 /// # Errors
-/// Returns an error if this version knows no such dialect, fetch profile or construction of automata.
+/// Returns an error if the dialect, the fetch profile or the automaton construction is unknown to this version.
 pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
     let set = loaded.set()?;
     let reading = set.reading();

@@ -74,7 +74,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the set or an input cannot be read, if they do not go together, or if the new set cannot be
+/// Returns an error if the set or an input cannot be read, if they cannot be combined, or if the new set cannot be
 /// written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;

@@ -1,7 +1,6 @@
-//! `reptile classify`: a list of URLs in, the same list with columns of verdicts out.
+//! `reptile classify`: reads a list of URLs and writes it with verdict columns.
 //!
-//! The threads and buffers are in [`pipeline`]; the verdicts of one line are made in
-//! [`verdicts`](crate::outputs::verdicts).
+//! [`pipeline`] has the threads and buffers; [`verdicts`](crate::outputs::verdicts) decides each line.
 
 mod many;
 mod pipeline;
@@ -104,10 +103,10 @@ pub struct Args {
     agents: Vec<String>,
     /// The column of crawlers: each URL is decided for the crawler that its own row names
     ///
-    /// A product token in each row, or a whole User-Agent header, as access logs have it in the column user_agent. A header
-    /// names a known crawler if that is a product in it, or else its first product with a version, if that is no browser's
-    /// and calls itself a bot, crawler or spider or is named by a robots.txt of SET. A row that names no crawler is unknown,
-    /// with the reason \"no crawler\"; so is one whose cell has more than 4,096 bytes.
+    /// A product token in each row, or a whole User-Agent header, as access logs have it in the column user_agent. A
+    /// header names a known crawler if that is a product in it, or else its first product with a version, if that is no
+    /// browser's and calls itself a bot, crawler or spider or is named by a robots.txt of SET. A row that names no
+    /// crawler is unknown, with the reason \"no crawler\"; so is one whose cell has more than 4,096 bytes.
     #[arg(long, value_name = "COLUMN", conflicts_with = "agents")]
     agent_column: Option<String>,
     #[command(flatten)]
@@ -123,7 +122,8 @@ pub struct Args {
     /// As Common Crawl's index has them. They are also taken if the file has no other column of URLs.
     #[arg(long, conflicts_with = "url_column")]
     split_columns: bool,
-    /// Take url_port and url_query as empty in every row if a Parquet file with split URLs does not have them [default: an error]
+    /// Take url_port and url_query as empty in every row if a Parquet file with split URLs does not have them [default:
+    /// an error]
     ///
     /// Without its query a URL is another one, and may get another verdict.
     #[arg(long, value_name = "AS", value_parser = ["empty"], conflicts_with = "url_column")]
@@ -147,10 +147,10 @@ pub struct Args {
     delimiter: Option<Delimiter>,
     /// Which origins decide a URL [default: origin]
     ///
-    /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
-    /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
-    /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
-    /// robots.txt it was.
+    /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that,
+    /// what is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or
+    /// without it, then the registered domain, each with the URL's own one of http and https first. The column reason
+    /// says whose robots.txt it was.
     #[arg(long, value_name = "SCOPE", default_value = "origin", hide_default_value = true)]
     scope: Scope,
     #[command(flatten)]
@@ -165,8 +165,8 @@ pub struct Args {
     force: bool,
     /// Write one file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
     ///
-    /// With --add-columns and --only the name stays as it is. Each file appears when it is whole, with a record beside it of the
-    /// set, the options and the input (FILE.made.json), by which --resume knows it again.
+    /// With --add-columns and --only the name stays as it is. Each file appears when it is whole, with a record beside
+    /// it of the set, the options and the input (FILE.made.json), by which --resume knows it again.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
     /// Keep the files of --output-folder that were already made with the same set, options and input
@@ -179,8 +179,8 @@ pub struct Args {
     rejects: Option<PathBuf>,
     /// Write a page for people: the verdicts, and the origins and rules that disallow the most URLs
     ///
-    /// One HTML file that needs no network. Counting origins and rules takes about as long again. With --agent-column rules and
-    /// unknown origins are not counted. With --output-folder it is about all lists that this run decides.
+    /// One HTML file that needs no network. Counting origins and rules takes about as long again. With --agent-column
+    /// rules and unknown origins are not counted. With --output-folder it is about all lists that this run decides.
     #[arg(long, value_name = "FILE.html", group = "files")]
     report: Option<PathBuf>,
     /// Do not check every byte of the set first
@@ -190,9 +190,9 @@ pub struct Args {
     no_verify: bool,
     /// Copy the set into memory with large pages first
     ///
-    /// May help with millions of URLs in no order and a set of hundreds of megabytes, where the system maps files in pages
-    /// of 4 KB. The copy takes as much memory as the set, and other processes do not share it. Without effect where the
-    /// system has no large pages.
+    /// May help with millions of URLs in no order and a set of hundreds of megabytes, where the system maps files in
+    /// pages of 4 KB. The copy takes as much memory as the set, and other processes do not share it. Without effect
+    /// where the system has no large pages.
     #[arg(long)]
     large_pages: bool,
     #[command(flatten)]
@@ -260,9 +260,9 @@ struct Asked {
     set: Set,
     /// The set's entry in the output record, if a record is wanted.
     identity: Option<Identity>,
-    /// Whether the set was compiled from an input, some files of which were bad.
+    /// Whether the set was compiled from an input with bad files.
     any_bad: bool,
-    /// The crawlers, if rows do not name theirs.
+    /// The crawlers, unless rows name them.
     named: Option<Agents>,
     times: Times,
     site: std::result::Result<Site, String>,
@@ -271,10 +271,10 @@ struct Asked {
 
 impl Asked {
     fn open(args: &Args) -> Result<Asked> {
-        // An input that is compiled for this is compiled by time; a set file is so or not.
+        // An input can be compiled with times as needed; a set file either has them or not.
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
-        // A set by time keeps the rules of every time, while an input is compiled for the given time.
+        // A set with times keeps the rules of every time, while an input is compiled for the given time.
         let at = if is_set { options.at()? } else { None };
         options.at.take_if(|_| is_set);
         let times = match (&args.at_column, at) {
@@ -315,8 +315,8 @@ impl Asked {
     }
 }
 
-/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete and it
-/// is known whether most rows are invalid.
+/// Decides a list and publishes the output, with an additional file from `beside`. `beside` gets the complete output,
+/// and whether most rows are invalid or a quote is unclosed.
 fn decide(
     args: &Args,
     files: Files,
@@ -372,7 +372,7 @@ fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     if !args.written.is_parquet() {
         return Sink::new(output, None);
     }
-    // The columns do not depend on the format of the input, to which nothing can be added here.
+    // A Parquet output keeps no input rows, so its columns do not depend on the input format.
     let names = named.map_or_else(|| vec![String::new()], names_of);
     let layout = args.written.layout((Format::List, COMMA), &names, named.is_none())?;
     Sink::new(output, Some(columns_of(&layout, &names)))
@@ -383,7 +383,7 @@ fn names_of(agents: &Agents) -> Vec<String> {
     agents.iter().map(|agent| agent.crawler().to_string()).collect()
 }
 
-/// Refuses to write a file that is read, or two outputs to one file.
+/// Rejects an output that is an input, and two outputs with one name.
 fn refuse_same_files(args: &Args) -> Result<()> {
     let outputs = [("the output", &args.output), ("--rejects", &args.rejects), ("--report", &args.report)];
     let outputs: Vec<(&str, &PathBuf)> =
@@ -405,8 +405,8 @@ fn wanted(args: &Args) -> Vec<Wanted> {
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Progress through the list, unless the output goes to the same terminal. The unpacked length of a packed list is not
-/// known; the columns of a Parquet file are packed too.
+/// Returns the progress display for a list, hidden if the output goes to the same terminal. A compressed list's length
+/// is unknown; the columns of a Parquet file are compressed too.
 fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();

@@ -12,7 +12,7 @@ use crate::outputs::over_agents;
 use crate::outputs::verdicts::VERDICTS;
 use reptile_records::tables::{self, Table};
 
-/// What is written, as given.
+/// The output options, as given.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WrittenOptions {
     /// The columns, with commas between them [default: url,verdict]
@@ -53,7 +53,8 @@ pub struct WrittenOptions {
     only: Option<Only>,
     /// What unknown is taken for: the verdict of a URL whose origin has no robots.txt in SET [default: unknown]
     ///
-    /// Also that of a row that names no crawler. The summary counts such rows apart, and the column reason still says why.
+    /// Also that of a row that names no crawler. The summary counts such rows apart, and the column reason still says
+    /// why.
     #[arg(id = "taken_unknown", long = "unknown", value_name = "VERDICT")]
     unknown: Option<Taken>,
     /// What invalid is taken for: the verdict of a row that has no http, https or ftp URL [default: invalid]
@@ -63,7 +64,7 @@ pub struct WrittenOptions {
     invalid: Option<Taken>,
 }
 
-/// What a row is taken for that the rules neither allow nor disallow.
+/// The replacement for the verdict unknown or invalid.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Taken {
     /// As if the rules allowed it
@@ -72,7 +73,7 @@ enum Taken {
     Disallow,
 }
 
-/// A verdict that rows can be chosen by.
+/// A verdict that `--only` selects.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Only {
     /// The rules allow it
@@ -107,7 +108,7 @@ impl WrittenOptions {
         self.columns().contains(&column)
     }
 
-    /// Returns the suffix of a list's verdict file name; empty if the file keeps the list's rows.
+    /// Returns the suffix of a list's verdict file name, or `None` if the output keeps the list's rows.
     pub fn ending(&self) -> Option<&'static str> {
         let ending = match self.format.unwrap_or_default() {
             Format::Tsv => ".tsv",
@@ -118,12 +119,12 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
-    /// Returns whether rows of the table are written as they are.
+    /// Returns whether the table's rows are written unchanged.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
     }
 
-    /// Returns the verdict that rows are chosen by.
+    /// Returns the verdict of `--only`.
     pub fn only(&self) -> Option<Verdict> {
         self.only.map(|only| match only {
             Only::Allow => Verdict::Allow,
@@ -132,7 +133,7 @@ impl WrittenOptions {
         })
     }
 
-    /// Returns the treatment of each verdict, by verdict number.
+    /// Returns the replacement of each verdict, by verdict number.
     fn taken(&self) -> [Verdict; 4] {
         VERDICTS.map(|verdict| match (verdict, self.unknown, self.invalid) {
             (Verdict::Unknown, Some(taken), _) | (Verdict::Invalid, _, Some(taken)) => match taken {
@@ -147,7 +148,7 @@ impl WrittenOptions {
     /// has this format and delimiter.
     ///
     /// # Errors
-    /// Returns an error if the options do not go together with each other or with the format.
+    /// Returns an error if the options contradict each other or the format.
     pub fn layout(
         &self,
         (table, delimiter): (tables::Format, u8),
@@ -228,7 +229,7 @@ impl WrittenOptions {
         self.format == Some(Format::Parquet)
     }
 
-    /// Returns the first output line, with the table header made safe for a terminal.
+    /// Returns the first output line. If rows are shown on a terminal, the table header in it is escaped.
     pub fn header(&self, layout: &Layout, names: &[String], table: &Table, shows_rows: bool) -> Vec<u8> {
         let is_shown = shows_rows && !table.header.is_empty();
         let table_header = shown_row(&table.header, is_shown);

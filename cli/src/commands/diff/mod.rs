@@ -1,11 +1,11 @@
 //! `reptile diff`: two robots.txt files, and what changed between them.
 //!
-//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes
-//! that, [`crawlers`] compares which group each crawler obeys, and [`urls`] the verdicts.
+//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes the
+//! changes, [`crawlers`] compares the groups that crawlers obey, and [`urls`] compares verdicts.
 //!
-//! For two files of together n bytes, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of
-//! output. The list of URLs is read as it comes; each of its URLs is decided for at most [`urls::MAX_ROWS`] crawlers,
-//! or for those that the user names.
+//! For two files with n bytes in total, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of
+//! output. The URL list is read as it arrives. Each URL is decided for at most [`urls::MAX_ROWS`] groups of crawlers,
+//! or for the given crawlers.
 
 mod crawlers;
 mod groups;
@@ -131,7 +131,7 @@ fn body(args: &Args, path: &Path) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Writes what changed. Returns whether anything did.
+/// Writes the changes. Returns whether there are any.
 fn compare(
     args: &Args,
     dialect: &'static Dialect,

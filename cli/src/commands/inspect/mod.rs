@@ -1,9 +1,9 @@
-//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]), and in a
-//! set by time when each policy was in force ([`spans`]).
+//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]). For sets
+//! with times, also the active period of each policy ([`spans`]).
 //!
-//! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is
-//! written as it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes
-//! some forty times their bytes.
+//! For a robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, written
+//! immediately. Automata over [`host::MAX_AUTOMATON_BYTES`] are refused, because a listing takes some forty times their
+//! size.
 
 mod host;
 mod origins;
@@ -124,7 +124,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(!is_known))
 }
 
-/// Writes what is asked for. Returns whether the set has it.
+/// Writes the requested contents. Returns whether the set has them.
 fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     if let Some(host) = &args.origin {
         return show_host(args, set, &Wanted::read(host, &args.options.schemes)?, out);
@@ -144,7 +144,7 @@ fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) ->
     Ok(true)
 }
 
-/// Writes what the set has for a host. Returns whether it has anything.
+/// Writes a host's contents. Returns whether the set has the host.
 fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
     let mut found = Vec::new();
@@ -158,7 +158,7 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
     if found.is_empty() {
         return Ok(false);
     }
-    // A name that no group can have stands for a crawler that no group names.
+    // No group can be named `*`, so this agent is a crawler that no group names.
     let agents: Vec<Agent> = match &args.agent {
         Some(agent) => {
             let agents = agents_of(set, std::slice::from_ref(agent), args.exact)?;
@@ -176,7 +176,7 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
     Ok(true)
 }
 
-/// The origins that the user asks for: a host, perhaps a port, and some schemes.
+/// The requested origins: a host, an optional port, and schemes.
 pub struct Wanted {
     host: Box<[u8]>,
     schemes: Vec<Scheme>,
@@ -193,7 +193,7 @@ impl Wanted {
             let origin = Origin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
             return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
         }
-        // Read under two schemes, the port differs if it is not given.
+        // If no port is given, two schemes have different ports.
         let read = |scheme| {
             let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| Origin::new(&origin));
             origin.map_err(|error| Failure::new(format!("{text}: {error}")))
@@ -204,7 +204,7 @@ impl Wanted {
         Ok(Wanted { host: http.host, schemes, port })
     }
 
-    /// Returns whether an origin is among them.
+    /// Returns whether an origin is one of them.
     pub fn fits(&self, entry: &OriginRecord<'_>) -> bool {
         *entry.host == *self.host
             && self.schemes.contains(&entry.scheme)

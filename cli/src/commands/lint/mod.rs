@@ -129,9 +129,9 @@ struct Report<'a> {
     files: u64,
     /// Whether a finding was printed.
     has_results: bool,
-    /// Bodies that are no text.
+    /// Bodies that are not text.
     strange: Strange,
-    /// Records of damaged archives that were found by a search, or follow such a record.
+    /// Number of records in damaged archives that were found by a search, or follow such a record.
     untrusted: u64,
     /// Whether some files could not be read.
     is_partial: bool,
@@ -147,7 +147,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return list();
     }
     let output = Output::stdout();
-    // Findings on the same terminal show well enough how far it is.
+    // Findings on the same terminal already show progress.
     let progress = if output.is_terminal() { Progress::hidden() } else { Progress::of("files", None) };
     let mut report = Report {
         args,
@@ -250,7 +250,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Fixes a file in its place and prints the changes, then checks it.
+    /// Fixes a file in place, prints the changes, and checks the result.
     fn fix(&mut self, input: &Path) -> Result<()> {
         if !input.is_file() {
             return Err(Failure::at(input, "--fix changes files, and takes each by its name"));
@@ -280,7 +280,7 @@ impl Report<'_> {
         self.output.write_all(text.as_bytes()).map_err(|error| self.output.get_ref().failure(&error))
     }
 
-    /// Prints what comes before all findings.
+    /// Prints the text before the findings.
     fn begin(&mut self) -> Result<()> {
         if self.format == Format::Sarif { self.write(&sarif::start()?) } else { Ok(()) }
     }
@@ -335,7 +335,7 @@ fn host_of(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a finding as people read it.
+/// Returns a finding as text for people.
 fn text_of(name: &str, finding: &Finding) -> String {
     let Finding { line, severity, code, message, fix } = finding;
     let fix = fix.as_ref().map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();

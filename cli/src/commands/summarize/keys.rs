@@ -65,7 +65,7 @@ fn push_port(origin: &OriginRef<'_>, text: &mut Vec<u8>) {
     }
 }
 
-/// Returns the host without a first label `www`, or `www` and digits.
+/// Returns the host without a first label of `www` or `www` and digits.
 fn without_www(host: &[u8]) -> &[u8] {
     let rest = host.strip_prefix(b"www").unwrap_or_default();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,7 +1,7 @@
 //! `reptile summarize`: crawler access per origin.
 //!
-//! The proofs are the compiler's (`reptile::reason`). [`subjects`] finds the origins, [`sites`] those that belong
-//! together, [`keys`] names them, [`statements`] makes each proof once, [`rows`] writes.
+//! The proofs come from the compiler (`reptile::reason`). [`subjects`] finds the origins, [`sites`] groups them into
+//! sites, [`keys`] names them, [`statements`] makes each proof once, and [`rows`] writes the output.
 
 mod keys;
 mod rows;
@@ -35,7 +35,7 @@ use sites::{Agreement, ORIGINS, Site, each_listed_site, each_stored_site};
 use statements::{Access, Deciding, Statements};
 use subjects::{Name, Subject, each_listed, each_stored};
 
-/// The number of origins that are looked at together, on all threads.
+/// Number of origins or sites per batch. All threads share a batch.
 const ORIGINS_AT_ONCE: usize = 8192;
 
 /// Say of whole origins what they allow to crawlers
@@ -91,8 +91,8 @@ pub struct Args {
     keys: Vec<Key>,
     /// Write a row for each site: a host with www. and without it, by http and by https, side by side
     ///
-    /// The columns say of each of the four what it allows, and whether they agree. Origins with a port of their own and of ftp
-    /// belong to no site: those of SET are counted and left out, and a line of ORIGINS is invalid.
+    /// The columns say of each of the four what it allows, and whether they agree. Origins with a port of their own and
+    /// of ftp belong to no site: those of SET are counted and left out, and a line of ORIGINS is invalid.
     #[arg(long)]
     by_site: bool,
     /// How the output is written [default: by the end of the name of --output, or else tsv]
@@ -181,7 +181,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(loaded.report.as_ref().is_some_and(Report::any_bad)))
 }
 
-/// Returns the columns that name what a row is about.
+/// Returns the key columns, given or default.
 fn keys(args: &Args) -> Result<Vec<Key>> {
     match (&args.keys[..], args.by_site) {
         ([], true) => Ok(vec![Key::Host]),
@@ -196,7 +196,7 @@ fn keys(args: &Args) -> Result<Vec<Key>> {
     }
 }
 
-/// The agents to speak of.
+/// The summarized agents.
 struct Agents {
     names: Vec<String>,
     resolved: Vec<Agent>,
@@ -211,19 +211,19 @@ impl Agents {
     }
 }
 
-/// A summary that is being written.
+/// A summary in progress.
 struct Summarizer<'s> {
     set: &'s Set<&'s [u8]>,
     agents: Agents,
     rows: Rows,
     statements: Statements,
-    /// Origins, or sites.
+    /// Number of origins or sites.
     count: u64,
-    /// Origins that belong to no site.
+    /// Number of origins without a site.
     others: u64,
-    /// How many origins say what, for each agent, in the order of [`Access::ALL`].
+    /// Number of origins for each agent and access, in the order of [`Access::ALL`].
     tally: Vec<[u64; Access::ALL.len()]>,
-    /// On how many sites the origins agree, for each agent, in the order of [`Agreement::ALL`].
+    /// Number of sites for each agent and agreement, in the order of [`Agreement::ALL`].
     agreements: Vec<[u64; Agreement::ALL.len()]>,
 }
 
@@ -335,7 +335,7 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// Hands what `each` finds to `write`, many at a time. Returns what `each` returns.
+/// Passes the items from `each` to `write` in batches. Returns the result of `each`.
 fn in_batches<T, R>(
     progress: &Progress,
     each: impl FnOnce(&mut dyn FnMut(T) -> std::result::Result<(), Stop>) -> std::result::Result<R, Stop>,

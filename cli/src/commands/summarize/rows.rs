@@ -1,5 +1,4 @@
-//! The rows of the output: a row for each origin and agent, or for each site and agent, with the same columns for
-//! every agent.
+//! The output rows: one for each origin and agent, or for each site and agent.
 
 use reptile::urls::OriginRef;
 
@@ -14,18 +13,18 @@ fn names(columns: &[(String, Kind)]) -> Vec<&str> {
     columns.iter().map(|(name, _)| &**name).collect()
 }
 
-/// How rows are written.
+/// The format and columns of the rows.
 pub struct Rows {
     format: Format,
     keys: Vec<Key>,
-    /// The names and contents of all columns.
+    /// The names and kinds of all columns.
     columns: Vec<(String, Kind)>,
-    /// The prefix of each cell.
+    /// The text before each cell.
     leads: Vec<Vec<u8>>,
 }
 
 impl Rows {
-    /// Returns a row for each origin and agent.
+    /// Returns the columns for a row per origin and agent.
     pub fn of_origins(format: Format, keys: Vec<Key>) -> Rows {
         let columns = [
             ("agent", Kind::Word),
@@ -40,7 +39,7 @@ impl Rows {
         Rows::new(format, keys, columns)
     }
 
-    /// Returns a row for each site and agent.
+    /// Returns the columns for a row per site and agent.
     pub fn of_sites(format: Format, keys: Vec<Key>) -> Rows {
         let origins = ORIGINS.map(|origin| (origin.name, Kind::Word));
         let columns = [("agent", Kind::Word)].into_iter().chain(origins).chain([("agree", Kind::Word)]);
@@ -54,12 +53,12 @@ impl Rows {
         Rows { format, keys, columns, leads }
     }
 
-    /// Returns the names and contents of the columns.
+    /// Returns the names and kinds of the columns.
     pub fn columns(&self) -> &[(String, Kind)] {
         &self.columns
     }
 
-    /// Returns the names of the columns, as a line.
+    /// Returns the column names as a line.
     pub fn header(&self) -> Vec<u8> {
         let mut header = self.format.header(&names(&self.columns));
         header.push(b'\n');
@@ -109,7 +108,7 @@ impl Rows {
     }
 }
 
-/// A row that is being written.
+/// A row in progress.
 struct Cells<'r> {
     leads: std::slice::Iter<'r, Vec<u8>>,
     format: Format,
