@@ -12,21 +12,21 @@ use reptile_records::hosts::sorted_schemes;
 use reptile_records::tables::Format;
 use reptile_records::time::{WrittenTime, Zone};
 
-/// The options of compiling, as given.
+/// The compile options, as given.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CompileOptions {
-    /// The dialect: which reading of the protocol the files are given [default: google]
+    /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     pub dialect: Option<&'static Dialect>,
-    /// The fetch profile: whose habits say what a status, a redirect or an error means [default: that of the dialect]
+    /// The fetch profile: how statuses, redirects and errors are interpreted [default: the dialect's profile]
     #[arg(long, value_name = "NAME", value_parser = profiles())]
     pub profile: Option<&'static Profile>,
-    /// The time that the set is for; captures fetched later do not count [default: that of the newest capture]
+    /// The set's time; captures fetched later do not count [default: the newest capture's time]
     ///
-    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
+    /// For example 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
     #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, allow_negative_numbers = true)]
     pub at: Option<WrittenTime>,
-    /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    /// The zone of times without a zone: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
     ///
     /// Offsets are written as +02:00. Names come from the system's time zone database. A local time that a clock change
     /// skips or repeats is an error. WARC-Date and CDXJ times are always UTC.
@@ -39,27 +39,27 @@ pub struct CompileOptions {
         allow_hyphen_values = true
     )]
     pub timezone: Zone,
-    /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
+    /// How a group's rules are compiled to an automaton; verdicts do not depend on it [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     pub strategy: Option<Strategy>,
-    /// The schemes that a file named after a host counts for; may be given again [default: http and https]
+    /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
     ///
-    /// In JSON Lines the url of each capture says its scheme.
+    /// In JSON Lines, the url of each capture gives its scheme.
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     pub schemes: Vec<Scheme>,
-    /// The host, when INPUT is a single robots.txt; or its URL, which says the scheme too
+    /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
-    /// Leave out the other directives, which decide no URL: Sitemap, Crawl-delay and the like
+    /// Leave out other directives, which do not affect verdicts: Sitemap, Crawl-delay and the like
     #[arg(long)]
     pub no_other: bool,
-    /// Leave out the line numbers of rules, which verdicts do not need: a rule that decides is named without its line
+    /// Leave out rule line numbers, which do not affect verdicts: deciding rules are shown without their lines
     #[arg(long)]
     pub no_lines: bool,
-    /// Keep every capture, so that a URL can be decided by the rules that were in force at its own time
+    /// Keep every capture, so that a URL can be decided by the rules that were active at its time
     ///
-    /// An origin may have up to 8,192 captures. Without a time the set answers as any other, for --at or for its newest
-    /// capture; sitemaps and the like are kept of the capture that decides then.
+    /// An origin may have up to 8,192 captures. Without a time, the set answers like any other, for --at or for its
+    /// newest capture. Sitemaps and the like are kept only from the capture that decides then.
     #[arg(long)]
     pub by_time: bool,
     #[command(flatten)]
@@ -69,19 +69,19 @@ pub struct CompileOptions {
 /// Options for reading damaged crawl archives.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ArchiveOptions {
-    /// In damaged WARC files, search for records where nothing says where the next one begins
+    /// In damaged WARC files, search for the next record if its start is unknown
     ///
     /// Without this option, reading such a file stops there. A search may find a record
-    /// that a website has written into its own page, for any other site. Every record from
-    /// the first one found on therefore counts as untrusted in the summary.
+    /// that a website has written into its own page, for any other site. Therefore the first
+    /// record found and all later records count as untrusted in the summary.
     #[arg(long, verbatim_doc_comment)]
     pub resync: bool,
 }
 
-/// The option to take `--agent` at its word.
+/// The option to use `--agent` unchanged.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ExactAgent {
-    /// Take --agent as it is, even if it is nearly the name of a known crawler and no robots.txt names it
+    /// Use --agent unchanged, even if it resembles a known crawler's name and no robots.txt names it
     #[arg(long)]
     pub exact_agent: bool,
 }
@@ -97,7 +97,7 @@ impl CompileOptions {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
 
-    /// Returns the options of reading.
+    /// Returns the read options.
     pub fn reading(&self) -> ReadOptions {
         ReadOptions {
             schemes: self.schemes.clone(),
@@ -157,18 +157,18 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
 /// The formats of URL tables, by name, with a help text for each.
 const TABLE_FORMATS: [(&str, Format, &str); 7] = [
     ("list", Format::List, "A URL on each line"),
-    ("tsv", Format::Tsv, "A row on each line, tabs between its cells, no quotes"),
-    ("csv", Format::Csv, "Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)"),
+    ("tsv", Format::Tsv, "A row on each line, with cells separated by tabs, without quotes"),
+    ("csv", Format::Csv, "Cells separated by commas or --delimiter, with optional quotes (RFC 4180)"),
     ("jsonl", Format::Jsonl, "A JSON object on each line"),
-    ("cdxj", Format::Cdxj, "The index of a web archive: a key, a time and a JSON object with the URL on each line"),
-    ("log", Format::Log, "An access log of nginx or Apache, in the common or the combined format"),
+    ("cdxj", Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
+    ("log", Format::Log, "An nginx or Apache access log, in the common or combined format"),
     ("parquet", Format::Parquet, "A Parquet file"),
 ];
 
 /// Another name for `jsonl`.
 const NDJSON: &str = "ndjson";
 
-/// A parser for the format of a URL table.
+/// Returns a parser for URL table formats.
 pub fn table_formats() -> impl TypedValueParser<Value = Format> {
     let value = |(name, format, help)| {
         let value = PossibleValue::new(name).help(help);
@@ -182,7 +182,7 @@ pub fn table_formats() -> impl TypedValueParser<Value = Format> {
         .try_map(move |name| find(name).map(|(_, format, _)| format).ok_or("no such format"))
 }
 
-/// A parser for the name of a strategy.
+/// Returns a parser for strategy names.
 pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
     let find = |name: String| Strategy::ALL.into_iter().find(|&(known, _)| known == name);
     PossibleValuesParser::new(Strategy::ALL.map(|(name, _)| name))

@@ -214,7 +214,7 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     match read::<Made>(&path) {
         Ok(None) => {}
         Ok(Some(made)) if made.set == Identity::of(bytes) => made.describe(summary),
-        Ok(Some(_)) => summary.row("made by", unknown("is of another set".into())),
+        Ok(Some(_)) => summary.row("made by", unknown("belongs to another set".into())),
         Err(error) => summary.row("made by", unknown(error)),
     }
     Ok(())
@@ -274,7 +274,7 @@ mod tests {
         assert!(summary.render().contains("in\\u{202e}put: 0 read, 0 bytes\n"), "{}", summary.render());
         let mut summary = Summary::default();
         describe(&folder.path().join("s"), b"sex", &mut summary).unwrap();
-        assert!(summary.render().ends_with("is of another set\n"), "{}", summary.render());
+        assert!(summary.render().ends_with("belongs to another set\n"), "{}", summary.render());
     }
 
     #[test]

@@ -137,10 +137,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Re
         note(format!("{}: row {}: {why}", args.cases.display(), row + 1));
     }
     if total.more_hosts {
-        note(format!(
-            "only the first {} hosts that the dialects disagree about are counted",
-            grouped(MAX_HOSTS as u64)
-        ));
+        note(format!("only the first {} disputed hosts are counted", grouped(MAX_HOSTS as u64)));
     }
     let table = table(&total);
     if args.print {

@@ -51,12 +51,12 @@ impl Input {
     fn of(path: &Path) -> Result<Input> {
         if path == Path::new("-") {
             return Err(Failure::new(
-                "standard input has no name for its file in --output-folder; give the lists as files",
+                "--output-folder cannot name a file after standard input; give the lists as files",
             ));
         }
         let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
         if !found.is_file() {
-            return Err(Failure::at(path, "is not a regular file, as --output-folder needs for each list"));
+            return Err(Failure::at(path, "is not a regular file; --output-folder requires one for each list"));
         }
         let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         let changed = (changed.as_secs(), changed.subsec_nanos());
@@ -96,7 +96,7 @@ impl Record {
             (self.made_by != other.made_by, "by another version of reptile"),
             (self.set != other.set, "by another set"),
             (self.options != other.options, "with other options"),
-            (self.input != other.input, "from another input, or one that was changed since"),
+            (self.input != other.input, "from another input, or the input has changed"),
             (self.file != other.file, "with other bytes than it has now"),
         ]
         .into_iter()
@@ -115,7 +115,7 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     if !(args.resume || args.force) {
         for (_, file) in &jobs {
             if file.exists() {
-                return Err(Failure::at(file, "exists already; --resume keeps what is done, --force replaces it"));
+                return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
             }
         }
     }
@@ -167,7 +167,7 @@ fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
     refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
     for (list, file) in jobs {
         if is_same_place(path, file) || is_same_place(path, &made::path_of(file)?) {
-            let message = format!("would be the page and a file of {}", list.display());
+            let message = format!("would be both the --report page and a file for {}", list.display());
             return Err(Failure::at(path, message));
         }
     }
@@ -200,7 +200,7 @@ fn complete_page(
 ) -> Result<Option<Complete>> {
     let Some(Decided { totals, decider, time, .. }) = all else {
         if page.is_wanted() {
-            note("--report: every list was done before, so that there is nothing to report");
+            note("--report: every list was done before, so there is nothing to report");
         }
         return Ok(None);
     };
@@ -242,7 +242,7 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
         for path in [file.clone(), made::path_of(&file)?] {
             refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
             if let Some(other) = lists.insert(path.clone(), list) {
-                let message = format!("would be the file of {} and of {}", other.display(), list.display());
+                let message = format!("would be the file for both {} and {}", other.display(), list.display());
                 return Err(Failure::at(&path, message));
             }
         }
@@ -267,11 +267,11 @@ fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result
             Some(how) => format!("was made {how}"),
         },
         Ok(None) => "has no record of how it was made".into(),
-        Err(error) => format!("has a record of how it was made that {error}"),
+        Err(error) => format!("has a record of how it was made, which {error}"),
     };
     if args.force {
-        note(format_args!("{}: {how}; it is made again", file.display()));
+        note(format_args!("{}: {how}; replaced", file.display()));
         return Ok(None);
     }
-    Err(Failure::at(file, format!("{how}; --force with --resume makes it again")))
+    Err(Failure::at(file, format!("{how}; --force with --resume replaces it")))
 }

@@ -87,7 +87,7 @@ impl Pipeline {
     /// # Errors
     /// Returns an error if the table cannot be read, or does not have the wanted columns.
     pub fn table(&self) -> Result<Table> {
-        let stopped = || Failure::new("the thread that reads has stopped; this is a fault of reptile");
+        let stopped = || Failure::new("internal error: the reading thread has stopped; please report it");
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
@@ -116,7 +116,7 @@ impl Pipeline {
         let written = self
             .writer
             .join()
-            .unwrap_or_else(|_| Err(Failure::new("the thread that writes has failed; this is a fault of reptile")));
+            .unwrap_or_else(|_| Err(Failure::new("internal error: the writing thread has failed; please report it")));
         // If writing fails, deciding stops too, and the writer's error is the cause.
         let sink = written?;
         match result {
@@ -128,10 +128,14 @@ impl Pipeline {
             Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),
             Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => {
-                Err(Failure::new("the thread that writes has stopped; this is a fault of reptile"))
+                Err(Failure::new("internal error: the writing thread has stopped; please report it"))
             }
-            Err(Stop::ReaderGone) => Err(Failure::new("the thread that reads has failed; this is a fault of reptile")),
-            Err(Stop::DeciderGone) => Err(Failure::new("a thread that decides has failed; this is a fault of reptile")),
+            Err(Stop::ReaderGone) => {
+                Err(Failure::new("internal error: the reading thread has failed; please report it"))
+            }
+            Err(Stop::DeciderGone) => {
+                Err(Failure::new("internal error: a deciding thread has failed; please report it"))
+            }
         }
     }
 

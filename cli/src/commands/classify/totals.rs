@@ -120,7 +120,7 @@ impl Totals {
         self.is_unclosed = true;
         let quote_line = self.line_ends - row.line_ends + 1;
         note(format_args!(
-            "{}:{quote_line}: a quote that is not closed, in row {}: {} bytes up to the end of the input are not read as rows",
+            "{}:{quote_line}: unclosed quote in row {}: {} bytes up to the end of the input are not read as rows",
             path.display(),
             grouped(self.lines),
             grouped(row.bytes)
@@ -175,24 +175,24 @@ impl Totals {
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
             let applies = match (agent.honours_default_group(), agent.tokens().len()) {
-                (true, _) => "is named by no robots.txt of this set; the rules for * apply",
+                (true, _) => "is not named by any robots.txt in this set; the rules for * apply",
                 (false, 0) => "obeys no robots.txt, as its operator says",
-                (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
+                (false, _) => "is not named by any robots.txt in this set, and does not obey the rules for *",
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
         if let Some(Misspelt { rows, names }) = decider.misspelt() {
-            summary.count("  rows that name a crawler almost", rows);
+            summary.count("  rows with a misspelled crawler", rows);
             let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
             let (path, rows) = (path.display(), grouped(rows));
             let names = names.collect::<Vec<_>>().join(", ");
             note(format_args!(
-                "{path}: {rows} rows name crawlers that no robots.txt names and that are nearly known ones: {names}; \
-                 --exact-agent takes them as they are"
+                "{path}: {rows} rows name crawlers that no robots.txt names and that resemble known ones: {names}; \
+                 --exact-agent uses them unchanged"
             ));
         }
         if self.lines == 0 {
-            note(format_args!("{}: no row in it", path.display()));
+            note(format_args!("{}: contains no rows", path.display()));
         }
         self.warn_of_invalid(path);
         summary.print();

@@ -121,7 +121,7 @@ fn write_groups(
         _ => {}
     }
     if groups.is_empty() {
-        let whose = if is_for_agent { "no group is for this crawler" } else { "no groups" };
+        let whose = if is_for_agent { "no group applies to this crawler" } else { "no groups" };
         writeln!(out, "  {whose}: everything is allowed")?;
     }
     for PolicyGroup { tokens, is_default, rules } in groups {

@@ -34,25 +34,24 @@ use reptile_records::time::show_time;
 /// Maximum number of rulesets listed, the largest first.
 const LARGEST: usize = 5;
 
-/// Show what a set holds, or what it holds for one host
+/// Show the contents of a set, or of one host in it
 ///
-/// For a set as a whole: how it was made, if its .made.json is there, the dialect, the
-/// fetch profile and the time that it is for, and its figures.
-/// A ruleset is the rules that decide together for one group; a policy is what the
-/// robots.txt of an origin, or its absence, says for all crawlers. Equal ones are
-/// stored once.
+/// For a whole set: how it was made, if its .made.json exists; its dialect, fetch profile
+/// and time; and its figures. A ruleset is the rules that decide together for one group. A
+/// policy is an origin's rules for all crawlers, or the outcome of fetching if it decides
+/// instead. Equal rulesets and policies are stored once.
 ///
-/// With --origins, a line for each origin, its columns separated by tabs:
+/// With --origins, a line for each origin, with columns separated by tabs:
 ///   origin        scheme://host:port
 ///   source        rules, or the outcome of fetching that decides instead
-///   fetched       when the capture was fetched that decides; - if that is unknown
+///   fetched       when the deciding capture was fetched; - if that is unknown
 ///   fresh until   when it should be fetched again
 ///   holds until   when the answer changes if it is not fetched again
 ///
-/// For a host: its origins, and the rules of each group, by their lines; before them, of a
-/// set that was made with --by-time, what was in force when. With --agent,
-/// the groups that this crawler obeys only; with --scheme, the origins of that scheme
-/// only. With --automaton, the states of the automaton that the rules are compiled to.
+/// For a host: its origins, and the rules of each group in line order. For a set made with
+/// --by-time, the periods of the policies come first. With --agent, only the groups that
+/// this crawler obeys; with --scheme, only origins with that scheme. With --automaton, the
+/// states of the automaton compiled from the rules.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -64,16 +63,16 @@ const LARGEST: usize = 5;
   reptile inspect web.reptile example.com --automaton --agent GPTBot
   reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
 
-The objects of --json: one for the set; with --origins one for each origin, its times
-or null; for a host one for each group: origins, policy, source, agents, ruleset,
-rules; and before them, of a set made with --by-time, one for each span of time: origin,
-from, until, source, policy.
+The objects of --json: one for the set; with --origins one for each origin, with
+null for unknown times; for a host one for each group: origins, policy, source, agents,
+ruleset, rules; and before them, for a set made with --by-time, one for each period:
+origin, from, until, source, policy.
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
 )]
 pub struct Args {
-    /// A set file, or what `reptile compile` takes as INPUT
+    /// A set file, or any INPUT of `reptile compile`
     set: PathBuf,
     /// A host, host:port, or URL
     #[arg(value_name = "HOST")]
@@ -87,7 +86,7 @@ pub struct Args {
     /// Print the states of the automaton that decides for --agent, or for a crawler that no group names
     #[arg(long, requires = "origin")]
     automaton: bool,
-    /// Show only what is for this crawler
+    /// Show only the groups that this crawler obeys
     #[arg(short, long, value_name = "TOKEN", requires = "origin")]
     agent: Option<String>,
     #[command(flatten)]
@@ -171,7 +170,7 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
         host::write_host(set, &found, agents, args.json, out)?;
     } else if !host::write_automata(set, &found, &agents, args.dot, out)? {
         let agent = printable(args.agent.as_deref().unwrap_or("*").as_bytes());
-        note(format_args!("no rules are for agent {agent}: everything is allowed"));
+        note(format_args!("no rules apply to agent {agent}: everything is allowed"));
     }
     Ok(true)
 }
@@ -217,7 +216,7 @@ fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::resul
     let reading = set.reading();
     summary.row("dialect", printable(reading.dialect.as_bytes()));
     summary.row("fetch profile", printable(reading.profile.as_bytes()));
-    summary.row("as of", reading.at.map_or("no time, since no capture has one".into(), show_time));
+    summary.row("as of", reading.at.map_or("no time, because no capture has one".into(), show_time));
     summary.row("format", format!("version {FORMAT_VERSION}"));
     summary.count("origins", set.origin_count());
     describe_times(set, summary)?;

@@ -9,13 +9,13 @@ use reptile_domains::registered_domain;
 /// A column that names the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Key {
-    /// The URL of its root, such as https://www.example.co.uk/
+    /// Its root URL, such as https://www.example.co.uk/
     Url,
-    /// Its host, such as www.example.co.uk; several origins may have it
+    /// Its host, such as www.example.co.uk; several origins may share it
     Host,
-    /// Its registered domain, such as example.co.uk: the host itself if it has none, as an address
+    /// Its registered domain, such as example.co.uk; for hosts without one, such as addresses, the host
     Domain,
-    /// Its root as in the index of Common Crawl, such as uk,co,example)/: without scheme and www
+    /// Its root as in Common Crawl's index, such as uk,co,example)/, without scheme and www
     Surt,
 }
 

@@ -38,7 +38,7 @@ impl<'t> Brief<'t> {
         let reason = match answer.explanation.rule() {
             Some(Rule { line: 0, .. }) => "always allowed".into(),
             Some(rule) => format!("line {}: {}", rule.line, shown(self.column.text_of(rule.line), false)),
-            None if answer.why == Why::NoGroup => "no group is for this agent".into(),
+            None if answer.why == Why::NoGroup => "no group applies to this agent".into(),
             None => answer.explanation.reason().to_string(),
         };
         let verdict = answer.explanation.verdict;

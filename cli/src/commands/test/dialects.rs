@@ -113,7 +113,7 @@ fn table<'q>(
     let verb = if differing == 1 { "differs" } else { "differ" };
     let of = if count == 1 { "answer" } else { "answers" };
     text.push_str(&format!(
-        "\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict other than that of {against}\n"
+        "\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict that differs from {against}\n"
     ));
     text
 }

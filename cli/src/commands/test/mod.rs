@@ -55,16 +55,16 @@ const MAX_HELD_BYTES: usize = 1 << 20;
 /// Maximum number of user-agent lines kept per agent and printed with each answer.
 const MAX_NAMING_LINES: usize = 100;
 
-/// Test URLs against one robots.txt, and see what decides each of them, and why
+/// Test URLs against one robots.txt, and explain each verdict
 ///
-/// Shows the file with the lines that matter, and for each URL and crawler the group
-/// that it obeys, the best Allow and the best Disallow that match, which of the two
-/// wins, and why. Only the path of a URL counts here, so a path such as /a/b will do.
-/// White space around a URL is ignored. Under every dialect but google-lib, spaces and
-/// letters beyond ASCII are escaped as a browser escapes them, and a path without its first
-/// slash gets one; a remark says so. A file name is not accepted as a path; --urls reads
-/// URLs from a file. Like Google, the command reads a web page only if it has rules, or if
-/// --status makes it the body of a response.
+/// Shows the file with its relevant lines, and for each URL and crawler the group that the
+/// crawler obeys, the best matching Allow and Disallow, which of the two wins, and why. Only
+/// a URL's path counts, so a path such as /a/b is enough. White space around a URL is
+/// ignored. In every dialect but google-lib, spaces and non-ASCII letters are escaped as a
+/// browser escapes them, and a path without its first slash gets one; a remark says so. A
+/// file name is not accepted as a path; --urls reads URLs from a file. Like Google, the
+/// command reads a web page only if it has rules, or if --status makes it the body of a
+/// response.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -78,55 +78,55 @@ const MAX_NAMING_LINES: usize = 100;
   reptile test robots.txt --agent MyBot --status 503 --profile rfc9309 /x
 
 The fields of --json, an object on each line:
-  url, agent   as they were given, but for white space around the URL
-  dialect      the reading of the protocol that gives this answer
+  url, agent   as given, without white space around the URL
+  dialect      the dialect of this answer
   verdict      allow, disallow
   line         the line of the deciding rule, 0 if no rule decides
   why          no-group, no-match, always-allowed, empty-rule, only-kind,
                longer, allow-on-tie, first, fetch
   because      the reason in words
-  path         what is compared: the URL's path in the dialect's normal form
-  group        by: token, default-group or nobody; token: the product token that
-               was found; lines: the user-agent lines of the groups, the first
-               100; more_lines: how many others there are, if there are any
-  allow        the best Allow that matches, or null: line, text as it stands in
-               the file, pattern in normal form, octets that count; after 32 KiB
-               the text and the pattern are cut, and end in \"...\"
-  disallow     the best Disallow that matches, likewise
-  remarks      what was changed in the URL as it was typed, if anything was
-  agrees       with --all-dialects: whether the verdict is that of --dialect
+  path         the compared path: the URL's path in the dialect's normal form
+  group        by: token, default-group or nobody; token: the matched product
+               token; lines: the first 100 user-agent lines of the groups;
+               more_lines: the number of other lines, if there are any
+  allow        the best matching Allow, or null: line, text as in the file,
+               pattern in normal form, octets that count; after 32 KiB, the text
+               and the pattern are cut, and end in \"...\"
+  disallow     the best matching Disallow, likewise
+  remarks      changes made to the typed URL, if there are any
+  agrees       with --all-dialects: whether the verdict equals that of --dialect
 
-Exit code: 0 done, whatever the verdicts; 1 with --expect, if any verdict is another;
-2 the command could not go on, or there was no URL to test."
+Exit code: 0 done, regardless of the verdicts; 1 with --expect, if any verdict differs;
+2 the command failed, or there was no URL to test."
 )]
 pub struct Args {
     /// A robots.txt; - is standard input
     robots: PathBuf,
-    /// The URLs to test; without any, the lines of --urls
+    /// The URLs to test; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
-    /// A list, a URL or path on each line; blank lines are skipped; unpacked if it is packed; - is standard input
+    /// A list with a URL or path on each line; blank lines are skipped; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
-    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; may be
-    /// given again
+    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; can be
+    /// repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// The dialect: which reading of the protocol the file is given [default: google]
+    /// The dialect: how the file is interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
-    /// Answer under every dialect, mark what differs from --dialect, and say why
+    /// Answer under every dialect, mark differences from --dialect, and explain them
     #[arg(long)]
     all_dialects: bool,
-    /// The status with which the server answered; the file is the body of that answer, and may be a web page
+    /// The HTTP status of the response; the file is its body, and may be a web page
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=999))]
     status: Option<u16>,
-    /// The fetch profile: whose habits say what the status means [default: that of the dialect]
+    /// The fetch profile: how the status is interpreted [default: the dialect's profile]
     #[arg(long, value_name = "NAME", value_parser = options::profiles())]
     profile: Option<&'static Profile>,
-    /// End with exit code 1 unless every verdict is this one
+    /// Exit with 1 unless every verdict is this one
     #[arg(long, value_name = "VERDICT", value_parser = expectations())]
     expect: Option<Verdict>,
     /// Print only one line for each URL and crawler
@@ -135,7 +135,7 @@ pub struct Args {
     /// Print a JSON object for each URL, crawler and dialect
     #[arg(long)]
     json: bool,
-    /// Show every line of a long file, and long lines whole
+    /// Show all lines of a long file, and long lines in full
     #[arg(long)]
     full: bool,
 }
@@ -153,7 +153,7 @@ fn expectations() -> impl TypedValueParser<Value = Verdict> {
 pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
     if from_stdin && args.urls.is_empty() && args.list == Path::new("-") {
-        return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
+        return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give URLs as arguments"));
     }
     let body = read_body(args)?;
     let urls = typed_urls(&args.urls, |list| list_command(args, &args.robots, list))?;
