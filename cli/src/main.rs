@@ -33,7 +33,7 @@ use reptile_records::text::printable;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Compile robots.txt files into a set, and decide millions of URLs a second by it
+/// Compile robots.txt files into a set, and decide millions of URLs per second
 #[derive(Parser)]
 #[command(
     name = "reptile",
@@ -44,17 +44,16 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
   reptile classify web.reptile urls.txt --agent MyBot -o verdicts.tsv
   reptile test robots.txt --agent MyBot https://example.com/private
 
-Exit code: 0 done; 1 some inputs were bad, or differences were found; 2 wrong
-usage, or the command could not go on; 130 interrupted. No file is ever left half
-written."
+Exit code: 0 done; 1 some inputs were bad, or differences were found; 2 invalid
+usage, or the command failed; 130 interrupted. No file is ever left incomplete."
 )]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Print no figures, remarks and progress; only results and errors
+    /// Print only results and errors; no figures, remarks or progress
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// When to use colours: auto is on a terminal, unless NO_COLOR is set
+    /// When to use colors: auto means on a terminal, unless NO_COLOR is set
     #[arg(
         id = "colour",
         long = "color",
@@ -101,7 +100,7 @@ const THREAD_BYTES: usize = STACK_BYTES + (1 << 20);
 /// The number of threads, an option of several commands.
 #[derive(Clone, clap::Args)]
 struct Threads {
-    /// The number of threads, up to 512; 0 is one for each processor
+    /// Number of threads, up to 512; 0 means one per processor
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads, hide_default_value = true)]
     threads: u16,
 }

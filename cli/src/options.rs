@@ -13,21 +13,21 @@ use reptile_records::hosts::sorted_schemes;
 use reptile_records::tables;
 use reptile_records::time::{WrittenTime, Zone};
 
-/// The options of compiling, as given.
+/// The compile options, as given.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct CompileOptions {
-    /// The dialect: which reading of the protocol the files are given [default: google]
+    /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     pub dialect: Option<&'static Dialect>,
-    /// The fetch profile: whose habits say what a status, a redirect or an error means [default: that of the dialect]
+    /// The fetch profile: how statuses, redirects and errors are interpreted [default: the dialect's profile]
     #[arg(long, value_name = "NAME", value_parser = profiles())]
     pub profile: Option<&'static Profile>,
-    /// The time that the set is for; captures fetched later do not count [default: that of the newest capture]
+    /// The set's time; captures fetched later do not count [default: the newest capture's time]
     ///
-    /// Such as 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
+    /// For example 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
     #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, allow_negative_numbers = true)]
     pub at: Option<WrittenTime>,
-    /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    /// The zone of times without a zone: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
     ///
     /// Offsets are written as +02:00. Names come from the system's time zone database. A local time that a clock change
     /// skips or repeats is an error. WARC-Date and CDXJ times are always UTC.
@@ -40,27 +40,27 @@ pub struct CompileOptions {
         allow_hyphen_values = true
     )]
     pub timezone: Zone,
-    /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
+    /// How a group's rules are compiled to an automaton; verdicts do not depend on it [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     pub strategy: Option<Strategy>,
-    /// The schemes that a file named after a host counts for; may be given again [default: http and https]
+    /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
     ///
-    /// In JSON Lines the url of each capture says its scheme.
+    /// In JSON Lines, the url of each capture gives its scheme.
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     pub schemes: Vec<Scheme>,
-    /// The host, when INPUT is a single robots.txt; or its URL, which says the scheme too
+    /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
-    /// Leave out the other directives, which decide no URL: Sitemap, Crawl-delay and the like
+    /// Leave out other directives, which do not affect verdicts: Sitemap, Crawl-delay and the like
     #[arg(long)]
     pub no_other: bool,
-    /// Leave out the line numbers of rules, which verdicts do not need: a rule that decides is named without its line
+    /// Leave out rule line numbers, which do not affect verdicts: deciding rules are shown without their lines
     #[arg(long)]
     pub no_lines: bool,
-    /// Keep every capture, so that a URL can be decided by the rules that were in force at its own time
+    /// Keep every capture, so that a URL can be decided by the rules that were active at its time
     ///
-    /// An origin may have up to 8,192 captures. Without a time the set answers as any other, for --at or for its newest
-    /// capture; sitemaps and the like are kept of the capture that decides then.
+    /// An origin may have up to 8,192 captures. Without a time, the set answers like any other, for --at or for its
+    /// newest capture. Sitemaps and the like are kept only from the capture that decides then.
     #[arg(long)]
     pub by_time: bool,
     #[command(flatten)]
@@ -70,19 +70,19 @@ pub struct CompileOptions {
 /// Options for reading damaged crawl archives.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ArchiveOptions {
-    /// In damaged WARC files, search for records where nothing says where the next one begins
+    /// In damaged WARC files, search for the next record if its start is unknown
     ///
     /// Without this option, reading such a file stops there. A search may find a record
-    /// that a website has written into its own page, for any other site. Every record from
-    /// the first one found on therefore counts as untrusted in the summary.
+    /// that a website has written into its own page, for any other site. Therefore the first
+    /// record found and all later records count as untrusted in the summary.
     #[arg(long, verbatim_doc_comment)]
     pub resync: bool,
 }
 
-/// The option to take `--agent` at its word.
+/// The option to use `--agent` unchanged.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ExactAgent {
-    /// Take --agent as it is, even if it is nearly the name of a known crawler and no robots.txt names it
+    /// Use --agent unchanged, even if it resembles a known crawler's name and no robots.txt names it
     #[arg(long)]
     pub exact_agent: bool,
 }
@@ -98,7 +98,7 @@ impl CompileOptions {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
 
-    /// Returns the options of reading.
+    /// Returns the read options.
     pub fn reading(&self) -> ReadOptions {
         ReadOptions {
             schemes: self.schemes.clone(),
@@ -161,20 +161,20 @@ type Choice<T> = (&'static str, T, &'static str);
 /// The formats of URL tables.
 const TABLE_FORMATS: [Choice<tables::Format>; 7] = [
     ("list", tables::Format::List, "A URL on each line"),
-    ("tsv", tables::Format::Tsv, "A row on each line, tabs between its cells, no quotes"),
-    ("csv", tables::Format::Csv, "Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)"),
+    ("tsv", tables::Format::Tsv, "A row on each line, with cells separated by tabs, without quotes"),
+    ("csv", tables::Format::Csv, "Cells separated by commas or --delimiter, with optional quotes (RFC 4180)"),
     ("jsonl", tables::Format::Jsonl, "A JSON object on each line"),
     ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
-    ("log", tables::Format::Log, "An access log of nginx or Apache, in the common or the combined format"),
+    ("log", tables::Format::Log, "An nginx or Apache access log, in the common or combined format"),
     ("parquet", tables::Format::Parquet, "A Parquet file"),
 ];
 
 /// The formats of answers.
 const ANSWER_FORMATS: [Choice<Format>; 4] = [
-    ("tsv", Format::Tsv, "Tabs between the cells"),
-    ("csv", Format::Csv, "Commas between the cells, and quotes where a cell needs them (RFC 4180)"),
+    ("tsv", Format::Tsv, "Cells separated by tabs"),
+    ("csv", Format::Csv, "Cells separated by commas, with quotes where needed (RFC 4180)"),
     ("jsonl", Format::Jsonl, "A JSON object on each line"),
-    ("parquet", Format::Parquet, "A Parquet file: texts, numbers, times and lists, and nulls where a row has no value"),
+    ("parquet", Format::Parquet, "A Parquet file with texts, numbers, times and lists, and nulls for missing values"),
 ];
 
 /// The columns of answers.
@@ -187,7 +187,7 @@ const COLUMNS: [Choice<Column>; 11] = [
     (
         "reason",
         Column::Reason,
-        "What decides: \"rule\", \"no rule matches\", or the outcome of fetching the robots.txt; with --scope also whose",
+        "The reason: \"rule\", \"no rule matches\", or the fetch outcome; with --scope also the deciding origin",
     ),
     ("agent", Column::Agent, "The crawler; with --agent-column the row's own, empty if the row names none"),
     ("ruleset", Column::Ruleset, "The deciding ruleset's number, as `inspect` shows it; empty if there is none"),
@@ -198,10 +198,10 @@ const COLUMNS: [Choice<Column>; 11] = [
 
 /// The origins that may decide a URL.
 const SCOPES: [Choice<Scope>; 4] = [
-    ("origin", Scope::Origin, "The URL's own origin, as RFC 9309 says"),
-    ("scheme", Scope::Scheme, "Else the same host with the other one of http and https"),
-    ("www", Scope::Www, "Else also the host with or without www. before it"),
-    ("domain", Scope::Domain, "Else also the registered domain, by the Public Suffix List, and www. before it"),
+    ("origin", Scope::Origin, "The URL's own origin (RFC 9309)"),
+    ("scheme", Scope::Scheme, "Otherwise the same host with the other one of http and https"),
+    ("www", Scope::Www, "Otherwise also the host with or without www."),
+    ("domain", Scope::Domain, "Otherwise also the registered domain, by the Public Suffix List, with or without www."),
 ];
 
 /// Another name for `jsonl`.
@@ -240,7 +240,7 @@ pub fn scopes() -> impl TypedValueParser<Value = Scope> {
     choices(&SCOPES)
 }
 
-/// A parser for the name of a strategy.
+/// Returns a parser for strategy names.
 pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
     let find = |name: String| Strategy::ALL.into_iter().find(|&(known, _)| known == name);
     PossibleValuesParser::new(Strategy::ALL.map(|(name, _)| name))

@@ -22,7 +22,7 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
             let is_inside = inside.iter().next().is_some();
             if is_inside && !inside.iter().any(|part| is_hidden(part.as_encoded_bytes())) {
                 let message = format!(
-                    "is in {}, which is read; the next time it would be read as a robots.txt. Choose a place outside",
+                    "is in the input folder {}, where a later run would read it as a robots.txt; choose another folder",
                     input.display()
                 );
                 return Err(Failure::at(output, message));

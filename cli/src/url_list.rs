@@ -53,10 +53,10 @@ pub fn each_url<W: Write>(
     }
     if too_long > 0 {
         let (name, count) = (name.display(), grouped(too_long));
-        note(format_args!("{name}: {count} lines are too long for a URL and have no answer"));
+        note(format_args!("{name}: {count} lines are too long for a URL; skipped"));
     }
     match urls {
-        0 => Err(Failure::at(name, "no URL in it; expected a URL or path on each line").into()),
+        0 => Err(Failure::at(name, "contains no URL; expected a URL or path on each line").into()),
         _ => Ok(too_long),
     }
 }
@@ -69,7 +69,7 @@ pub fn each_url<W: Write>(
 pub fn typed_urls(urls: &[String], command: impl Fn(&str) -> String) -> Result<Vec<&[u8]>> {
     for url in urls {
         if let Some(file) = file_name(url) {
-            let what = if Path::new(file).is_file() { "is a file" } else { "looks like the name of a file" };
+            let what = if Path::new(file).is_file() { "is a file" } else { "looks like a file name" };
             return Err(Failure::new(format!(
                 "{file}: {what}, not a URL; `{}` reads URLs from it; for the path write /{file}",
                 command(file)
@@ -101,7 +101,7 @@ pub fn refuse_file_as_host(set: &Path, host: Option<&str>) -> Result<()> {
     let Some(host) = host.filter(|host| !host.contains('/') && ends_as_file(host)) else { return Ok(()) };
     let set = quoted(&set.display().to_string());
     Err(Failure::new(format!(
-        "{host}: looks like the name of a file, not a host; `reptile summarize {set} {} --agent TOKEN` takes a list of hosts",
+        "{host}: looks like a file name, not a host; `reptile summarize {set} {} --agent TOKEN` takes a list of hosts",
         quoted(host)
     )))
 }

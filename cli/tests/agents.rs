@@ -117,7 +117,7 @@ fn crawlers_and_dialects_are_listed() {
     let all = rows(&["agents"]);
     assert!(all.contains(&"Googlebot-Image|Googlebot-Image > Googlebot > *|@search|Google's list of crawlers".into()));
     assert!(all.iter().any(|row| row.starts_with("Google-Read-Aloud|nothing: it obeys no robots.txt|")));
-    assert!(all.iter().any(|row| row.starts_with("@ai-training stands for ")));
+    assert!(all.iter().any(|row| row.starts_with("@ai-training contains ")));
     let one = rows(&["agents", "googlebot-news"]);
     assert!(one.contains(&"google|googlebot-news|Googlebot-News > Googlebot > *|Google's list of crawlers, Google's robots.txt specification".into()), "{one:?}");
     assert!(one.contains(&"rfc9309|googlebot-news|googlebot-news > *".into()), "{one:?}");

@@ -188,7 +188,7 @@ fn at_column_requires_a_set_by_time_and_a_column() {
     let folder = folder_with(&[]);
     folder.write("visits.csv", VISITS);
     let args = ["classify", "set", "visits.csv", "--at-column", "when", "--agent", "x"];
-    folder.run(&args).says(2, &["set: does not keep what was in force when", "--by-time"]);
+    folder.run(&args).says(2, &["set: has no times, which --at-column requires", "--by-time"]);
     compile(&folder, "set", &["--by-time"], &CAPTURES);
     folder.write("urls.txt", "https://a.example/old\n");
     let list = ["classify", "set", "urls.txt", "--at-column", "when", "--agent", "x"];

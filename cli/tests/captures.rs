@@ -203,9 +203,9 @@ fn profiles_decide_what_captures_mean() {
             "everything allowed (too many redirects)  1\n",
             "everything disallowed (network error)  1\n",
             "no longer fresh  1\n",
-            "discarded: another one counts, by its time or by what it has  1\n",
+            "discarded: superseded by another capture, by time or content  1\n",
             "discarded: failed, the answer before it is kept  1\n",
-            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: another one counts, by its time or by what it has\n",
+            "discarded: http://a.example/robots.txt, fetched 2026-01-01T00:00:00Z: superseded by another capture, by time or content\n",
             "discarded: http://a.example/robots.txt, fetched 2026-02-01T00:00:00Z, status 503: failed, the answer",
         ],
     );

@@ -219,7 +219,7 @@ fn test_shows_the_deciding_line() {
     assert_eq!(
         run.says(0, &[]).text(),
         "disallow  c       /x\\u{7}y   line 6: Disallow: /x\\u{7}\n\
-         allow     nobody  /x\\u{7}y   no group is for this agent\n"
+         allow     nobody  /x\\u{7}y   no group applies to this agent\n"
     );
     folder.run(&["test", "-", "--agent", "c"]).says(2, &["standard input cannot be both"]);
     folder.run(&["test", "missing", "--agent", "c", "/"]).says(2, &["missing: No such file"]);

@@ -65,7 +65,7 @@ fn each_agent_gets_its_own_columns() {
         &[
             "agent BOT-A      allow 2, disallow 1, unknown 1, invalid 1\n",
             "agent nobody     allow 2, disallow 1, unknown 1, invalid 1\n",
-            "agent nobody is named by no robots.txt of this set; the rules for * apply\n",
+            "agent nobody is not named by any robots.txt in this set; the rules for * apply\n",
         ],
     );
     assert_eq!(

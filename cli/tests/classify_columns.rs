@@ -334,7 +334,7 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     assert!(only(&["--only", "disallow", "--invalid", "disallow"]) == some(&[0, 1, 2, 5, 6]));
     assert_eq!(only(&["--only", "unknown", "--invalid", "disallow"]), some(&[4]));
     assert!(only(&["--only", "allow", "--unknown", "allow", "--invalid", "allow"]) == some(&[3, 4, 5, 6]));
-    run(&folder, URLS, &["--only", "unknown", "--unknown", "allow"]).says(2, &["--only unknown: no row is left"]);
+    run(&folder, URLS, &["--only", "unknown", "--unknown", "allow"]).says(2, &["--only unknown: no row is unknown"]);
     run(&folder, URLS, &["--unknown", "keep"]).says(2, &["allow, disallow"]);
     // In Parquet, in color and on the report page.
     run(&folder, URLS, &["--format", "parquet", "--unknown", "disallow", "-o", "out"]).says(0, &[]);

@@ -49,7 +49,7 @@ fn every_list_gets_its_own_file() {
 fn resume_keeps_finished_files_and_writes_the_rest() {
     let folder = folder();
     folder.run(&classify(&LISTS[..2], &[])).says(0, &[]);
-    folder.run(&classify(&LISTS, &[])).says(2, &["out/one.txt.tsv: exists already; --resume keeps what is done"]);
+    folder.run(&classify(&LISTS, &[])).says(2, &["out/one.txt.tsv: exists already; --resume keeps finished files"]);
     assert!(!folder.path("out/three.txt.tsv").exists());
     let before = fs::metadata(folder.path("out/one.txt.tsv")).unwrap().modified().unwrap();
     folder.run(&classify(&LISTS, &["--resume"])).says(0, &["files written 1\n", "done before 2\n"]);
@@ -69,7 +69,7 @@ fn resume_keeps_finished_files_and_writes_the_rest() {
     }
     folder.write("one.txt", "http://a.example/other\n");
     let run = folder.run(&classify(&LISTS, &["--resume"]));
-    run.says(2, &["out/one.txt.tsv: was made from another input, or one that was changed since"]);
+    run.says(2, &["out/one.txt.tsv: was made from another input, or the input has changed"]);
     let run = folder.run(&classify(&LISTS, &["--resume", "--force"]));
     run.says(0, &["one.txt.tsv: was made from another input", "files written 1\n", "done before 2\n"]);
     assert_eq!(text(&folder, "out/one.txt.tsv"), "http://a.example/other\tallow\n");
@@ -85,7 +85,7 @@ fn resume_keeps_finished_files_and_writes_the_rest() {
     folder.write("out/three.txt.tsv.made.json", "{}");
     folder
         .run(&classify(&LISTS, &["--resume"]))
-        .says(2, &["out/three.txt.tsv: has a record of how it was made that is malformed"]);
+        .says(2, &["out/three.txt.tsv: has a record of how it was made, which is malformed"]);
     fs::remove_file(folder.path("out/three.txt.tsv.made.json")).unwrap();
     folder.run(&classify(&LISTS, &["--resume"])).says(2, &["out/three.txt.tsv: has no record of how it was made"]);
 
@@ -93,7 +93,9 @@ fn resume_keeps_finished_files_and_writes_the_rest() {
     folder.write("junk.txt", "junk\njunk\nhttp://a.example/\n");
     folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["files written 1\n"]);
     folder.run(&classify(&["junk.txt"], &["--resume"])).says(1, &["done before 1\n"]);
-    folder.run(&["classify", "set", "--agent", "x", "--output-folder", "out"]).says(2, &["standard input has no name"]);
+    folder
+        .run(&["classify", "set", "--agent", "x", "--output-folder", "out"])
+        .says(2, &["--output-folder cannot name a file after standard input"]);
     folder.write("out/a.tsv", "http://a.example/\n");
     folder.write("sub/a", "http://a.example/\n");
     let run = folder.run(&classify(&["sub/a", "out/a.tsv"], &["--force"]));
@@ -110,7 +112,7 @@ fn errors_are_reported_before_anything_is_written() {
     let folder = folder();
     folder.write("sub/one.txt", "http://a.example/\n");
     let cases: [(&[&str], &[&str], &str); 4] = [
-        (&["one.txt", "sub/one.txt"], &[], "out/one.txt.tsv: would be the file of one.txt and of sub/one.txt"),
+        (&["one.txt", "sub/one.txt"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
         (&["one.txt", "nowhere.txt"], &[], "nowhere.txt: No such file"),
         (&["one.txt", "sub"], &[], "sub: is not a regular file"),
         (&["one.txt", "two.csv"], &["--rejects", "r"], "cannot be used with"),
@@ -121,7 +123,7 @@ fn errors_are_reported_before_anything_is_written() {
     }
     folder
         .run(&["classify", "set", "one.txt", "two.csv", "--agent", "x"])
-        .says(2, &["--output-folder DIR writes a file"]);
+        .says(2, &["--output-folder DIR, which gets a file"]);
     folder.run(&["classify", "set", "one.txt", "--agent", "x", "--resume"]).says(2, &["--output-folder"]);
     folder.write("file", "x");
     let args = ["classify", "set", "one.txt", "--agent", "x", "--output-folder", "file"];

@@ -255,16 +255,8 @@ fn invalid_files_and_columns_are_reported() {
         ("two", &["--url-column", "x"], "two: --url-column x: there is no such column; the file has \"url\", \"uri\""),
         ("two", &["--url-column", "3"], "--url-column 3: the file has the columns 1 to 2"),
         ("two", &["--url-column", "0"], "--url-column 0: the file has the columns 1 to 2"),
-        (
-            "two",
-            &["--url-column", "url", "--add-columns"],
-            "--add-columns: passes rows of text on, and URLS is a Parquet file",
-        ),
-        (
-            "two",
-            &["--url-column", "url", "--only", "allow"],
-            "--only: passes rows of text on, and URLS is a Parquet file",
-        ),
+        ("two", &["--url-column", "url", "--add-columns"], "--add-columns: URLS is a Parquet file, expected text"),
+        ("two", &["--url-column", "url", "--only", "allow"], "--only: URLS is a Parquet file, expected text"),
         ("two", &["--split-columns"], "two: --split-columns: there are no columns url_protocol, url_host_name"),
         ("two", &["--input-format", "csv"], "two: --input-format: is a Parquet file, not CSV"),
         ("text", &["--input-format", "parquet"], "text: --input-format parquet: is not a Parquet file"),
@@ -512,7 +504,7 @@ fn verdicts_are_written_as_parquet_columns() {
     assert_eq!(again, "disallow\ninvalid\nallow\ninvalid\nunknown\ndisallow\n");
     for (options, says) in [
         (&["--add-columns"][..], "the argument '--format <FORMAT>' cannot be used with '--add-columns'"),
-        (&["--header"], "--header: a Parquet file has the names of the columns in its schema"),
+        (&["--header"], "--header: a Parquet file already has column names in its schema"),
     ] {
         classify(&folder, "urls", &[&["--format", "parquet", "-o", "x"], options].concat()).says(2, &[says]);
     }

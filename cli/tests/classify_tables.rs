@@ -328,7 +328,7 @@ fn an_unclosed_quote_ends_the_table() {
         folder.write("t.csv", &text);
         let line = if before.is_empty() { 4 } else { 5 };
         let bytes = grouped(row.len());
-        let message = format!("{line}: a quote that is not closed, in row 3: {bytes} bytes up to the end of the input");
+        let message = format!("{line}: unclosed quote in row 3: {bytes} bytes up to the end of the input");
         let fault = if row.len() > 1 << 20 { "more than 1048576 bytes" } else { "a quote that is not closed" };
         let says = [&message[..], &format!("invalid: {fault} 1\n"), "lines 3\n"];
         for (options, output) in [

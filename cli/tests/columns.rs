@@ -225,7 +225,7 @@ fn host_requires_a_single_robots_txt() {
         ("{\"url\":\"http://a.example/robots.txt\",\"status\":404}\n", "JSON"),
     ] {
         folder.write("x", text);
-        let says = format!("x: --host goes with a single robots.txt, and this is {what}");
+        let says = format!("x: --host requires a single robots.txt, but this is {what}");
         folder.run(&["compile", "--force", "-o", "set", "--host", "a.example", "x"]).says(2, &[&says]);
     }
     folder.write("robots", "User-agent: *\nDisallow: /\n");

@@ -207,7 +207,7 @@ fn a_single_file_needs_a_host() {
     folder.run(&["compile", "-o", "set", "robots.txt", "--host", "One.example:82"]).says(0, &[]);
     assert_eq!(folder.verdicts("set", &["https://one.example:82/", "http://one.example/"]), ["disallow", "unknown"]);
     folder.robots();
-    folder.run(&["compile", "-o", "set2", "robots", "--host", "x"]).says(2, &["robots: --host goes with a single"]);
+    folder.run(&["compile", "-o", "set2", "robots", "--host", "x"]).says(2, &["robots: --host requires a single"]);
     folder.run(&["compile", "-o", "set2", "set"]).says(2, &["set: is a compiled set, not a folder or archive"]);
 }
 

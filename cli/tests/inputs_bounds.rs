@@ -250,7 +250,7 @@ fn sets_from_pipes_are_refused_but_robots_txt_is_read() {
         bash.current_dir(folder.path("."));
         finish(bash)
     };
-    bash("$0 fields <(cat set)").says(2, &["is a compiled set, but not in a file of its own; save it"]);
+    bash("$0 fields <(cat set)").says(2, &["is a compiled set, but not a regular file; save it"]);
     for script in ["$0 test <(cat set) --agent a /", "$0 lint - < set", "$0 test set --agent a /"] {
         bash(script).says(2, &["is a compiled set, not a robots.txt"]);
     }
@@ -284,7 +284,7 @@ fn an_input_is_never_replaced_by_its_output() {
         [("robots/web", "robots"), ("link/web", "robots"), ("web", "."), ("robots/a.example", "link")]
     {
         let run = folder.run(&["compile", "--force", "-o", output, input]);
-        run.says(2, &[output, "which is read; the next time it would be read as a robots.txt. Choose a place outside"]);
+        run.says(2, &[output, "where a later run would read it as a robots.txt; choose another folder"]);
     }
     assert_eq!(folder.read("c.jsonl"), line.as_bytes());
     assert_eq!(folder.names(), names);

@@ -108,6 +108,6 @@ fn agent_selects_the_groups_of_one_crawler() {
     assert_eq!(groups("bot-b", "a.example"), ["*"]);
     assert_eq!(groups("bot-a", "c.example:8080"), [""; 0]);
     let text = folder.run(&["inspect", "set", "c.example:8080", "--agent", "bot-a"]).says(0, &[]).text();
-    assert!(text.contains("  no group is for this crawler: everything is allowed\n"), "{text}");
+    assert!(text.contains("  no group applies to this crawler: everything is allowed\n"), "{text}");
     folder.run(&["inspect", "set", "--agent", "bot-a"]).says(2, &["HOST"]);
 }

@@ -21,7 +21,7 @@ fn sets_without_line_numbers_report_line_0() {
     );
     // Equal except for the lines.
     assert_eq!(with.text().replace("\t2\t", "\t0\t").replace("\t3\t", "\t0\t"), without.text());
-    let note = "bare: no line numbers in it; every line is 0";
+    let note = "bare: has no line numbers; every line is 0";
     assert!(without.stderr.contains(note) && !with.stderr.contains("line numbers"), "{without:#?}");
     // Without a line column, there is no note.
     let plain = folder.run_with(&["classify", "bare", "--agent", "bot-a"], urls).says(0, &[]);

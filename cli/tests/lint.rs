@@ -158,8 +158,8 @@ fn fixes_are_written_and_reported() {
     assert_eq!(folder.read("robots.txt"), b"User-agent: *\nDisallow: /x\nDisallow: /a\n");
     let again = folder.run(&["lint", "--fix", "robots.txt"]).says(0, &[]);
     assert!(!again.stderr.contains("fixed"), "{again:?}");
-    folder.run(&["lint", "--fix", "."]).says(2, &["--fix changes files"]);
-    folder.run_with(&["lint", "--fix", "-"], b"Disallow: x\n").says(2, &["--fix changes files"]);
+    folder.run(&["lint", "--fix", "."]).says(2, &["--fix requires a file name"]);
+    folder.run_with(&["lint", "--fix", "-"], b"Disallow: x\n").says(2, &["--fix requires a file name"]);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_record_of_another_set_is_ignored() {
     folder.write("robots/d.example", "User-agent: *\nDisallow: /d\n");
     folder.run(&["compile", "-o", "other", "robots"]).says(0, &[]);
     folder.write("set.made.json", folder.read("other.made.json"));
-    assert!(inspect().starts_with("made by                   unknown: set.made.json is of another set\n"));
+    assert!(inspect().starts_with("made by                   unknown: set.made.json belongs to another set\n"));
     assert!(!inspect().contains("  input"));
     folder.write("set.made.json", "{\"made_by\": \"me\"}");
     assert!(inspect().starts_with("made by                   unknown: set.made.json is malformed: "));

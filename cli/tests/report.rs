@@ -177,6 +177,6 @@ fn several_lists_share_one_page_with_their_sums() {
         let args = ["classify", "set", "urls", "more", "--output-folder", "out", "--force", "--report", report];
         folder.run(&[&args[..], &agents].concat()).says(2, &[says]);
     };
-    same("out/urls.tsv", "out/urls.tsv: would be the page and a file of urls");
+    same("out/urls.tsv", "out/urls.tsv: would be both the --report page and a file for urls");
     same("set", "set");
 }

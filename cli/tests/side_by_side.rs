@@ -162,7 +162,8 @@ fn patterns_select_many_inputs() {
     let expected = set(&["web/1.warc.gz", "web/2.warc.gz", "web/4.warc.gz"]);
     assert!(set(&["web/*.warc.gz"]) == expected);
     assert!(set(&["web/[12].*", "w*/4.warc.gz"]) == expected);
-    compile(&folder, &["web/*.jsonl"], "2", "2G").says(2, &["web/*.jsonl: there is no such file, and none that it"]);
+    compile(&folder, &["web/*.jsonl"], "2", "2G")
+        .says(2, &["web/*.jsonl: no such file, and no file matches this pattern"]);
     let args = ["classify", "set", "urls/*.txt", "--agent", "x", "--output-folder", "out"];
     folder.run(&args).says(0, &[]);
     for number in [1, 2, 4] {

@@ -25,7 +25,7 @@ fn each_origin_has_a_row_for_each_agent() {
             "origins 6\n",
             "agent bot-a allowed 2, disallowed 2, partial 2, unknown 0, unproved 0\n",
             "agent nobody allowed 2, disallowed 2, partial 2, unknown 0, unproved 0\n",
-            "agent nobody is named by no robots.txt",
+            "agent nobody is not named by any robots.txt",
         ],
     );
     let mut expected = Vec::new();
@@ -244,7 +244,7 @@ fn origins_of_a_site_share_a_row() {
         0,
         &[
             "sites 7\n",
-            "origins of no site, left out 1\n",
+            "origins without a site, skipped 1\n",
             "agent x same 2, different 2, one origin only 3, unknown 0\n",
         ],
     );
@@ -263,7 +263,7 @@ fn origins_of_a_site_share_a_row() {
     assert_eq!(rows(found), expected);
     let keys = folder.run(&[&args[..], &["--key", "surt,domain"]].concat()).says(0, &[]).text();
     assert!(rows(&keys).contains(&"uk,co,one)/\tone.co.uk\tx\tunknown\tunknown\tunknown\tdisallowed\t".to_owned()));
-    folder.run(&[&args[..], &["--key", "host,url"]].concat()).says(2, &["--key url: with --by-site"]);
+    folder.run(&[&args[..], &["--key", "host,url"]].concat()).says(2, &["--key url: a row of --by-site"]);
     // A line in a list represents its site, whichever of the site's origins it names.
     folder
         .write("list", "www.same.example\nhttp://same.example/x\nnew.example\nhttps://same.example:8443\nnot a host\n");
@@ -291,7 +291,7 @@ fn summaries_are_written_as_parquet() {
     let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 8);
     let header = ["summarize", "set", "--agent", "x", "--header", "--format", "parquet", "-o", "new"];
-    folder.run(&header).says(2, &["--header: a Parquet file has the names of the columns in its schema"]);
+    folder.run(&header).says(2, &["--header: a Parquet file already has column names in its schema"]);
     let terminal = ["summarize", "set", "--agent", "x", "--format", "parquet", "--color", "always"];
     folder.run(&terminal).says(2, &["--format parquet: standard output is a terminal"]);
     if cfg!(target_os = "linux") {

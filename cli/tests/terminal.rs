@@ -248,6 +248,8 @@ const RUNS: &[&[&str]] = &[
     &["agents", "~"],
     &["agents", "~", "--exact-agent"],
     &["dialects", "~"],
+    &["completions", "~"],
+    &["man", "~"],
     &["help", "~"],
     &["~"],
     &["--~"],
@@ -392,7 +394,8 @@ fn colors_can_be_chosen() {
     assert!(!folder.read("out").contains(&0x1b));
 }
 
-/// Terminal output is colored unless NO_COLOR or TERM disables it. `script` provides the terminal.
+/// Terminal output is colored unless NO_COLOR or TERM disables it. `script` (util-linux) provides the terminal. Without
+/// it, the test fails.
 #[test]
 fn terminal_output_is_colored() {
     let folder = Folder::with_set();
@@ -403,7 +406,7 @@ fn terminal_output_is_colored() {
         let mut script = std::process::Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("."));
         script.env("TERM", "xterm").env_remove("NO_COLOR").env(name, value).stdin(Stdio::null());
-        let Ok(output) = script.output() else { return };
+        let output = script.output().expect("the program `script` of util-linux, which provides a terminal");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains("disallow") && text.contains("\u{1b}[31m") == is_colored, "{name}={value}: {text:?}");
     }

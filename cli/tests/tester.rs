@@ -118,7 +118,7 @@ fn dialects_are_shown_side_by_side() {
     assert_eq!(words(1), row);
     assert_eq!(words(2), [&["/z", "x"][..], &["allow"; 9]].concat());
     assert!(text.contains("line 3: rule that is in no group"), "{text}");
-    assert!(text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict other than that of google\n"));
+    assert!(text.ends_with("\n1 of 2 answers differs between dialects; ! marks a verdict that differs from google\n"));
 
     let run = folder.run(&["test", "robots.txt", "--agent", "x", "--all-dialects", "--json", "/a", "/z"]);
     let text = run.says(0, &[]).text();
@@ -352,7 +352,7 @@ fn expect_sets_the_exit_code() {
     }
     let args = ["test", "robots.txt", "--agent", "a", "--expect", "allow", "--all-dialects", "/x"];
     folder.run(&args).says(1, &["9 of 9 verdicts are not allow"]);
-    folder.run_with(&["test", "robots.txt", "--agent", "a", "--expect", "allow"], b"").says(2, &["no URL in it"]);
+    folder.run_with(&["test", "robots.txt", "--agent", "a", "--expect", "allow"], b"").says(2, &["contains no URL"]);
     let long = format!("/a\n/{}\n", "a".repeat(1 << 20));
     let args = ["test", "robots.txt", "--agent", "a", "--expect", "allow"];
     folder.run_with(&args, long.as_bytes()).says(1, &["1 lines are too long for a URL"]);

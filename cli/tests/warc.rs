@@ -213,8 +213,8 @@ fn records_are_read_in_every_notation_and_compression() {
         run.says(
             0,
             &[
-                "record that is no answer of a server  3\n",
-                "answer for another URL than that of a robots.txt  2\n",
+                "record that is not a server response  3\n",
+                "response for a URL that is not a robots.txt  2\n",
                 "everything allowed (404)  2\n",
                 "redirect to a URL that is not in the input  1\n",
                 "everything allowed (too many redirects)  3\n",

@@ -331,7 +331,7 @@ fn try_mutants(seed: u64, count: usize) -> usize {
         let args = ["filter", file, "--set", "open", "--agent", "bot-a"];
         let (code, stdout, errors) = run(&folder, &args, "", &what);
         if code == Some(2) {
-            assert!(stdout.is_empty() || errors.contains("packed together"), "{what}: {errors}");
+            assert!(stdout.is_empty() || errors.contains("compressed together"), "{what}: {errors}");
             continue;
         }
         for (target, block) in written(&stdout, file.ends_with("gz")) {

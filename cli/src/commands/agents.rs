@@ -12,11 +12,11 @@ use crate::outputs::file::print;
 use crate::sets::agents::{agents_for, agents_under};
 use reptile_records::text::printable;
 
-/// List the known crawlers, or say what a name stands for
+/// List the known crawlers, or explain a name
 ///
-/// A crawler obeys the groups of the first of its product tokens that a robots.txt
-/// names, and the group for * if none is named and its operator says that it does.
-/// Dialects that do not know a crawler take its name for its only product token.
+/// A crawler obeys the groups for the first of its product tokens that a robots.txt
+/// names. If none is named, it obeys the group for * if its operator says so. In
+/// dialects that do not know a crawler, its name is its only product token.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -25,10 +25,10 @@ use reptile_records::text::printable;
   reptile agents Googlebot-Image
   reptile agents @ai-training --dialect rfc9309
 
-Exit code: 0 done; 2 the name is not one that --agent takes."
+Exit code: 0 done; 2 the name is not valid for --agent."
 )]
 pub struct Args {
-    /// What --agent takes: a crawler, a product token, a chain of them, or a group of crawlers; without it all known
+    /// A name as for --agent: a crawler, a product token, a chain, or a group of crawlers; without it, all known
     /// crawlers are listed
     name: Option<String>,
     /// The dialect [default: google; every dialect if NAME is given]
@@ -68,7 +68,7 @@ fn groups_of(known: &Crawler) -> String {
     of.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the source in words. The letters in the crawler table represent documents.
+/// Returns a crawler's source in words. The crawler table abbreviates documents as letters.
 fn source_of(known: &Crawler) -> String {
     let spell = |word: &str| match word {
         "Dspec" => "Google's list of crawlers".to_owned(),
@@ -86,7 +86,7 @@ fn source_of(known: &Crawler) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// All known crawlers under a dialect.
+/// Returns the table of known crawlers under a dialect.
 fn list(dialect: &'static Dialect) -> Result<String> {
     let mut rows = vec![["crawler", "obeys the groups for", "group", "source"].map(str::to_owned)];
     for known in &crawlers::ALL {
@@ -97,7 +97,7 @@ fn list(dialect: &'static Dialect) -> Result<String> {
     let mut text = table(&rows);
     for (name, _) in GROUPS {
         let count = agents_under(dialect, &[name.to_owned()])?.len();
-        let _ = writeln!(text, "{name} stands for {count} of them");
+        let _ = writeln!(text, "{name} contains {count} of them");
     }
     Ok(text)
 }

@@ -23,17 +23,18 @@ use crate::url_list::{command_line, typed_urls};
 use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
 use reptile_records::text::{opaque_column, url_column};
 
-/// Maximum number of policies whose parameters are cached. One policy needs a few kilobytes at most, usually nothing.
+/// Maximum number of cached Clean-param lists. A full cache is cleared. A list takes a few kilobytes at most, usually
+/// nothing.
 const MAX_KNOWN: usize = 1 << 14;
 
-/// Remove from URLs the parameters that change nothing, as Clean-param lines say
+/// Remove insignificant parameters from URLs, as declared by Clean-param lines
 ///
-/// Prints a line for each line of the list. A single robots.txt counts for all URLs,
-/// whatever their host, and is read under --dialect yandex unless another is given;
-/// in a set, that of the URL's origin counts. Every well-formed Clean-param line
-/// counts, whatever the dialect. URLs without such parameters and text that is not a
-/// URL stay as they are, except that what a terminal acts on is written as %XX and a
-/// CR before the end of a line is removed.
+/// Prints a line for each line of the list. A single robots.txt applies to all URLs,
+/// regardless of host, and is read under --dialect yandex by default. In a set, the
+/// robots.txt of the URL's origin applies. Every well-formed Clean-param line counts in
+/// every dialect. URLs without such parameters and text that is not a URL do not change,
+/// except that characters that control a terminal are written as %XX, and a CR before a
+/// line end is removed.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -41,15 +42,15 @@ const MAX_KNOWN: usize = 1 << 14;
   reptile clean-param robots.txt 'https://example.com/forum/?sid=1&t=2'
   reptile clean-param web.reptile --urls urls.txt.gz > cleaned.txt
 
-Exit code: 0 done; 2 the command could not go on."
+Exit code: 0 done; 2 the command failed."
 )]
 pub struct Args {
-    /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
+    /// A set file, a robots.txt, or any INPUT of `reptile compile`
     set: PathBuf,
-    /// The URLs to clean; without any, the lines of --urls
+    /// The URLs to clean; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
-    /// A list, a URL on each line; unpacked if it is packed; - is standard input
+    /// A list with a URL on each line; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
     /// Print a JSON object for each URL: "url", "clean" and "changed"
@@ -96,7 +97,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
                     clean_line(args, cleaner, without_line_end(line), line_end, out)?;
                 }
             }
-            // Far too long for a URL, so there is nothing to clean.
+            // The line is far too long for a URL.
             ChunkKind::LongLine { .. } if !args.json => {
                 let (text, line_end) = chunk.bytes().split_at(without_lf(chunk.bytes()).len());
                 out.write_all(&opaque_column(text)).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)?;
@@ -114,7 +115,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
     Ok(())
 }
 
-/// Returns the path of a list as a message names it.
+/// Returns a list's path for messages.
 fn name_of(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
@@ -136,12 +137,12 @@ fn clean_line(
     out.write_all(&url_column(&clean)).and_then(|()| out.write_all(line_end)).map_err(Stop::Write)
 }
 
-/// The policies of a set, to clean URLs by.
+/// A set, with a cache of its Clean-param lines.
 struct Cleaner<'s> {
     set: &'s Set<&'s [u8]>,
-    /// Whether the set is one robots.txt for all URLs.
+    /// Whether the set is a single robots.txt, which applies to all URLs.
     is_one: bool,
-    /// Cached parameters, by policy number.
+    /// The cache, by the address of an origin's other directives.
     known: HashMap<u32, CleanParams>,
 }
 

@@ -30,21 +30,21 @@ use reptile_records::globs::expand;
 /// An INPUT is one of
 ///   a folder        robots.txt files named after their hosts: DIR/example.com,
 ///                   DIR/example.com:8080, DIR/example.com/robots.txt; other files
-///                   are left out
-///   a tar archive   the same; a folder around all hosts is seen through
+///                   are skipped
+///   a tar archive   the same; a folder around all hosts is ignored
 ///   JSON Lines      a capture on each line
 ///   TSV, CSV        a capture in each row; the first line names the columns
 ///   a Parquet file  a capture in each row, with columns of these names
 ///   a WARC file     of a crawler, such as the robotstxt files of Common Crawl
 ///   a single file   with --host HOST, or the URL that it was fetched from
-/// It is recognised by what it holds, whatever its name. gzip, zstd, bzip2 and xz are
-/// unpacked, also inside a folder or an archive. - is standard input. Files of captures
-/// are read side by side, each by one thread: many files keep all processors busy, one
-/// large packed file does not. A quoted pattern, such as 'crawl/*.warc.gz', is all files
+/// It is recognized by its contents, regardless of its name. gzip, zstd, bzip2 and xz are
+/// decompressed, even inside a folder or an archive. - is standard input. Files of captures
+/// are read in parallel, each by one thread: many files keep all processors busy, one large
+/// compressed file does not. A quoted pattern, such as 'crawl/*.warc.gz', means all files
 /// that it matches.
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
-/// requested first, and of the last response "status", "body" and "headers" (an object:
+/// requested first, and the last response's "status", "body" and "headers" (an object:
 /// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or another format
 /// in guide/by-time.md); "redirects" (their number, or a list); "truncated" (true, or the
 /// reason: "length", "time", "disconnect", "unspecified"); "error" (a text, if there was no
@@ -54,27 +54,27 @@ use reptile_records::globs::expand;
 /// contain the same fields; redirects and revisits are resolved across all files, and are
 /// skipped and named if their target is missing. A damaged record is skipped. If the next
 /// record's start is unknown, reading the file stops, and the unread part is reported: see
-/// --resync. In TSV a tab, a line end and a backslash are \t, \n and \\, and \N is no
-/// value; "body_base64" is a body in base64, in every format.
+/// --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
+/// missing value. "body_base64" is a body in base64, in every format.
 ///
-/// Among several captures for one origin the profile chooses by their times, not by their
-/// order. A capture without a time is older than any with one. Of two at the same time one
-/// with rules counts; if both have rules, a hash of the body decides. Hidden files are
-/// skipped. With --by-time the set keeps all captures, and the time span of each policy:
-/// `reptile classify --at-column` decides each URL by the rules at its own time.
+/// The profile chooses among several captures for one origin by time, not by order. A
+/// capture without a time counts as older than any with a time. Of two at the same time,
+/// one with rules counts; if both have rules, a hash of the body decides. Hidden files are
+/// skipped. With --by-time, the set keeps all captures, and the active period of each
+/// policy: `reptile classify --at-column` decides each URL by the rules at its time.
 ///
-/// The set appears under its name only when it is whole and checked. SET.made.json
-/// beside it records how it was made; nothing needs that file, and `reptile inspect`
-/// shows it.
+/// The set gets its name only when it is complete and checked. SET.made.json next to it
+/// records how it was made. That file is optional; `reptile inspect` shows it.
 ///
-/// Some of the figures that are printed at the end:
+/// Some of the printed figures:
 ///   product tokens named   names in User-agent lines, each counted once
-///   policies               what the robots.txt of an origin, or its absence, says
-///                          for all crawlers; equal ones are stored once
-///   distinct rulesets      the rules that decide together for one group; equal ones
-///                          are stored once
-///   diagnostic             lines that the dialect does not take as they stand;
-///                          `reptile lint` says which
+///   policies               an origin's rules for all crawlers, or the outcome of
+///                          fetching if it decides instead; equal policies are
+///                          stored once
+///   distinct rulesets      the rules that decide together for one group; equal
+///                          rulesets are stored once
+///   diagnostic             lines that the dialect does not read as written;
+///                          `reptile lint` lists them
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -95,16 +95,16 @@ pub struct Args {
     target: Target,
     /// Exit with 1 for doubtful captures too: pages, tables without status or time, ties
     ///
-    /// That is if a robots.txt is not text, such as a page that a server has sent; if no capture of a table has a status or a
-    /// time; or if only a hash says which of two captures counts.
+    /// A capture is doubtful if the robots.txt is not text, such as a web page; if no capture in a table has a status
+    /// or a time; or if only a hash decides between two captures.
     #[arg(long)]
     strict: bool,
-    /// Also write what became of each capture to FILE: TSV, CSV, JSON Lines or Parquet by its name
+    /// Also write the fate of each capture to FILE: TSV, CSV, JSON Lines or Parquet, by extension
     ///
     /// The columns are file, record, capture (its name in messages), url, time, status, redirects (their number),
     /// redirect_chain (their targets), fate and detail. The fate is used, superseded, failed, too-late, left-out or
-    /// bad. The detail is the reason, or the name of the capture that decides instead. A file for http and https has a
-    /// row for each.
+    /// bad. The detail is the reason, or the name of the capture that decides instead. A file for both http and https
+    /// has a row for each.
     #[arg(long, value_name = "FILE")]
     fates: Option<PathBuf>,
     #[command(flatten)]
@@ -122,11 +122,11 @@ pub struct Target {
     /// Replace the set file and its .made.json if they exist
     #[arg(long)]
     force: bool,
-    /// The memory that making the set may take, such as 512M or 2G; what does not fit in it goes to temporary files beside
-    /// the set
+    /// The memory limit for making the set, such as 512M or 2G; data over the limit goes to temporary files next to the
+    /// set
     #[arg(long, value_name = "BYTES", default_value = DEFAULT_MEMORY, value_parser = memory)]
     memory: u64,
-    /// Replace a set even by one with fewer than a tenth of its origins
+    /// Replace a set even if the new set has fewer than a tenth of its origins
     #[arg(long, requires = "force")]
     allow_shrink: bool,
 }

@@ -1,4 +1,4 @@
-//! `reptile dialects`: the dialects, in a line each.
+//! `reptile dialects`: the dialects, one per line.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use reptile::{Dialect, Profile, dialects};
 use crate::error::{Exit, Result};
 use crate::outputs::file::print;
 
-/// List the dialects: the readings of the protocol that --dialect takes
+/// List the dialects: the interpretations of the protocol for --dialect
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -19,23 +19,23 @@ Exit code: 0."
 )]
 pub struct Args {}
 
-/// What each dialect is.
+/// A description of each dialect.
 const MEANINGS: [(&str, &str); 9] = [
     ("google-lib", "Google's open-source library, byte for byte; knows no crawlers"),
-    ("google", "what Google's documentation says that its crawlers do"),
+    ("google", "Google's crawlers, according to Google's documentation"),
     ("rfc9309", "RFC 9309 as implementations read it"),
-    ("rfc9309-strict", "RFC 9309 to the letter: what is outside its grammar is left out"),
-    ("yandex", "Yandex of today"),
-    ("yandex-2017", "Yandex until 2017: the first rule that matches decides, Host, Crawl-delay"),
+    ("rfc9309-strict", "RFC 9309 to the letter: lines outside its grammar are ignored"),
+    ("yandex", "Yandex today"),
+    ("yandex-2017", "Yandex until 2017: the first matching rule decides; Host, Crawl-delay"),
     ("bing", "Bing's documentation, RFC 9309 for the rest; Crawl-delay"),
     ("koster-1994", "the first note, of 1994: only Disallow, no wildcards"),
-    ("koster-1996", "the draft of 1996: Allow and Disallow in the order of the file"),
+    ("koster-1996", "the draft of 1996: Allow and Disallow in file order"),
 ];
 
 /// Runs the command.
 ///
 /// # Errors
-/// If standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn run(_: &Args) -> Result<Exit> {
     let mut text = String::new();
     let _ = writeln!(text, "{:<16}{:<17}what it is", "dialect", "fetch profile");

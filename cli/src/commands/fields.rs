@@ -1,8 +1,8 @@
 //! `reptile fields`: the other directives, which decide no URL, one on each line.
 //!
-//! For one origin whose robots.txt has n bytes, takes n log n steps and O(n) memory, and prints at most
-//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens with each line. Each line is
-//! written as it is made, so that the number of origins costs no memory.
+//! An origin whose robots.txt has n bytes takes n log n steps and O(n) memory, and each line has at most
+//! [`MAX_NAMES_BYTES`](crate::outputs::names::MAX_NAMES_BYTES) bytes of product tokens. Lines are written
+//! immediately, so memory does not grow with the number of origins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
@@ -27,18 +27,18 @@ use crate::sets::{Loaded, damaged, refuse_swapped};
 use crate::url_list::refuse_file_as_host;
 use reptile_records::text::{escaped, printable};
 
-/// Show the other directives, which decide no URL: Sitemap, Crawl-delay, Content-Signal ...
+/// Show other directives, which do not affect verdicts: Sitemap, Crawl-delay and the like
 ///
-/// Prints a line for each, its columns separated by tabs:
+/// Prints a line for each, with columns separated by tabs:
 ///   origin   scheme://host:port; - for a single robots.txt
 ///   line     its number in the robots.txt
 ///   key      in lower case
 ///   state    counts, or why it does not under the dialect: not-read, malformed,
 ///            outside (of every group), superseded (by an earlier line)
-///   agents   the product tokens that it is for; * is the default group, - is every
-///            crawler, and an empty column is no crawler; of many, the first are
-///            listed and the others counted
-///   value    as written, with \t, \\ and \xNN for what would break a column
+///   agents   the product tokens that it applies to; * means the default group, - every
+///            crawler, and an empty column no crawler; of many, the first are listed
+///            and the others counted
+///   value    as written; \t, \\ and \xNN replace characters that would break a column
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -49,27 +49,27 @@ use reptile_records::text::{escaped, printable};
 
 The fields of --json, an object on each line: those above, and
   agents       a list; null for every crawler
-  more_agents  how many others the line is for, if \"agents\" has not all of them
+  more_agents  the number of others, if \"agents\" is incomplete
   means        the value, parsed
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
 )]
 pub struct Args {
-    /// A set file, a robots.txt, or what `reptile compile` takes as INPUT
+    /// A set file, a robots.txt, or any INPUT of `reptile compile`
     set: PathBuf,
     /// A host, host:port, or URL [default: every origin]
     #[arg(value_name = "HOST")]
     origin: Option<String>,
-    /// Show only lines of this kind; may be given again
+    /// Show only lines of this kind; can be repeated
     #[arg(long = "kind", value_name = "KIND", value_parser = kinds())]
     kinds: Vec<DirectiveKind>,
-    /// Show only lines that are for this crawler or for every crawler
+    /// Show only lines for this crawler or for every crawler
     #[arg(short, long, value_name = "TOKEN")]
     agent: Option<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// Print a JSON object for each line, with the meaning of values that can be parsed
+    /// Print a JSON object for each line, with parsed values
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     loaded.note_without_other_directives(&set);
     let mut out = BufWriter::new(Output::stdout());
     let mut any = false;
-    // Written one by one, since a set may have millions of origins.
+    // Written origin by origin, because a set may have millions of them.
     for entry in set.origins() {
         let entry = entry.map_err(fail)?;
         if wanted.as_ref().is_some_and(|wanted| !wanted.fits(&entry)) {

@@ -26,22 +26,22 @@ use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
 
-/// Bytes that are read at once.
+/// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// The damaged records of a file that are named.
+/// Maximum number of damaged records reported per file, and of records without a valid date per output.
 const MAX_NAMED_DAMAGES: u64 = 10;
 
-/// Copy the records of crawl archives that crawlers may fetch
+/// Copy crawl archive records that crawlers may fetch
 ///
 /// Reads WARC, WET and WAT files and writes the records whose URL (WARC-Target-URI) is
 /// allowed, byte for byte: a record that is a gzip member is copied compressed. Requests
 /// and metadata follow their responses. Records without a URL, such as warcinfo, are kept.
-/// With a set by time each record is decided at its own WARC-Date; a record without a valid
-/// date is counted as invalid.
-/// Damaged records are named, counted and dropped. If the next record's start is unknown,
-/// reading a file stops; --resync searches for it. If the output name ends in .gz,
-/// uncompressed records are written as one gzip member each.
+/// With a set made with --by-time, each record is decided at its own WARC-Date; a record
+/// without a valid date counts as invalid.
+/// Damaged records are reported, counted and dropped. If the next record's start is
+/// unknown, reading the file stops; --resync searches for it. If the output name ends in
+/// .gz, uncompressed records are written as one gzip member each.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -50,41 +50,40 @@ const MAX_NAMED_DAMAGES: u64 = 10;
   reptile filter wet/*.wet.gz --set web.reptile --agent @ai-training -o allowed/
   reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --dry-run
 
-With several agents a record is kept if all of them may have it, or with --any one of
-them. Files packed in another way than record by record with gzip must be unpacked
-first.
+With several agents, a record is kept if all of them may fetch it, or with --any if one
+of them may. Archives must be uncompressed, or compressed record by record with gzip.
 
-Exit code: 0 done; 1 records were damaged, or SET was compiled from an input and some of
-its files were bad; 2 the command could not go on. No file is left half written."
+Exit code: 0 done; 1 records were damaged, or SET was compiled from an input with bad
+files; 2 the command failed. No file is left incomplete."
 )]
 pub struct Args {
     /// The archives; - is standard input
     #[arg(required = true, value_name = "WARC")]
     inputs: Vec<PathBuf>,
-    /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
+    /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(long, value_name = "SET")]
     set: PathBuf,
-    /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again
+    /// A crawler: a product token, a chain, or a group of crawlers; can be repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// Keep what any of the agents may have; without this all of them must be allowed
+    /// Keep records that any agent may fetch; by default, all agents must be allowed
     #[arg(long)]
     any: bool,
-    /// Records of unknown origins: what to do where SET has no robots.txt [default: drop]
+    /// Keep or drop records of unknown origins: SET has no robots.txt for them [default: drop]
     #[arg(long, value_name = "WHAT")]
     unknown: Option<Rest>,
-    /// Records of invalid URLs: what to do with dns:example.com and the like [default: drop]
+    /// Keep or drop records with invalid URLs: dns:example.com and the like [default: drop]
     #[arg(long, value_name = "WHAT")]
     invalid: Option<Rest>,
-    /// Write to this file, all archives one after the other; or to this folder, each under its own name
+    /// Write all archives to this file; or to this folder, each under its own name
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Replace output files if there are any
+    /// Replace existing output files
     #[arg(long, requires = "output")]
     force: bool,
-    /// Only count
+    /// Only count records
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
     #[command(flatten)]
@@ -98,7 +97,7 @@ pub struct Args {
 enum Rest {
     /// Write them
     Keep,
-    /// Leave them out
+    /// Skip them
     #[default]
     Drop,
 }
@@ -136,7 +135,7 @@ fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// The filter, and its counters.
+/// The crawlers and options that decide which records are kept.
 struct Filter<'a> {
     agents: Agents,
     /// Whether each record is decided at its own date.
@@ -144,10 +143,10 @@ struct Filter<'a> {
     args: &'a Args,
 }
 
-/// How many records there were of each kind.
+/// Counts of records by kind.
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    /// In the order of the verdicts' numbers.
+    /// By verdict number.
     verdicts: [u64; 4],
     without_url: u64,
     /// Number of invalid records without a valid date.
@@ -159,7 +158,7 @@ struct Counts {
 }
 
 impl Filter<'_> {
-    /// Copies each archive to a file of its name in a folder, several at once.
+    /// Copies each archive to a file with its name in a folder, several at the same time.
     fn each_into(&self, folder: &Path) -> Result<Counts> {
         fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
         let mut names: Vec<_> = self.args.inputs.iter().map(|input| input.file_name()).collect();
@@ -170,7 +169,7 @@ impl Filter<'_> {
         }
         let copy = |input: &PathBuf| {
             let name = input.file_name().filter(|_| input != Path::new("-"));
-            let name = name.ok_or_else(|| Failure::at(input, "has no name for a file in the folder of --output"))?;
+            let name = name.ok_or_else(|| Failure::at(input, "has no file name to use in the folder of --output"))?;
             let path = folder.join(name);
             refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
             let mut target = Target::create(&path, self.args.force)?;
@@ -183,7 +182,7 @@ impl Filter<'_> {
         Ok(each.into_iter().fold(Counts::default(), Counts::and))
     }
 
-    /// Copies all archives to one output, one after the other.
+    /// Copies all archives to one output, sequentially.
     fn all_into_one(&self) -> Result<Counts> {
         let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
@@ -201,8 +200,8 @@ impl Filter<'_> {
             let is_packed = archive.is_packed;
             let is_mixed = *first.get_or_insert(is_packed) != is_packed;
             if is_mixed && target.as_ref().is_some_and(|target| !target.packs) {
-                let message = "is packed and another archive is not, so they do not go together into one file; \
-                               -o with a folder keeps them apart, and with a name that ends in .gz packs all";
+                let message = "compressed and uncompressed archives cannot be written to one file; expected -o with \
+                               a folder, or with a name that ends in .gz, which compresses all";
                 return Err(Failure::at(input, message));
             }
             self.copy(archive, target.as_mut(), &mut counts)?;
@@ -213,7 +212,7 @@ impl Filter<'_> {
         Ok(counts)
     }
 
-    /// Copies what is kept of an archive.
+    /// Copies an archive's kept records.
     fn copy(&self, archive: Archive<'_>, mut target: Option<&mut Target>, counts: &mut Counts) -> Result<()> {
         let Archive { path, source, is_packed } = archive;
         let mut write = |stored: Stored| match &mut target {
@@ -254,7 +253,8 @@ impl Filter<'_> {
                 }
                 NextStored::Several(number) => {
                     let message = format!(
-                        "its records are packed together, from record {number} on, not each by itself; unpack it first"
+                        "records are compressed together from record {number} on, expected each one separately; \
+                         decompress it first"
                     );
                     return Err(Failure::at(path, message));
                 }
@@ -293,7 +293,7 @@ impl Filter<'_> {
                 if counts.without_date <= MAX_NAMED_DAMAGES {
                     let (path, number, date) = (path.display(), record.number, shown(date));
                     note(format_args!(
-                        "{path}: record {number}: \"{date}\" is not a date, so that no rules are of its time"
+                        "{path}: record {number}: \"{date}\" is not a valid date; the record counts as invalid"
                     ));
                 }
                 Ok(())
@@ -366,8 +366,9 @@ impl Target {
         let packs = match end.as_deref() {
             Some("gz") => true,
             Some(end @ ("zst" | "bz2" | "xz")) => {
-                let message =
-                    format!("records are written plain, or to a name that ends in .gz as gzip, not as .{end}");
+                let message = format!(
+                    "records cannot be compressed as .{end}; expected a name that ends in .gz, or in no such extension"
+                );
                 return Err(Failure::at(path, message));
             }
             _ => false,
@@ -376,12 +377,12 @@ impl Target {
     }
 }
 
-/// Returns the content type of the first compressed member, if it is certainly not a record.
+/// Returns a message about the first compressed member's content, if it is certainly not a record.
 fn other_content(start: &[u8]) -> Option<String> {
     let mut member = GzDecoder::new(start);
     let mut first = Vec::new();
     let read = (&mut member).take(START_BYTES as u64).read_to_end(&mut first);
-    // The rest is checked as far as it is here.
+    // The rest of the member is checked as far as it has been read.
     let is_damaged = |error: io::Error| error.kind() != ErrorKind::UnexpectedEof;
     if read.and_then(|_| io::copy(&mut member, &mut io::sink())).is_err_and(is_damaged) {
         return None;
@@ -396,7 +397,7 @@ fn other_content(start: &[u8]) -> Option<String> {
     }
 }
 
-/// An archive that is open.
+/// An open archive.
 struct Archive<'p> {
     path: &'p Path,
     source: Box<dyn BufRead + Send>,

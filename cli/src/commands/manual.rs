@@ -1,5 +1,4 @@
-//! `reptile completions` and `reptile man`, which are made from the command line itself. They are hidden: whoever
-//! installs the command needs them once.
+//! `reptile completions` and `reptile man`, generated from the command line's definition.
 
 use clap::Command;
 use clap_complete::Shell;
@@ -8,27 +7,27 @@ use clap_mangen::Man;
 use crate::error::{Exit, Failure, Result};
 use crate::outputs::file::print;
 
-/// Print the completions of a shell
+/// Print completions for a shell
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   reptile completions bash > ~/.local/share/bash-completion/completions/reptile
   reptile completions zsh > ~/.zfunc/_reptile
   reptile completions fish > ~/.config/fish/completions/reptile.fish
 
-Exit code: 0 done; 2 the command could not go on.")]
+Exit code: 0 done; 2 the command failed.")]
 pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
-/// Print the manual page of the command, or of one of its commands
+/// Print the manual page for reptile, or for one of its commands
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   reptile man > ~/.local/share/man/man1/reptile.1
   reptile man classify | man -l -
 
-Exit code: 0 done; 2 the command could not go on.")]
+Exit code: 0 done; 2 the command failed.")]
 pub struct ManArgs {
     /// A command
     #[arg(value_name = "COMMAND")]

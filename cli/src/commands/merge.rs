@@ -1,4 +1,4 @@
-//! `reptile merge`: several sets as one.
+//! `reptile merge`: merges sets into one.
 
 use std::path::{Path, PathBuf};
 
@@ -14,16 +14,16 @@ use reptile_records::Inputs;
 
 /// Merge sets into one
 ///
-/// The new set equals the one that `reptile compile` makes of all inputs of the sets at
-/// once, byte for byte, because a set keeps all data that later captures may affect. So a
-/// web can be compiled in parts, on several machines, and merged in any order. A redirect
-/// or revisit in a WARC file is resolved only among the inputs that are compiled together;
-/// the number of unresolved ones in the sets is printed, if SET.made.json records it.
+/// The new set is byte for byte the set that `reptile compile` would make from all inputs
+/// of the sets, because a set keeps all data that later captures may affect. So a large
+/// input can be compiled in parts, on several machines, and merged in any order. A redirect
+/// or revisit in a WARC file is resolved only among inputs that are compiled together; the
+/// number of unresolved ones is printed if SET.made.json records it.
 ///
-/// The sets must have been made with the same dialect and fetch profile, and all of them or
-/// none with --by-time. The new set is for the latest of their times. Two sets may have
-/// different files for one origin if their times or statuses say which of them counts;
-/// where nothing does, as for files in folders, that is an error.
+/// The sets must have been made with the same dialect and fetch profile, and all or none
+/// with --by-time. The new set's time is the latest of their times. Two sets may have
+/// different files for one origin if their times or statuses determine which one counts.
+/// Otherwise, as for files in folders, that is an error.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -61,15 +61,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the options that a set was compiled with, as far as it holds them. The time is left open.
+/// Returns the options that a set was compiled with, as far as it records them, without the time.
 ///
 /// # Errors
-/// Returns an error if this version knows no such dialect, fetch profile or construction of automata.
+/// Returns an error if the dialect, the fetch profile or the automaton construction is unknown to this version.
 pub fn options_of(loaded: &Loaded, path: &Path) -> Result<CompileOptions> {
     let set = loaded.set()?;
     let reading = set.reading();
     let unknown = |what: &str, name: &str| {
-        Failure::at(path, format!("was made with the {what} {name}, which this version does not know"))
+        Failure::at(path, format!("was made with the {what} {name}, which is unknown to this version"))
     };
     let form = set.automata_form();
     Ok(CompileOptions {

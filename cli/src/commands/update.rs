@@ -16,16 +16,15 @@ use reptile_records::time::Zone;
 
 /// Add captures to a set
 ///
-/// The new set equals the one that `reptile compile` makes of the old and the new captures
-/// together, byte for byte, without reading the old ones again. Only redirects and revisits
-/// in WARC files are resolved among the new captures alone. The dialect, the fetch profile,
-/// --by-time and --no-lines are taken from the old set. A set does not record --no-other:
-/// give that again. The old set is not changed, unless --output names it and --force is
-/// given.
+/// The new set is byte for byte the set that `reptile compile` would make from the old and
+/// the new captures, but the old captures are not read again. The only exception: redirects
+/// and revisits in WARC files are resolved among the new captures alone. The dialect, the
+/// fetch profile, --by-time and --no-lines are taken from the old set. A set does not record
+/// --no-other: give it again. The old set does not change, unless --output names it and
+/// --force is given.
 ///
-/// An INPUT is what `reptile compile` takes. Of several captures for one origin the profile
-/// chooses by their times; where neither the old file nor the new one has a time and they
-/// differ, that is an error.
+/// An INPUT is as in `reptile compile`. The profile chooses among several captures for one
+/// origin by time. If an old and a new file differ and neither has a time, that is an error.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -33,7 +32,7 @@ use reptile_records::time::Zone;
   reptile update web.reptile refetched.jsonl.gz -o web-2.reptile
 
 Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
-written, or two files are for one origin and nothing says which counts."
+written, or nothing determines which of two files for an origin counts."
 )]
 pub struct Args {
     /// The set
@@ -44,16 +43,16 @@ pub struct Args {
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
-    /// The schemes that a file named after a host counts for; may be given again [default: http and https]
+    /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     schemes: Vec<Scheme>,
-    /// The host, when INPUT is a single robots.txt; or its URL, which says the scheme too
+    /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
     #[arg(long, value_name = "HOST[:PORT]")]
     host: Option<String>,
-    /// Leave out the other directives of what is added: Sitemap, Crawl-delay and the like
+    /// Leave out other directives in the added captures: Sitemap, Crawl-delay and the like
     #[arg(long)]
     no_other: bool,
-    /// The zone of times that are written without one: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    /// The zone of times without a zone: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
     ///
     /// Offsets are written as +02:00. Names come from the system's time zone database.
     #[arg(
@@ -74,7 +73,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the set or an input cannot be read, if they do not go together, or if the new set cannot be
+/// Returns an error if the set or an input cannot be read, if they cannot be combined, or if the new set cannot be
 /// written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;

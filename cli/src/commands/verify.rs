@@ -15,10 +15,10 @@ use reptile_records::text::printable;
 
 /// Check every byte of a set file
 ///
-/// Checks that no byte has changed since the set was written, and that every part of
-/// it is well formed. A set from somebody who is not trusted can pass and still give
-/// other verdicts than its rules do; --deep finds that too. To see just that a set that
-/// you made has arrived whole, --checksums is as fast as memory or the disk.
+/// Checks that no byte has changed since the set was written, and that every part is well
+/// formed. A set from an untrusted source can pass and still give verdicts that differ from
+/// its rules; --deep detects that too. To check only that your own set has arrived complete,
+/// use --checksums, which is as fast as memory or the disk.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -33,14 +33,14 @@ compare it."
 pub struct Args {
     /// The set file
     set: PathBuf,
-    /// Also compile each ruleset again from the rules that it lists, and compare every byte
+    /// Also recompile each ruleset from the rules that it lists, and compare every byte
     ///
     /// Takes about as long as compiling the set.
     #[arg(long)]
     deep: bool,
-    /// Only compare checksums: that no byte has changed since the set was written
+    /// Only compare checksums: check that no byte has changed since the set was written
     ///
-    /// Says nothing about a set that was made to deceive.
+    /// This does not detect a set that was made to deceive.
     #[arg(long, conflicts_with = "deep")]
     checksums: bool,
     #[command(flatten)]

@@ -2,12 +2,12 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// The width of a text in cells of a terminal: 2 for each East Asian wide character, 0 for each combining mark.
+/// Returns a text's width in terminal cells: 2 for each East Asian wide character, 0 for each combining mark.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A text with spaces after it, so that it takes at least `cells` cells of a terminal. A wider text stays as it is.
+/// Returns a text padded with spaces to at least `cells` terminal cells. A wider text does not change.
 pub fn pad(text: &str, cells: usize) -> String {
     let mut padded = text.to_owned();
     padded.extend(std::iter::repeat_n(' ', cells.saturating_sub(width(text))));

@@ -215,7 +215,7 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     match read::<BuildRecord>(&path) {
         Ok(None) => {}
         Ok(Some(record)) if record.set == Identity::of(bytes) => record.describe(summary),
-        Ok(Some(_)) => summary.row("made by", unknown("is of another set".into())),
+        Ok(Some(_)) => summary.row("made by", unknown("belongs to another set".into())),
         Err(error) => summary.row("made by", unknown(error)),
     }
     Ok(())
@@ -275,7 +275,7 @@ mod tests {
         assert!(summary.render().contains("in\\u{202e}put: 0 read, 0 bytes\n"), "{}", summary.render());
         let mut summary = Summary::default();
         describe(&folder.path().join("s"), b"sex", &mut summary).unwrap();
-        assert!(summary.render().ends_with("is of another set\n"), "{}", summary.render());
+        assert!(summary.render().ends_with("belongs to another set\n"), "{}", summary.render());
     }
 
     #[test]

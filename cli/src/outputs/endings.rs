@@ -36,7 +36,8 @@ pub fn chosen_format(output: Option<&Path>, given: Option<Format>) -> Result<Opt
         None => Ok(Some(named)),
         Some(given) => {
             let (named, given) = (named.name(), given.name());
-            let message = format!("its name says {named}, and --format says {given}; leave --format out, or rename it");
+            let message =
+                format!("its extension means {named}, but --format is {given}; omit --format or rename the file");
             Err(Failure::at(output, message))
         }
     }
@@ -53,7 +54,7 @@ pub fn refuse_for_set(output: &Path) -> Result<()> {
     }
     let name = output.with_extension("reptile");
     let name = name.display();
-    Err(Failure::at(output, format!("a compiled set is not .{end}, and would not be one by its name; write -o {name}")))
+    Err(Failure::at(output, format!("the name of a compiled set cannot end in .{end}; write -o {name}")))
 }
 
 #[cfg(test)]

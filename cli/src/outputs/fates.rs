@@ -94,6 +94,6 @@ impl FateWriter {
 /// # Errors
 /// Returns an error if it implies none.
 pub fn format_of(path: &Path) -> Result<Format> {
-    let message = "--fates: the name of the file says its format; expected .tsv, .csv, .jsonl or .parquet at its end";
+    let message = "--fates: unknown format; expected a file name that ends in .tsv, .csv, .jsonl or .parquet";
     endings::format_of(path).ok_or_else(|| Failure::at(path, message))
 }

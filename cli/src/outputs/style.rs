@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use reptile_records::text::{MARKS as RESERVED, printable};
 
-    /// Returns whether a character stands for a style.
+    /// Returns whether a character is a style marker.
     fn is_mark(character: char) -> bool {
         style_of(character).is_some()
     }

@@ -3,7 +3,7 @@
 //! Code that quotes untrusted text makes it printable or a safe column ([`super::text`]). Control characters missed
 //! there are escaped here, except for line ends and tabs, which only the quoting code can tell from its own. This
 //! module does not handle files.
-#![allow(clippy::disallowed_methods, reason = "everything else comes here")]
+#![allow(clippy::disallowed_methods, reason = "all other output passes through here")]
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};

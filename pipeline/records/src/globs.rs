@@ -41,7 +41,7 @@ fn matches(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let found: std::result::Result<Vec<PathBuf>, _> = found.collect();
     let found = found.map_err(|error| Error::at(error.path(), error.error()))?;
     if found.is_empty() {
-        return Err(Error::at(path, "there is no such file, and none that it matches"));
+        return Err(Error::at(path, "no such file, and no file matches this pattern"));
     }
     Ok(found)
 }

@@ -255,7 +255,7 @@ impl<'o> Reading<'o> {
         if self.host.is_some()
             && let Some(what) = input.collection()
         {
-            return Err(Error::at(&input.path, format!("--host goes with a single robots.txt, and this is {what}")));
+            return Err(Error::at(&input.path, format!("--host requires a single robots.txt, but this is {what}")));
         }
         let captures = Captures { redirects: &self.redirects, place, how: self.how };
         read_some(input, &self.naming, self.host, captures, &mut |item| {

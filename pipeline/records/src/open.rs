@@ -136,7 +136,7 @@ impl Input {
         let shown = self.path.display().to_string();
         let path = if shown == "-" { "standard input".to_owned() } else { shown.clone() };
         if (self.content, wanted) == (Content::Set, Wanted::Set) {
-            let place = if packed.is_empty() { ", but not in a file of its own" } else { &*packed };
+            let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
             return Error::unsuitable(format!("{path}: is a compiled set{place}; save it, unpacked, as a file"));
         }
         let (what, hint) = (self.content.describe(), self.content.hint(wanted, &shown));

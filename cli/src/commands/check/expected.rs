@@ -18,7 +18,7 @@ use crate::sets::agents::agent_of_cell;
 use reptile_records::lines::{lines, without_line_end};
 use reptile_records::text::printable;
 
-/// The results of some rows, counted.
+/// Counts of row results.
 #[derive(Default)]
 pub struct Tally {
     /// Number of table lines.
@@ -35,21 +35,21 @@ pub struct Tally {
     pub unknown: u64,
     /// Invalid rows.
     pub malformed: u64,
-    /// The differences to show: table line number, from 0, and text. Limited to the number shown.
+    /// The differences to show, at most [`Checker::max_shown`]: line number in these rows, from 0, and text.
     shown: Vec<(u64, Vec<u8>)>,
-    /// The number of all differences.
+    /// Number of differences, shown or not, including malformed rows and unknown hosts.
     pub shown_of: u64,
     /// All rows with their verdicts, if they are printed.
     printed: Vec<u8>,
 }
 
-/// A set, and how to compare the rows with it.
+/// A set, and the options for comparing rows with it.
 pub struct Checker<'s> {
     /// The set.
     pub set: Set<&'s [u8]>,
     /// Its dialect, which knows the names of crawlers.
     pub dialect: &'static Dialect,
-    /// Whether a single robots.txt decides for all hosts.
+    /// Whether one robots.txt decides for all hosts.
     pub one_for_all: bool,
     /// Whether agent names are used unchanged.
     pub exact: ExactAgent,
@@ -152,7 +152,7 @@ impl Checker<'_> {
         Ok(tally)
     }
 
-    /// Returns the tally of a row that is too long to be kept.
+    /// Returns the tally of one overlong row.
     fn long_row(&self) -> Tally {
         let mut tally = Tally::default();
         self.malformed(TOO_LONG, b"", &mut tally);
@@ -160,14 +160,14 @@ impl Checker<'_> {
         tally
     }
 
-    /// Counts a malformed row, and keeps what to show of it.
+    /// Counts a malformed row, and keeps a message with its start.
     fn malformed(&self, fault: &str, line: &[u8], tally: &mut Tally) {
         tally.malformed += 1;
         let start = printable(&line[..line.len().min(MAX_SHOWN_BYTES)]);
         self.note(tally, || format!("malformed row, {fault}: \"{start}\"").into_bytes());
     }
 
-    /// Keeps a text to show, unless there are enough of them.
+    /// Counts a difference, and keeps its text up to the limit.
     fn note(&self, tally: &mut Tally, text: impl FnOnce() -> Vec<u8>) {
         tally.shown_of += 1;
         if tally.shown.len() < self.max_shown {

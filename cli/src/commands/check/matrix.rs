@@ -1,8 +1,7 @@
 //! How often the dialects disagree: every dialect decides the rows of a table, and differences are counted by pair.
 //!
-//! The sets are compiled one after the other and kept in temporary files. Memory: what compiling one of them takes, the
-//! parts of all that decide rows, a chunk of the table, and two words for each host that any two dialects disagree
-//! about, up to [`MAX_HOSTS`].
+//! The sets are compiled sequentially and kept in temporary files. Memory: the compilation of one set, the mapped parts
+//! of all sets that decide rows, a chunk of the table, and two words for each disputed host, up to [`MAX_HOSTS`].
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -39,7 +38,7 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..ALL.len()).flat_map(|first| (first + 1..ALL.len()).map(move |second| (first, second)))
 }
 
-/// The results of some rows, counted.
+/// Counts of row results.
 #[derive(Default)]
 struct Counts {
     /// Number of table lines.
@@ -53,19 +52,19 @@ struct Counts {
     differing: Vec<u64>,
     /// Rows that any two dialects decide differently.
     disputed: u64,
-    /// Hashes of those rows' hosts, and the pairs that differ about any of their rows.
+    /// The disputed rows' hosts, as hashes, and the pairs that differ about any of a host's rows.
     hosts: HashMap<u64, Pairs>,
     /// Whether there are more hosts than are kept.
     more_hosts: bool,
     printed: Vec<u8>,
-    /// The first rows that cannot be decided, numbered from 0, and why.
+    /// The first undecided rows, numbered from 0, and why.
     faults: Vec<(u64, String)>,
 }
 
-/// Maximum number of hosts distinguished, by 64-bit hashes: 40 MB.
+/// Maximum number of disputed hosts counted, as 64-bit hashes: 40 MB.
 const MAX_HOSTS: usize = 1 << 20;
 
-/// The number of rows that cannot be decided and are named; the others are only counted.
+/// Maximum number of undecided rows reported. The others are only counted.
 const MAX_FAULTS: usize = 10;
 
 impl Counts {
@@ -73,7 +72,7 @@ impl Counts {
         Counts { differing: vec![0; PAIRS], ..Counts::default() }
     }
 
-    /// Keeps why the current row cannot be decided, unless enough are kept.
+    /// Keeps the reason why the current row is undecided, up to the limit.
     fn fault(&mut self, why: impl FnOnce() -> String) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push((self.read, why()));
@@ -138,10 +137,7 @@ pub fn run(args: &Args, cases: impl Read, one_for_all: bool) -> crate::error::Re
         note(format!("{}: row {}: {why}", args.cases.display(), row + 1));
     }
     if total.more_hosts {
-        note(format!(
-            "only the first {} hosts that the dialects disagree about are counted",
-            grouped(MAX_HOSTS as u64)
-        ));
+        note(format!("only the first {} disputed hosts are counted", grouped(MAX_HOSTS as u64)));
     }
     let table = table(&total);
     if args.print {

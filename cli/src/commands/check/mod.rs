@@ -28,7 +28,7 @@ use reptile_records::recognise::Wanted;
 /// The host that a single file is compiled for.
 const ANY_HOST: &str = "localhost";
 
-/// Compare verdicts with expected ones
+/// Compare verdicts with expected verdicts
 ///
 /// CASES is a table, its columns separated by tabs:
 ///   host  agent  url  [ALLOW|DISALLOW  [line]]
@@ -50,36 +50,35 @@ const ANY_HOST: &str = "localhost";
   reptile check urls.tsv --robots robots.tar.gz --print > verdicts.tsv
 
 Exit code: 0 all as expected; 1 differences, malformed rows, or hosts without
-robots.txt; 2 the command could not go on, or no row
-expects a verdict."
+robots.txt; 2 the command failed, or no row expects a verdict."
 )]
 pub struct Args {
-    /// The table; unpacked if it is packed; - is standard input
+    /// The table; decompressed if necessary; - is standard input
     cases: PathBuf,
-    /// The robots.txt files: what `reptile compile` takes as INPUT, or one file for all hosts
+    /// The robots.txt files: any INPUT of `reptile compile`, or one file for all hosts
     #[arg(long, value_name = "INPUT")]
     robots: PathBuf,
-    /// The dialect: which reading of the protocol the files are given [default: google]
+    /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
-    /// Count for each pair of dialects the rows that they decide differently, and print the counts as a table in
-    /// Markdown; with --print, the verdict and line of each dialect for each row
+    /// Count the rows that each pair of dialects decides differently, as a Markdown table; with --print, also write
+    /// each dialect's verdict and line for each row
     ///
-    /// Above the diagonal are the numbers of rows, below it those of their hosts. What the rows expect is ignored.
+    /// Rows are counted above the diagonal, and their hosts below it. Expected verdicts are ignored.
     #[arg(long, conflicts_with = "dialect", conflicts_with = "max_differences")]
     all_dialects: bool,
-    /// Take the agents of all rows as they are, also headers and misspelt names: for tests of conformance
+    /// Use the agents in all rows unchanged, even headers and misspelled names: for conformance tests
     #[arg(long)]
     exact_agent: bool,
-    /// How the rules of a group become an automaton; the verdicts are the same [default: factored]
+    /// How a group's rules are compiled to an automaton; verdicts do not depend on it [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     strategy: Option<Strategy>,
-    /// Write host, agent, url, verdict and line of each row to standard output, and differences to standard error
+    /// Write each row's host, agent, url, verdict and line to standard output, and differences to standard error
     ///
-    /// The verdict of a host without robots.txt is UNKNOWN. A malformed row is not written.
+    /// The verdict for a host without a robots.txt is UNKNOWN. Malformed rows are not written.
     #[arg(long)]
     print: bool,
-    /// The greatest number of differences that are shown; all are counted
+    /// Maximum number of differences shown; all are counted
     #[arg(long, value_name = "N", default_value_t = 100)]
     max_differences: usize,
 }
@@ -136,7 +135,7 @@ impl Args {
 /// Returns an error if there is no row.
 fn refuse_nothing(args: &Args, rows: u64) -> Result<()> {
     match rows {
-        0 => Err(Failure::at(&args.cases, "no case in it; expected a row with host, agent and url")),
+        0 => Err(Failure::at(&args.cases, "contains no rows; expected rows with host, agent and url")),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use crate::sets::damaged;
 use reptile_records::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
 use reptile_records::text::url_column;
 
-/// Size of a table block in bytes, processed by one thread at a time.
+/// Approximate size of a table block in bytes. Each block is processed by one thread.
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// Maximum bytes shown from a malformed row or an unknown host.
@@ -28,11 +28,11 @@ pub struct Row<'a> {
     pub agent: &'a [u8],
     /// The URL, or its path.
     pub url: &'a [u8],
-    /// The expected verdict and line, as far as given.
+    /// The expected verdict and line, if given.
     pub expected: Option<(RuleKind, Option<u32>)>,
 }
 
-/// The problem with a row that is too long to keep.
+/// The problem with a row over [`MAX_LINE_BYTES`].
 pub const TOO_LONG: &str = "longer than 1 MiB";
 const _: () = assert!(MAX_LINE_BYTES == 1 << 20 && MAX_URL_BYTES == 64 << 10);
 
@@ -73,14 +73,14 @@ impl<'a> Row<'a> {
         Ok(Some(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) }))
     }
 
-    /// Returns the first three columns for the output, made safe as columns of URLs are.
+    /// Returns the first three columns for the output, escaped like URLs.
     pub fn columns(&self) -> Vec<u8> {
         [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
 }
 
-/// Returns whether a line names the columns: `host`, `agent`, and `url` or `path`, in any letter case, and whatever
-/// follows.
+/// Returns whether a line is a header: it begins with the columns `host`, `agent`, and `url` or `path`, in any letter
+/// case.
 fn is_header(line: &[u8]) -> bool {
     let mut columns = line.split(|&byte| byte == b'\t');
     let mut is_next = |names: &[&str]| {
@@ -89,7 +89,7 @@ fn is_header(line: &[u8]) -> bool {
     is_next(&["host"]) && is_next(&["agent"]) && is_next(&["url", "path"])
 }
 
-/// Returns a verdict in the words of the table.
+/// Returns a rule kind's verdict as the table writes it.
 pub fn word(kind: RuleKind) -> &'static str {
     match kind {
         RuleKind::Allow => "ALLOW",
@@ -97,8 +97,8 @@ pub fn word(kind: RuleKind) -> &'static str {
     }
 }
 
-/// The policy for a host of the table, under the first scheme that has one, or for the origin of a URL; `None` if the
-/// set knows no such host.
+/// Returns the policy for a host, under the first scheme that has one, or for a URL's origin. `None` if the host is not
+/// in the set.
 pub fn policy_of<'s>(
     set: &'s Set<&[u8]>,
     one_for_all: bool,
@@ -119,7 +119,7 @@ pub fn policy_of<'s>(
     Ok(None)
 }
 
-/// Works through the table chunk by chunk, each on all threads, and merges the results in the order of the rows.
+/// Processes the table chunk by chunk, each on all threads, and merges the results in row order.
 ///
 /// # Errors
 /// Returns an error if the table cannot be read, the set is damaged, or merging fails.

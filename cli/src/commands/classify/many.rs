@@ -1,7 +1,7 @@
 //! Several lists: one output file per list in a folder, each with a record of its inputs and options.
 //!
-//! The record is `FILE.made.json`. `--resume` leaves a file whose record says what would be in the record of a new one,
-//! so that a run that was stopped continues with the first unfinished file.
+//! The record is `FILE.made.json`. `--resume` keeps a file if its record equals the record that this run would write,
+//! so a stopped run continues with the first unfinished file.
 
 use std::collections::HashMap;
 use std::fs;
@@ -29,7 +29,8 @@ struct Record {
     options: Vec<String>,
     input: Input,
     file: Identity,
-    /// Whether most rows of the list were invalid, or its last quote unclosed. Every run reports it in the exit code.
+    /// Whether most rows were invalid, or the last quote was unclosed. Later runs that keep the file report it in the
+    /// exit code too.
     most_are_invalid: bool,
 }
 
@@ -38,7 +39,7 @@ struct Record {
 struct Input {
     path: String,
     bytes: u64,
-    /// When it was changed last, in seconds and nanoseconds since 1970.
+    /// The time of the last change, in seconds and nanoseconds since 1970.
     changed: (u64, u32),
 }
 
@@ -46,16 +47,16 @@ impl Input {
     /// Returns a list's current state.
     ///
     /// # Errors
-    /// Returns an error if it is no regular file.
+    /// Returns an error if it is not a regular file.
     fn of(path: &Path) -> Result<Input> {
         if path == Path::new("-") {
             return Err(Failure::new(
-                "standard input has no name for its file in --output-folder; give the lists as files",
+                "--output-folder cannot name a file after standard input; give the lists as files",
             ));
         }
         let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
         if !found.is_file() {
-            return Err(Failure::at(path, "is not a regular file, as --output-folder needs for each list"));
+            return Err(Failure::at(path, "is not a regular file; --output-folder requires one for each list"));
         }
         let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         let changed = (changed.as_secs(), changed.subsec_nanos());
@@ -64,7 +65,7 @@ impl Input {
 }
 
 impl Record {
-    /// Returns the record for a file with these bytes and an earlier list state.
+    /// Returns the record of an output file. `input` is the list's state before it was read.
     fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
             args;
@@ -89,13 +90,13 @@ impl Record {
         }
     }
 
-    /// Returns the differences from another record.
+    /// Returns the first difference from another record, worded to follow "was made".
     fn difference(&self, other: &Record) -> Option<&'static str> {
         [
             (self.made_by != other.made_by, "by another version of reptile"),
             (self.set != other.set, "by another set"),
             (self.options != other.options, "with other options"),
-            (self.input != other.input, "from another input, or one that was changed since"),
+            (self.input != other.input, "from another input, or the input has changed"),
             (self.file != other.file, "with other bytes than it has now"),
         ]
         .into_iter()
@@ -106,15 +107,15 @@ impl Record {
 /// Decides each list, and writes its file.
 ///
 /// # Errors
-/// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or those of a
-/// single list. The files of the lists before it stay.
+/// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or if deciding a
+/// list fails. Files of earlier lists are kept.
 pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     create(folder)?;
     let jobs = jobs(args, folder)?;
     if !(args.resume || args.force) {
         for (_, file) in &jobs {
             if file.exists() {
-                return Err(Failure::at(file, "exists already; --resume keeps what is done, --force replaces it"));
+                return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
             }
         }
     }
@@ -157,16 +158,16 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     Ok(Exit::from_bad(is_bad))
 }
 
-/// Returns the file of the page about all lists.
+/// Opens the file for the page about all lists.
 ///
 /// # Errors
-/// Returns an error if it would replace the set, a list, or the file of a list, or cannot be written.
+/// Returns an error if it would replace the set, a list, or a list's file, or cannot be written.
 fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
     let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
     refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
     for (list, file) in jobs {
         if is_same_place(path, file) || is_same_place(path, &build_record::path_of(file)?) {
-            let message = format!("would be the page and a file of {}", list.display());
+            let message = format!("would be both the --report page and a file for {}", list.display());
             return Err(Failure::at(path, message));
         }
     }
@@ -185,7 +186,7 @@ fn together(all: Option<Decided>, next: Decided) -> Decided {
     }
 }
 
-/// Writes the page about all lists that were decided now, whose file still lacks its name.
+/// Writes the page about all lists decided in this run. The caller still has to publish the file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -199,7 +200,7 @@ fn complete_page(
 ) -> Result<Option<Complete>> {
     let Some(Decided { totals, decider, time, .. }) = all else {
         if page.is_wanted() {
-            note("--report: every list was done before, so that there is nothing to report");
+            note("--report: every list was done before, so there is nothing to report");
         }
         return Ok(None);
     };
@@ -219,10 +220,10 @@ fn create(folder: &Path) -> Result<()> {
     }
 }
 
-/// Each list, and its file.
+/// Returns each list with its output file.
 ///
 /// # Errors
-/// Returns an error if a file or its record would replace the set, a list, or what another list has.
+/// Returns an error if a file or its record would replace the set, a list, or another list's file.
 fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut lists: HashMap<PathBuf, &Path> = HashMap::new();
     let mut jobs = Vec::new();
@@ -231,7 +232,7 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut name = list.file_name().unwrap_or_default().to_owned();
         match args.written.ending() {
             Some(ending) => name.push(ending),
-            // No output is packed so.
+            // Outputs are never compressed this way.
             None if list.extension().is_some_and(|ending| ending == "bz2" || ending == "xz") => {
                 name = list.file_stem().unwrap_or_default().to_owned();
             }
@@ -241,7 +242,7 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
         for path in [file.clone(), build_record::path_of(&file)?] {
             refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
             if let Some(other) = lists.insert(path.clone(), list) {
-                let message = format!("would be the file of {} and of {}", other.display(), list.display());
+                let message = format!("would be the file for both {} and {}", other.display(), list.display());
                 return Err(Failure::at(&path, message));
             }
         }
@@ -250,10 +251,10 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     Ok(jobs)
 }
 
-/// Returns the record of a file, if the file is what would be written now and is to be kept.
+/// Returns an existing file's record, if `--resume` is given and the file is up to date.
 ///
 /// # Errors
-/// Returns an error if it is something else and may not be replaced.
+/// Returns an error if the file is not up to date and may not be replaced.
 fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result<Option<Record>> {
     if !args.resume || !file.exists() {
         return Ok(None);
@@ -266,11 +267,11 @@ fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result
             Some(how) => format!("was made {how}"),
         },
         Ok(None) => "has no record of how it was made".into(),
-        Err(error) => format!("has a record of how it was made that {error}"),
+        Err(error) => format!("has a record of how it was made, which {error}"),
     };
     if args.force {
-        note(format_args!("{}: {how}; it is made again", file.display()));
+        note(format_args!("{}: {how}; replaced", file.display()));
         return Ok(None);
     }
-    Err(Failure::at(file, format!("{how}; --force with --resume makes it again")))
+    Err(Failure::at(file, format!("{how}; --force with --resume replaces it")))
 }

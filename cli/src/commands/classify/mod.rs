@@ -1,4 +1,4 @@
-//! `reptile classify`: a list of URLs in, the same list with columns of verdicts out.
+//! `reptile classify`: reads a list of URLs and writes it with verdict columns.
 //!
 //! The threads and buffers are in [`pipeline`]; `reptile-columns` decides the rows.
 
@@ -41,24 +41,24 @@ use site::SiteOptions;
 use totals::Totals;
 use written::WrittenOptions;
 
-/// Decide each URL of a list or a table
+/// Decide each URL in a list or table
 ///
-/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a column of
-/// URLs; CDXJ; or an access log of nginx or Apache, of which each line is the URL that was
-/// requested: of the virtual host that it names, else of --host, with --scheme (https).
-/// Writes a line for each row, in the same order: the URL as it is given, and a column
-/// for each agent, separated by tabs:
+/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a URL
+/// column; CDXJ; or an nginx or Apache access log. A log line's URL is the requested path
+/// at its virtual host, or else at --host, with the scheme from --scheme (default: https).
+/// Writes a line for each row, in the same order: the URL as given, and a column with the
+/// verdict for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
 ///   disallow  the rules disallow it
 ///   unknown   the set has no robots.txt for the URL's origin
 ///   invalid   the row has no http, https or ftp URL, or is too long
-/// With --agent-column a row that names no crawler is unknown too.
+/// With --agent-column, rows that name no crawler are unknown too.
 ///
-/// Lines end at LF; one CR before it is removed. Tabs and other characters that a
-/// terminal interprets are written as %XX. White space around a URL is ignored. A table
-/// row that cannot be read is invalid, counted and named; so is an unclosed CSV quote,
-/// which swallows the rest of URLS. Memory does not depend on the length of URLS or of a
-/// line.
+/// Lines end at LF; one CR before it is removed. Tabs and other characters that control a
+/// terminal are written as %XX. White space around a URL is ignored. Unreadable table rows
+/// are invalid, and are counted and reported. So is a row with an unclosed CSV quote, which
+/// extends to the end of URLS. Memory use does not depend on the size of URLS or the length
+/// of a line.
 #[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -73,121 +73,122 @@ use written::WrittenOptions;
   reptile classify web.reptile day-*.gz --agent MyBot --output-folder out --resume
   reptile classify robots/ urls.txt --agent MyBot --explain
 
-TOKEN is a product token, such as Googlebot, in any letter case. Where a robots.txt
-does not name it, its rules for * apply. Dialects that know crawlers also look up
-the other names that a crawler obeys: for Googlebot-Image the group Googlebot-Image,
-else Googlebot, else *. A chain says the same under any dialect:
-\"Googlebot-Image>Googlebot>*\"; without the * at its end the rules for * do not
-apply. @ai-training and @search are groups of crawlers, a column each.
+TOKEN is a product token, such as Googlebot, in any letter case. If a robots.txt does
+not name it, the rules for * apply. Dialects with known crawlers also look up a
+crawler's other names: for Googlebot-Image the group Googlebot-Image, else Googlebot,
+else *. A chain has the same effect in any dialect: \"Googlebot-Image>Googlebot>*\".
+Without the final *, the rules for * do not apply. @ai-training and @search are groups
+of crawlers, with a column for each crawler.
 
-Exit code: 0 done, whatever the verdicts; 1 most rows are invalid, a quote of CSV is
-not closed, or SET was compiled from an input and some of its files were bad; 2 the command could not go
-on, and no file is left by -o."
+Exit code: 0 done, regardless of the verdicts; 1 most rows are invalid, a CSV quote is
+unclosed, or SET was compiled from an input with bad files; 2 the command failed, and
+-o left no file."
 )]
 pub struct Args {
-    /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
+    /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
-    /// The list or the table of URLs; unpacked if it is packed; - is standard input; several need --output-folder
+    /// The list or table of URLs; decompressed if necessary; - is standard input; several require --output-folder
     #[arg(value_name = "URLS", default_value = "-", hide_default_value = true)]
     lists: Vec<PathBuf>,
-    /// The list that is being decided.
+    /// The current list.
     #[arg(skip)]
     urls: PathBuf,
-    /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a column each
+    /// A crawler: a product token, a chain, or a group of crawlers; can be repeated, with a column for each
     #[arg(short, long = "agent", value_name = "TOKEN", required_unless_present = "agent_column")]
     agents: Vec<String>,
-    /// The column of crawlers: each URL is decided for the crawler that its own row names
+    /// The crawler column: each URL is decided for the crawler in its row
     ///
-    /// A product token in each row, or a whole User-Agent header, as access logs have it in the column user_agent. A header
-    /// names a known crawler if that is a product in it, or else its first product with a version, if that is no browser's
-    /// and calls itself a bot, crawler or spider or is named by a robots.txt of SET. A row that names no crawler is unknown,
-    /// with the reason \"no crawler\"; so is one whose cell has more than 4,096 bytes.
+    /// Each row has a product token, or a whole User-Agent header such as the column user_agent of an access log. A
+    /// header names a known crawler if one of its products is that crawler. Otherwise it names its first product with a
+    /// version, if that is not a browser's and calls itself a bot, crawler or spider, or is named by a robots.txt in
+    /// SET. Rows that name no crawler are unknown, with the reason "no crawler". So are rows whose cell has more than
+    /// 4,096 bytes.
     #[arg(long, value_name = "COLUMN", conflicts_with = "agents")]
     agent_column: Option<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// The column of URLs: its name in the first row, or its number from 1 on; in JSON Lines the field [default: url]
+    /// The URL column: its name in the first row, its number from 1, or a JSON Lines field [default: url]
     ///
-    /// A field within another one is named with a dot (request.url) or as a JSON pointer (/request/url). Without this
-    /// option the column is found if one is called url or uri, or if the first row has one URL.
+    /// Nested fields are named with a dot (request.url) or as a JSON pointer (/request/url). By default, the column is
+    /// found if it is called url or uri, or if the first row has exactly one URL.
     #[arg(long, value_name = "COLUMN")]
     url_column: Option<String>,
-    /// Take the URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
+    /// Read URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
     ///
-    /// As Common Crawl's index has them. They are also taken if the file has no other column of URLs.
+    /// Common Crawl's index has these columns. They are also used if the file has no other URL column.
     #[arg(long, conflicts_with = "url_column")]
     split_columns: bool,
-    /// Take url_port and url_query as empty in every row if a Parquet file with split URLs does not have them [default: an error]
+    /// Treat url_port and url_query as empty if a Parquet file with split URLs lacks them [default: an error]
     ///
-    /// Without its query a URL is another one, and may get another verdict.
+    /// Without its query, a URL is a different one, and may get a different verdict.
     #[arg(long, value_name = "AS", value_parser = ["empty"], conflicts_with = "url_column")]
     missing_columns: Option<String>,
-    /// The column of times: each URL is decided by the rules that were in force at its own time
+    /// The time column: each URL is decided by the rules that were active at its row's time
     ///
-    /// Requires a SET that was compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
-    /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), dates of web archives (4 to 14 digits), seconds since 1970 (10
-    /// digits; also 13, 16 or 19 for smaller units), or access log times. --timezone is the zone of times without one.
-    /// The column is called time in an access log and timestamp in CDXJ. A row without a time is invalid. Before the
-    /// first capture of its origin a URL is unknown.
+    /// Requires a SET compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
+    /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), web archive dates (4 to 14 digits), seconds since 1970 (10
+    /// digits; also 13, 16 or 19 for smaller units), or access log times. --timezone applies to times without a zone.
+    /// The column is called time in an access log and timestamp in CDXJ. Rows without a time are invalid. Before
+    /// its origin's first capture, a URL is unknown.
     #[arg(long, value_name = "COLUMN", conflicts_with = "at")]
     at_column: Option<String>,
-    /// The format of URLS [default: recognised by the first line and the end of the name]
+    /// The format of URLS [default: detected from the first line and the file extension]
     #[arg(long, value_name = "FORMAT", value_parser = table_formats())]
     input_format: Option<Format>,
-    /// The delimiter of CSV: comma, semicolon, tab, pipe or one character [default: recognised]
+    /// The delimiter of CSV: comma, semicolon, tab, pipe or one character [default: detected]
     ///
-    /// The first four are recognised by the first row, which must have the selected columns or a single URL.
+    /// The first four are detected from the first row, which must have the selected columns or exactly one URL.
     #[arg(long, value_name = "CHARACTER", value_parser = Delimiter::of_name)]
     delimiter: Option<Delimiter>,
-    /// Which origins decide a URL [default: origin]
+    /// The origins that may decide a URL [default: origin]
     ///
-    /// A robots.txt governs its own origin only (RFC 9309), and a URL of another one is unknown. With more than that, what
-    /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
-    /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
-    /// robots.txt it was.
+    /// A robots.txt applies only to its own origin (RFC 9309), so URLs of other origins are unknown. With a wider
+    /// scope, the nearest robots.txt is used for an origin without one in SET: first the same host's, then that of the
+    /// host with or without www., then the registered domain's, each with the URL's own choice of http or https first.
+    /// The reason column names the origin.
     #[arg(long, value_name = "SCOPE", value_parser = scopes(), default_value = "origin", hide_default_value = true)]
     scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
-    /// Write to this file instead of standard output; it appears under its name only when it is whole
+    /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
-    /// A name that ends in .tsv, .csv, .jsonl or .parquet chooses the format, and .gz or .zst after it the compression.
+    /// The extension .tsv, .csv, .jsonl or .parquet selects the format, and .gz or .zst after it selects compression.
     #[arg(short, long, value_name = "OUT", group = "files")]
     output: Option<PathBuf>,
-    /// Replace the output file if there is one
+    /// Replace the output file if it exists
     #[arg(long, requires = "files")]
     force: bool,
-    /// Write one file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
+    /// Write a file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
     ///
-    /// With --add-columns and --only the name stays as it is. Each file appears when it is whole, with a record beside it of the
-    /// set, the options and the input (FILE.made.json), by which --resume knows it again.
+    /// With --add-columns and --only, the name does not change. Each file appears when it is complete, together with a
+    /// record of the set, the options and the input (FILE.made.json), which --resume reads.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
-    /// Keep the files of --output-folder that were already made with the same set, options and input
+    /// Keep files in --output-folder that were already made from the same set, options and input
     #[arg(long, requires = "output_folder")]
     resume: bool,
-    /// Write the rows that are invalid to this file, as they are, after their line numbers and what is wrong with them
+    /// Write invalid rows to this file: the line number, the problem, and the unchanged row
     ///
-    /// Tabs stand between the three. The file appears under its name only when the command has succeeded.
+    /// The three are separated by tabs. The file gets its name only if the command succeeds.
     #[arg(long, value_name = "FILE", group = "files")]
     rejects: Option<PathBuf>,
-    /// Write a page for people: the verdicts, and the origins and rules that disallow the most URLs
+    /// Write an HTML report: the verdicts, and the origins and rules that disallow the most URLs
     ///
-    /// One HTML file that needs no network. Counting origins and rules takes about as long again. With --agent-column rules and
-    /// unknown origins are not counted. With --output-folder it is about all lists that this run decides.
+    /// The page needs no network. Counting origins and rules takes about as long again. With --agent-column, rules and
+    /// unknown origins are not counted. With --output-folder, the page covers all lists decided in this run.
     #[arg(long, value_name = "FILE.html", group = "files")]
     report: Option<PathBuf>,
     /// Do not check every byte of the set first
     ///
-    /// The check reads the whole set. Without it a damaged set may be noticed late, or give wrong verdicts.
+    /// The check reads the whole set. Without it, a damaged set may be detected late, or give wrong verdicts.
     #[arg(long)]
     no_verify: bool,
     /// Copy the set into memory with large pages first
     ///
-    /// May help with millions of URLs in no order and a set of hundreds of megabytes, where the system maps files in pages
-    /// of 4 KB. The copy takes as much memory as the set, and other processes do not share it. Without effect where the
-    /// system has no large pages.
+    /// May help with millions of unsorted URLs and a set of hundreds of megabytes, on systems that map files in 4 KB
+    /// pages. The copy takes as much memory as the set, and is not shared with other processes. It has no effect on
+    /// systems without large pages.
     #[arg(long)]
     large_pages: bool,
     #[command(flatten)]
@@ -206,9 +207,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return many::run(args, folder);
     }
     let [list] = &args.lists[..] else {
-        return Err(Failure::new(
-            "there are several lists of URLs; --output-folder DIR writes a file for each of them",
-        ));
+        return Err(Failure::new("several URL lists require --output-folder DIR, which gets a file for each list"));
     };
     refuse_swapped("classify", &args.set, list.to_str())?;
     let written = args.written.for_output(args.output.as_deref())?;
@@ -255,9 +254,9 @@ struct Asked {
     set: Set,
     /// The set's entry in the output record, if a record is wanted.
     identity: Option<Identity>,
-    /// Whether the set was compiled from an input, some files of which were bad.
+    /// Whether the set was compiled from an input with bad files.
     any_bad: bool,
-    /// The crawlers, if rows do not name theirs.
+    /// The crawlers, unless rows name them.
     named: Option<Agents>,
     times: Times,
     site: std::result::Result<Site, String>,
@@ -266,10 +265,10 @@ struct Asked {
 
 impl Asked {
     fn open(args: &Args) -> Result<Asked> {
-        // An input that is compiled for this is compiled by time; a set file is so or not.
+        // An input can be compiled with times as needed; a set file either has them or not.
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
-        // A set by time keeps the rules of every time, while an input is compiled for the given time.
+        // A set with times keeps the rules of every time, while an input is compiled for the given time.
         let at = if is_set { options.at()? } else { None };
         options.at.take_if(|_| is_set);
         let times = match (&args.at_column, at) {
@@ -290,12 +289,9 @@ impl Asked {
             set.verify().map_err(|error| Failure::at(&args.set, error))?;
         }
         if times != Times::None && !set.has_times() {
-            let what = "what was in force when, which";
             let message = match times {
-                Times::At(_) => {
-                    format!("is a compiled set without {what} --at asks for; compile it again with --by-time")
-                }
-                _ => format!("does not keep {what} --at-column asks for; compile it again with --by-time"),
+                Times::At(_) => "is a compiled set without times, which --at requires; compile it again with --by-time",
+                _ => "has no times, which --at-column requires; compile it again with --by-time",
             };
             return Err(Failure::at(&args.set, message));
         }
@@ -303,15 +299,15 @@ impl Asked {
             note_without_times(&args.set, set.time(), "--at-column or --at");
         }
         if args.written.has(Column::Line) && !set.has_line_numbers() {
-            note(format_args!("{}: no line numbers in it; every line is 0", args.set.display()));
+            note(format_args!("{}: has no line numbers; every line is 0", args.set.display()));
         }
         let named = args.agent_column.is_none().then(|| agents(&set, &args.set, &args.agents, args.exact));
         Ok(Asked { named: named.transpose()?, set, identity, any_bad, times, site, site_options })
     }
 }
 
-/// Decides a list, and gives the output its name, with the file that `beside` makes when the output is complete and it
-/// is known whether most rows are invalid.
+/// Decides a list and publishes the output, with an additional file from `beside`. `beside` gets the complete output,
+/// and whether most rows are invalid or a quote is unclosed.
 fn decide(
     args: &Args,
     files: Files,
@@ -369,7 +365,7 @@ fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
     if !args.written.is_parquet() {
         return Sink::new(output, None);
     }
-    // The columns do not depend on the format of the input, to which nothing can be added here.
+    // A Parquet output keeps no input rows, so its columns do not depend on the input format.
     let crawlers = crawlers(named);
     let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
     Sink::new(output, Some(columns_of(&layout, &crawlers)))
@@ -383,7 +379,7 @@ fn crawlers(named: Option<&Agents>) -> Crawlers {
     }
 }
 
-/// Refuses to write a file that is read, or two outputs to one file.
+/// Rejects an output that is an input, and two outputs with one name.
 fn refuse_same_files(args: &Args) -> Result<()> {
     let outputs = [("the output", &args.output), ("--rejects", &args.rejects), ("--report", &args.report)];
     let outputs: Vec<(&str, &PathBuf)> =
@@ -405,8 +401,8 @@ fn wanted(args: &Args) -> Vec<Wanted> {
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Progress through the list, unless the output goes to the same terminal. The unpacked length of a packed list is not
-/// known; the columns of a Parquet file are packed too.
+/// Returns the progress display for a list, hidden if the output goes to the same terminal. A compressed list's length
+/// is unknown; the columns of a Parquet file are compressed too.
 fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();

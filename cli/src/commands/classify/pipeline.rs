@@ -1,5 +1,5 @@
-//! One thread that reads, all threads that decide, one thread that writes, each a chunk ahead of the next; the threads
-//! that decide share two chunks.
+//! One thread reads, all threads decide, and one thread writes, each a chunk ahead of the next. The deciding threads
+//! share two chunks.
 //!
 //! Buffers are reused, so memory does not depend on list length.
 
@@ -27,20 +27,20 @@ use reptile_records::tables::Table;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::{Part, Source};
 
-/// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
+/// Maximum number of chunks waiting to be decided, and of chunks waiting to be written.
 const AHEAD: usize = 1;
 
-/// The number of chunks that are decided at the same time: while some threads work on the last blocks of one, the
-/// others begin the next.
+/// Maximum number of chunks decided at the same time: while some threads work on the last blocks of one, the others
+/// begin the next.
 const AT_ONCE: usize = 2;
 
 /// The threads that read and write, and the channels to and from them.
 pub struct Pipeline {
     /// Receives the format and the columns once the first row has been read, or the error if it cannot be.
     table: Receiver<Result<Table>>,
-    /// Receives the chunks, and `None` at the end: without it the thread that reads has failed.
+    /// Receives the chunks, and `None` at the end. If the channel closes earlier, the reading thread has failed.
     chunks: Receiver<io::Result<Option<Part>>>,
-    /// The number of chunks that are read and not yet decided.
+    /// Number of chunks read and not yet decided.
     waiting: Arc<AtomicUsize>,
     used_buffers: Sender<Vec<u8>>,
     answers: mpsc::SyncSender<Vec<Answers>>,
@@ -60,7 +60,7 @@ impl Pipeline {
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
         let (used_buffers, free_buffers) = mpsc::channel();
-        // Nobody joins the reader: after a failure it may hang in a read that never returns.
+        // The reader is never joined: after a failure it may hang in a read that never returns.
         let reader_waiting = Arc::clone(&waiting);
         let failed = |error| Failure::new(format!("the threads cannot be started: {error}"));
         let reader = move || match source.open_rows(&opening) {
@@ -82,17 +82,17 @@ impl Pipeline {
         Ok(Pipeline { table, chunks, waiting, used_buffers, answers, used_answers, writer, is_terminal })
     }
 
-    /// Returns the format and the columns of the table. Called once, and first.
+    /// Returns the table's format and columns. Called once, before [`Pipeline::decide`].
     ///
     /// # Errors
     /// Returns an error if the table cannot be read, or does not have the wanted columns.
     pub fn table(&self) -> Result<Table> {
-        let stopped = || Failure::new("the thread that reads has stopped; this is a fault of reptile");
+        let stopped = || Failure::new("internal error: the reading thread has stopped; please report it");
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and completes the output, which begins with `header`, and the file of invalid rows. Their
-    /// files still lack their names.
+    /// Decides every row, and completes the output, which begins with `header`, and the `--rejects` file. The caller
+    /// still has to publish both.
     ///
     /// # Errors
     /// Returns an error if the table cannot be read, the set is damaged, or an output cannot be written.
@@ -106,7 +106,7 @@ impl Pipeline {
     ) -> Result<(Totals, Vec<Complete>)> {
         let progress = progress(args, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
-        // If the writer is gone, the next send fails too.
+        // If the writer has stopped, the next send fails too.
         let _ = self.answers.send(vec![Answers::of_header(header)]);
         let table = Arc::clone(&totals.table);
         let mut state = State { totals: &mut totals, rejects: &mut rejects, args, progress: &progress };
@@ -116,8 +116,8 @@ impl Pipeline {
         let written = self
             .writer
             .join()
-            .unwrap_or_else(|_| Err(Failure::new("the thread that writes has failed; this is a fault of reptile")));
-        // Deciding stops when writing fails, and then the error of the writer is the cause.
+            .unwrap_or_else(|_| Err(Failure::new("internal error: the writing thread has failed; please report it")));
+        // If writing fails, deciding stops too, and the writer's error is the cause.
         let sink = written?;
         match result {
             Ok(()) => {
@@ -128,10 +128,14 @@ impl Pipeline {
             Err(Stop::Damaged(error)) => Err(Failure::at(&args.set, error)),
             Err(Stop::Unreadable(error)) => Err(Failure::at(&args.urls, format!("cannot be read: {error}"))),
             Err(Stop::WriterGone) => {
-                Err(Failure::new("the thread that writes has stopped; this is a fault of reptile"))
+                Err(Failure::new("internal error: the writing thread has stopped; please report it"))
             }
-            Err(Stop::ReaderGone) => Err(Failure::new("the thread that reads has failed; this is a fault of reptile")),
-            Err(Stop::DeciderGone) => Err(Failure::new("a thread that decides has failed; this is a fault of reptile")),
+            Err(Stop::ReaderGone) => {
+                Err(Failure::new("internal error: the reading thread has failed; please report it"))
+            }
+            Err(Stop::DeciderGone) => {
+                Err(Failure::new("internal error: a deciding thread has failed; please report it"))
+            }
         }
     }
 
@@ -188,8 +192,8 @@ impl Pipeline {
         }
     }
 
-    /// Counts the answers to a chunk and hands them to the thread that writes, and the chunk's memory to the one that
-    /// reads.
+    /// Counts a chunk's answers and passes them to the writing thread. Returns the chunk's buffer to the reading
+    /// thread.
     fn hand_over(&self, part: Part, answers: Vec<Answers>, state: &mut State<'_>) -> std::result::Result<(), Stop> {
         let State { totals, rejects, args, progress } = state;
         for answers in &answers {
@@ -204,7 +208,7 @@ impl Pipeline {
             if let Some(row) = chunk.unclosed {
                 totals.name_unclosed(row, &args.urls);
             }
-            // The reader may have ended already, and needs no buffer then.
+            // A reader that has ended needs no buffer.
             let _ = self.used_buffers.send(chunk.buffer);
         }
         self.answers.send(answers).map_err(|_| Stop::WriterGone)
@@ -223,8 +227,7 @@ struct State<'a> {
 enum Begun {
     /// Receives its answers.
     Rows(Receiver<Decided>),
-    /// A part of a line that is too long, which there is nothing to decide about, and the memory of the chunk and for
-    /// the answers.
+    /// A part of an overlong line, which is not decided, with the chunk's buffer and the buffers for answers.
     LongLine(LongText, Chunk, Vec<Answers>),
 }
 
@@ -235,7 +238,7 @@ struct Decided {
     result: std::result::Result<(), reptile::Error>,
 }
 
-/// Decides a chunk on all threads, and says where its answers come out.
+/// Starts to decide a chunk on all threads. Returns the channel for its answers.
 fn begin<'s>(
     scope: &Scope<'s>,
     decider: &'s TableDecider,
@@ -250,7 +253,7 @@ fn begin<'s>(
         let work = blocks.par_iter().zip(answers.par_iter_mut());
         let result = work.try_for_each(|(&block, answers)| decider.decide(table, block, answers));
         drop(blocks);
-        // Nobody waits for it if deciding was stopped.
+        // The receiver is dropped if deciding was stopped.
         let _ = sender.send(Decided { part, answers, result });
     });
     decided
@@ -275,7 +278,7 @@ struct LongLines {
     is_first: bool,
 }
 
-/// A part of a line that is too long.
+/// A part of an overlong line.
 struct LongText {
     text: Vec<u8>,
     line_ends: u64,
@@ -330,7 +333,7 @@ fn read(
     }
 }
 
-/// Writes answers in order, and releases their buffers.
+/// Writes answers in order, and returns their buffers for reuse.
 fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Sink> {
     for answers in answers {
         answers.iter().try_for_each(|block| sink.write(&block.rows))?;

@@ -8,7 +8,7 @@ use crate::outputs::file::{Complete, Output};
 use reptile_columns::{LongPart, Rejected};
 use reptile_records::tables::{Fault, Table};
 
-/// The file, if it is asked for.
+/// The file, if requested.
 pub struct Rejects {
     output: Option<Output>,
 }
@@ -47,7 +47,7 @@ impl Rejects {
         output.write_all(&text).map_err(|error| output.failure(&error))
     }
 
-    /// Writes a part of a row that is too long.
+    /// Writes a part of an overlong row.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -64,7 +64,7 @@ impl Rejects {
         output.write_all(&text).map_err(|error| output.failure(&error))
     }
 
-    /// Completes the file, which still lacks its name.
+    /// Completes the file. The caller still has to publish it.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.

@@ -1,7 +1,7 @@
-//! The page of `--report`: what was decided, for a person, in one file that needs nothing else.
+//! The `--report` page: the verdicts as a self-contained HTML file.
 //!
-//! It shows the same figures as the summary and the verdicts. No script, no network; legible on a phone and in the
-//! dark.
+//! It shows the same figures as the summary. It needs no scripts and no network, and is legible on a phone and in dark
+//! mode.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -18,7 +18,7 @@ use crate::outputs::summary::{grouped, rate, seconds};
 use reptile_columns::{TableDecider, Top};
 use reptile_records::text::printable;
 
-/// The origins or rules in a table.
+/// Maximum number of origins or rules in a table.
 const SHOWN: usize = 20;
 
 /// The style sheet. Verdict colors also differ in lightness, for color-blind readers.
@@ -42,7 +42,7 @@ th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid var(--line);ve
 
 const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
-/// The file of the page, if it is asked for.
+/// The page's file, if requested.
 pub struct Report {
     output: Option<Output>,
     /// Whether there is a page, here or after all lists.
@@ -51,9 +51,9 @@ pub struct Report {
 
 /// The subject of a page.
 pub struct Subject<'a> {
-    /// The list, or the folder of the verdicts on several.
+    /// The list, or the output folder for several lists.
     pub name: &'a Path,
-    /// The input description.
+    /// A description of the input, worded to follow the number of rows.
     pub urls: String,
     /// The path of the set.
     pub set_path: &'a Path,
@@ -70,17 +70,17 @@ impl Report {
         Ok(Report { output: Output::create_beside("--report", path, force)?, is_wanted: path.is_some() })
     }
 
-    /// Returns a report without a page for a single list, whose counts may go to the run's page.
+    /// Returns a report that writes no page. `is_wanted` says whether the run's page needs the counts.
     pub fn of_run(is_wanted: bool) -> Report {
         Report { output: None, is_wanted }
     }
 
-    /// Returns whether there is a page.
+    /// Returns whether there is a page, for this list or for the run.
     pub fn is_wanted(&self) -> bool {
         self.is_wanted
     }
 
-    /// Writes the page, whose file still lacks its name.
+    /// Writes the page. The caller still has to publish the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -166,11 +166,11 @@ fn push_counts(Counts { label, name, counts }: &Counts, page: &mut String) {
     page.push_str("</table></div>\n");
 }
 
-/// A table of what occurs most often.
+/// Appends a table of the most frequent origins or rules.
 fn push_top(title: &str, what: &str, top: &Top, class: &str, page: &mut String) {
     let first = top.first(SHOWN);
     let Some(&(_, most)) = first.first() else { return };
-    // A URL may be disallowed for several crawlers, each by a rule of its own.
+    // A URL may be disallowed for several crawlers, by different rules.
     let unit = if what == "Origin" { "URLs" } else { "Verdicts" };
     push(
         page,
@@ -194,7 +194,7 @@ fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = page.write_fmt(text);
 }
 
-/// Returns text for HTML.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     encode_quoted_attribute(text).into_owned()
 }

@@ -1,5 +1,5 @@
-//! The options `--host` and `--scheme` of `reptile classify`: of an access log they say what its requests were for, of
-//! a SET that is a single robots.txt what that is for. One site's robots.txt and log have both in common.
+//! The `--host` and `--scheme` options of `reptile classify`. They give the origin of an access log's requests, and of
+//! a SET that is a single robots.txt. For one site's log and robots.txt, both are the same.
 
 use std::path::Path;
 
@@ -8,16 +8,15 @@ use crate::options::CompileOptions;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::{Format, Table};
 
-/// The options, as far as they are for the log alone.
+/// The options that apply only to the log.
 pub struct SiteOptions {
-    /// Whether an option was given that only a log can have.
+    /// Whether an option that needs a log was given.
     is_for_a_log: bool,
 }
 
 impl SiteOptions {
-    /// Takes the options out of those of compiling as far as they mean nothing to the set: a set file has both said
-    /// already, and the files of a folder say their hosts. Also returns what they say of the requests in a log, or why
-    /// they cannot.
+    /// Removes the options from the compile options if they do not apply to the set: a set file needs neither, and a
+    /// folder's files give their own hosts. Also returns the site of a log's requests, or why the options are invalid.
     pub fn take(
         options: &mut CompileOptions,
         set: &Path,
@@ -29,10 +28,10 @@ impl SiteOptions {
         (site, SiteOptions { is_for_a_log: host.is_some() || !schemes.is_empty() })
     }
 
-    /// Checks that there is a log if there are options for one.
+    /// Checks that the table is a log if an option needs one.
     ///
     /// # Errors
-    /// Returns an error if the table at `path` is something else.
+    /// Returns an error if the table at `path` is not a log.
     pub fn check(&self, table: &Table, path: &Path) -> Result<()> {
         if !self.is_for_a_log || table.format == Format::Log {
             return Ok(());

@@ -14,16 +14,16 @@ use reptile_records::tables::csv::UnclosedRow;
 use reptile_records::tables::{Fault, Format, Table, hint};
 use reptile_records::text::printable;
 
-/// Bytes of the first rows that are kept, to say what they look like if most rows are invalid.
+/// Maximum size in bytes of the kept first rows. They show the likely format if most rows are invalid.
 const SAMPLE_BYTES: usize = 4096;
 
 /// Maximum number of named crawlers counted separately. Other crawlers are counted together.
 pub const MAX_COUNTED_CRAWLERS: usize = 1000;
 
-/// Maximum number of crawlers shown, by row count.
+/// Maximum number of crawlers shown: those with the most rows.
 const SHOWN_CRAWLERS: usize = 10;
 
-/// How often each verdict was given for a crawler, or for several.
+/// Verdict counts for a crawler, or for several together.
 pub struct Counts {
     /// The label before the name.
     pub label: &'static str,
@@ -33,31 +33,33 @@ pub struct Counts {
     pub counts: [u64; 4],
 }
 
-/// The verdicts of the whole list or table, counted.
+/// Counts for the whole list or table.
 pub struct Totals {
     /// The format and the columns.
     pub table: Arc<Table>,
-    /// The number of rows.
+    /// Number of rows.
     pub lines: u64,
     tally: Tally,
     stood_in: u64,
-    /// The line ends before the next row.
+    /// Number of line ends before the next row.
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
     named_faults: usize,
     /// Whether the last row has an unclosed quote.
     is_unclosed: bool,
     sample: Vec<u8>,
-    /// The verdicts for crawlers named in rows, and for crawlers over the limit.
+    /// Verdict counts by crawler, if rows name crawlers. At most [`MAX_COUNTED_CRAWLERS`].
     crawlers: HashMap<Arc<str>, [u64; 4]>,
+    /// Verdict counts for all crawlers over the limit.
     other_crawlers: [u64; 4],
+    /// Number of rows that name no crawler.
     nobody: u64,
-    /// The origins and rules that occur most often, if they are asked for.
+    /// The most frequent origins and rules, if requested.
     pub tops: Tops,
 }
 
 impl Totals {
-    /// Counts nothing yet.
+    /// Returns zero counts for a table.
     pub fn new(table: Table) -> Totals {
         let line_ends = table.header.iter().filter(|&&byte| byte == b'\n').count() as u64;
         Totals {
@@ -77,7 +79,7 @@ impl Totals {
         }
     }
 
-    /// Returns the line ends before the next row.
+    /// Returns the number of line ends before the next row.
     pub fn line_ends(&self) -> u64 {
         self.line_ends
     }
@@ -116,7 +118,7 @@ impl Totals {
         self.is_unclosed = true;
         let quote_line = self.line_ends - row.line_ends + 1;
         note(format_args!(
-            "{}:{quote_line}: a quote that is not closed, in row {}: {} bytes up to the end of the input are not read as rows",
+            "{}:{quote_line}: unclosed quote in row {}: {} bytes up to the end of the input are not read as rows",
             path.display(),
             grouped(self.lines),
             grouped(row.bytes)
@@ -147,8 +149,8 @@ impl Totals {
         }
     }
 
-    /// Prints the figures, and names the agents that no robots.txt names. Returns [`Totals::is_bad`], and prints its
-    /// reasons too.
+    /// Prints the figures, and notes about agents that no robots.txt names and about invalid rows. Returns
+    /// [`Totals::is_bad`].
     pub fn report(&self, path: &Path, decider: &TableDecider, time: Duration) -> bool {
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
@@ -172,24 +174,24 @@ impl Totals {
         let decider = decider.decider();
         for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
             let applies = match (agent.honors_default_group(), agent.tokens().len()) {
-                (true, _) => "is named by no robots.txt of this set; the rules for * apply",
+                (true, _) => "is not named by any robots.txt in this set; the rules for * apply",
                 (false, 0) => "obeys no robots.txt, as its operator says",
-                (false, _) => "is named by no robots.txt of this set, and does not obey the rules for *",
+                (false, _) => "is not named by any robots.txt in this set, and does not obey the rules for *",
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
         if let Some(Misspelt { rows, names }) = decider.misspelt() {
-            summary.count("  rows that name a crawler almost", rows);
+            summary.count("  rows with a misspelled crawler", rows);
             let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
             let (path, rows) = (path.display(), grouped(rows));
             let names = names.collect::<Vec<_>>().join(", ");
             note(format_args!(
-                "{path}: {rows} rows name crawlers that no robots.txt names and that are nearly known ones: {names}; \
-                 --exact-agent takes them as they are"
+                "{path}: {rows} rows name crawlers that no robots.txt names and that resemble known ones: {names}; \
+                 --exact-agent uses them unchanged"
             ));
         }
         if self.lines == 0 {
-            note(format_args!("{}: no row in it", path.display()));
+            note(format_args!("{}: contains no rows", path.display()));
         }
         self.warn_of_invalid(path);
         summary.print();
@@ -202,12 +204,12 @@ impl Totals {
         counted.map(|(fault, count)| (fault.describe(&self.table), count))
     }
 
-    /// Returns the rows decided by an origin other than the URL's own.
+    /// Returns the number of rows decided by an origin other than the URL's own.
     pub fn stood_in(&self) -> u64 {
         self.stood_in
     }
 
-    /// Returns the rows that are neither allowed nor disallowed, and how they are treated.
+    /// Returns each verdict replaced by `--unknown` or `--invalid`, its replacement, and the number of rows.
     pub fn taken(&self, decider: &TableDecider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
         // They are the same for all agents.
         let counts = self.tally.first().copied().unwrap_or_default();
@@ -217,8 +219,8 @@ impl Totals {
         taken.into_iter().filter(|(verdict, taken, _)| verdict != taken)
     }
 
-    /// How often each verdict was given: for each crawler, or, if rows name theirs, for all of them together and then
-    /// for those with the most rows.
+    /// Returns the verdict counts of each crawler. If rows name crawlers, returns the counts of all crawlers together,
+    /// and then of those with the most rows.
     pub fn verdicts(&self, decider: &TableDecider) -> Vec<Counts> {
         let (is_by_row, agents): (_, &Agents) = (decider.decider().is_by_row(), decider.decider().agents());
         let tally = |at: usize| self.tally.get(at).copied().unwrap_or_default();
@@ -266,7 +268,7 @@ impl Totals {
         self.invalid() * 2 > self.lines
     }
 
-    /// Says so if most rows are invalid, and what they look like.
+    /// Prints a note if most rows are invalid, with their likely format.
     fn warn_of_invalid(&self, path: &Path) {
         if !self.most_are_invalid() {
             return;
@@ -284,7 +286,7 @@ fn add(total: &mut [u64; 4], counts: &[u64; 4]) {
     total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
 }
 
-/// How often each verdict was given.
+/// Returns verdict counts in words.
 fn verdict_counts(counts: &[u64; 4]) -> String {
     let verdicts = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
     verdicts.map(|verdict| format!("{verdict} {}", grouped(counts[verdict as usize]))).join(", ")

@@ -11,17 +11,16 @@ use crate::outputs::endings::{chosen_format, format_of};
 use reptile_columns::{Column, Crawlers, Decider, Format, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
 
-/// What is written, as given.
+/// The output options, as given.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WrittenOptions {
-    /// The columns, with commas between them [default: url,verdict]
+    /// The columns, separated by commas [default: url,verdict]
     ///
     /// Columns are written in the given order: url, mask, refused and capture_time once, all others once per agent,
     /// called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
-    /// agent. No column may be given twice. Without url the output is much shorter. The bits of mask are in the order
-    /// in which the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is
-    /// unknown or invalid, mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is
-    /// that word.
+    /// agent. No column may be given twice. Without url, the output is much shorter. The bits of mask have the order of
+    /// the agents in the summary; a Parquet file has the names in its metadata. If the verdict is unknown or invalid,
+    /// mask is empty or null. So is refused in JSON Lines and Parquet; in TSV and CSV, it is the verdict's name.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), conflicts_with_all = ["explain", "reason", "only"])]
     columns: Vec<Column>,
     /// The same as --columns url,verdict,line,rule
@@ -30,55 +29,56 @@ pub struct WrittenOptions {
     /// The same as --columns url,verdict,reason; with --explain, reason is the last column
     #[arg(long, conflicts_with = "only")]
     reason: bool,
-    /// Add a last column with one verdict over all agents: disallow if any of them is refused
+    /// Add a last column with one verdict for all agents: disallow if any of them is disallowed
     #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
-    /// How the output is written [default: by the end of the name of --output, or else tsv]
+    /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
-    /// Write the names of the columns as the first line
+    /// Write the column names as the first line
     #[arg(long)]
     header: bool,
-    /// Write the columns before each row of URLS: the row stays as it is, and the columns are [default: verdict]
+    /// Write the columns before each unchanged row of URLS [default column: verdict]
     ///
     /// The output has the format of URLS, and a header if URLS has one.
     #[arg(long, conflicts_with_all = ["format", "header", "only"])]
     add_columns: bool,
-    /// Write just the rows of URLS that have this verdict, as they are
+    /// Write only rows with this verdict, unchanged
     ///
-    /// Byte for byte, unless the output is a terminal, and without columns. With several agents, the verdict is the one of
-    /// --any-of. A header of URLS is kept.
+    /// Rows are written byte for byte, unless the output is a terminal, and without columns. With several agents, the
+    /// verdict of --any-of counts. A header in URLS is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
     only: Option<Only>,
-    /// What unknown is taken for: the verdict of a URL whose origin has no robots.txt in SET [default: unknown]
+    /// The verdict to write instead of unknown: for URLs whose origin has no robots.txt in SET [default: unknown]
     ///
-    /// Also that of a row that names no crawler. The summary counts such rows apart, and the column reason still says why.
+    /// Also for rows that name no crawler. The summary counts such rows separately, and the reason column still gives
+    /// the reason.
     #[arg(id = "taken_unknown", long = "unknown", value_name = "VERDICT")]
     unknown: Option<Taken>,
-    /// What invalid is taken for: the verdict of a row that has no http, https or ftp URL [default: invalid]
+    /// The verdict to write instead of invalid: for rows without an http, https or ftp URL [default: invalid]
     ///
-    /// The summary counts such rows apart, and the column reason still says why.
+    /// The summary counts such rows separately, and the reason column still gives the reason.
     #[arg(id = "taken_invalid", long = "invalid", value_name = "VERDICT")]
     invalid: Option<Taken>,
 }
 
-/// What a row is taken for that the rules neither allow nor disallow.
+/// The replacement for the verdict unknown or invalid.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Taken {
-    /// As if the rules allowed it
+    /// Treat it as allowed by the rules
     Allow,
-    /// As if the rules disallowed it
+    /// Treat it as disallowed by the rules
     Disallow,
 }
 
-/// A verdict that rows can be chosen by.
+/// A verdict that `--only` selects.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Only {
     /// The rules allow it
     Allow,
     /// The rules disallow it
     Disallow,
-    /// No robots.txt is known for its origin
+    /// SET has no robots.txt for its origin
     Unknown,
 }
 
@@ -106,7 +106,7 @@ impl WrittenOptions {
         self.columns().contains(&column)
     }
 
-    /// Returns the suffix of a list's verdict file name; empty if the file keeps the list's rows.
+    /// Returns the suffix of a list's verdict file name, or `None` if the output keeps the list's rows.
     pub fn ending(&self) -> Option<&'static str> {
         let ending = match self.format.unwrap_or_default() {
             Format::Tsv => ".tsv",
@@ -117,12 +117,12 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
-    /// Returns whether rows of the table are written as they are.
+    /// Returns whether the table's rows are written unchanged.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
     }
 
-    /// Returns the verdict that rows are chosen by.
+    /// Returns the verdict of `--only`.
     pub fn only(&self) -> Option<Verdict> {
         self.only.map(|only| match only {
             Only::Allow => Verdict::Allow,
@@ -131,7 +131,7 @@ impl WrittenOptions {
         })
     }
 
-    /// Returns the treatment of each verdict, by verdict number.
+    /// Returns the replacement of each verdict, by verdict number.
     fn taken(&self) -> [Verdict; 4] {
         VERDICTS.map(|verdict| match (verdict, self.unknown, self.invalid) {
             (Verdict::Unknown, Some(taken), _) | (Verdict::Invalid, _, Some(taken)) => match taken {
@@ -145,12 +145,12 @@ impl WrittenOptions {
     /// Returns the columns and the format for these crawlers. The table has this format and delimiter.
     ///
     /// # Errors
-    /// Returns an error if the options do not go together with each other or with the format.
+    /// Returns an error if the options contradict each other or the format.
     pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
         if table == tables::Format::Parquet && self.has_rows() {
             let option = if self.add_columns { "--add-columns" } else { "--only" };
-            let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
-                           that the columns of the output can be set beside them";
+            let message = "URLS is a Parquet file, expected text; without this option, the output has the same rows in \
+                           the same order";
             return Err(Failure::new(format!("{option}: {message}")));
         }
         let format = match self.add_columns {
@@ -158,19 +158,17 @@ impl WrittenOptions {
             false => self.format.unwrap_or_default(),
         };
         if self.header && format == Format::Parquet {
-            return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
+            return Err(Failure::new("--header: a Parquet file already has column names in its schema"));
         }
         if self.header && format == Format::Jsonl {
-            return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
+            return Err(Failure::new("--header: JSON Lines already have column names in each row"));
         }
         let columns = self.columns();
         if self.add_columns && columns.contains(&Column::Url) {
-            return Err(Failure::new("--columns url: with --add-columns the URL is in the row already"));
+            return Err(Failure::new("--columns url: with --add-columns, the row already contains the URL"));
         }
         if let (Some(Only::Unknown), Some(_)) = (self.only, self.unknown) {
-            return Err(Failure::new(
-                "--only unknown: no row is left to be unknown, since --unknown says what they are",
-            ));
+            return Err(Failure::new("--only unknown: no row is unknown, because --unknown replaces that verdict"));
         }
         let is_several = matches!(&crawlers, Crawlers::Named(names) if names.len() > 1);
         let of_columns = |error| Failure::new(format!("--columns {error}"));
@@ -216,7 +214,8 @@ impl WrittenOptions {
         }
         let (option, named, written) =
             (if self.add_columns { "--add-columns" } else { "--only" }, named.name(), written.name());
-        let message = format!("its name says {named}, and {option} keeps the format of URLS, {written}; rename it");
+        let message =
+            format!("its extension means {named}, but {option} keeps the format of URLS, {written}; rename it");
         Err(Failure::at(output, message))
     }
 

@@ -1,4 +1,4 @@
-//! The crawlers that obey another group than before.
+//! The crawlers that obey a different group than before.
 
 use std::io::Write;
 
@@ -12,8 +12,8 @@ use crate::error::Stop;
 use crate::outputs::json::json_line;
 use reptile_records::text::printable;
 
-/// Writes which crawlers obey another group than before, of those that were given, or else of those that the dialect
-/// knows under several product tokens. Returns whether there are any.
+/// Writes the crawlers that obey a different group than before. Compares the given crawlers, or else all crawlers that
+/// have several product tokens in the dialect. Returns whether there are any.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.

@@ -1,6 +1,7 @@
-//! The groups of the two files, by the product tokens that name them, and their other directives.
+//! The two files' groups by product token, and their other directives.
 //!
-//! Made once, in n log n steps for n user-agent lines, so that nothing else searches all groups for each product token.
+//! Built once, in n log n steps for n user-agent lines, so that other code need not search all groups for each product
+//! token.
 
 use std::collections::HashMap;
 
@@ -14,8 +15,8 @@ use reptile::explain::ChosenBy;
 use reptile::settings::{GroupChoice, NameMatching, Order};
 use reptile::{Dialect, DirectiveKind};
 
-/// Bytes of product tokens that are searched in one file for product tokens that contain another, where the dialect
-/// compares them so. That is enough for 10,000 product tokens of ten bytes. With more, only equal ones are found.
+/// Maximum number of bytes searched in one file for product tokens that contain another one, in dialects with such
+/// matches. It is enough for 10,000 product tokens of ten bytes. After the limit, only equal product tokens match.
 pub const MAX_SEARCHED_BYTES: u64 = 1 << 30;
 
 /// One or more groups of a file that decide together: the index of a single group, or a number from the count of
@@ -31,24 +32,24 @@ pub struct File<'b> {
     groups: BumpVec<'b, Group<'b>>,
     /// The other directives: first the global directives, then each group's directives.
     directives: &'b [Directive<'b>],
-    /// The product tokens in lower case and in order, each with its groups.
+    /// The sorted product tokens in lower case, each with its groups.
     tokens: Vec<(&'b [u8], GroupsId)>,
     /// The groups for `*`.
     pub default_groups: GroupsId,
     /// Groups that decide together, by their number less the count of groups.
     several: Vec<&'b [u32]>,
-    /// Where a product token can be named by one that contains it: all of them, to be searched.
+    /// All product tokens as searchable text, in dialects where a product token matches any that contains it.
     text: Option<Text>,
 }
 
-/// The product tokens in lower case and in the order of the file, each with an LF after it, which no product token has.
+/// The product tokens in lower case and in file order, each followed by an LF. No product token contains an LF.
 struct Text {
     bytes: Vec<u8>,
     /// Where each product token ends, and its group.
     ends: Vec<(usize, u32)>,
-    /// The bytes that may still be searched.
+    /// Number of bytes that may still be searched.
     budget: u64,
-    /// Whether a search would have taken more than that.
+    /// Whether a search exceeded the budget.
     is_exhausted: bool,
 }
 
@@ -56,7 +57,7 @@ impl<'b> File<'b> {
     /// Reads a file.
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> File<'b> {
         let mut reader = DirectiveReader::new(dialect, is_html(body));
-        // Directives over a limit are left out, as they are in a set.
+        // Directives over a limit are skipped, as in a set.
         let groups = parse_with(body, dialect, arena, |line| reader.line(line), |_| ()).groups;
         let mut directives = reader.finish();
         directives.retain(|line| !matches!(line.kind, DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd));
@@ -90,7 +91,7 @@ impl<'b> File<'b> {
         default_groups.dedup();
         let mut ids =
             Ids { dialect, arena, group_count: groups.len() as u32, known: HashMap::new(), several: Vec::new() };
-        // Each product token takes the place of its first group.
+        // Equal product tokens are merged in place.
         let (mut kept, mut start) = (0, 0);
         let mut own_groups = Vec::new();
         while let Some(&(token, _)) = named_in.get(start) {
@@ -134,7 +135,7 @@ impl<'b> File<'b> {
         }
     }
 
-    /// Why a crawler obeys its groups, and which they are.
+    /// Returns the groups that a crawler obeys, and why.
     pub fn choose(&self, agent: &Resolved) -> (ChosenBy, GroupsId) {
         for (index, token) in agent.tokens.iter().enumerate() {
             let token = token.to_ascii_lowercase();
@@ -157,14 +158,14 @@ impl<'b> File<'b> {
         if groups == NO_GROUPS { self.default_groups } else { groups }
     }
 
-    /// Returns the groups that name just this product token, which is in lower case.
+    /// Returns the groups that name exactly this product token, given in lower case.
     fn equal(&self, token: &[u8]) -> GroupsId {
         let found = self.tokens.binary_search_by_key(&token, |&(token, _)| token);
         found.map_or(NO_GROUPS, |at| self.tokens[at].1)
     }
 }
 
-/// A product token of either file, and its groups in both.
+/// A product token, and its groups in both files.
 pub struct Name<'b> {
     /// The product token in lower case; `None` for the default group.
     pub token: Option<&'b [u8]>,
@@ -172,11 +173,11 @@ pub struct Name<'b> {
     pub groups: [GroupsId; 2],
 }
 
-/// The default group and the product tokens of either file, in order.
+/// The default group, and the sorted product tokens of both files.
 pub struct Names<'b> {
-    /// The names. The default group comes first, also if neither file has one, which is no change.
+    /// The names. The default group comes first, even if neither file has one.
     pub names: Vec<Name<'b>>,
-    /// Whether [`MAX_SEARCHED_BYTES`] was met, so that some product tokens are compared with equal ones only.
+    /// Whether [`MAX_SEARCHED_BYTES`] was reached, so that some product tokens match only equal ones.
     pub is_cut: bool,
 }
 
@@ -214,8 +215,8 @@ impl<'b> Names<'b> {
 }
 
 impl Text {
-    /// The first group that names a product token which contains this one, or no groups; `None` if too many bytes were
-    /// searched.
+    /// Returns the first group with a product token that contains this one, or [`NO_GROUPS`]. `None` if the budget is
+    /// exhausted.
     fn first_containing(&mut self, token: &[u8]) -> Option<GroupsId> {
         if self.is_exhausted {
             return None;
@@ -230,7 +231,7 @@ impl Text {
 
     /// Returns the number of bytes searched, and the first group with a product token that contains this one.
     fn find(&self, token: &[u8]) -> (usize, GroupsId) {
-        // By definition, an empty product token is in no other.
+        // An empty product token never matches.
         let found = if token.is_empty() { None } else { Finder::new(token).find(&self.bytes) };
         let after = |at: usize| self.ends.partition_point(|&(end, _)| end <= at);
         let groups = found.and_then(|at| self.ends.get(after(at))).map_or(NO_GROUPS, |&(_, group)| group);
@@ -268,7 +269,7 @@ impl Ids<'_, '_> {
     }
 }
 
-/// Returns a product token in lower case, copied only where that changes it.
+/// Returns a product token in lower case, copied only if that changes it.
 fn lower_case<'b>(token: &'b [u8], arena: &'b Bump) -> &'b [u8] {
     if !token.iter().any(u8::is_ascii_uppercase) {
         return token;

@@ -1,4 +1,4 @@
-//! Group lines, and the difference between two lists.
+//! Lines of groups, and the difference between two lists of lines.
 
 use std::cmp::Ordering;
 
@@ -25,7 +25,7 @@ impl<'b> Line<'b> {
         }
     }
 
-    /// Returns the number of the line, from 1.
+    /// Returns the line number, from 1.
     pub fn number(&self) -> u32 {
         match self {
             Line::Rule(rule) => rule.line,
@@ -33,7 +33,7 @@ impl<'b> Line<'b> {
         }
     }
 
-    /// Returns the key, in the letter case that people use; an unknown key as written.
+    /// Returns the key in its usual letter case. An unknown key is returned as written.
     pub fn key(&self) -> &'b [u8] {
         match self {
             Line::Rule(rule) => rule.kind.name().as_bytes(),
@@ -59,11 +59,11 @@ type Both<'b> = (Line<'b>, Line<'b>);
 /// The difference between two lists of lines.
 #[derive(Default)]
 pub struct Difference<'b> {
-    /// The lines that only the first list has, in the order of its file.
+    /// The lines that only the first list has, in file order.
     pub removed: Vec<Line<'b>>,
-    /// The lines that only the second list has, in the order of its file.
+    /// The lines that only the second list has, in file order.
     pub added: Vec<Line<'b>>,
-    /// The rules whose order changed: the fewest without which the others are in the same order.
+    /// The moved rules: the smallest selection without which all other rules have the same order.
     pub moved: Vec<Both<'b>>,
 }
 
@@ -74,8 +74,8 @@ impl Difference<'_> {
     }
 }
 
-/// Compares two lists of lines; a line that is there several times counts once. `is_ordered` says whether the order of
-/// rules matters. Time: n log n for n bytes.
+/// Compares two lists of lines. A repeated line counts once. `is_ordered` says whether rule order matters. Time: n log
+/// n for n bytes.
 pub fn difference(lists: [Vec<Line<'_>>; 2], is_ordered: bool) -> Difference<'_> {
     let mut found = Difference::default();
     let mut common = Vec::new();
@@ -103,7 +103,7 @@ pub fn difference(lists: [Vec<Line<'_>>; 2], is_ordered: bool) -> Difference<'_>
     found
 }
 
-/// Returns the lines in an order of their hashes, each once, with its first number.
+/// Returns the lines sorted by hash, each once, with its first line number.
 fn hashed(lines: Vec<Line<'_>>) -> Vec<Hashed<'_>> {
     let mut lines: Vec<Hashed<'_>> =
         lines.into_iter().map(|line| Hashed { hash: xxh3_64(line.value()), line }).collect();
@@ -112,7 +112,7 @@ fn hashed(lines: Vec<Line<'_>>) -> Vec<Hashed<'_>> {
     lines
 }
 
-/// A line that is found by its hash.
+/// A line with its value's hash.
 struct Hashed<'b> {
     hash: u64,
     line: Line<'b>,
@@ -129,8 +129,8 @@ impl Hashed<'_> {
 /// Returns the rules that moved. Time: n log n for n rules.
 fn moved(mut common: Vec<Both<'_>>) -> Vec<Both<'_>> {
     common.sort_unstable_by_key(|(old, _)| old.number());
-    // The longest subsequence of rising new lines: for each length the end with the least line, and for each rule the
-    // rule before it.
+    // The longest subsequence of increasing new line numbers: for each length the end with the lowest line, and for
+    // each rule its predecessor.
     let (mut ends, mut previous): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(common.len()));
     for (index, (_, new)) in common.iter().enumerate() {
         let length = ends.partition_point(|&end| common[end].1.number() < new.number());

@@ -1,11 +1,11 @@
 //! `reptile diff`: two robots.txt files, and what changed between them.
 //!
-//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes
-//! that, [`crawlers`] compares which group each crawler obeys, and [`urls`] the verdicts.
+//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes the
+//! changes, [`crawlers`] compares the groups that crawlers obey, and [`urls`] compares verdicts.
 //!
-//! For two files of together n bytes, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of
-//! output. The list of URLs is read as it comes; each of its URLs is decided for at most [`urls::MAX_ROWS`] crawlers,
-//! or for those that the user names.
+//! For two files with n bytes in total, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of
+//! output. The URL list is read as it arrives. Each URL is decided for at most [`urls::MAX_ROWS`] groups of crawlers,
+//! or for the given crawlers.
 
 mod crawlers;
 mod groups;
@@ -31,23 +31,24 @@ use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
 use reptile_records::bodies::read_robots;
 
-/// Compare two robots.txt files, or two sets: what came and went, and URLs whose verdict flips
+/// Compare two robots.txt files, or two sets: added and removed lines, and changed verdicts
 ///
-/// A line with "@" gives the product tokens of a group, or "all crawlers" for lines such
-/// as Sitemap. Below it, "-" marks a line that only the old file has and "+" one that
-/// only the new file has, rules and other directives alike; "~" marks a rule that
-/// moved, under dialects where the first rule that matches decides.
-/// A "~" with a crawler says that it obeys another group than before. A line with "?"
-/// gives product tokens that were not compared, since they share too many rules with
-/// others. With --urls, the URLs whose verdict flips come last: URL, agent, verdict and
-/// line by the old file, verdict and line by the new one. Product tokens that obey the
-/// same groups are listed together there, with commas, and of many the first.
+/// A line with "@" lists the product tokens of a group, or "all crawlers" for lines such
+/// as Sitemap. After it, "-" marks a rule or other directive that only the old file has,
+/// and "+" one that only the new file has. "~" marks a moved rule, in dialects where the
+/// first matching rule decides. A "~" with a crawler means that it obeys a different group
+/// than before. A line with "?" lists product tokens that were not compared, because they
+/// share too many rules with others. With --urls, URLs with changed verdicts come last:
+/// URL, agent, old verdict and line, new verdict and line. Product tokens that obey the
+/// same groups are listed together, separated by commas; of many, only the first are
+/// listed.
 ///
-/// Of two sets, "+" marks an origin that only the new one has, "-" one that only the old one
-/// has, and "~" one that changed, with what did: where its policy comes from, the product
-/// tokens whose rules differ, other directives. Lines and times do not count. All are
-/// counted, and of each kind the first 1,000 are listed. With --urls, the URLs whose verdict
-/// flips come last: URL, agents, verdict and deciding rule by the old set and by the new one.
+/// For two sets, "+" marks an origin that only the new set has, "-" one that only the old
+/// set has, and "~" a changed origin with its changes: the policy source, the product
+/// tokens with different rules, other directives. Line numbers and times are not compared.
+/// All origins are counted, and the first 1,000 of each kind are listed. With --urls, URLs
+/// with changed verdicts come last: URL, agents, old verdict and deciding rule, new verdict
+/// and deciding rule.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -61,30 +62,30 @@ The objects of --json, one on each line, by their field \"change\":
                 removed, added: lists of line, key, value; moved: with old_line too
   not-compared  agents
   crawler       agent, old, new: the product token that it obeys, or null
-  verdict       url, agents and how many more_agents; old, new: verdict, line
-and of two sets:
+  verdict       url, agents and the number of more_agents; old, new: verdict, line
+and for two sets:
   counts        added, gone, changed, same
-  origin        origin, kind: added, gone or changed; source: old, new; agents and how
-                many more_agents; other_directives
+  origin        origin, kind: added, gone or changed; source: old, new; agents and the
+                number of more_agents; other_directives
   verdict       the same, with rule and reason
 
-Exit code: 0 nothing changed; 1 something changed; 2 the command could not go on, or
---urls has no URL."
+Exit code: 0 nothing changed; 1 something changed; 2 the command failed, or --urls
+has no URL."
 )]
 pub struct Args {
     /// The old robots.txt, or set
     old: PathBuf,
     /// The new robots.txt, or set
     new: PathBuf,
-    /// URLs to decide by both, one on each line, with a host or without; - is standard input
+    /// URLs to decide by both, one on each line, with or without a host; - is standard input
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
-    /// A crawler, as in `reptile test`; may be given again [default: every product token that either file names, and *]
+    /// A crawler, as in `reptile test`; can be repeated [default: every product token in either file, and *]
     #[arg(short, long = "agent", value_name = "TOKEN")]
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// The dialect: which reading of the protocol the files are given [default: google]
+    /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
     /// Print a JSON object for each change
@@ -131,7 +132,7 @@ fn body(args: &Args, path: &Path) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Writes what changed. Returns whether anything did.
+/// Writes the changes. Returns whether there are any.
 fn compare(
     args: &Args,
     dialect: &'static Dialect,
@@ -144,7 +145,7 @@ fn compare(
     let names = Names::new(&mut files);
     if names.is_cut {
         let limit = groups::MAX_SEARCHED_BYTES;
-        note(format_args!("product tokens that contain others are looked for in {limit} bytes only"));
+        note(format_args!("the search for product tokens that contain others stopped after {limit} bytes"));
     }
     let mut any = false;
     if bodies[0] != bodies[1] {

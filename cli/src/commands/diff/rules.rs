@@ -1,4 +1,4 @@
-//! The groups and lines that came, went and moved.
+//! Added, removed and moved groups and lines.
 //!
 //! Product tokens with the same groups in both files are compared once. Product tokens may share groups, and then a
 //! line is compared for more than one of them; [`MAX_TIMES_COMPARED`] bounds how often, and with it the time and the
@@ -11,11 +11,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::groups::{File, GroupsId, NO_GROUPS, Names};
 use super::lines::{Difference, Line, difference};
 
-/// How many times each line of the groups of both files is compared, on average over their bytes. Of product tokens
-/// that share so many lines that it would be more, the last are listed as not compared.
+/// Maximum number of comparisons per line in both files, on average by bytes. If product tokens share so many lines
+/// that it would be exceeded, the last product tokens are listed as not compared.
 pub const MAX_TIMES_COMPARED: u64 = 2;
 
-/// Bytes of lines that are compared in any files, however few they have.
+/// Size in bytes of the lines that are always compared, even if [`MAX_TIMES_COMPARED`] allows fewer.
 pub const MIN_COMPARED_BYTES: u64 = 1 << 20;
 
 /// The cost of a line in addition to its value's bytes.
@@ -24,7 +24,7 @@ const LINE_BYTES: u64 = 16;
 /// A change to a product token's groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// It has groups in both files, or in neither.
+    /// Both files have groups for it, or neither has.
     Kept,
     /// Its groups were removed.
     Removed,
@@ -39,16 +39,16 @@ pub struct Change {
     pub fate: Fate,
     /// Whether the change affects the default group, which is listed alone.
     pub is_default: bool,
-    /// The place of the lines among all that are listed.
+    /// The index of its first line in [`Changes::lines`].
     start: u32,
     removed: u32,
     added: u32,
     moved: u32,
-    /// The range of names, by their place in the group order.
+    /// The range of names in [`Changes::by_groups`].
     names: (u32, u32),
 }
 
-/// Returns an index of a name, change or line. Two files have fewer than 2^32 of each.
+/// Returns a name's, change's or line's index as 32 bits. Two files have fewer than 2^32 of each.
 fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -57,19 +57,18 @@ fn place(at: usize) -> u32 {
 pub struct Changes<'f, 'b> {
     /// The names in both files.
     pub names: &'f Names<'b>,
-    /// The places of the names, those with the same groups in both files together.
+    /// The indices of the names, ordered so that names with the same groups in both files are neighbors.
     by_groups: Vec<u32>,
     changes: Vec<Change>,
-    /// For each change the lines that were removed, those that were added, and for each that moved the old and the new
-    /// one.
+    /// For each change: removed lines, added lines, and a pair of old and new line for each moved rule.
     lines: Vec<Line<'b>>,
-    /// The lines for all crawlers that changed.
+    /// The changed lines for all crawlers.
     pub for_all: Difference<'b>,
-    /// The places of the names that were not compared, in order.
+    /// The sorted indices of the names that were not compared.
     pub not_compared: Vec<u32>,
     /// Whether each file has a default group.
     pub has_default: [bool; 2],
-    /// Bytes of lines that were compared.
+    /// Size of the compared lines in bytes, including a fixed cost per line.
     pub compared_bytes: u64,
 }
 
@@ -123,7 +122,7 @@ impl<'b> File<'b> {
         self.indices_of(&id).iter().filter_map(|&at| costs.get(at as usize)).sum()
     }
 
-    /// Returns the lines of a group: its rules, and the other directives that are for it alone.
+    /// Returns a group's lines: its rules and its own other directives.
     fn lines_of(&self, group: u32) -> impl Iterator<Item = Line<'b>> {
         let rules = self.groups().get(group as usize).map_or(&[][..], |group| group.rules);
         rules.iter().map(Line::Rule).chain(self.directives_of(Some(group)).iter().map(Line::Directive))
@@ -131,7 +130,7 @@ impl<'b> File<'b> {
 }
 
 impl<'b> Changes<'_, 'b> {
-    /// Compares some names' groups; `names` is their place in the group order.
+    /// Compares the groups of a range of names in [`Changes::by_groups`].
     fn compare(&mut self, files: &[File<'b>; 2], groups: [GroupsId; 2], is_default: bool, names: (usize, usize)) {
         let fate = match groups.map(|id| id == NO_GROUPS) {
             [false, true] => Fate::Removed,
@@ -164,16 +163,15 @@ impl<'b> Changes<'_, 'b> {
         self.changes.push(change);
     }
 
-    /// Returns whether nothing changed, as far as it was compared.
+    /// Returns whether nothing changed and everything was compared.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.not_compared.is_empty() && self.for_all.is_empty()
     }
 
-    /// Calls `show` with each change, those that are the same together, and the places of its names in order; in the
-    /// order of the first names.
+    /// Calls `show` with each distinct change and the sorted indices of all its names, ordered by first name.
     ///
     /// # Errors
-    /// The first error of `show`.
+    /// Returns the first error of `show`.
     pub fn each_listed<E>(&self, mut show: impl FnMut(&[u32], &Change) -> Result<(), E>) -> Result<(), E> {
         let (order, runs) = self.runs();
         let mut names = Vec::new();
@@ -189,10 +187,10 @@ impl<'b> Changes<'_, 'b> {
         Ok(())
     }
 
-    /// The changes in an order in which those that are the same are neighbours, and the runs of these, each with its
-    /// first name and in the order of first names.
+    /// Returns the changes, ordered so that equal changes are neighbors, and the runs of equal changes, each with its
+    /// first name and ordered by it.
     fn runs(&self) -> (Vec<u32>, Vec<(u32, Range<u32>)>) {
-        // Hashes sort faster than changes; equal hashes are rare, but for changes that are the same.
+        // Hashes sort faster than changes. Different changes rarely have equal hashes.
         let mut bytes = Vec::new();
         let mut hash_of = |change| {
             bytes.clear();
@@ -218,7 +216,7 @@ impl<'b> Changes<'_, 'b> {
         (hashed.into_iter().map(|(_, at)| at).collect(), runs)
     }
 
-    /// Returns the places of a change's names, by its place.
+    /// Returns the indices of a change's names.
     fn names_of(&self, at: u32) -> impl Iterator<Item = u32> {
         let (start, end) = self.changes[at as usize].names;
         self.by_groups[start as usize..end as usize].iter().copied()
@@ -231,7 +229,8 @@ impl<'b> Changes<'_, 'b> {
         [removed, added, &rest[..2 * change.moved as usize]]
     }
 
-    /// Returns a change's contents, equal for changes that read the same. A numbered line is one line of its file.
+    /// Returns a change's contents, equal for changes that are printed alike. A line's number identifies it in its
+    /// file.
     fn key_of(&self, change: &Change) -> impl Iterator<Item = u32> {
         let numbers = [u32::from(change.is_default), change.fate as u32, change.removed, change.added];
         numbers.into_iter().chain(self.lines_of(change).into_iter().flatten().map(Line::number))
@@ -245,7 +244,7 @@ mod tests {
     use reptile::Dialect;
     use reptile::dialects::{GOOGLE_LIB, KOSTER_1994, RFC9309};
 
-    /// Bytes of rules that are compared, and how many names are not.
+    /// Returns the size of the compared rules in bytes, and the number of names that were not compared.
     fn compared(old: &str, new: &str, dialect: &Dialect) -> (u64, usize) {
         let arena = Bump::new();
         let files = [old, new].map(|body| File::new(body.as_bytes(), dialect, &arena));
@@ -271,7 +270,7 @@ mod tests {
         };
         for dialect in [&GOOGLE_LIB, &KOSTER_1994] {
             for count in [100, 200, 400] {
-                // Two files, and in each as many rules of two bytes.
+                // Two files, each with `count` rules of two bytes.
                 let expected = (2 * count as u64 * (2 + LINE_BYTES), 0);
                 assert_eq!(compared(&each(count, "a"), &each(count, "b"), dialect), expected);
                 assert_eq!(compared(&shared(count, "a"), &shared(count, "b"), dialect), expected);
@@ -286,7 +285,7 @@ mod tests {
             let common = format!("user-agent: a\nuser-agent: b\nuser-agent: c\nallow: /{}\n", "x".repeat(len - 1));
             common + "user-agent: a\nallow:\nuser-agent: b\nallow:\nuser-agent: c\nallow:\n"
         };
-        // Three comparisons of the common rule and one without a value each, while twice all rules are allowed.
+        // Each of three comparisons covers the common rule and a rule without a value. The limit is twice all rules.
         let third = (MIN_COMPARED_BYTES / 3 - 2 * LINE_BYTES) as usize;
         for (len, left) in [(third - 1, 0), (third, 0), (third + 1, 1)] {
             let (bytes, not_compared) = compared(&file(len), "", &RFC9309);

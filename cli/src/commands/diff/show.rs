@@ -11,8 +11,8 @@ use crate::error::Stop;
 use crate::outputs::json::json_line;
 use reptile_records::text::printable;
 
-/// Writes the lines that were removed, added and, where their order decides, moved. Product tokens with the same
-/// changes are listed together.
+/// Writes the removed and added lines, and the moved ones if rule order decides. Product tokens with the same changes
+/// are listed together.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
@@ -34,12 +34,12 @@ pub fn text(changes: &Changes<'_, '_>, out: &mut impl Write) -> Result<(), Stop>
     Ok(())
 }
 
-/// Returns the name at a place, as it is written in a file.
+/// Returns the name at an index, as printed.
 fn name<'b>(changes: &Changes<'_, 'b>, at: u32) -> &'b [u8] {
     changes.names.names[at as usize].token.unwrap_or(b"*")
 }
 
-/// Writes the names at some places, and ends the line.
+/// Writes the names at these indices, and a line end.
 fn write_names(changes: &Changes<'_, '_>, places: &[u32], out: &mut impl Write) -> Result<(), Stop> {
     for (index, &at) in places.iter().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
@@ -74,7 +74,7 @@ fn write_lines(removed: &[Line<'_>], added: &[Line<'_>], out: &mut impl Write) -
     Ok(())
 }
 
-/// Returns a line as it is shown.
+/// Returns a line as text, safe for a terminal.
 fn shown(line: &Line<'_>) -> String {
     format!("{}: {}", printable(line.key()), printable(line.value())).trim_end().to_owned()
 }

@@ -1,7 +1,7 @@
 //! The URLs whose verdict changes.
 //!
-//! Reads the list as it comes, and writes each row at once. Product tokens that obey the same groups in both files
-//! share a row, so that the work for a URL does not grow with the names of a file.
+//! Reads the list as it arrives, and writes each row at once. Product tokens that obey the same groups in both files
+//! share a row, so the work per URL does not grow with the number of product tokens.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -22,10 +22,10 @@ use crate::sets::single::ONE_ORIGIN;
 use crate::url_list::each_url;
 use reptile_records::text::printable;
 
-/// The crawlers with different groups that each URL is decided for. More are refused: the user is to choose.
+/// Maximum number of rows per URL. If there are more, the user must choose crawlers.
 pub const MAX_ROWS: usize = 1024;
 
-/// Crawlers that are decided together, as they are listed, and one of them.
+/// Crawlers that obey the same groups: their names, and one of them, which is decided.
 pub struct Row {
     names: Few,
     agent: Resolved,
@@ -65,7 +65,7 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
     Ok(rows.into_iter().map(row).collect())
 }
 
-/// Writes a line for each URL of a list and row of crawlers whose verdict changes. Returns whether there are any.
+/// Writes a line for each URL and row whose verdict changes. Returns whether there are any.
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
@@ -99,7 +99,7 @@ pub fn compare(
 }
 
 impl Row {
-    /// Returns a verdict that changed, as a line.
+    /// Returns a changed verdict as a line.
     fn change(&self, url: &[u8], old: (Verdict, u32), new: (Verdict, u32), is_json: bool) -> Result<String, Failure> {
         if !is_json {
             let (url, names) = (printable(url).replace('\t', "%09"), printable(self.names.list().as_bytes()));
@@ -116,7 +116,7 @@ impl Row {
     }
 }
 
-/// One file's verdict, and the deciding rule's line or 0.
+/// Returns one file's verdict, and the deciding rule's line or 0.
 fn decide(policy: Option<&Policy<'_>>, agent: &Agent, path: &[u8]) -> Result<(Verdict, u32), FormatError> {
     let Some(policy) = policy else { return Ok((Verdict::Allow, 0)) };
     let explanation = policy.explain(agent, path)?;

@@ -14,10 +14,10 @@ use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use reptile_records::text::printable;
 
-/// Maximum size of a printable automaton in bytes. The whole set for 4,231 real files has 6.7 MB.
+/// Maximum size of a printed automaton in bytes. For comparison, the whole set for 4,231 real files has 6.7 MB.
 pub const MAX_AUTOMATON_BYTES: usize = 4 << 20;
 
-/// Returns the size and the shape of a ruleset.
+/// Returns a ruleset's size and shape in words.
 pub fn describe(ruleset: &Ruleset<'_>) -> String {
     let Shape { trie, wildcards, fallbacks } = ruleset.shape();
     let mut parts = vec![
@@ -30,9 +30,9 @@ pub fn describe(ruleset: &Ruleset<'_>) -> String {
     parts.join(", ")
 }
 
-/// Writes the policies of some origins, for people or as JSON; with `agents` only the groups that these obey. Origins
-/// with the same policy are listed together. Of a set by time, all policies that were ever in force are listed, after
-/// the spans in which each was.
+/// Writes the policies of some origins, as text or JSON. With `agents`, writes only the groups that they obey. Origins
+/// with the same policy are listed together. For a set with times, writes each origin's periods first, and then every
+/// policy that was ever active.
 pub fn write_host(
     set: &Set<&[u8]>,
     found: &[OriginRecord<'_>],
@@ -106,7 +106,7 @@ fn check_len(number: u32, len: usize) -> Result<(), Failure> {
     Err(Failure::new(message))
 }
 
-/// Writes the policy source where it is not a robots.txt, and the groups with their rules.
+/// Writes the policy source, unless it is a current robots.txt, and the groups with their rules.
 fn write_groups(
     set: &Set<&[u8]>,
     policy: &Policy<'_>,
@@ -121,7 +121,7 @@ fn write_groups(
         _ => {}
     }
     if groups.is_empty() {
-        let whose = if is_for_agent { "no group is for this crawler" } else { "no groups" };
+        let whose = if is_for_agent { "no group applies to this crawler" } else { "no groups" };
         writeln!(out, "  {whose}: everything is allowed")?;
     }
     for PolicyGroup { tokens, is_default, rules } in groups {
@@ -150,7 +150,7 @@ fn write_groups(
     Ok(())
 }
 
-/// A group of some origins, as JSON; of origins without rules, what decides instead.
+/// A group of some origins as JSON, or the policy source if there are no groups.
 #[derive(Serialize)]
 struct GroupJson<'a> {
     origins: &'a [String],

@@ -1,9 +1,9 @@
-//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]), and in a
-//! set by time when each policy was in force ([`spans`]).
+//! `reptile inspect`: the contents of a set, as a whole, by origin ([`origins`]), or for one host ([`host`]). For sets
+//! with times, also the active period of each policy ([`spans`]).
 //!
-//! For one robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, which is
-//! written as it is made. Automata of more than [`host::MAX_AUTOMATON_BYTES`] are refused, since their listing takes
-//! some forty times their bytes.
+//! For a robots.txt of n bytes, a listing takes n log n steps, O(n) memory, and O(n) bytes of output, written
+//! immediately. Automata over [`host::MAX_AUTOMATON_BYTES`] are refused, because a listing takes some forty times their
+//! size.
 
 mod host;
 mod origins;
@@ -34,25 +34,24 @@ use reptile_records::time::show_time;
 /// Maximum number of rulesets listed, the largest first.
 const LARGEST: usize = 5;
 
-/// Show what a set holds, or what it holds for one host
+/// Show the contents of a set, or of one host in it
 ///
-/// For a set as a whole: how it was made, if its .made.json is there, the dialect, the
-/// fetch profile and the time that it is for, and its figures.
-/// A ruleset is the rules that decide together for one group; a policy is what the
-/// robots.txt of an origin, or its absence, says for all crawlers. Equal ones are
-/// stored once.
+/// For a whole set: how it was made, if its .made.json exists; its dialect, fetch profile
+/// and time; and its figures. A ruleset is the rules that decide together for one group. A
+/// policy is an origin's rules for all crawlers, or the outcome of fetching if it decides
+/// instead. Equal rulesets and policies are stored once.
 ///
-/// With --origins, a line for each origin, its columns separated by tabs:
+/// With --origins, a line for each origin, with columns separated by tabs:
 ///   origin        scheme://host:port
 ///   source        rules, or the outcome of fetching that decides instead
-///   fetched       when the capture was fetched that decides; - if that is unknown
+///   fetched       when the deciding capture was fetched; - if that is unknown
 ///   fresh until   when it should be fetched again
 ///   holds until   when the answer changes if it is not fetched again
 ///
-/// For a host: its origins, and the rules of each group, by their lines; before them, of a
-/// set that was made with --by-time, what was in force when. With --agent,
-/// the groups that this crawler obeys only; with --scheme, the origins of that scheme
-/// only. With --automaton, the states of the automaton that the rules are compiled to.
+/// For a host: its origins, and the rules of each group in line order. For a set made with
+/// --by-time, the periods of the policies come first. With --agent, only the groups that
+/// this crawler obeys; with --scheme, only origins with that scheme. With --automaton, the
+/// states of the automaton compiled from the rules.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -64,16 +63,16 @@ const LARGEST: usize = 5;
   reptile inspect web.reptile example.com --automaton --agent GPTBot
   reptile inspect web.reptile example.com --automaton --dot | dot -Tpng -o example.png
 
-The objects of --json: one for the set; with --origins one for each origin, its times
-or null; for a host one for each group: origins, policy, source, agents, ruleset,
-rules; and before them, of a set made with --by-time, one for each span of time: origin,
-from, until, source, policy.
+The objects of --json: one for the set; with --origins one for each origin, with
+null for unknown times; for a host one for each group: origins, policy, source, agents,
+ruleset, rules; and before them, for a set made with --by-time, one for each period:
+origin, from, until, source, policy.
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
 )]
 pub struct Args {
-    /// A set file, or what `reptile compile` takes as INPUT
+    /// A set file, or any INPUT of `reptile compile`
     set: PathBuf,
     /// A host, host:port, or URL
     #[arg(value_name = "HOST")]
@@ -87,7 +86,7 @@ pub struct Args {
     /// Print the states of the automaton that decides for --agent, or for a crawler that no group names
     #[arg(long, requires = "origin")]
     automaton: bool,
-    /// Show only what is for this crawler
+    /// Show only the groups that this crawler obeys
     #[arg(short, long, value_name = "TOKEN", requires = "origin")]
     agent: Option<String>,
     #[command(flatten)]
@@ -124,7 +123,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(!is_known))
 }
 
-/// Writes what is asked for. Returns whether the set has it.
+/// Writes the requested contents. Returns whether the set has them.
 fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     if let Some(host) = &args.origin {
         return show_host(args, set, &Wanted::read(host, &args.options.schemes)?, out);
@@ -144,7 +143,7 @@ fn show(args: &Args, loaded: &Loaded, set: &Set<&[u8]>, out: &mut impl Write) ->
     Ok(true)
 }
 
-/// Writes what the set has for a host. Returns whether it has anything.
+/// Writes a host's contents. Returns whether the set has the host.
 fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     // The table is indexed by whole origins, so a host without scheme and port is compared with every entry.
     let mut found = Vec::new();
@@ -158,7 +157,7 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
     if found.is_empty() {
         return Ok(false);
     }
-    // A name that no group can have stands for a crawler that no group names.
+    // No group can be named `*`, so this agent is a crawler that no group names.
     let agents: Vec<Agent> = match &args.agent {
         Some(agent) => {
             let agents = agents_of(set, std::slice::from_ref(agent), args.exact)?;
@@ -171,12 +170,12 @@ fn show_host(args: &Args, set: &Set<&[u8]>, wanted: &Wanted, out: &mut impl Writ
         host::write_host(set, &found, agents, args.json, out)?;
     } else if !host::write_automata(set, &found, &agents, args.dot, out)? {
         let agent = printable(args.agent.as_deref().unwrap_or("*").as_bytes());
-        note(format_args!("no rules are for agent {agent}: everything is allowed"));
+        note(format_args!("no rules apply to agent {agent}: everything is allowed"));
     }
     Ok(true)
 }
 
-/// The origins that the user asks for: a host, perhaps a port, and some schemes.
+/// The requested origins: a host, an optional port, and schemes.
 pub struct Wanted {
     host: Box<[u8]>,
     schemes: Vec<Scheme>,
@@ -193,7 +192,7 @@ impl Wanted {
             let origin = Origin::new(&url.origin).map_err(|error| Failure::new(format!("{text}: {error}")))?;
             return Ok(Wanted { host: origin.host, schemes: vec![origin.scheme], port: Some(origin.port) });
         }
-        // Read under two schemes, the port differs if it is not given.
+        // If no port is given, two schemes have different ports.
         let read = |scheme| {
             let origin = origin_of(scheme, text.as_bytes()).and_then(|origin| Origin::new(&origin));
             origin.map_err(|error| Failure::new(format!("{text}: {error}")))
@@ -204,7 +203,7 @@ impl Wanted {
         Ok(Wanted { host: http.host, schemes, port })
     }
 
-    /// Returns whether an origin is among them.
+    /// Returns whether an origin is one of them.
     pub fn fits(&self, entry: &OriginRecord<'_>) -> bool {
         *entry.host == *self.host
             && self.schemes.contains(&entry.scheme)
@@ -217,7 +216,7 @@ fn overview(set: &Set<&[u8]>, bytes: usize, summary: &mut Summary) -> std::resul
     let reading = set.reading();
     summary.row("dialect", printable(reading.dialect.as_bytes()));
     summary.row("fetch profile", printable(reading.profile.as_bytes()));
-    summary.row("as of", reading.at.map_or("no time, since no capture has one".into(), show_time));
+    summary.row("as of", reading.at.map_or("no time, because no capture has one".into(), show_time));
     summary.row("format", format!("version {FORMAT_VERSION}"));
     summary.count("origins", set.origin_count());
     describe_times(set, summary)?;

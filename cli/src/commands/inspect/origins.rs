@@ -1,4 +1,4 @@
-//! The origins of a set, one on each line, with what decides for them and how long that holds.
+//! The origins of a set, one per line, with their policy sources and times.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::outputs::json::json_line;
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
-/// An origin as it is listed.
+/// An origin's columns.
 #[derive(Serialize)]
 struct Listed {
     origin: String,
@@ -21,7 +21,7 @@ struct Listed {
     holds_until: Option<String>,
 }
 
-/// Writes a line for each origin, as it comes: a set may have millions.
+/// Writes a line for each origin immediately, because a set may have millions.
 ///
 /// # Errors
 /// Returns an error if the set is damaged, or `out` cannot be written.

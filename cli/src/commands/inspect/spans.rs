@@ -11,7 +11,7 @@ use crate::error::Stop;
 use crate::outputs::json::json_line;
 use reptile_records::time::show_time;
 
-/// A span of time as JSON. A time is null where the span has no beginning or no end.
+/// A period as JSON. A time is null if the period has no beginning or no end.
 #[derive(Serialize)]
 struct SpanJson<'a> {
     origin: &'a str,
@@ -36,8 +36,7 @@ pub fn policies_of<'s>(set: &'s Set<&[u8]>, entry: &OriginRecord<'s>) -> Result<
     Ok(policies.into_values().collect())
 }
 
-/// Writes an origin's periods and the active policy in each, as text or JSON. Writes nothing for a set that is
-/// not by time.
+/// Writes an origin's periods and the active policy in each, as text or JSON. Writes nothing for a set without times.
 ///
 /// # Errors
 /// Returns an error if the set is damaged, or `out` cannot be written.

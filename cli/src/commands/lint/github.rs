@@ -2,7 +2,7 @@
 
 use reptile::lint::{Finding, Severity};
 
-/// Returns a finding as a command on a separate line.
+/// Returns a finding as a command with a line end.
 pub fn annotation(name: &str, finding: &Finding) -> String {
     let level = match finding.severity {
         Severity::Error => "error",
@@ -15,7 +15,7 @@ pub fn annotation(name: &str, finding: &Finding) -> String {
     format!("::{level} file={name},line={},title={code}::{message}\n", finding.line)
 }
 
-/// Returns a text as the commands want it; a property also ends at a comma or a colon.
+/// Escapes text for a command. Properties also escape commas and colons, which end them.
 fn escaped(text: &str, is_property: bool) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     if is_property { text.replace(':', "%3A").replace(',', "%2C") } else { text }

@@ -29,10 +29,10 @@ use reptile_records::{Item, Robots, read_bodies};
 
 /// Find mistakes in robots.txt files
 ///
-/// Prints file, line, severity and kind of each finding, what is wrong, and a fix where
-/// there is one. An error is a line that does not do what it says, or does more; a
-/// warning, one that some crawlers read differently or that most likely is a mistake; a
-/// note, one that could be shorter or plainer.
+/// Prints the file, line, severity, kind and message of each finding, and a fix if there is
+/// one. An error is a line that does not do what it says, or does more. A warning is a line
+/// that some crawlers read differently, or that is probably a mistake. A note is a line that
+/// could be shorter or clearer.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -53,36 +53,36 @@ pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, JSON Lines or a WARC file; - is standard input
     #[arg(value_name = "FILE|DIR|TAR", required_unless_present = "list")]
     inputs: Vec<PathBuf>,
-    /// The dialect: which reading of the protocol the files are given [default: google]
+    /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
-    /// How findings are printed: `github` is for annotations by GitHub Actions, `sarif` for code scanning
+    /// The output format: `github` for GitHub Actions annotations, `sarif` for code scanning
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Print a JSON object for each finding: the same as `--format json`
+    /// Print a JSON object for each finding: the same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write the fixes that cannot be wrong into the files, print each, then what is left to find
+    /// Apply fixes that cannot be wrong, print them, then print the remaining findings
     ///
-    /// Superfluous lines are removed, lines are written as they are already read, and lines
-    /// with errors as they were obviously meant; changes of verdicts are reported. A rule
-    /// with a URL is fixed only if the URL has the file's own host: the host of --host, or
-    /// the host in the file name.
+    /// Superfluous lines are removed, lines are rewritten as they are already read, and lines
+    /// with obvious errors are corrected. Changed verdicts are reported. A rule with a URL is
+    /// fixed only if the URL has the file's own host: the host of --host, or the host in the
+    /// file name.
     #[arg(long, verbatim_doc_comment)]
     fix: bool,
-    /// The host whose robots.txt the files are [default: that a file is named after, or none]
+    /// The host of the files [default: the host in the file name, or none]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
     /// Print every kind of finding
     #[arg(long, exclusive = true)]
     list: bool,
-    /// The least severity that is shown and counted
+    /// The lowest severity shown and counted
     #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
     severity: Severity,
-    /// The greatest number of findings of one kind that are shown for each file; all are counted
+    /// Maximum number of findings of one kind shown for each file; all are counted
     #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
     max_findings: u32,
-    /// Exit with 1 if a file is no text, such as a page or a picture
+    /// Exit with 1 if a file is not text, such as a web page or an image
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -129,9 +129,9 @@ struct Report<'a> {
     files: u64,
     /// Whether a finding was printed.
     has_results: bool,
-    /// Bodies that are no text.
+    /// Bodies that are not text.
     strange: Strange,
-    /// Records of damaged archives that were found by a search, or follow such a record.
+    /// Number of records in damaged archives that were found by a search, or follow such a record.
     untrusted: u64,
     /// Whether some files could not be read.
     is_partial: bool,
@@ -147,7 +147,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return list();
     }
     let output = Output::stdout();
-    // Findings on the same terminal show well enough how far it is.
+    // Findings on the same terminal already show progress.
     let progress = if output.is_terminal() { Progress::hidden() } else { Progress::of("files", None) };
     let mut report = Report {
         args,
@@ -250,14 +250,14 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Fixes a file in its place and prints the changes, then checks it.
+    /// Fixes a file in place, prints the changes, and checks the result.
     fn fix(&mut self, input: &Path) -> Result<()> {
         if !input.is_file() {
-            return Err(Failure::at(input, "--fix changes files, and takes each by its name"));
+            return Err(Failure::at(input, "--fix requires a file name"));
         }
         let body = read_robots(input)?;
         if std::fs::read(input).map_err(|error| Failure::at(input, error))? != body {
-            return Err(Failure::at(input, "--fix does not change packed files"));
+            return Err(Failure::at(input, "--fix cannot change compressed files"));
         }
         let host = self.host.clone().or_else(|| host_of(&input.display().to_string()));
         let Fixed { body: fixed, changes } = fix_of_host(&body, self.dialect, self.args.severity, host.as_deref());
@@ -280,7 +280,7 @@ impl Report<'_> {
         self.output.write_all(text.as_bytes()).map_err(|error| self.output.get_ref().failure(&error))
     }
 
-    /// Prints what comes before all findings.
+    /// Prints the text before the findings.
     fn begin(&mut self) -> Result<()> {
         if self.format == Format::Sarif { self.write(&sarif::start()?) } else { Ok(()) }
     }
@@ -308,7 +308,7 @@ impl Report<'_> {
         }
         summary.print();
         if is_partial {
-            return Err(Failure::new("some files could not be read; they are named above"));
+            return Err(Failure::new("some files could not be read; see above"));
         }
         let is_strange = args.strict && strange.any();
         Ok(Exit::from_bad(is_strange || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
@@ -335,7 +335,7 @@ fn host_of(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a finding as people read it.
+/// Returns a finding as text for people.
 fn text_of(name: &str, finding: &Finding) -> String {
     let Finding { line, severity, code, message, fix } = finding;
     let fix = fix.as_ref().map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, the format of code scanning. The results are written one by one, so that memory does not
+//! Findings as SARIF 2.1.0, the format of code scanning. Each result is written immediately, so memory does not
 //! grow with their number.
 
 use reptile::lint::{Code, Finding, Severity};
@@ -24,7 +24,7 @@ pub fn start() -> Result<String> {
 /// The text after the results.
 pub const END: &str = "]}]}\n";
 
-/// Returns a finding as a result.
+/// Returns a finding as a result, after a comma unless it is the first.
 pub fn result(name: &str, finding: &Finding, has_results: &mut bool) -> Result<String> {
     let level = match finding.severity {
         Severity::Error => "error",
@@ -47,7 +47,8 @@ pub fn result(name: &str, finding: &Finding, has_results: &mut bool) -> Result<S
     Ok(format!("{comma}{}", json_line(&result)?))
 }
 
-/// Returns a path as a relative or absolute reference. Characters not allowed in a path are percent-encoded.
+/// Returns a path as a relative or absolute reference. All bytes except ASCII letters, digits and `/._-~` are
+/// percent-encoded.
 fn uri(name: &str) -> String {
     let mut uri = String::with_capacity(name.len());
     for byte in name.bytes() {

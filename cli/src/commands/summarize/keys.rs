@@ -9,13 +9,13 @@ use reptile_domains::registered_domain;
 /// A column that names the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Key {
-    /// The URL of its root, such as https://www.example.co.uk/
+    /// Its root URL, such as https://www.example.co.uk/
     Url,
-    /// Its host, such as www.example.co.uk; several origins may have it
+    /// Its host, such as www.example.co.uk; several origins may share it
     Host,
-    /// Its registered domain, such as example.co.uk: the host itself if it has none, as an address
+    /// Its registered domain, such as example.co.uk; for hosts without one, such as addresses, the host
     Domain,
-    /// Its root as in the index of Common Crawl, such as uk,co,example)/: without scheme and www
+    /// Its root as in Common Crawl's index, such as uk,co,example)/, without scheme and www
     Surt,
 }
 
@@ -65,7 +65,7 @@ fn push_port(origin: &OriginRef<'_>, text: &mut Vec<u8>) {
     }
 }
 
-/// Returns the host without a first label `www`, or `www` and digits.
+/// Returns the host without a first label of `www` or `www` and digits.
 fn without_www(host: &[u8]) -> &[u8] {
     let rest = host.strip_prefix(b"www").unwrap_or_default();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

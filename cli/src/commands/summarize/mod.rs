@@ -1,7 +1,7 @@
 //! `reptile summarize`: crawler access per origin.
 //!
-//! The proofs are the compiler's (`reptile::reason`). [`subjects`] finds the origins, [`sites`] those that belong
-//! together, [`keys`] names them, [`statements`] makes each proof once, [`rows`] writes.
+//! The proofs come from the compiler (`reptile::reason`). [`subjects`] finds the origins, [`sites`] groups them into
+//! sites, [`keys`] names them, [`statements`] makes each proof once, and [`rows`] writes the output.
 
 mod keys;
 mod rows;
@@ -35,29 +35,29 @@ use sites::{Agreement, ORIGINS, Site, each_listed_site, each_stored_site};
 use statements::{Access, Deciding, Statements};
 use subjects::{Name, Subject, each_listed, each_stored};
 
-/// The number of origins that are looked at together, on all threads.
+/// Number of origins or sites per batch. All threads share a batch.
 const ORIGINS_AT_ONCE: usize = 8192;
 
-/// Say of whole origins what they allow to crawlers
+/// Summarize access per origin
 ///
 /// Writes a row for each origin of SET, or of ORIGINS, and each agent, in their order:
 ///   allowed     every URL of the origin is allowed
-///   disallowed  every URL is disallowed, but for /robots.txt itself
+///   disallowed  every URL is disallowed, except /robots.txt itself
 ///   partial     some URLs are allowed and some are not; a path of each is shown
-///   unproved    which of these, the proof would have taken too long to say
+///   unproved    one of the above, but the proof would have taken too long
 ///   unknown     SET has no robots.txt for an origin of ORIGINS
 ///   invalid     a line of ORIGINS is neither a URL nor a host
 ///
-/// This is proved from all rules together, for all URLs that there can be. A probe of /
-/// is not enough: Disallow: / with Allow: /$ allows / and nothing else.
+/// This is proved from all rules together, for all possible URLs. Testing / is not enough:
+/// Disallow: / with Allow: /$ allows / and nothing else.
 ///
 /// The columns are the key, agent, access (one of the words above), group (named,
-/// default or none), allow_rules and disallow_rules (the rules of the agent's groups),
-/// reason (what decides, as `classify --reason` has it), allowed_path and
-/// disallowed_path (for partial: a shortest path of each verdict, as a URL has it). With
-/// --by-site they are the key, agent, https, http, https_www and http_www (the words above
-/// for the host without www. and with it), and agree: yes if the origins that SET has say
-/// the same, for partial by the same rules, no if they do not, and empty if it has one.
+/// default or none), allow_rules and disallow_rules (numbers of rules in the agent's
+/// groups), reason (as in `classify --reason`), allowed_path and disallowed_path (for
+/// partial: a shortest path with each verdict, as in a URL). With --by-site, they are the
+/// key, agent, https, http, https_www and http_www (the words above for the host without
+/// and with www.), and agree: yes if the origins in SET have the same access, for partial by
+/// the same rules, no if they do not, and empty if SET has fewer than two of them.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -68,45 +68,45 @@ const ORIGINS_AT_ONCE: usize = 8192;
   reptile summarize web.reptile hosts.txt --agent MyBot
   reptile summarize web.reptile --agent MyBot --by-site --format parquet -o sites.parquet
 
-Keys join other tables: host is the column url_host_name of Common Crawl's index,
-domain url_host_registered_domain, and surt the start of urlkey. Of http and https, or of
-example.com and www.example.com, each has its own row, unless --by-site puts them in one.
+Keys match other tables: host is the column url_host_name of Common Crawl's index,
+domain is url_host_registered_domain, and surt is the start of urlkey. http and https, and
+example.com and www.example.com, have separate rows unless --by-site combines them.
 
-Exit code: 0 done, whatever is allowed; 1 SET was compiled from an input and some of
-its files were bad; 2 the command could not go on, and no file is left by -o."
+Exit code: 0 done, regardless of the access; 1 SET was compiled from an input with bad
+files; 2 the command failed, and -o left no file."
 )]
 pub struct Args {
-    /// A set file; or what `reptile compile` takes as INPUT, to be compiled in memory
+    /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
-    /// A list with a URL or a host on each line, to speak of just these; a host stands for its https origin
+    /// A list with a URL or host on each line, to summarize only these; a host means its https origin
     origins: Option<PathBuf>,
-    /// A crawler: a product token, a chain of them, or a group of crawlers; may be given again, a row each
+    /// A crawler: a product token, a chain, or a group of crawlers; can be repeated, with a row for each
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// The first columns, which name the origin, with commas between them [default: url; with --by-site host]
+    /// The columns that name the origin, separated by commas [default: url; with --by-site host]
     #[arg(long = "key", value_name = "NAMES", value_delimiter = ',', value_enum)]
     keys: Vec<Key>,
-    /// Write a row for each site: a host with www. and without it, by http and by https, side by side
+    /// Write a row for each site: a host with and without www., over http and https, side by side
     ///
-    /// The columns say of each of the four what it allows, and whether they agree. Origins with a port of their own and of ftp
-    /// belong to no site: those of SET are counted and left out, and a line of ORIGINS is invalid.
+    /// The columns show the access to each of the four origins, and whether they agree. Origins with a non-default port
+    /// and ftp origins belong to no site: in SET they are counted and skipped, and a line of ORIGINS is invalid.
     #[arg(long)]
     by_site: bool,
-    /// How the output is written [default: by the end of the name of --output, or else tsv]
+    /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
-    /// Write the names of the columns as the first line
+    /// Write the column names as the first line
     #[arg(long)]
     header: bool,
-    /// Write to this file instead of standard output; it appears under its name only when it is whole
+    /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
-    /// A name that ends in .tsv, .csv, .jsonl or .parquet chooses the format, and .gz or .zst after it the compression.
+    /// The extension .tsv, .csv, .jsonl or .parquet selects the format, and .gz or .zst after it selects compression.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Replace the output file if there is one
+    /// Replace the output file if it exists
     #[arg(long, requires = "output")]
     force: bool,
     #[command(flatten)]
@@ -126,10 +126,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let format = chosen_format(args.output.as_deref(), args.format)?.unwrap_or_default();
     let keys = keys(args)?;
     if args.header && format == Format::Jsonl {
-        return Err(Failure::new("--header: JSON Lines have the names of the columns in each row"));
+        return Err(Failure::new("--header: JSON Lines already have column names in each row"));
     }
     if args.header && format == Format::Parquet {
-        return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
+        return Err(Failure::new("--header: a Parquet file already has column names in its schema"));
     }
     let rows = if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys) };
     if let Some(output) = &args.output {
@@ -176,19 +176,19 @@ pub fn run(args: &Args) -> Result<Exit> {
     })?;
     sink.finish()?.finish()?;
     if let Some(origins) = args.origins.as_deref().filter(|_| summarizer.count == 0) {
-        note(format_args!("{}: no host or URL in it", origins.display()));
+        note(format_args!("{}: contains no host or URL", origins.display()));
     }
     summarizer.report(start, args.by_site);
     Ok(Exit::from_bad(loaded.report.as_ref().is_some_and(Report::any_bad)))
 }
 
-/// Returns the columns that name what a row is about.
+/// Returns the key columns, given or default.
 fn keys(args: &Args) -> Result<Vec<Key>> {
     match (&args.keys[..], args.by_site) {
         ([], true) => Ok(vec![Key::Host]),
         ([], false) => Ok(vec![Key::Url]),
         (keys, true) if keys.contains(&Key::Url) => {
-            Err(Failure::new("--key url: with --by-site a row is about up to four URLs; expected host, domain or surt"))
+            Err(Failure::new("--key url: a row of --by-site covers up to four URLs; expected host, domain or surt"))
         }
         (keys, _) => match keys.iter().enumerate().find(|&(at, key)| keys[..at].contains(key)) {
             Some((_, key)) => Err(Failure::new(format!("--key: {} is given twice", key.name()))),
@@ -197,7 +197,7 @@ fn keys(args: &Args) -> Result<Vec<Key>> {
     }
 }
 
-/// The agents to speak of.
+/// The summarized agents.
 struct Agents {
     names: Vec<String>,
     resolved: Vec<Agent>,
@@ -212,19 +212,19 @@ impl Agents {
     }
 }
 
-/// A summary that is being written.
+/// A summary in progress.
 struct Summarizer<'s> {
     set: &'s Set<&'s [u8]>,
     agents: Agents,
     rows: RowWriter,
     statements: Statements,
-    /// Origins, or sites.
+    /// Number of origins or sites.
     count: u64,
-    /// Origins that belong to no site.
+    /// Number of origins without a site.
     others: u64,
-    /// How many origins say what, for each agent, in the order of [`Access::ALL`].
+    /// Number of origins for each agent and access, in the order of [`Access::ALL`].
     tally: Vec<[u64; Access::ALL.len()]>,
-    /// On how many sites the origins agree, for each agent, in the order of [`Agreement::ALL`].
+    /// Number of sites for each agent and agreement, in the order of [`Agreement::ALL`].
     agreements: Vec<[u64; Agreement::ALL.len()]>,
 }
 
@@ -315,7 +315,7 @@ impl<'s> Summarizer<'s> {
         let unit = if by_site { "sites" } else { "origins" };
         summary.count(unit, self.count);
         if by_site {
-            summary.count("  origins of no site, left out", self.others);
+            summary.count("  origins without a site, skipped", self.others);
         }
         summary.count("distinct rulesets examined", self.statements.len() as u64);
         for (at, (name, agent)) in self.agents.names.iter().zip(&self.agents.resolved).enumerate() {
@@ -327,7 +327,7 @@ impl<'s> Summarizer<'s> {
             let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
             summary.row(format!("agent {name}"), counts.join(", "));
             if !agent.is_named() && agent.honors_default_group() {
-                note(format_args!("agent {name} is named by no robots.txt of this set; the rules for * apply"));
+                note(format_args!("agent {name} is not named by any robots.txt in this set; the rules for * apply"));
             }
         }
         let time = start.elapsed();
@@ -336,7 +336,7 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// Hands what `each` finds to `write`, many at a time. Returns what `each` returns.
+/// Passes the items from `each` to `write` in batches. Returns the result of `each`.
 fn in_batches<T, R>(
     progress: &Progress,
     each: impl FnOnce(&mut dyn FnMut(T) -> std::result::Result<(), Stop>) -> std::result::Result<R, Stop>,

@@ -1,5 +1,4 @@
-//! The rows of the output: a row for each origin and agent, or for each site and agent, with the same columns for
-//! every agent.
+//! The output rows: one for each origin and agent, or for each site and agent.
 
 use reptile::urls::OriginRef;
 

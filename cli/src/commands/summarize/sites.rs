@@ -1,5 +1,5 @@
-//! Sites: a host with `www.` and without it, by http and by https. People mean one site, and a robots.txt is for one
-//! origin.
+//! Sites: a host with and without `www.`, over http and https. People think of one site, but each of its four origins
+//! has its own robots.txt.
 
 use std::path::Path;
 
@@ -34,11 +34,11 @@ pub const ORIGINS: [SiteOrigin; 4] = [
     origin("http_www", Scheme::Http, true),
 ];
 
-/// A site, and what decides for each of its origins that the set has.
+/// A site, and the policies of its origins in the set.
 pub struct Site<'s> {
-    /// The host without `www.`; of a line that names no site, the line.
+    /// The host without `www.`, or the line if it names no site.
     pub host: Result<Vec<u8>, Vec<u8>>,
-    /// In the order of [`ORIGINS`].
+    /// The policies in the order of [`ORIGINS`].
     pub policies: [Option<Policy<'s>>; ORIGINS.len()],
 }
 
@@ -60,19 +60,19 @@ impl<'s> Site<'s> {
     }
 }
 
-/// Returns the host of the site that an origin belongs to. `None` if it belongs to none: it has another port or scheme.
+/// Returns the host of an origin's site, or `None` if the origin has an unusual port or scheme.
 fn host_of_site<'o>(origin: &OriginRef<'o>) -> Option<&'o [u8]> {
     let is_usual = origin.port == origin.scheme.default_port();
     if !is_usual || !matches!(origin.scheme, Scheme::Http | Scheme::Https) {
         return None;
     }
-    // Of www.com, com is no host.
+    // In www.com, com alone is not a host.
     let without = origin.host.strip_prefix(WWW).filter(|rest| rest.contains(&b'.'));
     Some(without.unwrap_or(origin.host))
 }
 
-/// Hands every site of a set to `work`, in the order of their first origins in the set. Returns how many origins belong
-/// to no site.
+/// Passes every site of a set to `work`. A site comes at the position of its first origin in column order. Returns the
+/// number of origins without a site.
 ///
 /// # Errors
 /// Returns an error if the set is damaged or `work` fails.
@@ -89,7 +89,7 @@ pub fn each_stored_site<'s>(
             continue;
         };
         let site = Site::find(set, host)?;
-        // A site is reported at its first origin in column order, so that it appears once.
+        // Each site appears once, at its first origin in column order.
         let has_www = host.len() != origin.host.len();
         let first = ORIGINS.into_iter().zip(&site.policies).find(|(_, policy)| policy.is_some());
         if first.is_some_and(|(first, _)| (first.scheme, first.has_www) == (origin.scheme, has_www)) {
@@ -126,24 +126,24 @@ fn line_of(name: &Name<'_>) -> Vec<u8> {
     }
 }
 
-/// Whether the origins of a site say the same.
+/// Whether a site's origins allow the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     Same,
     Different,
-    /// The set has one of its origins only.
+    /// The set has only one of its origins.
     One,
     Unknown,
     Invalid,
 }
 
 impl Agreement {
-    /// In the order of their numbers.
+    /// All values in the order of their numbers.
     pub const ALL: [Agreement; 5] =
         [Agreement::Same, Agreement::Different, Agreement::One, Agreement::Unknown, Agreement::Invalid];
 
-    /// Returns whether the origins that the set has say the same: that all is allowed, that all is disallowed, or what
-    /// the same rules allow.
+    /// Returns whether the origins in the set agree: all URLs are allowed, all are disallowed, or the same rules
+    /// decide.
     pub fn of(said: &[Access; ORIGINS.len()], deciding: &[Option<Deciding>; ORIGINS.len()]) -> Agreement {
         let known: Vec<(&Access, &Deciding)> =
             said.iter().zip(deciding).filter_map(|(said, deciding)| Some((said, deciding.as_ref()?))).collect();
@@ -159,7 +159,7 @@ impl Agreement {
         }
     }
 
-    /// Returns the word for it in the column.
+    /// Returns the word in the column.
     pub fn cell(self) -> &'static str {
         match self {
             Agreement::Same => "yes",
@@ -168,7 +168,7 @@ impl Agreement {
         }
     }
 
-    /// Returns the words for it in the summary.
+    /// Returns the words in the summary.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::Same => "same",

@@ -19,11 +19,11 @@ pub enum Access {
 }
 
 impl Access {
-    /// In the order of their numbers.
+    /// All values in the order of their numbers.
     pub const ALL: [Access; 6] =
         [Access::Allowed, Access::Disallowed, Access::Partial, Access::Unknown, Access::Unproved, Access::Invalid];
 
-    /// Returns the word for it in output.
+    /// Returns the word in the output.
     pub fn name(self) -> &'static str {
         match self {
             Access::Allowed => "allowed",
@@ -64,7 +64,7 @@ impl Deciding {
         Ok(Deciding::Rules { rulesets, group, reason: Reason::Rule(source.cause()) })
     }
 
-    /// Returns the numbers of the rulesets, if rules decide.
+    /// Returns the ruleset numbers, if rules decide.
     pub fn rulesets(&self) -> Option<&[u32]> {
         match self {
             Deciding::One { .. } => None,
@@ -73,24 +73,24 @@ impl Deciding {
     }
 }
 
-/// The statements about the rulesets of a set that were met so far. Takes some 100 bytes for each distinct one.
+/// The statements about the rulesets examined so far. Each distinct list of rulesets takes some 100 bytes.
 pub struct Statements {
     reasoner: Reasoner,
     known: HashMap<Vec<u32>, Statement>,
 }
 
 impl Statements {
-    /// Nothing is known yet.
+    /// Returns an empty collection for a set.
     pub fn new(set: &Set<&[u8]>) -> Statements {
         Statements { reasoner: Reasoner::new(set.normal_form()), known: HashMap::new() }
     }
 
-    /// How many distinct rulesets, or lists of rulesets that decide together, were examined.
+    /// Returns the number of distinct rulesets, or lists of rulesets that decide together, examined so far.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Examines what is not known yet, on all threads.
+    /// Examines the rulesets without a statement, on all threads.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -119,7 +119,7 @@ impl Statements {
     }
 }
 
-/// The output about an agent at an origin.
+/// The output for an agent at an origin.
 pub struct Said<'s> {
     pub access: Access,
     pub group: Group,
@@ -145,7 +145,7 @@ impl Statements {
                 nothing(access, *group, *reason)
             }
             Some(Deciding::Rules { rulesets, group, reason }) => match self.get(rulesets) {
-                // All of these were examined earlier.
+                // Never happens, because every ruleset is examined before its output.
                 None => nothing(Access::Unproved, *group, *reason),
                 Some(statement) => said_of(statement, *group, *reason),
             },
@@ -165,7 +165,7 @@ fn said_of(statement: &Statement, group: Group, reason: Reason) -> Said<'_> {
         Extent::Unproved { example: None } => (Access::Unproved, [b""; 2]),
     };
     let reason = match reason {
-        // Only rules that restrict nothing, or none at all.
+        // The rulesets have no rules, or only rules that restrict nothing.
         Reason::Rule(cause) if rules == [0; 2] => Reason::NoRule(cause),
         reason => reason,
     };

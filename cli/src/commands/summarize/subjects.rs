@@ -11,17 +11,17 @@ use crate::error::{Failure, Stop};
 use reptile_records::hosts::{Naming, origins_of_name};
 use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_line_end};
 
-/// The origin that a row is about.
+/// The origin of a row.
 pub enum Name<'s> {
     /// An origin of the set.
     Stored(OriginRecord<'s>),
     /// An origin of a list.
     Listed(Origin),
-    /// A line of a list that names no origin, as far as it is shown.
+    /// A list line without an origin, as shown: cut after [`MAX_URL_BYTES`], and empty if it is not UTF-8 or too long.
     Invalid(Vec<u8>),
 }
 
-/// An origin, and what decides for it if the set has it.
+/// An origin, and its policy if the set has it.
 pub struct Subject<'s> {
     pub name: Name<'s>,
     pub policy: Option<Policy<'s>>,
@@ -78,7 +78,7 @@ pub fn each_listed<'s>(
     })
 }
 
-/// Passes the subject of each list line to `work`.
+/// Passes the name in each list line to `work`.
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or `work` fails.

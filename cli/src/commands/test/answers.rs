@@ -1,4 +1,4 @@
-//! The answers under one dialect, for people.
+//! The answers under one dialect, as text.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub struct Brief<'t> {
 }
 
 impl<'t> Brief<'t> {
-    /// Prepares the columns for these URLs. Others may follow; those are not aligned.
+    /// Sets the column widths for these URLs. Wider URLs that follow are not aligned.
     pub fn new(column: &'t Column<'t>, urls: &[&[u8]]) -> Brief<'t> {
         let names: Vec<String> = column.agents.iter().map(|agent| printable(agent.name.as_bytes())).collect();
         let agent_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
@@ -38,7 +38,7 @@ impl<'t> Brief<'t> {
         let reason = match answer.explanation.rule() {
             Some(Rule { line: 0, .. }) => "always allowed".into(),
             Some(rule) => format!("line {}: {}", rule.line, shown(self.column.text_of(rule.line), false)),
-            None if answer.why == Why::NoGroup => "no group is for this agent".into(),
+            None if answer.why == Why::NoGroup => "no group applies to this agent".into(),
             None => answer.explanation.reason().to_string(),
         };
         let verdict = answer.explanation.verdict;

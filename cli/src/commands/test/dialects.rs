@@ -19,7 +19,7 @@ use crate::sets::agents::agents_under;
 /// Width of a table column. A wider URL pushes the rest of its row to the right.
 const MAX_COLUMN: usize = 60;
 
-/// Returns every dialect with its place in the table, the one with which the others are compared first.
+/// Returns every dialect with its index in the table, the reference dialect first.
 pub fn from_reference(asked: &Dialect) -> impl Iterator<Item = (usize, &'static Dialect)> {
     let places = ALL.into_iter().enumerate();
     let (first, others): (Vec<_>, Vec<_>) = places.partition(|(_, dialect)| *dialect == asked);
@@ -32,12 +32,12 @@ struct Kept {
     line: u32,
     /// The remarks about the URL, each a line.
     remarks: Vec<String>,
-    /// The reasons, for the rows about which dialects differ.
+    /// The reasons, printed if the dialects differ. Empty with `--brief`.
     reasons: String,
 }
 
 /// Writes the answers with `--all-dialects`: a column for each dialect, and the reasons where they disagree. The file
-/// is read under one dialect after the other.
+/// is read under one dialect at a time.
 pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
     let mut kept: Vec<Vec<Kept>> = ALL.iter().map(|_| Vec::new()).collect();
     let mut reference = 0;
@@ -73,7 +73,7 @@ fn answered<'q>(
     urls.iter().flat_map(|url| (0..column.agents.len()).map(|agent| (&**url, column.answer(url, agent))))
 }
 
-/// Returns the table, the reasons, the remarks and the count of what differs.
+/// Returns the table, the reasons, the remarks and the number of differing answers.
 fn table<'q>(
     kept: &[Vec<Kept>],
     reference: usize,
@@ -113,12 +113,12 @@ fn table<'q>(
     let verb = if differing == 1 { "differs" } else { "differ" };
     let of = if count == 1 { "answer" } else { "answers" };
     text.push_str(&format!(
-        "\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict other than that of {against}\n"
+        "\n{differing} of {count} {of} {verb} between dialects; ! marks a verdict that differs from {against}\n"
     ));
     text
 }
 
-/// Returns the remarks about a URL, with the dialect where it takes bytes as they come.
+/// Returns the remarks about a URL. Only `google-lib` reads URLs differently, so only its remarks name the dialect.
 fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
     let dialect = column.reading.dialect();
     let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
@@ -126,7 +126,7 @@ fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
     answer.remarks.iter().map(remark).collect()
 }
 
-/// The reasons for an answer. `expected` has verdict and line of the dialect with which the others are compared.
+/// Returns the reasons for an answer. `expected` is the verdict and line under the reference dialect.
 fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u32)>) -> String {
     let mut lines = Vec::new();
     if !matches!(answer.why, Why::Fetch(_)) {
@@ -154,7 +154,7 @@ fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u
     format!("{verdict}\n      {}", lines.join("\n      "))
 }
 
-/// Returns the reasons of one row. Dialects with the same reasons are named together.
+/// Returns one row's reasons. Dialects with the same reasons are listed together.
 fn together(answers: &[&Kept], url: &[u8], agent: &str) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (answer, dialect) in answers.iter().zip(ALL) {

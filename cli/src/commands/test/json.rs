@@ -15,11 +15,11 @@ use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 
-/// Bytes of the text of a rule, and of its pattern, that are printed with each answer: twice as long as any line that
-/// Google's library keeps.
+/// Maximum size in bytes of a rule's text, and of its pattern, in an answer: twice the longest line that Google's
+/// library keeps.
 pub const MAX_TEXT_BYTES: usize = 32 << 10;
 
-/// An answer as it is printed with `--json`. The help of the command explains the fields.
+/// An answer for `--json`. The command's help explains the fields.
 #[derive(Serialize)]
 struct AnswerJson<'a> {
     url: &'a str,
@@ -56,8 +56,7 @@ struct RuleJson {
     octets: usize,
 }
 
-/// Writes the answers for a URL: for each agent an object for each dialect. `asked` is the dialect with which the
-/// others are compared.
+/// Writes the answers for a URL: an object for each agent and dialect. `asked` is the reference dialect.
 pub fn write(columns: &[Column<'_>], asked: &Dialect, url: &[u8], out: &mut impl Write) -> Result<(), Stop> {
     for agent in 0..columns.first().map_or(0, |column| column.agents.len()) {
         let answers = columns.iter().map(|column| column.answer(url, agent));
@@ -73,13 +72,13 @@ pub fn write(columns: &[Column<'_>], asked: &Dialect, url: &[u8], out: &mut impl
     Ok(())
 }
 
-/// Bytes of objects that [`write_by_dialect`] keeps: some hundred times as many as those of [`MAX_ANSWERS`] plain
-/// answers.
+/// Maximum size in bytes of the objects that [`write_by_dialect`] keeps: some hundred times that of [`MAX_ANSWERS`]
+/// simple answers.
 ///
 /// [`MAX_ANSWERS`]: super::MAX_ANSWERS
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
-/// Writes what [`write`] writes, for every dialect, and keeps the file under one dialect at a time.
+/// Writes the same as [`write`] for every dialect, but keeps the file under one dialect at a time.
 pub fn write_by_dialect(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<(), Stop> {
     let mut kept = Kept { objects: vec![Vec::new(); ALL.len()], bytes: 0 };
     let mut expected: Vec<Verdict> = Vec::new();
@@ -107,7 +106,7 @@ pub fn write_by_dialect(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write)
     Ok(())
 }
 
-/// Objects that are kept until all of a URL's are there.
+/// The objects so far, by dialect. They are written by URL.
 struct Kept {
     /// The objects of each dialect.
     objects: Vec<Vec<String>>,
@@ -116,6 +115,9 @@ struct Kept {
 
 impl Kept {
     /// Keeps an object.
+    ///
+    /// # Errors
+    /// Returns an error if the objects exceed [`MAX_KEPT_BYTES`].
     fn add(&mut self, place: usize, object: String) -> Result<(), Failure> {
         self.bytes += object.len();
         if self.bytes > MAX_KEPT_BYTES {
@@ -149,7 +151,7 @@ fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>
     })
 }
 
-/// Returns text that is cut after [`MAX_TEXT_BYTES`].
+/// Returns text, cut after [`MAX_TEXT_BYTES`].
 fn text_of(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(MAX_TEXT_BYTES)];
     let end = if start.len() < bytes.len() { "..." } else { "" };
@@ -170,7 +172,7 @@ impl Column<'_> {
         GroupJson { by, token, lines: &naming.lines, more_lines }
     }
 
-    /// Returns a rule that matches.
+    /// Returns a matching rule.
     fn rule_json(&self, rule: &Rule, answer: &Answer) -> RuleJson {
         RuleJson {
             line: rule.line,

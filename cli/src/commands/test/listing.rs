@@ -1,4 +1,4 @@
-//! The file with line numbers, and marks on the lines that matter.
+//! The file with line numbers, and marks on the relevant lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::outputs::align::{pad, width};
 use crate::outputs::summary::grouped;
 use reptile_records::text::printable;
 
-/// Maximum number of lines in a file that is shown in full.
+/// Maximum number of lines in a file that is shown in full without `--full`.
 const MAX_WHOLE: usize = 40;
 
 /// Context lines before and after each marked line.
@@ -22,7 +22,7 @@ const CONTEXT: u32 = 2;
 /// Width of the line column. A wider line pushes its remarks to the right.
 const MAX_COLUMN: usize = 48;
 
-/// The answers that involve a line.
+/// A line's part in the answers.
 #[derive(Default)]
 struct Mark {
     /// The numbers of the answers that the line decides.
@@ -58,17 +58,17 @@ impl Mark {
     }
 }
 
-/// The lines of the file that are shown.
+/// The shown lines of the file.
 struct Shown<'t> {
     reading: &'t Reading<'t>,
     line_count: usize,
     marks: BTreeMap<u32, Mark>,
-    /// The context lines; `None` if every line is shown.
+    /// The marked lines and their context, or `None` if every line is shown.
     near: Option<BTreeSet<u32>>,
     full: bool,
 }
 
-/// Writes the file with marks: all of it, or what is near the lines that matter.
+/// Writes the file with marks: all lines, or the marked lines and their context.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
@@ -93,7 +93,7 @@ pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Resul
     Shown { reading, line_count, marks, near, full }.write(out)
 }
 
-/// Returns the marks of the lines that the answers have to do with.
+/// Returns the marks of the lines in the answers.
 fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
     let Tested { column, answers, .. } = tested;
     let mut marks: BTreeMap<u32, Mark> = BTreeMap::new();
@@ -113,7 +113,7 @@ fn marks(tested: &Tested<'_>) -> BTreeMap<u32, Mark> {
 }
 
 impl<'t> Shown<'t> {
-    /// Returns the lines that are shown, with their numbers.
+    /// Returns the shown lines with their numbers.
     fn lines(&self) -> impl Iterator<Item = (u32, String)> {
         let lines = (1..).zip(self.reading.lines()).take(self.line_count);
         let is_shown = |number: &u32| self.near.as_ref().is_none_or(|near| near.contains(number));
@@ -121,8 +121,8 @@ impl<'t> Shown<'t> {
         lines.map(|(number, line)| (number, shown(line, self.full).replace('\t', " ")))
     }
 
-    /// Writes the lines, their remarks aligned, and says how many are left out between them. Keeps none of them: a file
-    /// may have 16 million.
+    /// Writes the lines with aligned remarks, and the number of lines left out between them. Keeps no lines in memory,
+    /// because a file may have 16 million.
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let digits = self.line_count.to_string().len();
         let widest = self.lines().map(|(_, line)| width(&line)).max().unwrap_or(0).min(MAX_COLUMN);
@@ -154,7 +154,7 @@ impl<'t> Shown<'t> {
     }
 }
 
-/// Returns whether a diagnostic is shown. A key that decides nothing is too common to be worth it.
+/// Returns whether a diagnostic is shown. Unknown keys are too common.
 fn is_worth_a_remark(kind: DiagnosticKind) -> bool {
     !matches!(kind, DiagnosticKind::UnknownKey)
 }

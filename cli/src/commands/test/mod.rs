@@ -1,15 +1,14 @@
-//! `reptile test`: what decides each of some URLs in one robots.txt: the group, the rules, the line, and why.
+//! `reptile test`: decides URLs by one robots.txt, and shows the group, the rules, the line and the reason for each.
 //!
-//! Holds the questions and their answers. They are shown by [`answers`] and [`listing`] for one dialect, by
-//! [`dialects`] for all of them, and by [`json`] for programs; [`typed`] reads what people type, and [`words`] has the
-//! words.
+//! This module has the questions and answers. [`answers`] and [`listing`] show them for one dialect, [`dialects`] for
+//! all dialects, and [`json`] for programs. [`typed`] reads URLs as typed, and [`words`] has the wording.
 //!
-//! A file of n bytes is read and compiled in O(n) steps for each dialect, and in O(n) memory for one: with
-//! `--all-dialects` it is read under one dialect after the other, and only what is printed is kept. With `--brief` and
-//! `--json` the URLs are read and answered one by one, in memory that does not depend on their number; an answer takes
-//! no more than the walk, and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers,
-//! and so do `--json` and `--all-dialects` together for a file of more than [`MAX_HELD_BYTES`]. What is shown of
-//! user-agent lines and of the text of rules is limited for each answer.
+//! A file of n bytes is read and compiled in O(n) steps per dialect, and in O(n) memory for one dialect. With
+//! `--all-dialects` it is read under one dialect at a time, and only the printed parts are kept. With `--brief` and
+//! `--json`, each URL is answered as it is read, in memory that does not depend on the number of URLs. An answer takes
+//! the walk and time linear in the longest rule. The other forms show at most [`MAX_ANSWERS`] answers, and so do
+//! `--json` and `--all-dialects` together for a file over [`MAX_HELD_BYTES`]. The user-agent lines and rule texts shown
+//! with each answer are limited.
 
 mod answers;
 mod dialects;
@@ -46,26 +45,26 @@ use reptile_records::open::Input;
 use reptile_records::recognise::{Content, Wanted};
 use typed::Typed;
 
-/// The answers that are shown in full or as a table. More of them are for `--brief` and `--json`.
+/// Maximum number of answers shown in full or as a table. `--brief` and `--json` have no limit.
 pub const MAX_ANSWERS: usize = 1000;
 
-/// Bytes of a robots.txt that `--json` and `--all-dialects` together keep compiled under every dialect, to answer any
-/// number of URLs as they come. A larger file is compiled under one dialect after the other.
+/// Maximum size in bytes of a robots.txt that `--json` and `--all-dialects` together keep compiled under every dialect,
+/// to answer any number of URLs as they arrive. A larger file is compiled under one dialect at a time.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
 /// Maximum number of user-agent lines kept per agent and printed with each answer.
 const MAX_NAMING_LINES: usize = 100;
 
-/// Test URLs against one robots.txt, and see what decides each of them, and why
+/// Test URLs against one robots.txt, and explain each verdict
 ///
-/// Shows the file with the lines that matter, and for each URL and crawler the group
-/// that it obeys, the best Allow and the best Disallow that match, which of the two
-/// wins, and why. Only the path of a URL counts here, so a path such as /a/b will do.
-/// White space around a URL is ignored. Under every dialect but google-lib, spaces and
-/// letters beyond ASCII are escaped as a browser escapes them, and a path without its first
-/// slash gets one; a remark says so. A file name is not accepted as a path; --urls reads
-/// URLs from a file. Like Google, the command reads a web page only if it has rules, or if
-/// --status makes it the body of a response.
+/// Shows the file with its relevant lines, and for each URL and crawler the group that the
+/// crawler obeys, the best matching Allow and Disallow, which of the two wins, and why. Only
+/// a URL's path counts, so a path such as /a/b is enough. White space around a URL is
+/// ignored. In every dialect but google-lib, spaces and non-ASCII letters are escaped as a
+/// browser escapes them, and a path without its first slash gets one; a remark says so. A
+/// file name is not accepted as a path; --urls reads URLs from a file. Like Google, the
+/// command reads a web page only if it has rules, or if --status makes it the body of a
+/// response.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -79,55 +78,55 @@ const MAX_NAMING_LINES: usize = 100;
   reptile test robots.txt --agent MyBot --status 503 --profile rfc9309 /x
 
 The fields of --json, an object on each line:
-  url, agent   as they were given, but for white space around the URL
-  dialect      the reading of the protocol that gives this answer
+  url, agent   as given, without white space around the URL
+  dialect      the dialect of this answer
   verdict      allow, disallow
   line         the line of the deciding rule, 0 if no rule decides
   why          no-group, no-match, always-allowed, empty-rule, only-kind,
                longer, allow-on-tie, first, fetch
   because      the reason in words
-  path         what is compared: the URL's path in the dialect's normal form
-  group        by: token, default-group or nobody; token: the product token that
-               was found; lines: the user-agent lines of the groups, the first
-               100; more_lines: how many others there are, if there are any
-  allow        the best Allow that matches, or null: line, text as it stands in
-               the file, pattern in normal form, octets that count; after 32 KiB
-               the text and the pattern are cut, and end in \"...\"
-  disallow     the best Disallow that matches, likewise
-  remarks      what was changed in the URL as it was typed, if anything was
-  agrees       with --all-dialects: whether the verdict is that of --dialect
+  path         the compared path: the URL's path in the dialect's normal form
+  group        by: token, default-group or nobody; token: the matched product
+               token; lines: the first 100 user-agent lines of the groups;
+               more_lines: the number of other lines, if there are any
+  allow        the best matching Allow, or null: line, text as in the file,
+               pattern in normal form, octets that count; after 32 KiB, the text
+               and the pattern are cut, and end in \"...\"
+  disallow     the best matching Disallow, likewise
+  remarks      changes made to the typed URL, if there are any
+  agrees       with --all-dialects: whether the verdict equals that of --dialect
 
-Exit code: 0 done, whatever the verdicts; 1 with --expect, if any verdict is another;
-2 the command could not go on, or there was no URL to test."
+Exit code: 0 done, regardless of the verdicts; 1 with --expect, if any verdict differs;
+2 the command failed, or there was no URL to test."
 )]
 pub struct Args {
     /// A robots.txt; - is standard input
     robots: PathBuf,
-    /// The URLs to test; without any, the lines of --urls
+    /// The URLs to test; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
     urls: Vec<String>,
-    /// A list, a URL or path on each line; blank lines are skipped; unpacked if it is packed; - is standard input
+    /// A list with a URL or path on each line; blank lines are skipped; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
-    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; may be
-    /// given again
+    /// A crawler: a product token, a chain such as "A>B>*", or a group of crawlers, @ai-training or @search; can be
+    /// repeated
     #[arg(short, long = "agent", value_name = "TOKEN", required = true)]
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
-    /// The dialect: which reading of the protocol the file is given [default: google]
+    /// The dialect: how the file is interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
-    /// Answer under every dialect, mark what differs from --dialect, and say why
+    /// Answer under every dialect, mark differences from --dialect, and explain them
     #[arg(long)]
     all_dialects: bool,
-    /// The status with which the server answered; the file is the body of that answer, and may be a web page
+    /// The HTTP status of the response; the file is its body, and may be a web page
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=999))]
     status: Option<u16>,
-    /// The fetch profile: whose habits say what the status means [default: that of the dialect]
+    /// The fetch profile: how the status is interpreted [default: the dialect's profile]
     #[arg(long, value_name = "NAME", value_parser = options::profiles())]
     profile: Option<&'static Profile>,
-    /// End with exit code 1 unless every verdict is this one
+    /// Exit with 1 unless every verdict is this one
     #[arg(long, value_name = "VERDICT", value_parser = expectations())]
     expect: Option<Verdict>,
     /// Print only one line for each URL and crawler
@@ -136,7 +135,7 @@ pub struct Args {
     /// Print a JSON object for each URL, crawler and dialect
     #[arg(long)]
     json: bool,
-    /// Show every line of a long file, and long lines whole
+    /// Show all lines of a long file, and long lines in full
     #[arg(long)]
     full: bool,
 }
@@ -154,7 +153,7 @@ fn expectations() -> impl TypedValueParser<Value = Verdict> {
 pub fn run(args: &Args) -> Result<Exit> {
     let from_stdin = args.robots == Path::new("-");
     if from_stdin && args.urls.is_empty() && args.list == Path::new("-") {
-        return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give some URLs"));
+        return Err(Failure::new("standard input cannot be both the robots.txt and the URLs; give URLs as arguments"));
     }
     let body = read_body(args)?;
     let urls = typed_urls(&args.urls, |list| list_command(args, &args.robots, list))?;
@@ -173,7 +172,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
     let left_out = written.map_err(|stop| stop.failure(out.get_ref(), &args.robots))?;
-    // A URL without a verdict has not the one that is expected.
+    // An overlong URL has no verdict, so it does not have the expected one.
     let is_done = args.expect.is_none_or(|expected| file.given.is_all(expected) && left_out == 0);
     Ok(Exit::from_bad(!is_done))
 }
@@ -241,7 +240,7 @@ fn list_command(args: &Args, robots: &Path, list: &str) -> String {
     command_line(words)
 }
 
-/// How often each verdict was given, by its number: allow, disallow.
+/// Verdict counts by number: allow, disallow.
 #[derive(Default)]
 struct Given([Cell<u64>; 2]);
 
@@ -264,7 +263,7 @@ impl Given {
     }
 }
 
-/// How the robots.txt was fetched, if the user says so.
+/// How the robots.txt was fetched, if `--status` or `--profile` is given.
 #[derive(Clone, Copy)]
 struct Fetch {
     status: Option<u16>,
@@ -278,7 +277,7 @@ impl Fetch {
     }
 }
 
-/// Writes the answers for all URLs. Returns how many lines are too long for a URL and have none.
+/// Writes the answers for all URLs. Returns the number of overlong lines, which have no answer.
 fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Stop> {
     let args = file.args;
     let arena = Bump::new();
@@ -301,7 +300,7 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
         return file.each_url(out, |url, out| json::write(std::slice::from_ref(&column), file.asked, url, out));
     }
     if args.brief {
-        // The URL column fits the URLs known so far.
+        // The URL column fits the URLs given as arguments.
         let brief = answers::Brief::new(&column, &file.urls);
         return file
             .each_url(out, |url, out| (0..column.agents.len()).try_for_each(|agent| brief.write(url, agent, out)));
@@ -313,7 +312,7 @@ fn answer(file: &File<'_>, out: &mut impl Write) -> std::result::Result<u64, Sto
     Ok(left_out)
 }
 
-/// Returns the URLs, if they are few enough to be answered together, and how many lines are too long for one.
+/// Returns the URLs, if there are few enough to answer together, and the number of overlong lines.
 ///
 /// # Errors
 /// Returns an error if there are more than [`MAX_ANSWERS`] answers, or the URLs cannot be read.
@@ -339,13 +338,13 @@ fn few_urls(file: &File<'_>, out: &mut impl Write) -> std::result::Result<(Vec<V
     Ok((urls, left_out))
 }
 
-/// The file, and what the user asks of it.
+/// The file, and the user's questions.
 struct File<'t> {
     args: &'t Args,
     /// The URLs given as arguments.
     urls: Vec<&'t [u8]>,
     body: &'t [u8],
-    /// The dialect with which the others are compared.
+    /// The reference dialect, with which the others are compared.
     asked: &'static Dialect,
     given: Given,
 }
@@ -370,7 +369,7 @@ impl File<'_> {
     }
 }
 
-/// The questions and their answers under one dialect, where they are shown together.
+/// The questions and answers under one dialect, to be shown together.
 struct Tested<'t> {
     name: &'t Path,
     column: &'t Column<'t>,
@@ -380,7 +379,7 @@ struct Tested<'t> {
 }
 
 impl Tested<'_> {
-    /// Each question's URL and agent, in answer order.
+    /// Returns each question's URL and agent, in answer order.
     fn questions(&self) -> impl Iterator<Item = (&[u8], &Resolved)> {
         questions(self.urls, &self.column.agents)
     }
@@ -405,11 +404,11 @@ struct Column<'b> {
     given: &'b Given,
 }
 
-/// The user-agent lines through which an agent's groups are for it.
+/// The user-agent lines that assign groups to an agent.
 struct Naming {
-    /// The first of them.
+    /// The first lines, at most [`MAX_NAMING_LINES`].
     lines: Vec<u32>,
-    /// The number of all.
+    /// Number of all lines.
     count: usize,
 }
 
@@ -417,20 +416,20 @@ struct Naming {
 struct Answer {
     explanation: Explanation,
     why: Why,
-    /// The place of the agent among the agents.
+    /// The agent's index.
     agent: usize,
     /// The path in normal form.
     path: Vec<u8>,
-    /// The normal form as people write it.
+    /// The normal form in readable form.
     shown_path: Vec<u8>,
-    /// Whether the path of the URL is written differently.
+    /// Whether the URL's path differs from it.
     path_differs: bool,
     /// The changes made to the typed URL.
     remarks: Vec<String>,
 }
 
 impl Answer {
-    /// Returns the line of the deciding rule, or 0.
+    /// Returns the deciding rule's line, or 0.
     fn line(&self) -> u32 {
         self.explanation.rule().map_or(0, |rule| rule.line)
     }

@@ -1,8 +1,8 @@
-//! URLs and paths as people type them, and as clients send them.
+//! Converts URLs and paths as people type them to paths as clients send them.
 //!
-//! People leave out the scheme or the first slash, and write spaces and letters beyond ASCII. A browser escapes those
-//! before it requests the page, and rules are compared with the escaped path. Every change is reported in a
-//! remark. Google's library takes bytes as they come, and so does its dialect.
+//! People leave out the scheme or the first slash, and type spaces and non-ASCII letters. A browser escapes them before
+//! it requests the page, and rules are compared with the escaped path. Every change is reported in a remark. Google's
+//! library does not escape, and neither does its dialect.
 
 use reptile::Dialect;
 use reptile::dialects::GOOGLE_LIB;
@@ -10,11 +10,11 @@ use reptile::urls::path_of;
 
 use super::words::shown;
 
-/// The path that is asked about.
+/// A path to decide.
 pub struct Typed {
     /// The path, as a client sends it.
     pub path: Vec<u8>,
-    /// Remarks about possibly unintended parts of the path.
+    /// Remarks about changes to the typed text.
     pub remarks: Vec<String>,
 }
 
@@ -53,8 +53,8 @@ fn has_scheme(text: &[u8]) -> bool {
     end.is_some_and(|end| end > 0 && text[end..].starts_with(b"://"))
 }
 
-/// Returns whether a text without a scheme begins with a host and goes on after it: the part before the first slash or
-/// question mark has a port, or ends in a dot and letters, or is `localhost`.
+/// Returns whether a text without a scheme begins with a host and goes on after it: the part before the first slash,
+/// question mark or `#` has a port, or ends in a dot and letters, or is `localhost`.
 fn begins_with_host(text: &[u8]) -> bool {
     let Some(end) = text.iter().position(|byte| b"/?#".contains(byte)) else { return false };
     let (host, port) = match text[..end].iter().position(|&byte| byte == b':') {

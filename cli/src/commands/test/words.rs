@@ -8,12 +8,12 @@ use reptile::{Rule, RuleKind, Verdict};
 use super::{Answer, Column};
 use reptile_records::text::printable;
 
-/// Maximum characters shown from a file line or URL without `--full`.
+/// Maximum number of characters shown from a file's line or a URL without `--full`.
 const MAX_SHOWN: usize = 200;
 
-/// Returns a line of the file or a URL as it is shown: safe for a terminal, and cut unless `full` is given.
+/// Returns a file's line or a URL for output: safe for a terminal, and cut unless `full` is given.
 pub fn shown(text: &[u8], full: bool) -> String {
-    // No character has more than four bytes, so what is dropped here would not be shown anyway.
+    // A character has at most four bytes, so the cut part would not be shown anyway.
     let start = if full { text } else { &text[..text.len().min(MAX_SHOWN * 4 + 4)] };
     let text = printable(start);
     match text.char_indices().nth(MAX_SHOWN) {
@@ -22,7 +22,7 @@ pub fn shown(text: &[u8], full: bool) -> String {
     }
 }
 
-/// Returns `count` numbers as a phrase. After a limit, the rest are only counted.
+/// Returns a phrase with the first few of `count` numbers, and the number of others.
 pub fn numbers(first: &[u32], count: usize) -> String {
     const SHOWN: usize = 8;
     let mut words: Vec<String> = first.iter().take(SHOWN).map(u32::to_string).collect();
@@ -62,7 +62,7 @@ impl Column<'_> {
         }
     }
 
-    /// Why no group is for an agent.
+    /// Returns the reason why an agent has no group.
     fn without_group(&self, agent: &Resolved) -> String {
         let name = shown(agent.name.as_bytes(), false);
         match (agent.tokens.is_empty(), agent.honors_default_group) {
@@ -72,7 +72,7 @@ impl Column<'_> {
         }
     }
 
-    /// Why the verdict is what it is, in words.
+    /// Returns the reason for the verdict in words.
     pub fn because(&self, answer: &Answer) -> String {
         let Some(rule) = answer.explanation.rule() else {
             return match answer.why {
@@ -105,7 +105,7 @@ impl Column<'_> {
         reason + index_page
     }
 
-    /// Returns the line of a rule, and the rule as the file has it.
+    /// Returns a rule's line number, and its text in the file.
     pub fn line_and_text(&self, rule: &Rule, full: bool) -> String {
         if rule.line == 0 {
             return format!("no line: {rule}");
@@ -113,13 +113,13 @@ impl Column<'_> {
         format!("line {}: {}", rule.line, shown(self.text_of(rule.line), full))
     }
 
-    /// Returns the rule as the dialect reads it, if that differs from what the file has.
+    /// Returns the rule as the dialect reads it, if that differs from the file.
     pub fn read_as(&self, rule: &Rule, full: bool) -> Option<String> {
         let written = self.reading.rule_at(rule.line)?;
         (written.value != rule.pattern).then(|| format!("read as {}: {}", rule.kind.name(), shown(&rule.pattern, full)))
     }
 
-    /// Returns the octets that count for the precedence of a rule, where precedence goes by length.
+    /// Returns the number of octets that decide a rule's precedence, if the dialect orders rules by length.
     pub fn octets(&self, rule: &Rule, answer: &Answer) -> Option<usize> {
         let counts = self.reading.dialect().order != Order::FileOrder && rule.line != 0;
         counts.then(|| self.reading.octets(rule, &answer.path))

@@ -13,7 +13,7 @@ use crate::parquet::urls::{self, Splitting};
 use crate::recognise::Content;
 use crate::{Error, Result};
 
-/// An input that is open, and whose rows were not looked at yet.
+/// An open input, before any row is read.
 pub enum Source {
     /// Text.
     Text(Box<dyn Read + Send>),
@@ -21,11 +21,11 @@ pub enum Source {
     Parquet(ParquetFile, Splitting),
 }
 
-/// The rows of a table that are still to come.
+/// The remaining rows of a table.
 pub enum Rows {
     /// Rows of text.
     Text(Box<Chunks<open::Rows>>),
-    /// Rows of cells.
+    /// Rows of a Parquet file.
     Parquet(urls::Rows),
 }
 
@@ -55,7 +55,7 @@ impl Part {
         }
     }
 
-    /// Returns the whole rows, cut into blocks, each the work of one thread.
+    /// Returns the rows in blocks, each for one thread.
     pub fn blocks(&self) -> Vec<Block<'_>> {
         match self {
             Part::Text(chunk) => chunk.blocks().into_iter().map(Block::Text).collect(),
@@ -68,7 +68,8 @@ impl Source {
     /// Opens the input at a path; `-` is standard input, which is text.
     ///
     /// # Errors
-    /// Returns an error if it cannot be opened, or is neither text nor Parquet in a file of its own.
+    /// Returns an error if it cannot be opened, if it is neither text nor an uncompressed Parquet file, or if an option
+    /// for Parquet files is given with text.
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
         let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
         if is_file && is_parquet(&Input::open(path)?) {
@@ -109,13 +110,13 @@ impl Source {
     }
 }
 
-/// Returns whether an input is a Parquet file that can be read from its end on.
+/// Returns whether an input is an uncompressed Parquet file on disk, which can be read from its end.
 fn is_parquet(input: &Input) -> bool {
     input.content == Content::Parquet && input.packing.is_none() && input.is_regular
 }
 
 impl Rows {
-    /// Returns the next rows, those of text in the memory of `buffer`; `None` at the end. `is_awaited` is as for
+    /// Returns the next rows, or `None` at the end. Text rows are read into `buffer`. `is_awaited` is as for
     /// [`Chunks::next`].
     ///
     /// # Errors

@@ -48,7 +48,7 @@ const MAX_PAGE_HEADER_BYTES: usize = 8 << 10;
 const MAX_AWAITED: usize = 1 << 16;
 
 /// The reason for a record that is a page.
-const OTHER_URL: &str = "answer for another URL than that of a robots.txt";
+const OTHER_URL: &str = "response for a URL that is not a robots.txt";
 
 /// Reads every record. With `searches`, searches for further records after damage. Captures that wait for another
 /// record are added to `redirects`. Returns whether there are any.
@@ -148,7 +148,7 @@ impl<R: Unpack> Reader<'_, R> {
     /// Reads a record if it is a robots.txt response, or may be a redirect's target.
     fn record(&mut self, record: &Record, sink: &mut Sink<'_>) -> Result<io::Result<()>> {
         let Some(target) = record.target.as_deref().filter(|_| is_answer(record)) else {
-            return sink(Item::left_out("record that is no answer of a server")).map(Ok);
+            return sink(Item::left_out("record that is not a server response")).map(Ok);
         };
         // The others are pages, and non-web addresses such as `dns:example.com`.
         let origin = Origin::of_robots_url(target).ok();
