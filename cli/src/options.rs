@@ -7,9 +7,10 @@ use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
 use crate::error::{Failure, Result};
 
+use reptile_columns::{Column, Format, Scope};
 use reptile_records::ReadOptions;
 use reptile_records::hosts::sorted_schemes;
-use reptile_records::tables::Format;
+use reptile_records::tables;
 use reptile_records::time::{WrittenTime, Zone};
 
 /// The options of compiling, as given.
@@ -154,32 +155,89 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
         .try_map(|name| Profile::from_name(&name).ok_or("no such profile"))
 }
 
-/// The formats of URL tables, by name, with a help text for each.
-const TABLE_FORMATS: [(&str, Format, &str); 7] = [
-    ("list", Format::List, "A URL on each line"),
-    ("tsv", Format::Tsv, "A row on each line, tabs between its cells, no quotes"),
-    ("csv", Format::Csv, "Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)"),
+/// A value of an option: its name, the value, and a help text.
+type Choice<T> = (&'static str, T, &'static str);
+
+/// The formats of URL tables.
+const TABLE_FORMATS: [Choice<tables::Format>; 7] = [
+    ("list", tables::Format::List, "A URL on each line"),
+    ("tsv", tables::Format::Tsv, "A row on each line, tabs between its cells, no quotes"),
+    ("csv", tables::Format::Csv, "Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)"),
+    ("jsonl", tables::Format::Jsonl, "A JSON object on each line"),
+    ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
+    ("log", tables::Format::Log, "An access log of nginx or Apache, in the common or the combined format"),
+    ("parquet", tables::Format::Parquet, "A Parquet file"),
+];
+
+/// The formats of answers.
+const ANSWER_FORMATS: [Choice<Format>; 4] = [
+    ("tsv", Format::Tsv, "Tabs between the cells"),
+    ("csv", Format::Csv, "Commas between the cells, and quotes where a cell needs them (RFC 4180)"),
     ("jsonl", Format::Jsonl, "A JSON object on each line"),
-    ("cdxj", Format::Cdxj, "The index of a web archive: a key, a time and a JSON object with the URL on each line"),
-    ("log", Format::Log, "An access log of nginx or Apache, in the common or the combined format"),
-    ("parquet", Format::Parquet, "A Parquet file"),
+    ("parquet", Format::Parquet, "A Parquet file: texts, numbers, times and lists, and nulls where a row has no value"),
+];
+
+/// The columns of answers.
+const COLUMNS: [Choice<Column>; 11] = [
+    ("url", Column::Url, "The URL as given, with %XX for characters that a terminal interprets"),
+    ("verdict", Column::Verdict, "allow, disallow, unknown or invalid"),
+    ("line", Column::Line, "The deciding rule's line; 0 if no rule decides, or the set has no line numbers"),
+    ("rule", Column::Rule, "The deciding rule; empty if no rule decides"),
+    ("group", Column::Group, "Whether a group names the crawler: named, default or none"),
+    (
+        "reason",
+        Column::Reason,
+        "What decides: \"rule\", \"no rule matches\", or the outcome of fetching the robots.txt; with --scope also whose",
+    ),
+    ("agent", Column::Agent, "The crawler; with --agent-column the row's own, empty if the row names none"),
+    ("ruleset", Column::Ruleset, "The deciding ruleset's number, as `inspect` shows it; empty if there is none"),
+    ("capture_time", Column::CaptureTime, "The deciding capture's fetch time in UTC; empty if unknown"),
+    ("mask", Column::Mask, "The refused agents as bits: 1 for the first --agent, 2, 4 ... for the next, at most 64"),
+    ("refused", Column::Refused, "The refused agents' names with ; between them; in JSON Lines and Parquet a list"),
+];
+
+/// The origins that may decide a URL.
+const SCOPES: [Choice<Scope>; 4] = [
+    ("origin", Scope::Origin, "The URL's own origin, as RFC 9309 says"),
+    ("scheme", Scope::Scheme, "Else the same host with the other one of http and https"),
+    ("www", Scope::Www, "Else also the host with or without www. before it"),
+    ("domain", Scope::Domain, "Else also the registered domain, by the Public Suffix List, and www. before it"),
 ];
 
 /// Another name for `jsonl`.
 const NDJSON: &str = "ndjson";
 
-/// A parser for the format of a URL table.
-pub fn table_formats() -> impl TypedValueParser<Value = Format> {
-    let value = |(name, format, help)| {
+/// Returns a parser for an option with these values.
+fn choices<T: Copy + Send + Sync + 'static>(values: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+    let named = |&(name, _, help): &Choice<T>| {
         let value = PossibleValue::new(name).help(help);
-        if format == Format::Jsonl { value.alias(NDJSON) } else { value }
+        if name == "jsonl" { value.alias(NDJSON) } else { value }
     };
     let find = |name: String| {
-        let is_called = |(known, format): (&str, Format)| known == name || (name == NDJSON && format == Format::Jsonl);
-        TABLE_FORMATS.into_iter().find(|&(known, format, _)| is_called((known, format)))
+        let name = if name == NDJSON { "jsonl" } else { &name };
+        values.iter().find(|(known, ..)| *known == name).map(|&(_, value, _)| value)
     };
-    PossibleValuesParser::new(TABLE_FORMATS.map(value))
-        .try_map(move |name| find(name).map(|(_, format, _)| format).ok_or("no such format"))
+    PossibleValuesParser::new(values.iter().map(named)).try_map(move |name| find(name).ok_or("no such value"))
+}
+
+/// Returns a parser for the format of a URL table.
+pub fn table_formats() -> impl TypedValueParser<Value = tables::Format> {
+    choices(&TABLE_FORMATS)
+}
+
+/// Returns a parser for the format of answers.
+pub fn answer_formats() -> impl TypedValueParser<Value = Format> {
+    choices(&ANSWER_FORMATS)
+}
+
+/// Returns a parser for columns.
+pub fn columns() -> impl TypedValueParser<Value = Column> {
+    choices(&COLUMNS)
+}
+
+/// Returns a parser for scopes.
+pub fn scopes() -> impl TypedValueParser<Value = Scope> {
+    choices(&SCOPES)
 }
 
 /// A parser for the name of a strategy.

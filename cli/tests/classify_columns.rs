@@ -71,15 +71,15 @@ fn columns_that_cannot_represent_the_agents_are_refused() {
     let json = folder.run(&[&args[..], &["--format", "jsonl"]].concat()).says(0, &[]).text();
     assert_eq!(json, format!("{{\"mask\":{}}}\n", u64::MAX));
     args.extend(["--agent", &names[64]]);
-    folder.run(&args).says(2, &["--columns mask: expected 64 agents at most", "\"bot-cm\", found 65 agents"]);
+    folder.run(&args).says(2, &["--columns mask: expected at most 64 crawlers", "found 65", "\"bot-cm\""]);
     let refused = ["--columns", "refused", "--agent", "unknown"];
-    run(&folder, URLS, &refused).says(2, &["--columns refused: the agent \"unknown\" could be read as something else"]);
+    run(&folder, URLS, &refused).says(2, &["--columns refused: the name \"unknown\" would be ambiguous"]);
     let json = run(&folder, URLS, &[&refused[..], &["--format", "jsonl"]].concat()).says(0, &[]).text();
     assert_eq!(json.lines().nth(2), Some("{\"refused\":[\"bot-a\",\"x\",\"unknown\"]}"));
     for column in ["mask", "refused"] {
         let args = ["classify", "set", "urls", "--agent-column", "agent", "--columns", column, "--input-format", "tsv"];
         folder.write("urls", "url\tagent\nhttp://b.example/\tGPTBot\n");
-        folder.run(&args).says(2, &[&format!("--columns {column}: is over the crawlers of --agent")]);
+        folder.run(&args).says(2, &[&format!("--columns {column}: is about all named crawlers")]);
     }
 }
 

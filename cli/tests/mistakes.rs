@@ -133,7 +133,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         (
             "classify set urls.txt --agent bot-a --columns url,line,url",
             2,
-            &["--columns: url is given twice", "column 3"],
+            &["--columns url: is given twice", "column 3"],
         ),
         ("summarize set --agent bot-a --key host,host", 2, &["--key: host is given twice"]),
         ("classify set urls.txt --agent bot-a --agent BOT-A", 2, &["\"bot-a\" and \"BOT-A\" are the same crawler"]),

@@ -5,7 +5,8 @@ use std::ffi::c_char;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, ArrayRef, StructArray, make_array};
-use reptile_arrow::{Column, Decider, VerdictStream};
+use reptile_columns::Column;
+use reptile_columns::arrow::{ArrayDecider, VerdictStream};
 
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
@@ -64,10 +65,10 @@ pub unsafe extern "C" fn reptile_decide_arrow(
             return Err(Failure::new(ReptileCode::Arrow, "the URL array or its schema is already released"));
         }
         // SAFETY: the array and its schema follow the C data interface.
-        let data = unsafe { from_ffi(urls, &schema) }.map_err(reptile_arrow::Error::from)?;
+        let data = unsafe { from_ffi(urls, &schema) }.map_err(reptile_columns::Error::from)?;
         let rows: ArrayRef = make_array(data);
         let verdicts = StructArray::from(decider.decide_rows(&rows, url_column)?).to_data();
-        let schema = FFI_ArrowSchema::try_from(verdicts.data_type()).map_err(reptile_arrow::Error::from)?;
+        let schema = FFI_ArrowSchema::try_from(verdicts.data_type()).map_err(reptile_columns::Error::from)?;
         // SAFETY: the first `put` checked that `out_schema` is not null.
         unsafe { put(out_schema, schema, "the output schema") }?;
         // SAFETY: the first `put` checked that `out` is not null.
@@ -109,7 +110,7 @@ pub unsafe extern "C" fn reptile_decide_arrow_stream(
         // SAFETY: `url_column` is null or NUL-terminated.
         let url_column = unsafe { optional_text(url_column, "the URL column's name") }?;
         let urls = urls.ok_or_else(|| Failure::argument("the URL stream is a null pointer"))?;
-        let urls = ArrayStreamReader::try_new(urls).map_err(reptile_arrow::Error::from)?;
+        let urls = ArrayStreamReader::try_new(urls).map_err(reptile_columns::Error::from)?;
         let verdicts = VerdictStream::new(urls, url_column, decider)?;
         // SAFETY: the first `put` checked that `out` is not null.
         unsafe { put(out, FFI_ArrowArrayStream::new(Box::new(verdicts)), "the output stream") }
@@ -139,12 +140,12 @@ unsafe fn decider(
     columns: *const c_char,
     time_column: *const c_char,
     all_threads: bool,
-) -> Result<Decider, Failure> {
+) -> Result<ArrayDecider, Failure> {
     // SAFETY: the agents are not freed during the call.
     let agents = &unsafe { border::value(agents, "the agents") }?.agents;
     // SAFETY: `columns` is null or NUL-terminated.
     let columns = unsafe { optional_text(columns, "the column list") }?.unwrap_or(Column::Verdict.name());
-    let decider = Decider::new(agents.clone(), &Column::from_list(columns)?)?.parallel(all_threads);
+    let decider = ArrayDecider::new(agents.clone(), &Column::from_list(columns)?)?.parallel(all_threads);
     // SAFETY: `time_column` is null or NUL-terminated.
     let times = unsafe { optional_text(time_column, "the time column's name") }?;
     Ok(match times {

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use reptile_arrow::text_of;
+use reptile_columns::text_of;
 
 /// Result of a call.
 #[repr(C)]
@@ -70,14 +70,14 @@ impl From<reptile::Error> for Failure {
     }
 }
 
-impl From<reptile_arrow::Error> for Failure {
-    fn from(error: reptile_arrow::Error) -> Failure {
+impl From<reptile_columns::Error> for Failure {
+    fn from(error: reptile_columns::Error) -> Failure {
         let code = match error.kind() {
-            reptile_arrow::ErrorKind::Crawler => ReptileCode::Crawler,
-            reptile_arrow::ErrorKind::Column => ReptileCode::Column,
-            reptile_arrow::ErrorKind::Array => ReptileCode::Arrow,
-            reptile_arrow::ErrorKind::Set => ReptileCode::Format,
-            reptile_arrow::ErrorKind::Panic => ReptileCode::Panic,
+            reptile_columns::ErrorKind::Crawler => ReptileCode::Crawler,
+            reptile_columns::ErrorKind::Column => ReptileCode::Column,
+            reptile_columns::ErrorKind::Array => ReptileCode::Arrow,
+            reptile_columns::ErrorKind::Set => ReptileCode::Format,
+            reptile_columns::ErrorKind::Panic => ReptileCode::Panic,
             _ => ReptileCode::Other,
         };
         Failure::new(code, error.to_string())
@@ -97,7 +97,7 @@ pub(crate) unsafe fn call(message: *mut *mut c_char, work: impl FnOnce() -> Resu
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return ReptileCode::Ok,
         Ok(Err(failure)) => failure,
-        Err(panic) => reptile_arrow::Error::of_panic(&*panic).into(),
+        Err(panic) => reptile_columns::Error::of_panic(&*panic).into(),
     };
     if !message.is_null() {
         let text = CString::new(failure.text.replace('\0', "%00")).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use reptile::{Agents, Verdict};
-use reptile_arrow::in_pool;
+use reptile_columns::arrow::in_pool;
 
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::path::Path;
 
 use reptile::{Dialect, MappedFile, Robots, Set};
-use reptile_arrow::{Source, in_pool};
+use reptile_columns::{Source, arrow::in_pool};
 
 use crate::border::{self, Failure, ReptileCode, call};
 

@@ -15,7 +15,8 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
 use reptile::Agents;
-use reptile_arrow::{Column, Decider, VerdictStream};
+use reptile_columns::Column;
+use reptile_columns::arrow::{ArrayDecider, VerdictStream};
 
 use crate::convert;
 use crate::timed::{self, Timed};
@@ -70,7 +71,7 @@ fn stream(
     urls: &Bound<'_, PyAny>,
     asked: &Asked<'_, '_>,
 ) -> PyResult<VerdictStream<Urls>> {
-    let failed = |error: reptile_arrow::Error| convert::arrow_error(py, &error);
+    let failed = |error: reptile_columns::Error| convert::arrow_error(py, &error);
     let columns = match asked.columns {
         None => vec![Column::Verdict],
         Some(names) => {
@@ -79,7 +80,7 @@ fn stream(
             Column::from_names(names).map_err(failed)?
         }
     };
-    let mut decider = Decider::new(agents, &columns).map_err(failed)?.parallel(asked.parallel);
+    let mut decider = ArrayDecider::new(agents, &columns).map_err(failed)?.parallel(asked.parallel);
     let mut urls = reader(urls)?;
     if let Some(times) = asked.times {
         let beside = match times.cast::<PyString>() {

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString, PyTuple};
 use reptile::{Capture, CompiledSet, Compiler, ErrorKind, Origin, Profile, Set, Truncation};
-use reptile_arrow::in_pool;
+use reptile_columns::arrow::in_pool;
 
 use crate::convert;
 use crate::robots::dialect_of;
@@ -152,7 +152,7 @@ fn add(
     let mut failed: Vec<(Origin, reptile::Error)> = Vec::new();
     py.detach(|| in_pool(|| compiler.add_all(batch, |origin, error| failed.push((origin.clone(), error)))));
     for (origin, error) in failed {
-        let text = reptile_arrow::text_of(&error);
+        let text = reptile_columns::text_of(&error);
         match on_error {
             Some(on_error) => drop(on_error.call1((origin.to_string(), text))?),
             None => return Err(convert::raised(py, convert::Kind::Other, format!("{origin}: {text}"))),

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 use reptile::{CrawlerError, ErrorKind, Verdict};
-use reptile_arrow::text_of;
+use reptile_columns::text_of;
 
 /// The package's types that are defined in Python.
 struct Types {
@@ -109,8 +109,8 @@ pub fn crawler_error(py: Python<'_>, error: &CrawlerError) -> PyErr {
 }
 
 /// Converts an error about names, columns or arrays to an exception.
-pub fn arrow_error(py: Python<'_>, error: &reptile_arrow::Error) -> PyErr {
-    use reptile_arrow::ErrorKind;
+pub fn arrow_error(py: Python<'_>, error: &reptile_columns::Error) -> PyErr {
+    use reptile_columns::ErrorKind;
     let text = error.to_string();
     match error.kind() {
         ErrorKind::Crawler => raised(py, Kind::Crawler, text),

@@ -1,7 +1,7 @@
 //! The native half of the Python package `reptile`. The other half, in `python/reptile`, contains the user
 //! documentation, the types of verdicts and errors, and the drop-ins.
 //!
-//! The crate `reptile` decides, and `reptile-arrow` builds columns of verdicts. This crate defines Python objects and
+//! The crate `reptile` decides, and `reptile-columns` builds columns of verdicts. This crate defines Python objects and
 //! conversions: strings are borrowed, the interpreter is released during long work, and errors become exceptions with
 //! the library's message.
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use reptile::{Agent, Crawler, Dialect, Robots};
-use reptile_arrow::Source;
+use reptile_columns::Source;
 
 use crate::agents::{PyAgent, PyAgents};
 use crate::convert;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Agent, Agents, Dialect, MappedFile, Set};
-use reptile_arrow::{Source, in_pool};
+use reptile_columns::{Source, arrow::in_pool};
 
 use crate::agents::{self, PyAgent, PyAgents};
 use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};

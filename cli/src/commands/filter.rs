@@ -226,10 +226,10 @@ impl Filter<'_> {
         let searches = self.args.options.archives.resync;
         if is_packed {
             let mut records = PackedRecords::new(source, searches);
-            self.copy_each(path, || records.next(), &mut write, counts)
+            self.copy_each(path, || records.next_record(), &mut write, counts)
         } else {
             let mut records = PlainRecords::new(source, searches);
-            self.copy_each(path, || records.next(), &mut write, counts)
+            self.copy_each(path, || records.next_record(), &mut write, counts)
         }
     }
 

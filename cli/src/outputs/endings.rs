@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::columns::Format;
+use reptile_columns::Format;
+
 use crate::error::{Failure, Result};
 
 /// Extensions of files that are never compiled sets.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::columns::Format;
+use reptile_columns::{Format, Kind, RowFormat, Rows};
+
 use super::endings;
 use super::file::{Complete, Output};
-use super::parquet::Kind;
 use super::sink::Sink;
 use crate::error::{Failure, Result};
 use crate::sets::fates::FateRow;
@@ -24,15 +24,14 @@ const COLUMNS: [(&str, Kind); 10] = [
     ("detail", Kind::Text),
 ];
 
-/// Number of bytes per write.
-const WRITTEN_BYTES: usize = 1 << 16;
+/// Text bytes, or rows of columns, per write.
+const WRITTEN_SIZE: usize = 1 << 16;
 
 /// A writer of captures' fates.
 pub struct FateWriter {
-    format: Format,
-    leads: Vec<Vec<u8>>,
+    format: RowFormat,
     sink: Sink,
-    text: Vec<u8>,
+    rows: Rows,
     /// The input paths, as given.
     inputs: Vec<String>,
 }
@@ -44,15 +43,13 @@ impl FateWriter {
     /// Returns an error if the extension implies no format, or if the file cannot be written.
     pub fn new(path: &Path, output: Output, inputs: Vec<String>) -> Result<FateWriter> {
         let format = format_of(path)?;
-        let names = COLUMNS.map(|(name, _)| name);
         let columns = COLUMNS.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
-        let sink = Sink::new(output, (format == Format::Parquet).then_some(columns))?;
-        let mut text = Vec::new();
-        if matches!(format, Format::Tsv | Format::Csv | Format::Delimited(_)) {
-            text = format.header(&names);
-            text.push(b'\n');
-        }
-        Ok(FateWriter { format, leads: format.leads(&names), sink, text, inputs })
+        let has_header = matches!(format, Format::Tsv | Format::Csv);
+        let is_parquet = format == Format::Parquet;
+        let format = RowFormat::new(format, columns);
+        let sink = Sink::new(output, is_parquet.then(|| format.columns().to_vec()))?;
+        let rows = if has_header { Rows::of_text(&format.header()) } else { format.rows() };
+        Ok(FateWriter { format, sink, rows, inputs })
     }
 
     /// Adds a capture's row.
@@ -60,35 +57,25 @@ impl FateWriter {
     /// # Errors
     /// Returns an error if the file cannot be written.
     pub fn push(&mut self, row: &FateRow) -> Result<()> {
-        let (format, text) = (self.format, &mut self.text);
-        let mut leads = self.leads.iter();
-        let mut cell = |text: &mut Vec<u8>, push: &dyn Fn(&mut Vec<u8>)| {
-            text.extend_from_slice(leads.next().map_or(&[], |lead| lead));
-            push(text);
-        };
         let file = self.inputs.get(row.input).map_or("", |path| path);
-        let number = |number: Option<u64>| move |text: &mut Vec<u8>| format.push_long(number, text);
-        cell(text, &|text| format.push(file.as_bytes(), text));
-        cell(text, &number(row.record));
-        cell(text, &|text| format.push(row.name.as_bytes(), text));
-        cell(text, &|text| format.push(row.url.as_bytes(), text));
-        cell(text, &|text| format.push_time(row.time, text));
-        cell(text, &number(row.status.map(u64::from)));
-        cell(text, &number((!row.url.is_empty()).then_some(row.redirect_count.into())));
-        cell(text, &|text| format.push(row.redirects.join(" ").as_bytes(), text));
-        cell(text, &|text| format.push(row.fate.as_str().as_bytes(), text));
-        cell(text, &|text| format.push(row.detail.as_bytes(), text));
-        match format {
-            Format::Jsonl => text.extend_from_slice(b"}\n"),
-            Format::Tsv | Format::Csv | Format::Delimited(_) => text.push(b'\n'),
-            Format::Parquet => {}
-        }
-        if text.len() >= WRITTEN_BYTES { self.write() } else { Ok(()) }
+        let mut cells = self.format.begin(&mut self.rows);
+        cells.text(file.as_bytes());
+        cells.long(row.record);
+        cells.text(row.name.as_bytes());
+        cells.text(row.url.as_bytes());
+        cells.time(row.time);
+        cells.long(row.status.map(u64::from));
+        cells.long((!row.url.is_empty()).then_some(row.redirect_count.into()));
+        cells.text(row.redirects.join(" ").as_bytes());
+        cells.text(row.fate.as_str().as_bytes());
+        cells.text(row.detail.as_bytes());
+        cells.end();
+        if self.rows.len() >= WRITTEN_SIZE { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<()> {
-        self.sink.write(&self.text)?;
-        self.text.clear();
+        self.sink.write(&self.rows)?;
+        self.rows.clear();
         Ok(())
     }
 

@@ -1,42 +1,50 @@
 //! Destinations for rows: plain text, or the columns in a Parquet file.
 
-use std::io::Write;
+use std::io::{self, Write};
+
+use reptile_columns::{Error, Kind, ParquetWriter, Rows};
 
 use super::file::Output;
-use super::parquet::{Kind, ParquetOutput};
-use crate::error::Result;
+use crate::error::{Failure, Result};
 
 /// A destination for rows.
 pub enum Sink {
     /// Text rows, written unchanged.
     Text(Box<Output>),
     /// Columns in a Parquet file.
-    Parquet(Box<ParquetOutput>),
+    Parquet(Box<ParquetWriter<Output>>),
 }
 
 impl Sink {
     /// Creates a text destination, or a Parquet file with these columns.
     ///
     /// # Errors
-    /// Returns an error if a Parquet file would go to a terminal, or cannot be written.
-    pub fn new(output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
-        match columns {
-            None => Ok(Sink::Text(Box::new(output))),
-            Some(columns) => Ok(Sink::Parquet(Box::new(ParquetOutput::new(output, columns)?))),
+    /// Returns an error if a Parquet file would go to a terminal.
+    pub fn new(mut output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
+        let Some(columns) = columns else { return Ok(Sink::Text(Box::new(output))) };
+        // Standard output escapes terminal control characters unless raw output is enabled.
+        if !output.pass_bytes_on() {
+            return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
         }
+        Ok(Sink::Parquet(Box::new(ParquetWriter::new(output, columns).map_err(Failure::new)?)))
     }
 
     /// Writes whole rows.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn write(&mut self, rows: &[u8]) -> Result<()> {
-        match self {
-            Sink::Text(output) => {
-                let written = output.write_all(rows).and_then(|()| output.flush());
+    pub fn write(&mut self, rows: &Rows) -> Result<()> {
+        match (self, rows) {
+            (Sink::Text(output), Rows::Text(text)) => {
+                let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
                 written.map_err(|error| output.failure(&error))
             }
-            Sink::Parquet(output) => output.push(rows),
+            (Sink::Parquet(file), Rows::Columns(columns)) => {
+                file.push(columns).map_err(|error| failure(file.output(), error))
+            }
+            // A Parquet file has no header line.
+            (Sink::Parquet(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
+            _ => Err(Failure::new("internal error: rows in another format than the output's; please report it")),
         }
     }
 
@@ -48,7 +56,18 @@ impl Sink {
     pub fn finish(self) -> Result<Output> {
         match self {
             Sink::Text(output) => Ok(*output),
-            Sink::Parquet(output) => output.finish(),
+            Sink::Parquet(mut file) => match file.finish() {
+                Ok(()) => Ok(file.into_output()),
+                Err(error) => Err(failure(file.output(), error)),
+            },
         }
+    }
+}
+
+/// Converts an error to a failure that names the output if that cannot be written.
+fn failure(output: &Output, error: Error) -> Failure {
+    match error.output() {
+        Some(error) => output.failure(&io::Error::new(error.kind(), error.to_string())),
+        None => Failure::new(error),
     }
 }

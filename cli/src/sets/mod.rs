@@ -7,7 +7,6 @@
 
 pub mod agents;
 pub mod assemble;
-pub mod by_row;
 pub mod fates;
 pub mod map;
 pub mod memory_budget;

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::report::{Report, Subject};
 use super::{Args, Asked, Decided, Files, decide};
 use crate::error::{Exit, Failure, Result, note};
+use crate::outputs::build_record::{self, Identity, Tool};
 use crate::outputs::file::{Complete, Output, publish};
-use crate::outputs::made::{self, Identity, Tool};
 use crate::outputs::summary::{Summary, grouped};
 use crate::same_file::{is_same_place, refuse_overwriting};
 use reptile_records::text::printable;
@@ -129,7 +129,7 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             is_bad |= record.most_are_invalid;
             continue;
         }
-        let record_path = made::path_of(file)?;
+        let record_path = build_record::path_of(file)?;
         let beside = |complete: &[Complete], most_are_invalid: bool| {
             if Input::of(list)? != input {
                 return Err(Failure::at(list, "was changed while it was read"));
@@ -137,7 +137,7 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             let written = complete.first().map(|complete| Identity::of_file(complete.hidden_path())).transpose();
             let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
             let record = Record::new(&args, &asked, input.clone(), written, most_are_invalid);
-            made::write(&record, Output::create_file(&record_path, true)?)
+            build_record::write(&record, Output::create_file(&record_path, true)?)
         };
         let files = Files { report: Report::of_run(page.is_wanted()), ..Files::open(&args)? };
         let mut summary = Summary::default();
@@ -165,7 +165,7 @@ fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
     let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
     refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
     for (list, file) in jobs {
-        if is_same_place(path, file) || is_same_place(path, &made::path_of(file)?) {
+        if is_same_place(path, file) || is_same_place(path, &build_record::path_of(file)?) {
             let message = format!("would be the page and a file of {}", list.display());
             return Err(Failure::at(path, message));
         }
@@ -238,7 +238,7 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
             None => {}
         }
         let file = folder.join(name);
-        for path in [file.clone(), made::path_of(&file)?] {
+        for path in [file.clone(), build_record::path_of(&file)?] {
             refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
             if let Some(other) = lists.insert(path.clone(), list) {
                 let message = format!("would be the file of {} and of {}", other.display(), list.display());
@@ -260,7 +260,7 @@ fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
     let expected = Record::new(args, asked, input.clone(), found, false);
-    let how = match made::read::<Record>(&made::path_of(file)?) {
+    let how = match build_record::read::<Record>(&build_record::path_of(file)?) {
         Ok(Some(record)) => match record.difference(&expected) {
             None => return Ok(Some(record)),
             Some(how) => format!("was made {how}"),

@@ -1,14 +1,12 @@
 //! `reptile classify`: a list of URLs in, the same list with columns of verdicts out.
 //!
-//! The threads and buffers are in [`pipeline`]; the verdicts of one line are made in
-//! [`verdicts`](crate::outputs::verdicts).
+//! The threads and buffers are in [`pipeline`]; `reptile-columns` decides the rows.
 
 mod many;
 mod pipeline;
 mod rejects;
 mod report;
 mod site;
-mod source;
 mod totals;
 mod written;
 
@@ -19,30 +17,27 @@ use clap::ArgGroup;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::options::{CompileOptions, ExactAgent, table_formats};
-use crate::outputs::columns::Column;
+use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
+use crate::outputs::build_record::Identity;
 use crate::outputs::file::{Complete, Output, publish};
-use crate::outputs::made::Identity;
-use crate::outputs::parquet::columns_of;
 use crate::outputs::progress::Progress;
-use crate::outputs::scope::Scope;
 use crate::outputs::sink::Sink;
-use crate::outputs::verdicts::Decider;
+use crate::outputs::style::Style;
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
-use crate::sets::by_row::{ByRow, Times};
 use crate::sets::report::Report as SetReport;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
 use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
+use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
 use reptile_records::globs::expand;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::Opening;
+use reptile_records::tables::source::Source;
 use reptile_records::tables::{COMMA, Delimiter, Format, Wanted};
 use site::SiteOptions;
-use source::Source;
 use totals::Totals;
 use written::WrittenOptions;
 
@@ -151,7 +146,7 @@ pub struct Args {
     /// is nearest stands in for an origin without a robots.txt in SET: first the same host, then with www. or without it,
     /// then the registered domain, each with the URL's own one of http and https first. The column reason says whose
     /// robots.txt it was.
-    #[arg(long, value_name = "SCOPE", default_value = "origin", hide_default_value = true)]
+    #[arg(long, value_name = "SCOPE", value_parser = scopes(), default_value = "origin", hide_default_value = true)]
     scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
@@ -229,7 +224,7 @@ struct Decided {
     /// Whether most rows are invalid, or the last one has an unclosed quote.
     is_bad: bool,
     totals: Totals,
-    decider: Decider,
+    decider: TableDecider,
     time: Duration,
 }
 
@@ -324,7 +319,7 @@ fn decide(
     beside: impl FnOnce(&[Complete], bool) -> Result<Option<Complete>>,
 ) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
-    let coloured = output.is_coloured();
+    let is_colored = output.is_coloured();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();
     let wanted = wanted(args);
@@ -337,24 +332,26 @@ fn decide(
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     asked.site_options.check(&table, &args.urls)?;
-    let (agents, by_row) = match &asked.named {
-        Some(named) => (named.clone(), None),
+    let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(asked.named.as_ref()))?;
+    let decider = match &asked.named {
+        Some(named) => Decider::new(named.clone(), layout),
         None => {
             let by_row = ByRow::new(&asked.set, last_cell, table.format == Format::Log);
-            let by_row = by_row.map(|by_row| by_row.take_names_exactly(args.exact.exact_agent));
             let by_row = by_row.map_err(|error| Failure::at(&args.set, error))?;
-            (by_row.anyone().clone(), Some(by_row))
+            Decider::by_row(by_row.take_names_exactly(args.exact.exact_agent), layout)
         }
     };
-    let names = names_of(&agents);
-    let layout = args.written.layout((table.format, table.delimiter), &names, by_row.is_some())?;
+    let decider = decider.map_err(Failure::new)?.at(asked.times).in_scope(args.scope);
     if let Some(output) = args.output.as_deref().filter(|_| args.output_folder.is_none()) {
         args.written.check_name(output, table.format)?;
     }
-    let header = args.written.header(&layout, &names, &table, shows_rows);
-    let decider = Decider::new(agents, by_row, layout, args.written.only(), asked.times, coloured, shows_rows);
-    let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted()).in_scope(args.scope);
+    let mut decider = args.written.decider(decider, format)?.show_rows(shows_rows);
+    if is_colored {
+        decider = decider.verdict_words(VERDICTS.map(|verdict| Style::of_verdict(verdict).of(verdict.name())));
+    }
+    let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted());
     let decider = decider.in_zone(table.zone_of_times(&args.options.timezone));
+    let header = args.written.header(&decider, &table, shows_rows);
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();
     let urls = format!(", read as {}", totals.table);
@@ -373,14 +370,17 @@ fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
         return Sink::new(output, None);
     }
     // The columns do not depend on the format of the input, to which nothing can be added here.
-    let names = named.map_or_else(|| vec![String::new()], names_of);
-    let layout = args.written.layout((Format::List, COMMA), &names, named.is_none())?;
-    Sink::new(output, Some(columns_of(&layout, &names)))
+    let crawlers = crawlers(named);
+    let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
+    Sink::new(output, Some(columns_of(&layout, &crawlers)))
 }
 
-/// Returns the agent names as used in column names.
-fn names_of(agents: &Agents) -> Vec<String> {
-    agents.iter().map(|agent| agent.crawler().to_string()).collect()
+/// Returns the crawlers whose columns are written: those given, or those that rows name.
+fn crawlers(named: Option<&Agents>) -> Crawlers {
+    match named {
+        Some(agents) => Crawlers::Named(agents.iter().map(|agent| agent.crawler().to_string()).collect()),
+        None => Crawlers::OfRows,
+    }
 }
 
 /// Refuses to write a file that is read, or two outputs to one file.

@@ -14,7 +14,6 @@ use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::rejects::Rejects;
-use super::source::{Part, Source};
 use super::totals::Totals;
 use super::{Args, progress};
 use crate::error::{Failure, Result};
@@ -22,10 +21,11 @@ use crate::outputs::file::Complete;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
-use crate::outputs::verdicts::{Answers, Decider, LongPart};
+use reptile_columns::{Answers, LongPart, TableDecider};
 use reptile_records::lines::{Chunk, ChunkKind, without_line_end};
 use reptile_records::tables::Table;
 use reptile_records::tables::open::Opening;
+use reptile_records::tables::source::{Part, Source};
 
 /// The number of chunks that are read, and of answers that are kept for writing, ahead of the threads that decide.
 const AHEAD: usize = 1;
@@ -71,7 +71,7 @@ impl Pipeline {
                 }
             }
             // The receiver is gone.
-            Err(failure) => drop(table_sender.send(Err(failure))),
+            Err(error) => drop(table_sender.send(Err(error.into()))),
         };
         Builder::new().spawn(reader).map_err(failed)?;
 
@@ -100,7 +100,7 @@ impl Pipeline {
         self,
         table: Table,
         header: &[u8],
-        decider: &Decider,
+        decider: &TableDecider,
         mut rejects: Rejects,
         args: &Args,
     ) -> Result<(Totals, Vec<Complete>)> {
@@ -139,7 +139,7 @@ impl Pipeline {
     fn decide_chunks<'s>(
         &self,
         scope: &Scope<'s>,
-        decider: &'s Decider,
+        decider: &'s TableDecider,
         table: &'s Table,
         state: &mut State<'_>,
     ) -> std::result::Result<(), Stop> {
@@ -197,7 +197,7 @@ impl Pipeline {
             totals.add(answers, &args.urls);
             rejects.add(&answers.rejected, line_ends, &totals.table).map_err(Stop::Unwritable)?;
         }
-        progress.add(part.len() as u64);
+        progress.add(part.byte_len() as u64);
         progress.say(|| format!(", {} URLs", grouped(totals.lines)));
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         if let Part::Text(chunk) = part {
@@ -238,7 +238,7 @@ struct Decided {
 /// Decides a chunk on all threads, and says where its answers come out.
 fn begin<'s>(
     scope: &Scope<'s>,
-    decider: &'s Decider,
+    decider: &'s TableDecider,
     table: &'s Table,
     part: Part,
     mut answers: Vec<Answers>,
@@ -333,7 +333,7 @@ fn read(
 /// Writes answers in order, and releases their buffers.
 fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Sink> {
     for answers in answers {
-        answers.iter().try_for_each(|block| sink.write(block.text()))?;
+        answers.iter().try_for_each(|block| sink.write(&block.rows))?;
         let _ = free_answers.send(answers);
     }
     Ok(sink)

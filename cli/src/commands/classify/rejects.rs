@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
-use crate::outputs::verdicts::{LongPart, Rejected};
+use reptile_columns::{LongPart, Rejected};
 use reptile_records::tables::{Fault, Table};
 
 /// The file, if it is asked for.

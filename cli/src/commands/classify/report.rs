@@ -15,8 +15,7 @@ use super::totals::{Counts, Totals};
 use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
-use crate::outputs::tops::Top;
-use crate::outputs::verdicts::Decider;
+use reptile_columns::{TableDecider, Top};
 use reptile_records::text::printable;
 
 /// The origins or rules in a table.
@@ -89,7 +88,7 @@ impl Report {
         self,
         subject: &Subject<'_>,
         totals: &Totals,
-        decider: &Decider,
+        decider: &TableDecider,
         time: Duration,
     ) -> Result<Option<Complete>> {
         let Some(mut output) = self.output else { return Ok(None) };
@@ -100,7 +99,7 @@ impl Report {
 }
 
 /// Returns the whole page.
-fn page(subject: &Subject<'_>, totals: &Totals, decider: &Decider, time: Duration) -> String {
+fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Duration) -> String {
     let name = |path: &Path| escaped(&printable(path.as_os_str().as_encoded_bytes()));
     let (urls, set_name, set) = (name(subject.name), name(subject.set_path), subject.set);
     let mut page = format!(
@@ -140,7 +139,7 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &Decider, time: Duratio
     for (title, what, top, class) in tops {
         push_top(title, what, top, class, &mut page);
     }
-    if decider.is_by_row() {
+    if decider.decider().is_by_row() {
         page.push_str("<p>Rows name their crawlers: rules and unknown origins are not counted.</p>\n");
     }
     page.push_str("</body></html>\n");

@@ -9,9 +9,7 @@ use reptile::{Agents, Verdict};
 
 use crate::error::note;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
-use crate::outputs::tops::Tops;
-use crate::outputs::verdicts::{Answers, Decider, MAX_NAMED_FAULTS, Tally};
-use crate::sets::by_row::Misspelt;
+use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelt, TableDecider, Tally, Tops};
 use reptile_records::tables::csv::UnclosedRow;
 use reptile_records::tables::{Fault, Format, Table, hint};
 use reptile_records::text::printable;
@@ -151,7 +149,7 @@ impl Totals {
 
     /// Prints the figures, and names the agents that no robots.txt names. Returns [`Totals::is_bad`], and prints its
     /// reasons too.
-    pub fn report(&self, path: &Path, decider: &Decider, time: Duration) -> bool {
+    pub fn report(&self, path: &Path, decider: &TableDecider, time: Duration) -> bool {
         let mut summary = Summary::default();
         summary.row("input", self.table.to_string());
         summary.count("lines", self.lines);
@@ -161,7 +159,7 @@ impl Totals {
         for Counts { label, name, counts } in self.verdicts(decider) {
             summary.row(format!("{label}{}", printable(name.as_bytes())), verdict_counts(&counts));
         }
-        if decider.is_by_row() {
+        if decider.decider().is_by_row() {
             summary.count("  rows that name no crawler", self.nobody);
         }
         if self.stood_in > 0 {
@@ -171,7 +169,9 @@ impl Totals {
             summary.count(format!("{verdict}, taken for {taken}"), count);
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
-        for agent in decider.agents().iter().filter(|agent| !decider.is_by_row() && !agent.is_named()) {
+        for agent in
+            decider.decider().agents().iter().filter(|agent| !decider.decider().is_by_row() && !agent.is_named())
+        {
             let applies = match (agent.honours_default_group(), agent.tokens().len()) {
                 (true, _) => "is named by no robots.txt of this set; the rules for * apply",
                 (false, 0) => "obeys no robots.txt, as its operator says",
@@ -179,7 +179,7 @@ impl Totals {
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
-        if let Some(Misspelt { rows, names }) = decider.misspelt() {
+        if let Some(Misspelt { rows, names }) = decider.decider().misspelt() {
             summary.count("  rows that name a crawler almost", rows);
             let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
             let (path, rows) = (path.display(), grouped(rows));
@@ -209,10 +209,10 @@ impl Totals {
     }
 
     /// Returns the rows that are neither allowed nor disallowed, and how they are treated.
-    pub fn taken(&self, decider: &Decider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
+    pub fn taken(&self, decider: &TableDecider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
         // They are the same for all agents.
         let counts = self.tally.first().copied().unwrap_or_default();
-        let taken = decider.taken();
+        let taken = decider.decider().layout().taken();
         let all = [Verdict::Unknown, Verdict::Invalid];
         let taken = all.map(|verdict| (verdict, taken[verdict as usize], counts[verdict as usize]));
         taken.into_iter().filter(|(verdict, taken, _)| verdict != taken)
@@ -220,8 +220,8 @@ impl Totals {
 
     /// How often each verdict was given: for each crawler, or, if rows name theirs, for all of them together and then
     /// for those with the most rows.
-    pub fn verdicts(&self, decider: &Decider) -> Vec<Counts> {
-        let (is_by_row, agents): (_, &Agents) = (decider.is_by_row(), decider.agents());
+    pub fn verdicts(&self, decider: &TableDecider) -> Vec<Counts> {
+        let (is_by_row, agents): (_, &Agents) = (decider.decider().is_by_row(), decider.decider().agents());
         let tally = |at: usize| self.tally.get(at).copied().unwrap_or_default();
         let mut all = Vec::new();
         if is_by_row {
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn the_crawlers_that_are_counted_apart_are_limited() {
         for count in [MAX_COUNTED_CRAWLERS - 1, MAX_COUNTED_CRAWLERS, MAX_COUNTED_CRAWLERS + 1] {
-            let mut answers = Answers::default();
-            answers.crawlers = (0..count).map(|number| (number.to_string().into(), [1, 0, 0, 0])).collect();
+            let crawlers = (0..count).map(|number| (number.to_string().into(), [1, 0, 0, 0])).collect();
+            let answers = Answers { crawlers, ..Answers::default() };
             let mut totals = Totals::new(Table::list());
             totals.add(&answers, Path::new("x"));
             totals.add(&answers, Path::new("x"));

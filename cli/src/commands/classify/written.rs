@@ -6,10 +6,9 @@ use clap::ValueEnum;
 use reptile::Verdict;
 
 use crate::error::{Failure, Result};
-use crate::outputs::columns::{Column, Format, Layout, shown_row};
+use crate::options::{answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of};
-use crate::outputs::over_agents;
-use crate::outputs::verdicts::VERDICTS;
+use reptile_columns::{Column, Crawlers, Decider, Format, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
 
 /// What is written, as given.
@@ -23,7 +22,7 @@ pub struct WrittenOptions {
     /// in which the summary lists the agents; a Parquet file has their names in its metadata. Where the verdict is
     /// unknown or invalid, mask is empty or null; so is refused in JSON Lines and Parquet, and in TSV and CSV it is
     /// that word.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, conflicts_with_all = ["explain", "reason", "only"])]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), conflicts_with_all = ["explain", "reason", "only"])]
     columns: Vec<Column>,
     /// The same as --columns url,verdict,line,rule
     #[arg(long, conflicts_with = "only")]
@@ -35,7 +34,7 @@ pub struct WrittenOptions {
     #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
     /// How the output is written [default: by the end of the name of --output, or else tsv]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
     /// Write the names of the columns as the first line
     #[arg(long)]
@@ -143,17 +142,11 @@ impl WrittenOptions {
         })
     }
 
-    /// Returns the layout of a row's cells for agents with these names, or for the agent that the row names. The table
-    /// has this format and delimiter.
+    /// Returns the columns and the format for these crawlers. The table has this format and delimiter.
     ///
     /// # Errors
     /// Returns an error if the options do not go together with each other or with the format.
-    pub fn layout(
-        &self,
-        (table, delimiter): (tables::Format, u8),
-        agents: &[String],
-        is_by_row: bool,
-    ) -> Result<Layout> {
+    pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
         if table == tables::Format::Parquet && self.has_rows() {
             let option = if self.add_columns { "--add-columns" } else { "--only" };
             let message = "passes rows of text on, and URLS is a Parquet file; its rows keep their order and their number, so \
@@ -179,18 +172,22 @@ impl WrittenOptions {
                 "--only unknown: no row is left to be unknown, since --unknown says what they are",
             ));
         }
-        if let Some((at, column)) = columns.iter().enumerate().find(|&(at, column)| columns[..at].contains(column)) {
-            let (name, place) = (column.name(), at + 1);
-            return Err(Failure::new(format!("--columns: {name} is given twice, the second time as column {place}")));
-        }
-        over_agents::check(&columns, format, agents, is_by_row)?;
-        let order = columns.clone();
-        let (mut once, columns): (Vec<Column>, _) = columns.into_iter().partition(|column| column.is_once());
-        let has_url = once.contains(&Column::Url);
-        once.retain(|&column| column != Column::Url);
-        let any_of = self.any_of || (self.only.is_some() && agents.len() > 1);
-        let taken = self.taken();
-        Ok(Layout { format, order, has_url, once, columns, any_of, has_row: self.add_columns, is_by_row, taken })
+        let is_several = matches!(&crawlers, Crawlers::Named(names) if names.len() > 1);
+        let of_columns = |error| Failure::new(format!("--columns {error}"));
+        let layout = Layout::new(&columns).map_err(of_columns)?;
+        let layout = layout.any_of(self.any_of || (self.only.is_some() && is_several)).written_as(self.taken());
+        layout.check(&crawlers).and_then(|()| format.check(&layout, &crawlers)).map_err(of_columns)?;
+        Ok((layout, format))
+    }
+
+    /// Returns a decider that writes rows in this format, with the table's rows if they are wanted.
+    ///
+    /// # Errors
+    /// The errors of [`WrittenOptions::layout`].
+    pub fn decider(&self, decider: Decider, format: Format) -> Result<TableDecider> {
+        let decider = TableDecider::new(decider, format).map_err(Failure::new)?;
+        let decider = decider.with_rows(self.add_columns).and_then(|decider| decider.only(self.only()));
+        decider.map_err(Failure::new)
     }
 
     /// Returns the options for an output, whose name may determine the format.
@@ -228,21 +225,12 @@ impl WrittenOptions {
         self.format == Some(Format::Parquet)
     }
 
-    /// Returns the first output line, with the table header made safe for a terminal.
-    pub fn header(&self, layout: &Layout, names: &[String], table: &Table, shows_rows: bool) -> Vec<u8> {
-        let is_shown = shows_rows && !table.header.is_empty();
-        let table_header = shown_row(&table.header, is_shown);
+    /// Returns the first output line. The table header is made safe for a terminal if rows are shown on one.
+    pub fn header(&self, decider: &TableDecider, table: &Table, shows_rows: bool) -> Vec<u8> {
         if self.only.is_some() {
-            return table_header.into_owned();
+            return shown_row(&table.header, shows_rows && !table.header.is_empty()).into_owned();
         }
         let has_header = self.header || (self.add_columns && !table.header.is_empty());
-        if !has_header {
-            return Vec::new();
-        }
-        let mut header = layout.header(names);
-        if self.add_columns {
-            layout.push_row(&table_header, true, &mut header);
-        }
-        header
+        if has_header { decider.header(&table.header) } else { Vec::new() }
     }
 }

@@ -17,8 +17,7 @@ use reptile::contents::{Agent, FormatError, Set};
 use reptile::crawlers::Resolved;
 
 use crate::error::{Exit, Failure, Result, Stop, note};
-use crate::options::{CompileOptions, ExactAgent};
-use crate::outputs::columns::Format;
+use crate::options::{CompileOptions, ExactAgent, answer_formats};
 use crate::outputs::endings::chosen_format;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
@@ -29,8 +28,9 @@ use crate::sets::agents::agents_of;
 use crate::sets::report::Report;
 use crate::sets::{Loaded, damaged, note_without_times, refuse_swapped};
 use keys::Key;
+use reptile_columns::{Format, Rows};
 use reptile_records::text::printable;
-use rows::Rows;
+use rows::RowWriter;
 use sites::{Agreement, ORIGINS, Site, each_listed_site, each_stored_site};
 use statements::{Access, Deciding, Statements};
 use subjects::{Name, Subject, each_listed, each_stored};
@@ -96,7 +96,7 @@ pub struct Args {
     #[arg(long)]
     by_site: bool,
     /// How the output is written [default: by the end of the name of --output, or else tsv]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
     /// Write the names of the columns as the first line
     #[arg(long)]
@@ -131,7 +131,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.header && format == Format::Parquet {
         return Err(Failure::new("--header: a Parquet file has the names of the columns in its schema"));
     }
-    let rows = if args.by_site { Rows::of_sites(format, keys) } else { Rows::of_origins(format, keys) };
+    let rows = if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys) };
     if let Some(output) = &args.output {
         refuse_overwriting(output, [args.set.as_path()].into_iter().chain(args.origins.as_deref()))?;
     }
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         None => Output::stdout(),
     };
     let is_terminal = output.is_terminal();
-    let columns = (format == Format::Parquet).then(|| rows.columns().to_vec());
+    let columns = (format == Format::Parquet).then(|| rows.format().columns().to_vec());
     let mut sink = Sink::new(output, columns)?;
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
@@ -149,8 +149,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     if loaded.mapped().is_some() && set.has_times() {
         note_without_times(&args.set, set.reading().at, "");
     }
-    let header = if args.header { rows.header() } else { Vec::new() };
-    sink.write(&header)?;
+    if args.header {
+        sink.write(&Rows::of_text(&rows.format().header()))?;
+    }
     let mut summarizer = Summarizer {
         set: &set,
         rows,
@@ -215,7 +216,7 @@ impl Agents {
 struct Summarizer<'s> {
     set: &'s Set<&'s [u8]>,
     agents: Agents,
-    rows: Rows,
+    rows: RowWriter,
     statements: Statements,
     /// Origins, or sites.
     count: u64,
@@ -259,19 +260,19 @@ impl<'s> Summarizer<'s> {
         let deciding: Vec<Vec<Option<Deciding>>> =
             batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
         self.statements.examine(self.set, deciding.iter().flatten().flatten())?;
-        let mut text = Vec::new();
+        let mut rows = self.rows.format().rows();
         for (subject, deciding) in batch.iter().zip(&deciding) {
             for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.tally) {
                 let said = match subject.name {
                     Name::Invalid(_) => Statements::invalid(),
                     _ => self.statements.said(deciding.as_ref()),
                 };
-                self.rows.push(subject.name.key(), agent, &said, &mut text);
+                self.rows.push(subject.name.key(), agent, &said, &mut rows);
                 tally[said.access as usize] += 1;
             }
         }
         self.count += batch.len() as u64;
-        Ok(sink.write(&text)?)
+        Ok(sink.write(&rows)?)
     }
 
     /// Writes the rows of some sites.
@@ -290,7 +291,7 @@ impl<'s> Summarizer<'s> {
         };
         let deciding: Vec<Vec<Of4>> = batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
         self.statements.examine(self.set, deciding.iter().flatten().flatten().flatten())?;
-        let mut text = Vec::new();
+        let mut rows = self.rows.format().rows();
         for (site, deciding) in batch.iter().zip(&deciding) {
             for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.agreements) {
                 let (said, agreement) = match site.host {
@@ -300,12 +301,12 @@ impl<'s> Summarizer<'s> {
                         (said, Agreement::of(&said, deciding))
                     }
                 };
-                self.rows.push_site(site.origin(), agent, said, agreement, &mut text);
+                self.rows.push_site(site.origin(), agent, said, agreement, &mut rows);
                 tally[agreement as usize] += 1;
             }
         }
         self.count += batch.len() as u64;
-        Ok(sink.write(&text)?)
+        Ok(sink.write(&rows)?)
     }
 
     /// Prints the figures, and names the agents that no robots.txt names.

@@ -6,27 +6,17 @@ use reptile::urls::OriginRef;
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
 use super::statements::{Access, Said};
-use crate::outputs::columns::Format;
-use crate::outputs::parquet::Kind;
-
-/// Returns the names of all columns.
-fn names(columns: &[(String, Kind)]) -> Vec<&str> {
-    columns.iter().map(|(name, _)| &**name).collect()
-}
+use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows};
 
 /// How rows are written.
-pub struct Rows {
-    format: Format,
+pub struct RowWriter {
+    format: RowFormat,
     keys: Vec<Key>,
-    /// The names and contents of all columns.
-    columns: Vec<(String, Kind)>,
-    /// The prefix of each cell.
-    leads: Vec<Vec<u8>>,
 }
 
-impl Rows {
+impl RowWriter {
     /// Returns a row for each origin and agent.
-    pub fn of_origins(format: Format, keys: Vec<Key>) -> Rows {
+    pub fn of_origins(format: Format, keys: Vec<Key>) -> RowWriter {
         let columns = [
             ("agent", Kind::Word),
             ("access", Kind::Word),
@@ -37,43 +27,35 @@ impl Rows {
             ("allowed_path", Kind::Text),
             ("disallowed_path", Kind::Text),
         ];
-        Rows::new(format, keys, columns)
+        RowWriter::new(format, keys, columns)
     }
 
     /// Returns a row for each site and agent.
-    pub fn of_sites(format: Format, keys: Vec<Key>) -> Rows {
+    pub fn of_sites(format: Format, keys: Vec<Key>) -> RowWriter {
         let origins = ORIGINS.map(|origin| (origin.name, Kind::Word));
         let columns = [("agent", Kind::Word)].into_iter().chain(origins).chain([("agree", Kind::Word)]);
-        Rows::new(format, keys, columns)
+        RowWriter::new(format, keys, columns)
     }
 
-    fn new(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'static str, Kind)>) -> Rows {
+    fn new(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'static str, Kind)>) -> RowWriter {
         let of_keys = keys.iter().map(|key| (key.name(), Kind::Text));
-        let columns: Vec<(String, Kind)> = of_keys.chain(columns).map(|(name, kind)| (name.to_owned(), kind)).collect();
-        let leads = format.leads(&names(&columns));
-        Rows { format, keys, columns, leads }
+        let columns = of_keys.chain(columns).map(|(name, kind)| (name.to_owned(), kind)).collect();
+        RowWriter { format: RowFormat::new(format, columns), keys }
     }
 
-    /// Returns the names and contents of the columns.
-    pub fn columns(&self) -> &[(String, Kind)] {
-        &self.columns
-    }
-
-    /// Returns the names of the columns, as a line.
-    pub fn header(&self) -> Vec<u8> {
-        let mut header = self.format.header(&names(&self.columns));
-        header.push(b'\n');
-        header
+    /// Returns the format, with the column names.
+    pub fn format(&self) -> &RowFormat {
+        &self.format
     }
 
     /// Appends an agent's row for an origin. A list line without an origin is its own key.
-    pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, said: &Said<'_>, text: &mut Vec<u8>) {
-        let mut cells = self.begin(origin, agent, text);
-        cells.push(said.access.name().as_bytes());
-        cells.push(said.group.as_str().as_bytes());
-        said.rules.into_iter().for_each(|count| cells.push_number(count));
-        cells.push(said.reason.to_string().as_bytes());
-        said.examples.into_iter().for_each(|path| cells.push(path));
+    pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, said: &Said<'_>, rows: &mut Rows) {
+        let mut cells = self.begin(origin, agent, rows);
+        cells.text(said.access.name().as_bytes());
+        cells.text(said.group.as_str().as_bytes());
+        said.rules.into_iter().for_each(|count| cells.number(count));
+        cells.text(said.reason.to_string().as_bytes());
+        said.examples.into_iter().for_each(|path| cells.text(path));
         cells.end();
     }
 
@@ -84,17 +66,17 @@ impl Rows {
         agent: &str,
         said: [Access; ORIGINS.len()],
         agreement: Agreement,
-        text: &mut Vec<u8>,
+        rows: &mut Rows,
     ) {
-        let mut cells = self.begin(site, agent, text);
-        said.into_iter().for_each(|access| cells.push(access.name().as_bytes()));
-        cells.push(agreement.cell().as_bytes());
+        let mut cells = self.begin(site, agent, rows);
+        said.into_iter().for_each(|access| cells.text(access.name().as_bytes()));
+        cells.text(agreement.cell().as_bytes());
         cells.end();
     }
 
     /// Appends the keys and the agent.
-    fn begin<'r>(&'r self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, text: &'r mut Vec<u8>) -> Cells<'r> {
-        let mut cells = Cells { leads: self.leads.iter(), format: self.format, text };
+    fn begin<'r>(&'r self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, rows: &'r mut Rows) -> RowCells<'r> {
+        let mut cells = self.format.begin(rows);
         let mut name = Vec::new();
         for key in &self.keys {
             name.clear();
@@ -102,40 +84,9 @@ impl Rows {
                 Ok(origin) => key.push(&origin, &mut name),
                 Err(line) => name.extend_from_slice(line),
             }
-            cells.push(&name);
+            cells.text(&name);
         }
-        cells.push(agent.as_bytes());
+        cells.text(agent.as_bytes());
         cells
-    }
-}
-
-/// A row that is being written.
-struct Cells<'r> {
-    leads: std::slice::Iter<'r, Vec<u8>>,
-    format: Format,
-    text: &'r mut Vec<u8>,
-}
-
-impl Cells<'_> {
-    fn lead(&mut self) {
-        self.text.extend_from_slice(self.leads.next().map_or(&[], |lead| lead));
-    }
-
-    fn push(&mut self, cell: &[u8]) {
-        self.lead();
-        self.format.push(cell, self.text);
-    }
-
-    fn push_number(&mut self, number: u32) {
-        self.lead();
-        self.format.push_number(number, self.text);
-    }
-
-    fn end(self) {
-        match self.format {
-            Format::Jsonl => self.text.extend_from_slice(b"}\n"),
-            Format::Tsv | Format::Csv | Format::Delimited(_) => self.text.push(b'\n'),
-            Format::Parquet => {}
-        }
     }
 }

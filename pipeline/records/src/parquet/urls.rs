@@ -116,7 +116,7 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error without the file's path if the file is damaged.
-    pub fn next(&mut self) -> Found<Option<Batch>> {
+    pub fn next_batch(&mut self) -> Found<Option<Batch>> {
         let rows = self.batches.fill()?;
         if rows == 0 {
             return Ok(None);
@@ -138,7 +138,7 @@ pub struct Batch {
 
 impl Batch {
     /// Returns the approximate size of all cells in bytes.
-    pub fn len(&self) -> usize {
+    pub fn byte_len(&self) -> usize {
         let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
         self.columns.iter().map(|(cells, _)| share(cells)).sum()
     }
@@ -165,7 +165,7 @@ impl<'b> Block<'b> {
     }
 
     /// Returns the number of rows.
-    pub fn len(self) -> usize {
+    pub fn row_count(self) -> usize {
         self.end - self.start
     }
 
@@ -181,7 +181,7 @@ impl<'b> Block<'b> {
             Url::Whole => [None; SPLIT.len()],
         };
         let columns = columns.map(|column| column.map(|(cells, start)| (&**cells, start + self.start)));
-        (0..self.len()).map(move |row| {
+        (0..self.row_count()).map(move |row| {
             let all = columns.map(|column| column.map_or(Cell::Null, |(cells, start)| cells.get(start + row)));
             if all.contains(&Cell::TooLong) {
                 return Err(Fault::TooLong);

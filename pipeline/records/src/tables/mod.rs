@@ -12,6 +12,7 @@ mod guess;
 mod json;
 pub mod log;
 pub mod open;
+pub mod source;
 
 use std::fmt;
 

@@ -68,7 +68,7 @@ pub fn read(
     let mut reader = Reader { path, records, redirects, place, awaited: Awaited::default(), has_waiting: false };
     let mut is_untrusted = false;
     loop {
-        match reader.records.next().map_err(unreadable)? {
+        match reader.records.next_record().map_err(unreadable)? {
             Next::End => break,
             Next::Damaged(damage) => sink(reader.damaged(damage))?,
             Next::Record(record) => {

@@ -83,7 +83,7 @@ impl<R: BufRead + Send> PackedRecords<R> {
     ///
     /// # Errors
     /// Returns an error if the system cannot read the source or keep its bytes.
-    pub fn next(&mut self) -> io::Result<NextStored> {
+    pub fn next_record(&mut self) -> io::Result<NextStored> {
         loop {
             if !has_more(&mut self.source)? {
                 return Ok(NextStored::End);
@@ -92,8 +92,8 @@ impl<R: BufRead + Send> PackedRecords<R> {
             // Members are copied whole, so searching inside one is useless.
             let member = OneMember(Member::new(&mut watched));
             let mut records = Records::with_buffer(member, false, std::mem::take(&mut self.memory));
-            let found = match records.next()? {
-                Next::Record(record) => match records.next()? {
+            let found = match records.next_record()? {
+                Next::Record(record) => match records.next_record()? {
                     Next::End => Ok(Some(record)),
                     Next::Record(_) => return Ok(NextStored::Several(self.number + 1)),
                     Next::Damaged(damage) => Err(damage.detail),
@@ -242,12 +242,12 @@ impl<R: Read + Send> PlainRecords<R> {
     ///
     /// # Errors
     /// Returns an error if the system cannot read the source or keep its bytes.
-    pub fn next(&mut self) -> io::Result<NextStored> {
+    pub fn next_record(&mut self) -> io::Result<NextStored> {
         if let Some(damage) = self.damage.take() {
             return Ok(NextStored::Damaged(damage));
         }
         loop {
-            let next = self.records.next()?;
+            let next = self.records.next_record()?;
             let next = match next {
                 Next::Damaged(damage) if self.last.take_if(|last| last.number == damage.number).is_some() => {
                     return Ok(NextStored::Damaged(damage));
@@ -306,7 +306,7 @@ mod tests {
             let stored = waiting_after(&record);
             assert_eq!(stored.bytes.is_rolled(), len > MAX_WAITING_BYTES);
             let mut records = PlainRecords::new(Cursor::new(&record), false);
-            let NextStored::Record(_, stored) = records.next().unwrap() else { panic!("{len}") };
+            let NextStored::Record(_, stored) = records.next_record().unwrap() else { panic!("{len}") };
             let mut copied = Vec::new();
             assert_eq!(stored.copy_to(&mut copied).unwrap(), len as u64);
             assert!(copied == record);

@@ -228,7 +228,7 @@ impl<R: Unpack> Records<R> {
     ///
     /// # Errors
     /// Returns an error if the system cannot read the source.
-    pub fn next(&mut self) -> io::Result<Next> {
+    pub fn next_record(&mut self) -> io::Result<Next> {
         if self.left > 0
             && let Err(detail) = self.skip_block()?
         {

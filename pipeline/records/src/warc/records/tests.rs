@@ -6,7 +6,7 @@ use super::*;
 
 fn first(bytes: Vec<u8>, limit: usize) -> Result<Option<Vec<u8>>, String> {
     let mut records = Records::new(Cursor::new(bytes), false);
-    match records.next().unwrap() {
+    match records.next_record().unwrap() {
         Next::Record(_) => match records.block(limit).unwrap() {
             Block::Whole(block, _) => Ok(Some(block)),
             Block::TooLarge(_) => Ok(None),
@@ -23,7 +23,7 @@ fn all(bytes: Vec<u8>, searches: bool) -> (usize, Vec<Damage>) {
     let mut records = Records::new(Cursor::new(bytes), searches);
     let (mut whole, mut damages) = (0, Vec::new());
     loop {
-        match records.next().unwrap() {
+        match records.next_record().unwrap() {
             Next::Record(_) => whole += 1,
             Next::Damaged(damage) => damages.push(damage),
             Next::End => return (whole, damages),
@@ -140,7 +140,7 @@ fn arbitrary_bytes_are_read_to_the_end() {
         let searches = random() % 2 == 0;
         let mut records = Records::new(Cursor::new(bytes.clone()), searches);
         let mut found = 0;
-        while !matches!(records.next().unwrap(), Next::End) {
+        while !matches!(records.next_record().unwrap(), Next::End) {
             if random() % 2 == 0 {
                 records.block(10).unwrap();
             }

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use arrow_array::{ArrayRef, LargeStringArray};
 use reptile::{Set, Verdict};
-use reptile_arrow::{Column, Decider, Source};
+use reptile_columns::arrow::ArrayDecider;
+use reptile_columns::{Column, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let urls: Vec<&str> = lines.iter().copied().cycle().take(count.parse()?).collect();
     let agents = Source::Set(Set::read(set)?).agents(&[agent], false)?;
     let array: ArrayRef = Arc::new(LargeStringArray::from_iter_values(&urls));
-    let decider = Decider::new(agents.clone(), &[Column::Verdict])?;
+    let decider = ArrayDecider::new(agents.clone(), &[Column::Verdict])?;
     let mut verdicts = vec![Verdict::Invalid; urls.len()];
 
     measured("one thread", || Ok(agents.decide_all(&urls, &mut verdicts)?))?;

@@ -1,4 +1,4 @@
-//! Text assembled from short pieces, which are copied in fixed-size blocks. [`verdicts`](super::verdicts) defines their
+//! Text assembled from short pieces, which are copied in fixed-size blocks. [`cells`](super::cells) defines their
 //! meaning.
 
 /// Number of bytes per copy; few lines are longer.

@@ -10,7 +10,8 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use reptile::{Agents, Capture, Compiler, Crawler, Dialect, Set, Verdict};
-use reptile_arrow::{Column, Decider, ErrorKind, MAX_MASKED_AGENTS, Source};
+use reptile_columns::arrow::ArrayDecider;
+use reptile_columns::{Column, ErrorKind, MAX_MASKED_AGENTS, Source};
 
 use crate::arrays::{agents, words};
 
@@ -59,7 +60,7 @@ fn urls_are_decided_by_the_rules_at_their_time() {
     for times in arrays {
         for is_parallel in [true, false] {
             let decider =
-                Decider::new(timed(&["MyBot"]), &[Column::Verdict]).unwrap().times("seen").parallel(is_parallel);
+                ArrayDecider::new(timed(&["MyBot"]), &[Column::Verdict]).unwrap().times("seen").parallel(is_parallel);
             let batch = decider.decide_rows(&rows(times.clone()), None).unwrap();
             let found: Vec<String> = words(&batch, "MyBot:verdict").into_iter().flatten().collect();
             assert_eq!(found, expected[..times.len()], "{}", times.data_type());
@@ -74,7 +75,8 @@ fn times_keep_their_order_across_tasks() {
     let times: Vec<Option<i64>> = (0..2 * 4096 + 3).map(|row| seconds[row % seconds.len()]).collect();
     let rows = rows(Arc::new(Int64Array::from(times)));
     for is_parallel in [true, false] {
-        let decider = Decider::new(timed(&["A", "B"]), &[Column::Verdict]).unwrap().times("seen").parallel(is_parallel);
+        let decider =
+            ArrayDecider::new(timed(&["A", "B"]), &[Column::Verdict]).unwrap().times("seen").parallel(is_parallel);
         let batch = decider.decide_rows(&rows, None).unwrap();
         for column in ["A:verdict", "B:verdict"] {
             let found = words(&batch, column);
@@ -87,7 +89,7 @@ fn times_keep_their_order_across_tasks() {
 #[test]
 fn thirteen_digits_are_milliseconds_and_dates_are_days() {
     let decide = |times: ArrayRef| {
-        let decider = Decider::new(timed(&["MyBot"]), &[Column::Verdict]).unwrap().times("seen");
+        let decider = ArrayDecider::new(timed(&["MyBot"]), &[Column::Verdict]).unwrap().times("seen");
         words(&decider.decide_rows(&rows(times), None).unwrap(), "MyBot:verdict")
     };
     let edges = [999_999_999_999, 1_000_000_000_000, 9_999_999_999_999, 10_000_000_000_000];
@@ -101,7 +103,7 @@ fn thirteen_digits_are_milliseconds_and_dates_are_days() {
 #[test]
 fn rows_without_a_time_have_a_reason() {
     let columns = [Column::Reason, Column::Line, Column::Ruleset, Column::CaptureTime, Column::Mask, Column::Refused];
-    let decider = Decider::new(timed(&["A", "B"]), &columns).unwrap().times("seen");
+    let decider = ArrayDecider::new(timed(&["A", "B"]), &columns).unwrap().times("seen");
     let times = Int64Array::from(vec![Some(1_000), None, Some(2_000), Some(1)]);
     let batch = decider.decide_rows(&rows(Arc::new(times)), Some("url")).unwrap();
     let names: Vec<&str> = batch.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
@@ -127,7 +129,7 @@ fn provenance_matches_the_library() {
     let array: ArrayRef = Arc::new(StringArray::from(urls.to_vec()));
     let agents = agents(&["GPTBot", "MyBot"]);
     let columns = [Column::Ruleset, Column::CaptureTime, Column::Verdict];
-    let batch = Decider::new(agents.clone(), &columns).unwrap().decide(&array).unwrap();
+    let batch = ArrayDecider::new(agents.clone(), &columns).unwrap().decide(&array).unwrap();
     for (place, agent) in agents.iter().enumerate() {
         let found: Vec<_> = batch.column(2 * place).as_primitive::<UInt32Type>().iter().collect();
         let expected = urls.map(|url| url.and_then(|url| agent.provenance(url).unwrap().ruleset));
@@ -147,7 +149,7 @@ fn a_mask_has_a_bit_for_each_crawler() {
     let urls: ArrayRef = Arc::new(StringArray::from(vec![Some("https://shop.example/"), None, Some("nonsense")]));
     let decide = |count: usize| {
         let agents = set.agents(names[..count].iter().map(Crawler::verbatim)).unwrap();
-        Decider::new(agents, &[Column::Mask])?.decide(&urls)
+        ArrayDecider::new(agents, &[Column::Mask])?.decide(&urls)
     };
     for count in [MAX_MASKED_AGENTS - 1, MAX_MASKED_AGENTS] {
         let batch = decide(count).unwrap();
@@ -164,7 +166,7 @@ fn a_mask_has_a_bit_for_each_crawler() {
 #[test]
 fn unusable_times_are_errors() {
     let failed = |agents: Agents, column: &str, rows: &ArrayRef| {
-        let decider = Decider::new(agents, &[Column::Verdict]).unwrap().times(column);
+        let decider = ArrayDecider::new(agents, &[Column::Verdict]).unwrap().times(column);
         let error = decider.decide_rows(rows, None).unwrap_err();
         (error.kind(), error.to_string())
     };

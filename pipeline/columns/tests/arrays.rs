@@ -10,7 +10,8 @@ use arrow_array::{
 };
 use proptest::prelude::*;
 use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
-use reptile_arrow::{Column, Decider, ErrorKind, Source};
+use reptile_columns::arrow::ArrayDecider;
+use reptile_columns::{Column, ErrorKind, Source};
 
 /// Returns a set with the usual cases: rules, wildcards, a group for one crawler, and a closed origin.
 pub fn source() -> Source {
@@ -79,7 +80,7 @@ proptest! {
     #[test]
     fn every_type_gives_the_librarys_verdicts(urls in prop::collection::vec(url(), 0..40)) {
         let agents = agents(&NAMES);
-        let decider = Decider::new(agents.clone(), &[Column::Verdict, Column::Refused]).unwrap();
+        let decider = ArrayDecider::new(agents.clone(), &[Column::Verdict, Column::Refused]).unwrap();
         for (array, is_parallel) in arrays(&urls).into_iter().zip([true, false].into_iter().cycle()) {
             let batch = decider.clone().parallel(is_parallel).decide(&array).unwrap();
             prop_assert_eq!(batch.num_rows(), urls.len());
@@ -110,7 +111,7 @@ proptest! {
         let agents = agents(&NAMES);
         let columns = [Column::Reason, Column::Line, Column::Verdict, Column::Rule, Column::Group, Column::Url];
         let array: ArrayRef = Arc::new(urls.iter().map(Option::as_deref).collect::<StringArray>());
-        let batch = Decider::new(agents.clone(), &columns).unwrap().decide(&array).unwrap();
+        let batch = ArrayDecider::new(agents.clone(), &columns).unwrap().decide(&array).unwrap();
         prop_assert_eq!(batch.column(0).as_string::<i32>(), array.as_string::<i32>());
         for agent in agents.iter() {
             let name = |column: &str| format!("{}:{column}", agent.crawler());
@@ -136,7 +137,7 @@ proptest! {
 #[test]
 fn columns_are_in_the_documented_order() {
     let columns = [Column::Refused, Column::Line, Column::Url, Column::Verdict];
-    let decider = Decider::new(agents(&["MyBot", "GPTBot"]), &columns).unwrap();
+    let decider = ArrayDecider::new(agents(&["MyBot", "GPTBot"]), &columns).unwrap();
     let array: ArrayRef = Arc::new(StringArray::from(vec!["https://shop.example/"]));
     let batch = decider.decide(&array).unwrap();
     let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -149,7 +150,7 @@ fn more_rows_than_fit_in_a_part_are_decided() {
     let urls = ["https://shop.example/cart", "https://shop.example/", "https://no.example/"];
     let rows = (1 << 19) + 5;
     let array: ArrayRef = Arc::new(StringViewArray::from_iter_values((0..rows).map(|row| urls[row % 3])));
-    let batch = Decider::new(agents, &[Column::Verdict]).unwrap().decide(&array).unwrap();
+    let batch = ArrayDecider::new(agents, &[Column::Verdict]).unwrap().decide(&array).unwrap();
     let column = batch.column_by_name("MyBot:verdict").unwrap().as_dictionary::<Int8Type>();
     let expected = [Verdict::Disallow, Verdict::Allow, Verdict::Unknown].map(|verdict| verdict as i8);
     assert!(column.keys().values().iter().enumerate().all(|(row, &key)| key == expected[row % 3]));
@@ -177,7 +178,7 @@ fn rows_keep_their_order_across_tasks() {
     let columns = [Column::Mask, Column::Verdict, Column::Ruleset];
     for array in arrays(&texts) {
         for (is_parallel, columns) in [(true, &columns[..]), (false, &columns), (true, &columns[1..2])] {
-            let decider = Decider::new(agents.clone(), columns).unwrap().parallel(is_parallel);
+            let decider = ArrayDecider::new(agents.clone(), columns).unwrap().parallel(is_parallel);
             let batch = decider.decide(&array).unwrap();
             for (place, name) in names.iter().enumerate() {
                 let column = batch.column_by_name(&format!("{name}:verdict")).unwrap().as_dictionary::<Int8Type>();
@@ -200,7 +201,7 @@ fn rows_keep_their_order_across_tasks() {
 
 #[test]
 fn arrays_without_text_are_errors() {
-    let decider = Decider::new(agents(&["MyBot"]), &[Column::Verdict]).unwrap();
+    let decider = ArrayDecider::new(agents(&["MyBot"]), &[Column::Verdict]).unwrap();
     let error = decider.decide(&(Arc::new(Int32Array::from(vec![1])) as ArrayRef)).unwrap_err();
     assert_eq!(
         (error.kind(), error.to_string().as_str()),
@@ -227,5 +228,5 @@ fn invalid_crawler_and_column_names_are_errors() {
     let robots = Source::Robots(Robots::parse("", Dialect::google()).unwrap());
     assert!(robots.agents(&["@search"], false).unwrap().len() > 10);
     assert!(Column::from_list("").is_err() && Column::from_list("url,url").is_err());
-    assert_eq!(Decider::new(agents(&["MyBot"]), &[]).unwrap_err().kind(), ErrorKind::Column);
+    assert_eq!(ArrayDecider::new(agents(&["MyBot"]), &[]).unwrap_err().kind(), ErrorKind::Column);
 }

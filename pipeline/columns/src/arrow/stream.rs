@@ -7,9 +7,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
-use crate::decide::{Decider, Places};
+use super::{ArrayDecider, Places, urls};
 use crate::error::Error;
-use crate::urls;
 
 /// Maximum rows in a batch. A larger array is split into several batches, so that the memory for deciding is bounded.
 pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
@@ -20,7 +19,7 @@ pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
 pub struct VerdictStream<R> {
     urls: R,
     places: Places,
-    decider: Decider,
+    decider: ArrayDecider,
     schema: SchemaRef,
     /// The last array's remaining parts.
     waiting: VecDeque<ArrayRef>,
@@ -34,7 +33,7 @@ impl<R: ArrayReader> VerdictStream<R> {
     /// # Errors
     /// Returns [`ErrorKind::Array`](crate::ErrorKind::Array) if there is no such column, or it does not contain
     /// texts.
-    pub fn new(urls: R, column: Option<&str>, decider: Decider) -> Result<VerdictStream<R>, Error> {
+    pub fn new(urls: R, column: Option<&str>, decider: ArrayDecider) -> Result<VerdictStream<R>, Error> {
         let data_type = urls.field().data_type().clone();
         let places = decider.places(&data_type, column)?;
         let schema = Arc::new(decider.schema(&urls::type_at(places.urls, &data_type)));

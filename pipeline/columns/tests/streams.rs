@@ -6,7 +6,8 @@ use arrow_array::{
     Array, ArrayIterator, ArrayRef, Int32Array, LargeStringArray, RecordBatchReader, StringArray, StructArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Fields};
-use reptile_arrow::{Column, Decider, MAX_ROWS_IN_BATCH, VerdictStream};
+use reptile_columns::Column;
+use reptile_columns::arrow::{ArrayDecider, MAX_ROWS_IN_BATCH, VerdictStream};
 
 use crate::arrays::{agents, words};
 
@@ -16,9 +17,9 @@ fn stream(
     data_type: DataType,
     arrays: Arrays,
     column: Option<&str>,
-) -> Result<VerdictStream<ArrayIterator<Arrays>>, reptile_arrow::Error> {
+) -> Result<VerdictStream<ArrayIterator<Arrays>>, reptile_columns::Error> {
     let field = Arc::new(Field::new("urls", data_type, true));
-    let decider = Decider::new(agents(&["MyBot"]), &[Column::Url, Column::Verdict]).unwrap();
+    let decider = ArrayDecider::new(agents(&["MyBot"]), &[Column::Url, Column::Verdict]).unwrap();
     VerdictStream::new(ArrayIterator::new(arrays, field), column, decider)
 }
 
@@ -94,7 +95,7 @@ fn panics_become_errors() {
         }
     }
     let urls = Panics(Arc::new(Field::new("urls", DataType::Utf8, true)));
-    let decider = Decider::new(agents(&["MyBot"]), &[Column::Verdict]).unwrap();
+    let decider = ArrayDecider::new(agents(&["MyBot"]), &[Column::Verdict]).unwrap();
     let mut stream = VerdictStream::new(urls, None, decider).unwrap();
     assert!(stream.next().unwrap().unwrap_err().to_string().contains("as if by mistake"));
     assert!(stream.next().is_none());

@@ -23,7 +23,7 @@ impl Source {
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
-    /// use reptile_arrow::Source;
+    /// use reptile_columns::Source;
     ///
     /// let robots = Source::Robots(Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?);
     /// assert_eq!(robots.agents(&["Googlebot", "MyBot"], false)?.len(), 2);

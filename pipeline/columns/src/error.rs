@@ -1,15 +1,18 @@
 //! This crate's error, [`Error`], and an error's text with its sources, [`text_of`].
 
-use std::fmt;
+use std::{fmt, io};
 
+#[cfg(feature = "arrow")]
 use arrow_schema::ArrowError;
 use reptile::{CrawlerError, CrawlerErrorKind};
 
-/// The reason why crawlers could not be resolved, or URLs could not be decided. The text is for people.
+/// The reason why crawlers could not be resolved, or rows could not be decided or written. The text is for people.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    /// The error of the destination, if it cannot be written.
+    output: Option<io::Error>,
 }
 
 /// The kind of an [`Error`].
@@ -18,7 +21,7 @@ pub struct Error {
 pub enum ErrorKind {
     /// A crawler's name cannot be resolved, is most likely misspelled, or occurs twice.
     Crawler,
-    /// A result column is unknown, or none was chosen.
+    /// A column is unknown, occurs twice, does not fit the crawlers or the format, or none was chosen.
     Column,
     /// The array does not contain texts, its schema lacks a URL column, or its data is inconsistent.
     Array,
@@ -26,6 +29,8 @@ pub enum ErrorKind {
     Set,
     /// There are times, but the set is not by time.
     NoTimes,
+    /// The destination cannot be written.
+    Output,
     /// A panic, which is a bug in this library.
     Panic,
 }
@@ -38,7 +43,19 @@ impl Error {
     }
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), output: None }
+    }
+
+    /// Creates the error for a destination that cannot be written.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn unwritable(error: io::Error) -> Error {
+        Error { output: Some(error), ..Error::new(ErrorKind::Output, "cannot be written") }
+    }
+
+    /// Returns the error of the destination, if it cannot be written.
+    #[must_use]
+    pub fn output(&self) -> Option<&io::Error> {
+        self.output.as_ref()
     }
 
     /// Creates the error for a caught panic, with its message.
@@ -56,7 +73,11 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.output.as_ref()?)
+    }
+}
 
 impl From<reptile::Error> for Error {
     fn from(error: reptile::Error) -> Error {
@@ -72,6 +93,7 @@ impl From<CrawlerError> for Error {
     }
 }
 
+#[cfg(feature = "arrow")]
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Error {
         Error::new(ErrorKind::Array, text_of(&error))
@@ -79,6 +101,7 @@ impl From<ArrowError> for Error {
 }
 
 /// Converts the error for an Arrow stream. Removes NUL, which the C stream interface cannot represent.
+#[cfg(feature = "arrow")]
 impl From<Error> for ArrowError {
     fn from(error: Error) -> ArrowError {
         let message = error.message.replace('\0', "%00");

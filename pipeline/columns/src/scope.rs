@@ -1,48 +1,43 @@
-//! `--scope`: the origins that replace one without a known robots.txt.
+//! The origins that replace one without a known robots.txt: [`Scope`].
 //!
 //! A robots.txt governs only its own origin (RFC 9309 section 2.3), so another origin is used only if the user requests
 //! it. This module does not decide URLs.
 
 use std::net::Ipv4Addr;
 
-use clap::ValueEnum;
 use reptile::Scheme;
 use reptile::urls::{canonical_host, split};
+#[cfg(feature = "domains")]
 use reptile_domains::own_domain;
 
 /// The origins that decide a URL: its own, or a replacement if its robots.txt is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// The URL's own origin, as RFC 9309 says
+    /// The URL's own origin, as RFC 9309 section 2.3 says.
     #[default]
     Origin,
-    /// Else the same host with the other one of http and https
+    /// Otherwise the same host with the other one of http and https.
     Scheme,
-    /// Else also the host with or without www. before it
+    /// Otherwise also the host with or without `www.` before it.
     Www,
-    /// Else also the registered domain, by the Public Suffix List, and www. before it
+    /// Otherwise also the registered domain, by the Public Suffix List, and `www.` before it.
+    #[cfg(feature = "domains")]
     Domain,
 }
 
 /// A URL that is decided instead of another one.
 #[derive(Debug, PartialEq, Eq)]
-pub struct StandIn {
+pub(crate) struct StandIn {
     /// The replacement URL, with the other URL's path.
-    pub url: Vec<u8>,
+    pub(crate) url: Vec<u8>,
     /// The length of the URL's origin.
     origin_len: usize,
 }
 
 impl StandIn {
     /// Returns the origin, such as `https://www.example.com`.
-    pub fn origin(&self) -> &[u8] {
+    pub(crate) fn origin(&self) -> &[u8] {
         &self.url[..self.origin_len]
-    }
-}
-
-impl AsRef<[u8]> for StandIn {
-    fn as_ref(&self) -> &[u8] {
-        &self.url
     }
 }
 
@@ -54,7 +49,7 @@ impl Scope {
     /// scheme's default, have no replacements.
     ///
     /// Cost: linear in the URL, and an allocation for each of up to 7 replacements.
-    pub fn stand_ins(self, url: &[u8]) -> Vec<StandIn> {
+    pub(crate) fn stand_ins(self, url: &[u8]) -> Vec<StandIn> {
         let Ok(url) = split(url) else { return Vec::new() };
         let schemes = match url.origin.scheme {
             Scheme::Http => [Scheme::Http, Scheme::Https],
@@ -83,6 +78,7 @@ impl Scope {
         if self >= Scope::Www {
             hosts.push(host.strip_prefix(WWW).map_or_else(|| [WWW, host].concat(), <[u8]>::to_vec));
         }
+        #[cfg(feature = "domains")]
         if let Some(domain) = own_domain(host).filter(|_| self >= Scope::Domain) {
             for other in [domain.to_vec(), [WWW, domain].concat()] {
                 if !hosts.contains(&other) {
@@ -99,7 +95,8 @@ fn is_address(host: &[u8]) -> bool {
     host.starts_with(b"[") || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "domains"))]
+#[allow(clippy::unwrap_used, reason = "a test may")]
 mod tests {
     use super::*;
 

@@ -1,18 +1,17 @@
-//! The row sources for `reptile classify`: text in any format, or a Parquet file.
+//! A table's rows from any input: text in any format, or a Parquet file. [`Source`] opens it, and [`Rows`] reads it.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::error::{Failure, Result};
-use crate::outputs::verdicts::Block;
-use reptile_records::lines::{self, Chunk, Chunks};
-use reptile_records::open::Input;
-use reptile_records::parquet::ParquetFile;
-use reptile_records::parquet::urls::{self, Splitting};
-use reptile_records::recognise::Content;
-use reptile_records::tables::open::{self, Opening};
-use reptile_records::tables::{Format, Table};
+use super::open::{self, Opening};
+use super::{Format, Table};
+use crate::lines::{self, Chunk, Chunks};
+use crate::open::Input;
+use crate::parquet::ParquetFile;
+use crate::parquet::urls::{self, Splitting};
+use crate::recognise::Content;
+use crate::{Error, Result};
 
 /// An input that is open, and whose rows were not looked at yet.
 pub enum Source {
@@ -30,6 +29,15 @@ pub enum Rows {
     Parquet(urls::Rows),
 }
 
+/// A block of rows, the work of one thread.
+#[derive(Clone, Copy)]
+pub enum Block<'b> {
+    /// Whole text rows.
+    Text(&'b [u8]),
+    /// Rows from a Parquet file.
+    Cells(urls::Block<'b>),
+}
+
 /// Rows that were read together.
 pub enum Part {
     /// Rows of text.
@@ -40,10 +48,10 @@ pub enum Part {
 
 impl Part {
     /// Bytes that were read.
-    pub fn len(&self) -> usize {
+    pub fn byte_len(&self) -> usize {
         match self {
             Part::Text(chunk) => chunk.filled,
-            Part::Cells(batch) => batch.len(),
+            Part::Cells(batch) => batch.byte_len(),
         }
     }
 
@@ -69,7 +77,7 @@ impl Source {
         let Splitting { is_split, absent_is_empty } = splitting;
         for (option, is_given) in [("--split-columns", is_split), ("--missing-columns", absent_is_empty)] {
             if is_given {
-                return Err(Failure::at(path, format!("{option}: is not a Parquet file")));
+                return Err(Error::at(path, format!("{option}: is not a Parquet file")));
             }
         }
         Ok(Source::Text(lines::open_urls(path)?))
@@ -89,10 +97,10 @@ impl Source {
             Source::Parquet(file, splitting) => {
                 if let Some(format) = opening.format.filter(|&format| format != Format::Parquet) {
                     let message = format!("--input-format: is a Parquet file, not {format}");
-                    return Err(Failure::at(&opening.path, message));
+                    return Err(Error::at(&opening.path, message));
                 }
                 if opening.delimiter.is_some() {
-                    return Err(Failure::at(&opening.path, "--delimiter: is a Parquet file, not CSV"));
+                    return Err(Error::at(&opening.path, "--delimiter: is a Parquet file, not CSV"));
                 }
                 let (table, rows) = urls::Rows::open(file, &opening.wanted, splitting)?;
                 Ok((table, Rows::Parquet(rows)))
@@ -115,7 +123,7 @@ impl Rows {
     pub fn next(&mut self, buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Part>> {
         match self {
             Rows::Text(chunks) => Ok(chunks.next(buffer, is_awaited)?.map(Part::Text)),
-            Rows::Parquet(rows) => Ok(rows.next().map_err(io::Error::other)?.map(Part::Cells)),
+            Rows::Parquet(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),
         }
     }
 }

@@ -1,0 +1,79 @@
+//! Columns as Arrow arrays, and their schema.
+
+use std::sync::Arc;
+
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int8Array, LargeListArray, LargeStringArray, StringArray, TimestampMillisecondArray,
+    UInt32Array, UInt64Array,
+};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, TimeUnit};
+
+use crate::data::{ColumnData, Kind, Values, words_of};
+use crate::error::Error;
+
+/// The times' zone.
+const UTC: &str = "UTC";
+
+/// Returns a column's type.
+pub(super) fn data_type(kind: &Kind) -> DataType {
+    match kind {
+        Kind::Verdict | Kind::Group => DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8)),
+        Kind::Number | Kind::Count | Kind::Id => DataType::UInt32,
+        Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some(UTC.into())),
+        Kind::Mask(_) | Kind::Long => DataType::UInt64,
+        Kind::Text | Kind::Word => DataType::LargeUtf8,
+        Kind::Names(_) => DataType::LargeList(item()),
+    }
+}
+
+/// Returns a list's item type.
+fn item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::LargeUtf8, true))
+}
+
+/// Returns a column as an array. Rows in `nulls` are null, in addition to the column's own.
+pub(super) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<ArrayRef, Error> {
+    let ColumnData { kind, values } = column;
+    let nulls = |own: Option<NullBuffer>| NullBuffer::union(own.as_ref(), nulls);
+    Ok(match values {
+        Values::Texts { bytes, bounds } => {
+            let own = bounds.windows(2).map(|pair| pair[0] < pair[1]).collect();
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(bounds));
+            Arc::new(LargeStringArray::try_new(offsets, Buffer::from_vec(bytes), nulls(Some(own)))?)
+        }
+        Values::Keys(keys) => {
+            let words = StringArray::from_iter_values(words_of(&kind));
+            let keys = Int8Array::try_new(keys.into(), nulls(None))?;
+            Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?)
+        }
+        Values::Numbers(numbers) => {
+            let own = (kind == Kind::Number).then(|| numbers.iter().map(|&number| number > 0).collect());
+            Arc::new(UInt32Array::try_new(numbers.into(), nulls(own))?)
+        }
+        Values::Longs { longs, present } => {
+            let nulls = nulls(Some(NullBuffer::from(present)));
+            match kind {
+                // The bits are the same as in the unsigned number.
+                Kind::Id => {
+                    let ids: Vec<u32> = longs.into_iter().map(|id| id as u32).collect();
+                    Arc::new(UInt32Array::try_new(ids.into(), nulls)?)
+                }
+                Kind::Time => Arc::new(TimestampMillisecondArray::try_new(longs.into(), nulls)?.with_timezone(UTC)),
+                _ => {
+                    let numbers: Vec<u64> = longs.into_iter().map(|long| long as u64).collect();
+                    Arc::new(UInt64Array::try_new(numbers.into(), nulls)?)
+                }
+            }
+        }
+        Values::Lists { items, ends, present } => {
+            let names: &[String] = if let Kind::Names(names) = &kind { names } else { &[] };
+            let items = items.iter().filter_map(|&item| names.get(item as usize));
+            let items: ArrayRef = Arc::new(LargeStringArray::from_iter_values(items));
+            let bounds: Vec<i64> = std::iter::once(0).chain(ends.into_iter().map(i64::from)).collect();
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(bounds));
+            Arc::new(LargeListArray::try_new(item(), offsets, items, nulls(Some(NullBuffer::from(present))))?)
+        }
+    })
+}

@@ -1,0 +1,287 @@
+//! Arrow arrays in and out: [`ArrayDecider`] decides an array of URLs, and [`VerdictStream`] a stream of arrays.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use arrow_array::{ArrayRef, StringArray};
+//! use reptile::{Dialect, Robots};
+//! use reptile_columns::{Column, Source, arrow::ArrayDecider};
+//!
+//! let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
+//! let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+//! let urls: ArrayRef = Arc::new(StringArray::from(vec!["https://example.com/private/notes"]));
+//! let verdicts = ArrayDecider::new(agents, &[Column::Verdict, Column::Line])?.decide(&urls)?;
+//! assert_eq!(verdicts.schema().field(1).name(), "GPTBot:line");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arrays;
+mod stream;
+mod threads;
+mod times;
+mod urls;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use reptile::{Agents, Verdict};
+
+use crate::by_row::{NamedRow, Times};
+use crate::column::{Column, Layout};
+use crate::data::{ColumnData, Kind, columns_of};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE};
+use crate::error::{Error, ErrorKind};
+use urls::{Place, Texts};
+
+pub use stream::{MAX_ROWS_IN_BATCH, VerdictStream};
+pub use threads::in_pool;
+
+/// Maximum rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
+const MAX_ROWS_OF_TASK: usize = 4096;
+/// Minimum rows in a task. Explanations take long, so that their tasks are this small.
+const MIN_ROWS_OF_TASK: usize = 256;
+/// Maximum verdicts that a task holds in addition to the result, unless the minimum rows have more.
+const VERDICTS_OF_TASK: usize = 1 << 17;
+/// Maximum cells that all tasks hold at a time, in addition to the result, unless the minimum rows have more.
+const HELD_CELLS: usize = 1 << 20;
+/// Maximum explanations that all tasks hold at a time, unless the minimum rows have more.
+const HELD_EXPLANATIONS: usize = 1 << 16;
+
+/// Decides arrays of URLs for some crawlers, and returns the chosen columns.
+///
+/// Costs as much as `reptile::Agents::par_decide_all`, plus memory on each thread for the positions and verdicts of
+/// some thousand URLs. Columns from explanations take 4 to 6 times as long. Threads may share it.
+#[derive(Clone)]
+pub struct ArrayDecider {
+    decider: Arc<Decider>,
+    has_url: bool,
+    time_column: Option<String>,
+    is_parallel: bool,
+}
+
+/// Where the URLs and times are in arrays of a type.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    urls: Place,
+    times: Option<usize>,
+}
+
+impl ArrayDecider {
+    /// Creates a decider for these crawlers that uses all threads.
+    ///
+    /// # Errors
+    /// Returns an error if there is no crawler or no column, if a column occurs twice or is [`Column::Agent`], or if a
+    /// mask is requested for more than [`MAX_MASKED_AGENTS`](crate::MAX_MASKED_AGENTS) crawlers.
+    pub fn new(agents: Agents, columns: &[Column]) -> Result<ArrayDecider, Error> {
+        if columns.is_empty() {
+            let message = format!("no column is named; the columns are {}", Column::names());
+            return Err(Error::new(ErrorKind::Column, message));
+        }
+        if agents.is_empty() {
+            return Err(Error::new(ErrorKind::Crawler, "no crawler is named"));
+        }
+        if columns.contains(&Column::Agent) {
+            let message = "agent: is for tables whose rows name their crawlers; a column's name has its crawler";
+            return Err(Error::new(ErrorKind::Column, message));
+        }
+        // The URLs are passed on. Columns of crawlers come before those that a row has once.
+        let (once, mut order): (Vec<Column>, Vec<Column>) = columns.iter().partition(|column| column.is_once());
+        let has_url = once.contains(&Column::Url);
+        order.extend(once.into_iter().filter(|&column| column != Column::Url));
+        let decider = Arc::new(Decider::new(agents, Layout::new(&order)?)?);
+        Ok(ArrayDecider { decider, has_url, time_column: None, is_parallel: true })
+    }
+
+    /// Decides each URL by the rules at its own time, from this column in the same rows: a time, a date, or a whole
+    /// number of seconds since 1970 (milliseconds if it has thirteen digits). A row without a time, or with a time
+    /// outside the set's range, is `invalid`. The set must be by time.
+    #[must_use]
+    pub fn times(mut self, column: impl Into<String>) -> ArrayDecider {
+        self.time_column = Some(column.into());
+        let (agents, layout) = (self.decider.agents().clone(), self.decider.layout().clone());
+        if let Ok(decider) = Decider::new(agents, layout) {
+            self.decider = Arc::new(decider.at(Times::OfRows));
+        }
+        self
+    }
+
+    /// Sets whether to use all threads, or only the caller's. One thread is right inside an engine with one worker
+    /// per processor, such as Spark.
+    #[must_use]
+    pub fn parallel(mut self, is_parallel: bool) -> ArrayDecider {
+        self.is_parallel = is_parallel;
+        self
+    }
+
+    /// Returns the result's schema for a URL type: `url` first, then each crawler's columns, in the order in
+    /// which the crawlers and the columns were named, then the columns that a row has once, also in that order.
+    #[must_use]
+    pub fn schema(&self, urls: &DataType) -> Schema {
+        let url = self.has_url.then(|| Field::new(Column::Url.name(), urls.clone(), true));
+        let columns = columns_of(self.decider.layout(), self.decider.crawlers());
+        let masked = columns.iter().find_map(|(name, kind)| match kind {
+            Kind::Mask(names) => Some((name.clone(), serde_json::Value::from(names.clone()).to_string())),
+            _ => None,
+        });
+        let columns = columns.iter().map(|(name, kind)| Field::new(name, arrays::data_type(kind), true));
+        Schema::new(url.into_iter().chain(columns).collect::<Vec<Field>>()).with_metadata(HashMap::from_iter(masked))
+    }
+
+    /// Decides a URL array: texts or bytes in any of Arrow's types for them, or a dictionary with such values.
+    /// The result has a row for each URL; if the URL is null, all columns in the row are null.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Array`] if the array does not contain texts or is inconsistent, or if a time column
+    /// is required, and [`ErrorKind::Set`] if the set is damaged.
+    pub fn decide(&self, array: &ArrayRef) -> Result<RecordBatch, Error> {
+        self.decide_rows(array, None)
+    }
+
+    /// Decides an array with URLs or rows. In rows, the URLs are in the given column, or else in `url`, or else in
+    /// the only text column.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Array`] if there is no such column, [`ErrorKind::NoTimes`] if there are times and the set
+    /// is not by time, and the errors of [`ArrayDecider::decide`].
+    pub fn decide_rows(&self, rows: &ArrayRef, column: Option<&str>) -> Result<RecordBatch, Error> {
+        self.decide_at(self.places(rows.data_type(), column)?, rows)
+    }
+
+    /// Finds the URLs, and the times if there are any, in arrays of a type.
+    fn places(&self, data_type: &DataType, column: Option<&str>) -> Result<Places, Error> {
+        let times = self.time_column.as_ref().map(|name| times::place(data_type, name)).transpose()?;
+        Ok(Places { urls: urls::place(data_type, column)?, times })
+    }
+
+    /// Decides an array with URLs and times at these positions.
+    fn decide_at(&self, places: Places, rows: &ArrayRef) -> Result<RecordBatch, Error> {
+        let array = urls::at(places.urls, rows)?;
+        let times = places.times.map(|index| times::times(index, rows)).transpose()?;
+        let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        let texts = Texts::of(array.as_ref())?;
+        let mut columns = self.decider.columns();
+        let agents = self.decider.agents().len();
+        let is_explained = self.decider.layout().explains();
+        let of_task = rows_of_task(agents, is_explained);
+        let held = if is_explained { HELD_EXPLANATIONS } else { HELD_CELLS } / agents;
+        let held = held.max(of_task);
+        for start in (0..array.len()).step_by(held) {
+            let part = start..array.len().min(start + held);
+            let tasks = part.clone().step_by(of_task).map(|start| start..part.end.min(start + of_task));
+            if !self.is_parallel {
+                tasks.into_iter().try_for_each(|rows| self.fill(rows, &texts, times.as_deref(), &mut columns))?;
+                continue;
+            }
+            let task = |rows| {
+                let mut columns = self.decider.columns();
+                self.fill(rows, &texts, times.as_deref(), &mut columns).map(|()| columns)
+            };
+            let tasks: Vec<Range<usize>> = tasks.collect();
+            let filled: Vec<Result<Vec<ColumnData>, Error>> = in_pool(|| tasks.into_par_iter().map(task).collect());
+            for of_task in filled {
+                for (column, part) in columns.iter_mut().zip(&of_task?) {
+                    column.append(part, 0..part.len());
+                }
+            }
+        }
+        let schema = Arc::new(self.schema(array.data_type()));
+        let options = RecordBatchOptions::new().with_row_count(Some(array.len()));
+        let arrays = columns.into_iter().map(|column| arrays::array(column, nulls.as_ref()));
+        let url = self.has_url.then(|| Ok(array.clone()));
+        let arrays = url.into_iter().chain(arrays).collect::<Result<Vec<ArrayRef>, Error>>()?;
+        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+    }
+
+    /// Decides some rows, and appends them to columns.
+    fn fill(
+        &self,
+        range: Range<usize>,
+        texts: &Texts<'_>,
+        times: Option<&[Option<i64>]>,
+        columns: &mut [ColumnData],
+    ) -> Result<(), Error> {
+        let part = texts.slice(range.start, range.len());
+        let time = |row: usize| *times?.get(range.start + row)?;
+        let urls = texts.cut(part.as_ref())?;
+        let rows: Vec<ArrayRow<'_>> =
+            urls.into_iter().enumerate().map(|(row, url)| ArrayRow { url, time: time(row) }).collect();
+        if self.decider.layout().explains() {
+            let mut explained = ExplainedRow::default();
+            for row in &rows {
+                self.decider.explain_row(row, None, &mut explained)?;
+                let (verdicts, explained) = (&explained.verdicts[..], Some(&explained.explained[..]));
+                let decided = DecidedRow { url: row.url, verdicts, crawler: None, explained };
+                for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
+                    self.decider.write_cell(cell, &decided, column);
+                }
+            }
+            return Ok(());
+        }
+        let width = self.decider.agents().len();
+        let mut verdicts = vec![Verdict::Invalid; rows.len().min(ROWS_AT_ONCE) * width];
+        for rows in rows.chunks(ROWS_AT_ONCE) {
+            let verdicts = &mut verdicts[..rows.len() * width];
+            self.decider.decide(rows, None, verdicts)?;
+            self.decider.push_rows(rows, verdicts, None, columns, |row| row.url, |column| column);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ArrayDecider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (crawlers, columns) = (self.decider.crawlers(), self.decider.layout());
+        f.debug_struct("ArrayDecider").field("crawlers", crawlers).field("columns", columns).finish_non_exhaustive()
+    }
+}
+
+/// Returns the number of rows in a task.
+fn rows_of_task(agents: usize, is_explained: bool) -> usize {
+    match is_explained {
+        true => MIN_ROWS_OF_TASK,
+        false => (VERDICTS_OF_TASK / agents.max(1)).clamp(MIN_ROWS_OF_TASK, MAX_ROWS_OF_TASK),
+    }
+}
+
+/// A URL in an array, with its row's time.
+struct ArrayRow<'a> {
+    url: &'a [u8],
+    time: Option<i64>,
+}
+
+impl AsRef<[u8]> for ArrayRow<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.url
+    }
+}
+
+impl NamedRow for ArrayRow<'_> {
+    fn crawler(&self) -> &[u8] {
+        b""
+    }
+
+    fn time(&self) -> Option<i64> {
+        self.time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_stay_within_the_verdict_limit() {
+        let rows_of_task = |agents| rows_of_task(agents, false);
+        let most = VERDICTS_OF_TASK / MAX_ROWS_OF_TASK;
+        assert_eq!([most - 1, most].map(rows_of_task), [MAX_ROWS_OF_TASK; 2]);
+        assert!(rows_of_task(most + 1) < MAX_ROWS_OF_TASK && rows_of_task(most + 1) * (most + 1) <= VERDICTS_OF_TASK);
+        let many = VERDICTS_OF_TASK / MIN_ROWS_OF_TASK;
+        assert!(rows_of_task(many - 1) >= MIN_ROWS_OF_TASK && rows_of_task(many - 1) * (many - 1) <= VERDICTS_OF_TASK);
+        assert_eq!([many, many + 1].map(rows_of_task), [MIN_ROWS_OF_TASK; 2]);
+    }
+}

@@ -1,0 +1,345 @@
+//! The columns of an answer, the cells of a row, and their order.
+//!
+//! A crawler's columns are called `CRAWLER:verdict`, `CRAWLER:line` and so on. The combined verdict for all crawlers is
+//! called `verdict`. Columns that occur once per row are `url`, `mask`, `refused` and `capture_time`. The names are the
+//! same in every format.
+
+use reptile::Verdict;
+
+use crate::error::{Error, ErrorKind};
+
+/// A selectable column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Column {
+    /// `url`: the URL as given.
+    Url,
+    /// `CRAWLER:verdict`: `allow`, `disallow`, `unknown` or `invalid`.
+    Verdict,
+    /// `CRAWLER:line`: the deciding rule's line. 0 or null if no rule decided, or the set has no line numbers.
+    Line,
+    /// `CRAWLER:rule`: the deciding rule, such as `Disallow: /cart`. Empty or null if no rule decided.
+    Rule,
+    /// `CRAWLER:group`: whether a group names the crawler: `named`, `default` or `none`.
+    Group,
+    /// `CRAWLER:reason`: the reason for the verdict, in a few words.
+    Reason,
+    /// `CRAWLER:agent`: the crawler, for rows that name their own.
+    Agent,
+    /// `CRAWLER:ruleset`: the deciding ruleset's number. Empty or null if no ruleset decides.
+    Ruleset,
+    /// `capture_time`: the deciding capture's fetch time in UTC. Empty or null if the set does not know it.
+    CaptureTime,
+    /// `mask`: the crawlers that may not fetch the URL, as bits: 1 for the first crawler, then 2, 4 and so on. Empty or
+    /// null if the verdict is `unknown` or `invalid`, because 0 would look like permission. In Parquet and Arrow, the
+    /// metadata `mask` has the crawlers' names, as a JSON list.
+    Mask,
+    /// `refused`: the names of the crawlers that may not fetch the URL. Null if the verdict is `unknown` or `invalid`;
+    /// in TSV and CSV it is then that word.
+    Refused,
+}
+
+/// Maximum crawlers in a mask.
+pub const MAX_MASKED_AGENTS: usize = u64::BITS as usize;
+
+impl Column {
+    /// Every column.
+    pub const ALL: [Column; 11] = [
+        Column::Url,
+        Column::Verdict,
+        Column::Line,
+        Column::Rule,
+        Column::Group,
+        Column::Reason,
+        Column::Agent,
+        Column::Ruleset,
+        Column::CaptureTime,
+        Column::Mask,
+        Column::Refused,
+    ];
+
+    /// Returns the column's name, without a crawler's.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Column::Url => "url",
+            Column::Verdict => "verdict",
+            Column::Line => "line",
+            Column::Rule => "rule",
+            Column::Group => "group",
+            Column::Reason => "reason",
+            Column::Agent => "agent",
+            Column::Ruleset => "ruleset",
+            Column::CaptureTime => "capture_time",
+            Column::Mask => "mask",
+            Column::Refused => "refused",
+        }
+    }
+
+    /// Parses a column list, such as `url,verdict`.
+    ///
+    /// ```
+    /// use reptile_columns::Column;
+    /// assert_eq!(Column::from_list("verdict, line")?, [Column::Verdict, Column::Line]);
+    /// assert!(Column::from_list("verdict,lines").unwrap_err().to_string().contains("\"lines\""));
+    /// # Ok::<(), reptile_columns::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if a name is unknown, or occurs twice.
+    pub fn from_list(names: &str) -> Result<Vec<Column>, Error> {
+        Column::from_names(names.split(',').map(str::trim))
+    }
+
+    /// Returns the columns with these names.
+    ///
+    /// # Errors
+    /// The errors of [`Column::from_list`].
+    pub fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<Column>, Error> {
+        let mut columns = Vec::new();
+        for name in names {
+            let Some(column) = Column::ALL.into_iter().find(|column| column.name() == name) else {
+                let message = format!("unknown column {name:?}; the columns are {}", Column::names());
+                return Err(Error::new(ErrorKind::Column, message));
+            };
+            if columns.contains(&column) {
+                return Err(Error::new(ErrorKind::Column, format!("the column {name:?} is there twice")));
+            }
+            columns.push(column);
+        }
+        Ok(columns)
+    }
+
+    /// Returns the column names for a message, without `agent`, which only tables with a crawler column have.
+    pub(crate) fn names() -> String {
+        let names: Vec<&str> =
+            Column::ALL.into_iter().filter(|&column| column != Column::Agent).map(Column::name).collect();
+        names.join(", ")
+    }
+
+    /// Returns whether the column occurs once per row, regardless of the number of crawlers.
+    #[must_use]
+    pub const fn is_once(self) -> bool {
+        matches!(self, Column::Url | Column::CaptureTime | Column::Mask | Column::Refused)
+    }
+
+    /// Returns whether the column needs more than a row's verdicts. Such a row takes several times as long.
+    #[must_use]
+    pub const fn needs_explanation(self) -> bool {
+        match self {
+            Column::Url | Column::Verdict | Column::Agent | Column::Mask | Column::Refused => false,
+            Column::Line | Column::Rule | Column::Group | Column::Reason | Column::Ruleset | Column::CaptureTime => {
+                true
+            }
+        }
+    }
+}
+
+/// A cell in an answer row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    /// The URL.
+    Url,
+    /// Another cell that occurs once per row.
+    Once(Column),
+    /// A cell for the crawler with this index.
+    Agent(usize, Column),
+    /// The combined verdict for all crawlers.
+    AnyOf,
+}
+
+/// All verdicts, in numeric order.
+pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+
+/// The columns of an answer row, and their order.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The columns in cell order.
+    pub(crate) order: Vec<Column>,
+    /// The other columns that occur once per row.
+    pub(crate) once: Vec<Column>,
+    /// The columns for each crawler.
+    pub(crate) columns: Vec<Column>,
+    /// Whether the last cell is the combined verdict for all crawlers.
+    pub(crate) any_of: bool,
+    /// The verdict written for each verdict, in numeric order.
+    pub(crate) taken: [Verdict; 4],
+}
+
+impl Layout {
+    /// Creates a layout with these columns, in this order. Consecutive columns that each crawler has are grouped by
+    /// crawler.
+    ///
+    /// # Errors
+    /// Returns an error if a column occurs twice.
+    pub fn new(columns: &[Column]) -> Result<Layout, Error> {
+        if let Some((at, column)) = columns.iter().enumerate().find(|&(at, column)| columns[..at].contains(column)) {
+            let (name, place) = (column.name(), at + 1);
+            return Err(Error::new(
+                ErrorKind::Column,
+                format!("{name}: is given twice, the second time as column {place}"),
+            ));
+        }
+        let (mut once, of_agent): (Vec<Column>, _) = columns.iter().partition(|column| column.is_once());
+        once.retain(|&column| column != Column::Url);
+        Ok(Layout { order: columns.to_vec(), once, columns: of_agent, any_of: false, taken: VERDICTS })
+    }
+
+    /// Adds a last column with one verdict over all crawlers: `disallow` if any crawler is refused.
+    #[must_use]
+    pub fn any_of(self, any_of: bool) -> Layout {
+        Layout { any_of, ..self }
+    }
+
+    /// Sets the verdict written for each verdict, in numeric order. Counts and reasons are unaffected.
+    #[must_use]
+    pub fn written_as(self, taken: [Verdict; 4]) -> Layout {
+        Layout { taken, ..self }
+    }
+
+    /// Returns the verdict written for each verdict, in numeric order.
+    #[must_use]
+    pub fn taken(&self) -> [Verdict; 4] {
+        self.taken
+    }
+
+    /// Returns whether any cell needs more than a verdict.
+    #[must_use]
+    pub fn explains(&self) -> bool {
+        self.order.iter().any(|column| column.needs_explanation())
+    }
+
+    /// Returns whether the row has a URL cell.
+    #[cfg(feature = "tables")]
+    pub(crate) fn has_url(&self) -> bool {
+        self.order.contains(&Column::Url)
+    }
+
+    /// Returns whether any cell describes the capture or ruleset behind a verdict.
+    pub(crate) fn has_provenance(&self) -> bool {
+        self.once.contains(&Column::CaptureTime) || self.columns.contains(&Column::Ruleset)
+    }
+
+    /// Returns a row's cells for `agents` crawlers, in order.
+    pub(crate) fn cells(&self, agents: usize) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for run in self.order.chunk_by(|a, b| !a.is_once() && !b.is_once()) {
+            match run {
+                [Column::Url] => cells.push(Cell::Url),
+                [column] if column.is_once() => cells.push(Cell::Once(*column)),
+                _ => cells.extend((0..agents).flat_map(|at| run.iter().map(move |&column| Cell::Agent(at, column)))),
+            }
+        }
+        cells.extend(self.any_of.then_some(Cell::AnyOf));
+        cells
+    }
+
+    /// Returns the cell names for these crawlers.
+    #[must_use]
+    pub fn names(&self, crawlers: &Crawlers) -> Vec<String> {
+        let agents = crawlers.names();
+        let name = |cell| match cell {
+            Cell::Url => Column::Url.name().to_owned(),
+            Cell::Once(column) => column.name().to_owned(),
+            Cell::Agent(_, column) if *crawlers == Crawlers::OfRows => column.name().to_owned(),
+            Cell::Agent(at, column) => format!("{}:{}", agents[at], column.name()),
+            Cell::AnyOf => Column::Verdict.name().to_owned(),
+        };
+        self.cells(agents.len()).into_iter().map(name).collect()
+    }
+
+    /// Checks that the columns can be written for these crawlers.
+    ///
+    /// # Errors
+    /// Returns an error if rows name their own crawlers and a column is about all crawlers, or if there are more
+    /// crawlers than mask bits.
+    pub fn check(&self, crawlers: &Crawlers) -> Result<(), Error> {
+        let asked = self.once.iter().find(|column| matches!(column, Column::Mask | Column::Refused));
+        let fail = |message| Err(Error::new(ErrorKind::Column, message));
+        let names = match crawlers {
+            Crawlers::Named(names) => names,
+            Crawlers::OfRows => {
+                let Some(column) = asked else { return Ok(()) };
+                let message = "is about all named crawlers, but each row names its own; use verdict";
+                return fail(format!("{}: {message}", column.name()));
+            }
+        };
+        if let (true, Some(first)) = (self.once.contains(&Column::Mask), names.get(MAX_MASKED_AGENTS)) {
+            let count = names.len();
+            return fail(format!(
+                "mask: expected at most {MAX_MASKED_AGENTS} crawlers, a bit for each, found {count}; the first without \
+                 a bit is {first:?}; use refused"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The crawlers whose columns a row has, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Crawlers {
+    /// The same crawlers for each row.
+    Named(Vec<String>),
+    /// The crawler that a row names. Its columns have no crawler prefix.
+    OfRows,
+}
+
+impl Crawlers {
+    /// Returns the names: one empty name if rows name their crawlers.
+    pub(crate) fn names(&self) -> &[String] {
+        static OF_ROWS: [String; 1] = [String::new()];
+        match self {
+            Crawlers::Named(names) => names,
+            Crawlers::OfRows => &OF_ROWS,
+        }
+    }
+}
+
+/// Returns the combined verdict: disallow if any agent is refused, else invalid, unknown or allow. Unknown and
+/// invalid are the same for all agents that obey robots.txt.
+pub(crate) fn over_all(verdicts: &[Verdict]) -> Verdict {
+    let has = |wanted: Verdict| verdicts.contains(&wanted);
+    [Verdict::Disallow, Verdict::Invalid, Verdict::Unknown]
+        .into_iter()
+        .find(|&verdict| has(verdict))
+        .unwrap_or(Verdict::Allow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Deciding many URLs at a time takes a quarter of the time that individual explanations need.
+    #[test]
+    fn verdict_columns_need_no_explanation() {
+        use Column::{Agent, CaptureTime, Group, Line, Mask, Reason, Refused, Rule, Ruleset, Url, Verdict};
+        let needing = |columns: &[Column]| -> Vec<Column> {
+            columns.iter().copied().filter(|column| column.needs_explanation()).collect()
+        };
+        assert_eq!(needing(&[Url, Verdict, Agent, Mask, Refused]), []);
+        let others = [Line, Rule, Group, Reason, Ruleset, CaptureTime];
+        assert_eq!(needing(&others), others);
+        assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn masks_stop_at_64_crawlers() {
+        let (mask, refused) = (Layout::new(&[Column::Mask]).unwrap(), Layout::new(&[Column::Refused]).unwrap());
+        for (count, fits) in [(MAX_MASKED_AGENTS - 1, true), (MAX_MASKED_AGENTS, true), (MAX_MASKED_AGENTS + 1, false)]
+        {
+            let names = Crawlers::Named((0..count).map(|number| format!("bot-{number}")).collect());
+            let checked = mask.check(&names);
+            assert_eq!(checked.is_ok(), fits, "{count}");
+            assert!(checked.err().is_none_or(|error| error.to_string().contains("\"bot-64\"")));
+            assert!(refused.check(&names).is_ok());
+        }
+        assert!(refused.check(&Crawlers::OfRows).is_err());
+        assert!(Layout::new(&[Column::Verdict]).unwrap().check(&Crawlers::OfRows).is_ok());
+    }
+
+    #[test]
+    fn columns_occur_once() {
+        assert!(Layout::new(&[Column::Url, Column::Line, Column::Url]).is_err());
+        assert!(Column::from_list("url,url").is_err());
+    }
+}

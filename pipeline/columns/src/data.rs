@@ -1,0 +1,341 @@
+//! Columns under construction: [`ColumnData`], which [`parquet`](crate::parquet) writes and [`arrow`](crate::arrow)
+//! turns into arrays. [`CellSink`] is a destination for one cell: a column here, or text.
+
+use std::borrow::Cow;
+
+use reptile::{Group, Verdict};
+
+use crate::column::{Cell, Column, Crawlers, Layout, VERDICTS};
+
+/// The words of a group column, by key.
+pub(crate) const GROUPS: [Group; 3] = [Group::Named, Group::Default, Group::None];
+
+/// A column's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A mostly unique text; empty is null.
+    Text,
+    /// A frequently repeated text; empty is null.
+    Word,
+    /// A verdict.
+    Verdict,
+    /// A group.
+    Group,
+    /// A 32-bit number; 0 is null.
+    Number,
+    /// A 32-bit number, never null.
+    Count,
+    /// A 32-bit number, or null.
+    Id,
+    /// A 64-bit number, or null.
+    Long,
+    /// A 64-bit number, or null, with a bit for each name. The file's metadata lists the names.
+    Mask(Vec<String>),
+    /// A time in milliseconds since 1970, or null.
+    Time,
+    /// A list of indexes into these names, or null.
+    Names(Vec<String>),
+}
+
+/// Destination for one cell.
+pub(crate) trait CellSink {
+    /// Writes a text.
+    fn text(&mut self, text: &[u8]);
+    /// Writes a verdict.
+    fn verdict(&mut self, verdict: Verdict);
+    /// Writes a group.
+    fn group(&mut self, group: Group);
+    /// Writes a number. For a [`Kind::Number`] column, 0 is null.
+    fn number(&mut self, number: u32);
+    /// Writes a number or null.
+    fn long(&mut self, number: Option<u64>);
+    /// Writes a time in seconds since 1970, or null.
+    fn time(&mut self, time: Option<i64>);
+    /// Writes a list of some names, by index, or the verdict because of which there is no list.
+    fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>);
+}
+
+/// A column's values for consecutive rows.
+#[derive(Clone, Debug)]
+pub struct ColumnData {
+    pub(crate) kind: Kind,
+    pub(crate) values: Values,
+}
+
+/// The values in the form that their kind needs.
+#[derive(Clone, Debug)]
+pub(crate) enum Values {
+    /// Texts one after the other in UTF-8, and their bounds: one more than there are texts, beginning with 0.
+    Texts { bytes: Vec<u8>, bounds: Vec<i64> },
+    /// Indexes into [`VERDICTS`] or [`GROUPS`].
+    Keys(Vec<i8>),
+    /// Numbers.
+    Numbers(Vec<u32>),
+    /// Numbers, arbitrary where they are not present.
+    Longs { longs: Vec<i64>, present: Vec<bool> },
+    /// Indexes of list items, each list's end among them, and whether each list is present.
+    Lists { items: Vec<u32>, ends: Vec<u32>, present: Vec<bool> },
+}
+
+impl ColumnData {
+    /// Creates an empty column.
+    #[must_use]
+    pub fn new(kind: Kind) -> ColumnData {
+        let values = match kind {
+            Kind::Text | Kind::Word => Values::Texts { bytes: Vec::new(), bounds: vec![0] },
+            Kind::Verdict | Kind::Group => Values::Keys(Vec::new()),
+            Kind::Number | Kind::Count => Values::Numbers(Vec::new()),
+            Kind::Id | Kind::Long | Kind::Mask(_) | Kind::Time => {
+                Values::Longs { longs: Vec::new(), present: Vec::new() }
+            }
+            Kind::Names(_) => Values::Lists { items: Vec::new(), ends: Vec::new(), present: Vec::new() },
+        };
+        ColumnData { kind, values }
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.values {
+            Values::Texts { bounds, .. } => bounds.len() - 1,
+            Values::Keys(keys) => keys.len(),
+            Values::Numbers(numbers) => numbers.len(),
+            Values::Longs { longs, .. } => longs.len(),
+            Values::Lists { ends, .. } => ends.len(),
+        }
+    }
+
+    /// Returns whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Removes all rows, and keeps the memory.
+    pub fn clear(&mut self) {
+        match &mut self.values {
+            Values::Texts { bytes, bounds } => {
+                bytes.clear();
+                bounds.truncate(1);
+            }
+            Values::Keys(keys) => keys.clear(),
+            Values::Numbers(numbers) => numbers.clear(),
+            Values::Longs { longs, present } => {
+                longs.clear();
+                present.clear();
+            }
+            Values::Lists { items, ends, present } => {
+                items.clear();
+                ends.clear();
+                present.clear();
+            }
+        }
+    }
+
+    /// Appends verdicts' keys.
+    pub(crate) fn extend_verdicts(&mut self, verdicts: impl Iterator<Item = Verdict>) {
+        if let Values::Keys(keys) = &mut self.values {
+            keys.extend(verdicts.map(|verdict| verdict as i8));
+        }
+    }
+
+    /// Appends some of another column's rows. Both have the same kind.
+    pub(crate) fn append(&mut self, other: &ColumnData, rows: std::ops::Range<usize>) {
+        match (&mut self.values, &other.values) {
+            (Values::Texts { bytes, bounds }, Values::Texts { bytes: from, bounds: of }) => {
+                let (start, end) = (of[rows.start], of[rows.end]);
+                let moved = bytes.len() as i64 - start;
+                bytes.extend_from_slice(&from[start as usize..end as usize]);
+                bounds.extend(of[rows.start + 1..=rows.end].iter().map(|bound| bound + moved));
+            }
+            (Values::Keys(keys), Values::Keys(from)) => keys.extend_from_slice(&from[rows]),
+            (Values::Numbers(numbers), Values::Numbers(from)) => numbers.extend_from_slice(&from[rows]),
+            (Values::Longs { longs, present }, Values::Longs { longs: from, present: are }) => {
+                longs.extend_from_slice(&from[rows.clone()]);
+                present.extend_from_slice(&are[rows]);
+            }
+            (Values::Lists { items, ends, present }, Values::Lists { items: from, ends: of, present: are }) => {
+                let start = rows.start.checked_sub(1).map_or(0, |before| of[before]);
+                let end = rows.end.checked_sub(1).map_or(0, |last| of[last]).max(start);
+                let len = items.len() as u32;
+                items.extend_from_slice(&from[start as usize..end as usize]);
+                ends.extend(of[rows.clone()].iter().map(|end| end - start + len));
+                present.extend_from_slice(&are[rows]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<S: CellSink + ?Sized> CellSink for &mut S {
+    fn text(&mut self, text: &[u8]) {
+        (**self).text(text);
+    }
+
+    fn verdict(&mut self, verdict: Verdict) {
+        (**self).verdict(verdict);
+    }
+
+    fn group(&mut self, group: Group) {
+        (**self).group(group);
+    }
+
+    fn number(&mut self, number: u32) {
+        (**self).number(number);
+    }
+
+    fn long(&mut self, number: Option<u64>) {
+        (**self).long(number);
+    }
+
+    fn time(&mut self, time: Option<i64>) {
+        (**self).time(time);
+    }
+
+    fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
+        (**self).list(names, places);
+    }
+}
+
+impl CellSink for ColumnData {
+    fn text(&mut self, text: &[u8]) {
+        if let Values::Texts { bytes, bounds } = &mut self.values {
+            bytes.extend_from_slice(&as_utf8(text));
+            bounds.push(bytes.len() as i64);
+        }
+    }
+
+    fn verdict(&mut self, verdict: Verdict) {
+        if let Values::Keys(keys) = &mut self.values {
+            keys.push(verdict as i8);
+        }
+    }
+
+    fn group(&mut self, group: Group) {
+        if let Values::Keys(keys) = &mut self.values {
+            let key = GROUPS.iter().position(|&one| one == group).unwrap_or(GROUPS.len() - 1);
+            keys.push(key as i8);
+        }
+    }
+
+    fn number(&mut self, number: u32) {
+        if let Values::Numbers(numbers) = &mut self.values {
+            numbers.push(number);
+        }
+    }
+
+    fn long(&mut self, number: Option<u64>) {
+        if let Values::Longs { longs, present } = &mut self.values {
+            // The bits are the same as in the unsigned number.
+            longs.push(number.unwrap_or(0) as i64);
+            present.push(number.is_some());
+        }
+    }
+
+    fn time(&mut self, time: Option<i64>) {
+        // All times in a set can be expressed in milliseconds without overflow.
+        self.long(time.map(|time| time.saturating_mul(1000) as u64));
+    }
+
+    fn list(&mut self, _: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
+        if let Values::Lists { items, ends, present } = &mut self.values {
+            present.push(places.is_ok());
+            if let Ok(places) = places {
+                items.extend(places.map(|place| place as u32));
+            }
+            ends.push(items.len() as u32);
+        }
+    }
+}
+
+/// Converts text to UTF-8. Invalid bytes become `%XX`, which means the same in a URL.
+pub(crate) fn as_utf8(text: &[u8]) -> Cow<'_, [u8]> {
+    if str::from_utf8(text).is_ok() {
+        return Cow::Borrowed(text);
+    }
+    let mut valid = Vec::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        valid.extend_from_slice(chunk.valid().as_bytes());
+        for byte in chunk.invalid() {
+            valid.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        }
+    }
+    Cow::Owned(valid)
+}
+
+/// Returns a layout's columns for these crawlers, each with its name and kind.
+#[must_use]
+pub fn columns_of(layout: &Layout, crawlers: &Crawlers) -> Vec<(String, Kind)> {
+    let agents = crawlers.names();
+    let kinds = layout.cells(agents.len()).into_iter().map(|cell| match cell {
+        Cell::Url => Kind::Text,
+        Cell::Once(column) | Cell::Agent(_, column) => kind_of(column, agents),
+        Cell::AnyOf => Kind::Verdict,
+    });
+    layout.names(crawlers).into_iter().zip(kinds).collect()
+}
+
+fn kind_of(column: Column, agents: &[String]) -> Kind {
+    match column {
+        Column::Url => Kind::Text,
+        Column::Verdict => Kind::Verdict,
+        Column::Group => Kind::Group,
+        Column::Line => Kind::Number,
+        Column::Ruleset => Kind::Id,
+        Column::CaptureTime => Kind::Time,
+        Column::Mask => Kind::Mask(agents.to_vec()),
+        Column::Refused => Kind::Names(agents.to_vec()),
+        Column::Agent | Column::Rule | Column::Reason => Kind::Word,
+    }
+}
+
+/// Returns the words for a column's keys.
+pub(crate) fn words_of(kind: &Kind) -> Vec<&'static str> {
+    match kind {
+        Kind::Group => GROUPS.map(Group::as_str).to_vec(),
+        _ => VERDICTS.map(Verdict::name).to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appended_rows_equal_pushed_rows() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let kinds = [Kind::Text, Kind::Verdict, Kind::Group, Kind::Number, Kind::Long, Kind::Names(names.clone())];
+        for kind in kinds {
+            let column = |rows: std::ops::Range<usize>| {
+                let mut column = ColumnData::new(kind.clone());
+                for row in rows {
+                    match kind {
+                        Kind::Text => column.text(&b"0123456789"[..row % 10]),
+                        Kind::Verdict => column.verdict(VERDICTS[row % 4]),
+                        Kind::Group => column.group(GROUPS[row % 3]),
+                        Kind::Number => column.number(row as u32),
+                        Kind::Long => column.long((row % 3 > 0).then_some(row as u64)),
+                        _ if row % 4 == 0 => column.list(&names, Err(Verdict::Unknown)),
+                        _ => column.list(&names, Ok(&mut (0..row % 3))),
+                    }
+                }
+                column
+            };
+            let all = column(0..50);
+            assert_eq!(all.len(), 50);
+            for (start, end) in [(0, 0), (0, 50), (1, 1), (7, 23), (49, 50), (50, 50)] {
+                let mut appended = column(0..start);
+                appended.append(&all, start..end);
+                assert_eq!(format!("{appended:?}"), format!("{:?}", column(0..end)), "{kind:?} {start} {end}");
+                appended.clear();
+                assert!(appended.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn invalid_bytes_are_escaped() {
+        assert_eq!(*as_utf8(b"a\xFFb"), *b"a%FFb");
+        assert_eq!(*as_utf8("é".as_bytes()), *"é".as_bytes());
+    }
+}

@@ -1,0 +1,454 @@
+//! Decides rows: many together if verdicts suffice, otherwise one at a time with explanations, which takes several times
+//! as long. [`Decider`] serves text, Parquet and Arrow alike.
+
+use reptile::capture::Time;
+use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
+
+use crate::by_row::{ByRow, Misspelt, NamedRow, Session, Times};
+use crate::column::{Cell, Column, Crawlers, Layout, over_all};
+use crate::data::{CellSink, ColumnData, columns_of};
+use crate::scope::{Scope, StandIn};
+
+/// The `reason` in a row that names no crawler.
+const NO_CRAWLER: &str = "no crawler";
+
+/// The `reason` in a row without a time.
+const NO_TIME: &str = "no time";
+
+/// Rows decided together: several of the library's batches, so that few are partly filled.
+pub(crate) const ROWS_AT_ONCE: usize = 512;
+
+/// An explanation, and the deciding origin if it is not the URL's own.
+pub(crate) struct Explained {
+    /// The verdict and its reasons.
+    explanation: Explanation,
+    /// The origin that replaced the URL's own.
+    stand_in: Option<Vec<u8>>,
+    /// The capture and ruleset behind the verdict, if requested.
+    provenance: Provenance,
+}
+
+impl Explained {
+    #[cfg(feature = "tables")]
+    /// Returns the deciding rule, as in a robots.txt, or the reason if no rule decided.
+    pub(crate) fn rule_or_reason(&self) -> Vec<u8> {
+        self.rule().unwrap_or_else(|| self.explanation.reason.to_string().into_bytes())
+    }
+
+    fn rule(&self) -> Option<Vec<u8>> {
+        let rule = self.explanation.rule()?;
+        Some([rule.kind.name().as_bytes(), b": ", &rule.pattern].concat())
+    }
+
+    /// Writes a crawler's cell for a column that needs an explanation.
+    fn write(&self, column: Column, out: &mut impl CellSink) {
+        match column {
+            Column::Ruleset => out.long(self.provenance.ruleset.map(u64::from)),
+            Column::Line => out.number(self.explanation.rule().map_or(0, |rule| rule.line)),
+            Column::Rule => out.text(&self.rule().unwrap_or_default()),
+            Column::Group => out.group(self.explanation.group),
+            Column::Reason => {
+                let mut reason = self.explanation.reason.to_string().into_bytes();
+                if let Some(origin) = &self.stand_in {
+                    reason.extend([b", of ", &origin[..]].concat());
+                }
+                out.text(&reason);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes a crawler's cell for a row that cannot be decided.
+fn write_undecided(column: Column, reason: &str, out: &mut impl CellSink) {
+    match column {
+        Column::Ruleset => out.long(None),
+        Column::Line => out.number(0),
+        Column::Rule => out.text(b""),
+        Column::Group => out.group(Group::None),
+        Column::Reason => out.text(reason.as_bytes()),
+        _ => {}
+    }
+}
+
+/// A crawler's explanation, or the reason why there is none.
+pub(crate) type ExplainedOrReason = Result<Explained, &'static str>;
+
+/// Decides rows for some crawlers, or for the crawlers that rows name, and fills a layout's cells.
+pub struct Decider {
+    agents: Agents,
+    /// The crawlers named by rows, if rows name crawlers. `agents` is then arbitrary.
+    by_row: Option<ByRow>,
+    layout: Layout,
+    times: Times,
+    scope: Scope,
+    crawlers: Crawlers,
+    order: Vec<Cell>,
+}
+
+impl Decider {
+    /// Creates a decider for these crawlers. It decides for the set's own time, and by each URL's own origin.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Layout::check`].
+    pub fn new(agents: Agents, layout: Layout) -> Result<Decider, crate::Error> {
+        let names = agents.iter().map(|agent| agent.crawler().to_string()).collect();
+        Decider::of(agents, None, layout, Crawlers::Named(names))
+    }
+
+    /// Creates a decider for the crawlers that rows name.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Layout::check`].
+    pub fn by_row(by_row: ByRow, layout: Layout) -> Result<Decider, crate::Error> {
+        Decider::of(by_row.anyone().clone(), Some(by_row), layout, Crawlers::OfRows)
+    }
+
+    fn of(agents: Agents, by_row: Option<ByRow>, layout: Layout, crawlers: Crawlers) -> Result<Decider, crate::Error> {
+        layout.check(&crawlers)?;
+        let order = layout.cells(crawlers.names().len());
+        Ok(Decider { agents, by_row, layout, times: Times::None, scope: Scope::Origin, crawlers, order })
+    }
+
+    /// Sets the times at which rows are decided.
+    #[must_use]
+    pub fn at(self, times: Times) -> Decider {
+        Decider { times, ..self }
+    }
+
+    /// Sets which origins decide a URL.
+    #[must_use]
+    pub fn in_scope(self, scope: Scope) -> Decider {
+        Decider { scope, ..self }
+    }
+
+    /// Returns the agents: if rows name their crawlers, one to which only the default group applies.
+    #[must_use]
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// Returns the crawlers whose columns a row has.
+    #[must_use]
+    pub fn crawlers(&self) -> &Crawlers {
+        &self.crawlers
+    }
+
+    /// Returns the columns.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Returns whether rows name their crawlers.
+    #[must_use]
+    pub fn is_by_row(&self) -> bool {
+        self.by_row.is_some()
+    }
+
+    /// Returns the rows with probably misspelled crawlers, if rows name crawlers.
+    #[must_use]
+    pub fn misspelt(&self) -> Option<Misspelt> {
+        self.by_row.as_ref().map(ByRow::misspelt).filter(|misspelt| misspelt.rows > 0)
+    }
+
+    #[cfg(feature = "tables")]
+    /// Returns the index of the cell with the crawler's name among a row's selected cells, if rows name crawlers.
+    pub(crate) fn crawler_cell(&self) -> Option<usize> {
+        self.by_row.as_ref().map(|by_row| by_row.cell)
+    }
+
+    #[cfg(feature = "tables")]
+    pub(crate) fn times(&self) -> Times {
+        self.times
+    }
+
+    #[cfg(feature = "tables")]
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Returns a row's cells, in order.
+    pub(crate) fn order(&self) -> &[Cell] {
+        &self.order
+    }
+
+    #[cfg(feature = "tables")]
+    /// Starts a block of rows, if rows name crawlers.
+    pub(crate) fn session(&self) -> Option<Session<'_>> {
+        self.by_row.as_ref().map(ByRow::session)
+    }
+
+    /// Returns empty columns, one for each cell.
+    #[must_use]
+    pub fn columns(&self) -> Vec<ColumnData> {
+        columns_of(&self.layout, &self.crawlers).into_iter().map(|(_, kind)| ColumnData::new(kind)).collect()
+    }
+
+    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler. Returns how many URLs a
+    /// replacement origin decided.
+    pub(crate) fn decide<R: NamedRow>(
+        &self,
+        rows: &[R],
+        mut session: Option<&mut Session<'_>>,
+        verdicts: &mut [Verdict],
+    ) -> Result<u64, Error> {
+        if let Some(session) = &mut session {
+            session.find_all(rows)?;
+        }
+        self.decide_urls(rows, 0..rows.len(), session.as_deref(), verdicts)?;
+        let mut stood_in = 0;
+        if self.scope > Scope::Origin {
+            stood_in = self.decide_stand_ins(rows, session.as_deref(), verdicts)?;
+        }
+        if let Some(session) = &mut session {
+            session.add_all(verdicts);
+        }
+        Ok(stood_in)
+    }
+
+    /// Decides URLs, and stores a row of verdicts for each. A URL without a time is invalid if row times are used.
+    /// `found` contains the rows' crawlers, if rows name them.
+    fn decide_urls<R: NamedRow>(
+        &self,
+        urls: &[R],
+        found: impl Iterator<Item = usize>,
+        session: Option<&Session<'_>>,
+        verdicts: &mut [Verdict],
+    ) -> Result<(), Error> {
+        if let Some(session) = session {
+            return session.decide(urls, found, self.times, verdicts);
+        }
+        if self.times == Times::None {
+            return self.agents.decide_all(urls, verdicts);
+        }
+        let times: Vec<Time> = urls.iter().map(|url| self.times.of(url).unwrap_or_default()).collect();
+        self.agents.decide_all_at(urls, &times, verdicts)?;
+        let rows = urls.iter().zip(verdicts.chunks_exact_mut(self.agents.len()));
+        rows.filter(|(url, _)| self.times.of(*url).is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
+        Ok(())
+    }
+
+    /// Decides URLs without a known robots.txt by their replacement origins. Returns the number of URLs decided this
+    /// way.
+    fn decide_stand_ins<R: NamedRow>(
+        &self,
+        rows: &[R],
+        session: Option<&Session<'_>>,
+        verdicts: &mut [Verdict],
+    ) -> Result<u64, Error> {
+        let width = self.agents.len();
+        let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
+        // A row that names no crawler stays unknown, regardless of the origin.
+        let is_open = |row: &usize| session.is_none_or(|session| session.is_named(*row));
+        let unknown = (0..rows.len()).filter(|row| is_unknown(&verdicts[row * width..][..width])).filter(is_open);
+        let mut open: Vec<(usize, Vec<StandIn>)> =
+            unknown.map(|row| (row, self.scope.stand_ins(rows[row].as_ref()))).collect();
+        let (mut decided, mut row_verdicts) = (0, Vec::new());
+        for place in 0.. {
+            open.retain(|(_, all)| all.len() > place);
+            if open.is_empty() {
+                break;
+            }
+            let replaced = |(row, all): &(usize, Vec<StandIn>)| (*row, all[place].url.clone());
+            let urls: Vec<(usize, Vec<u8>)> = open.iter().map(replaced).collect();
+            let tried: Vec<_> = urls.iter().map(|(row, url)| Replaced { row: &rows[*row], url }).collect();
+            row_verdicts.resize(tried.len() * width, Verdict::Invalid);
+            self.decide_urls(&tried, open.iter().map(|(row, _)| *row), session, &mut row_verdicts)?;
+            let mut chunks = row_verdicts.chunks_exact(width);
+            open.retain(|(row, _)| {
+                let row_verdicts = chunks.next().unwrap_or_default();
+                // Adding www. may make a host or a URL too long.
+                if is_unknown(row_verdicts) || row_verdicts.contains(&Verdict::Invalid) {
+                    return true;
+                }
+                verdicts[row * width..][..width].copy_from_slice(row_verdicts);
+                decided += 1;
+                false
+            });
+        }
+        Ok(decided)
+    }
+
+    /// Returns one agent's explained verdict for a row, or `None` if the row has no time although row times are used.
+    pub(crate) fn explain(&self, agent: &Agent, row: &impl NamedRow) -> Result<Option<Explained>, Error> {
+        let time = self.times.of(row);
+        let explain = |url: &[u8]| match time {
+            _ if self.times == Times::None => agent.explain(url).map(Some),
+            Some(time) => agent.explain_at(url, time).map(Some),
+            None => Ok(None),
+        };
+        let url = row.as_ref();
+        let Some(own) = explain(url)? else { return Ok(None) };
+        if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
+            for one in self.scope.stand_ins(url) {
+                let is_known = |found: &Explanation| !matches!(found.verdict, Verdict::Unknown | Verdict::Invalid);
+                if let Some(explanation) = explain(&one.url)?.filter(is_known) {
+                    let provenance = self.provenance(agent, &one.url, time)?;
+                    return Ok(Some(Explained { explanation, stand_in: Some(one.origin().to_vec()), provenance }));
+                }
+            }
+        }
+        let provenance = self.provenance(agent, url, time)?;
+        Ok(Some(Explained { explanation: own, stand_in: None, provenance }))
+    }
+
+    /// Returns the capture and ruleset behind a URL's verdict, if a column needs them.
+    fn provenance(&self, agent: &Agent, url: &[u8], time: Option<Time>) -> Result<Provenance, Error> {
+        match time {
+            _ if !self.layout.has_provenance() => Ok(Provenance::default()),
+            _ if self.times == Times::None => agent.provenance(url),
+            Some(time) => agent.provenance_at(url, time),
+            None => Ok(Provenance::default()),
+        }
+    }
+
+    /// Explains a row's verdicts, in place of the previous row's. Returns the index of the crawler that the row names.
+    pub(crate) fn explain_row(
+        &self,
+        row: &impl NamedRow,
+        session: Option<&mut Session<'_>>,
+        answer: &mut ExplainedRow,
+    ) -> Result<Option<usize>, Error> {
+        answer.verdicts.clear();
+        answer.explained.clear();
+        let Some(session) = session else {
+            for agent in self.agents.iter() {
+                let found = self.explain(agent, row)?;
+                answer.verdicts.push(found.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict));
+                answer.explained.push(found.ok_or(NO_TIME));
+            }
+            return Ok(None);
+        };
+        let place = session.crawler(row)?;
+        let (_, agents) = session.agents(place);
+        let found = agents.iter().next().map(|agent| self.explain(agent, row)).transpose()?.flatten();
+        let verdict = found.as_ref().map_or(Verdict::Invalid, |found| found.explanation.verdict);
+        let is_unknown = place.is_none() && verdict != Verdict::Invalid;
+        answer.verdicts.push(session.add(place, verdict));
+        answer.explained.push(if is_unknown { Err(NO_CRAWLER) } else { found.ok_or(NO_TIME) });
+        Ok(place)
+    }
+
+    /// Writes one of a row's cells.
+    pub(crate) fn write_cell(&self, cell: Cell, row: &DecidedRow<'_>, out: &mut impl CellSink) {
+        let taken = |verdict: Verdict| self.layout.taken[verdict as usize];
+        match cell {
+            Cell::Url => out.text(row.url),
+            Cell::Once(Column::CaptureTime) => {
+                let found = row.explained.unwrap_or_default().iter().flatten();
+                out.time(found.filter_map(|found| found.provenance.fetched_at).next());
+            }
+            Cell::Once(column) => self.write_refused(column, row.verdicts.iter().map(|&verdict| taken(verdict)), out),
+            Cell::Agent(at, Column::Agent) => {
+                let name = row.crawler.or(self.crawlers.names().get(at).map(String::as_str));
+                out.text(name.unwrap_or_default().as_bytes());
+            }
+            Cell::Agent(at, Column::Verdict) => out.verdict(taken(row.verdicts[at])),
+            Cell::Agent(at, column) => match row.explained.and_then(|explained| explained.get(at)) {
+                Some(Ok(found)) => found.write(column, out),
+                Some(Err(reason)) => write_undecided(column, reason, out),
+                None => {}
+            },
+            Cell::AnyOf => out.verdict(taken(over_all(row.verdicts))),
+        }
+    }
+
+    /// Writes a cell that lists the refused crawlers. For the verdicts `unknown` and `invalid`, no crawler is known to be
+    /// refused or allowed.
+    fn write_refused(&self, column: Column, verdicts: impl Iterator<Item = Verdict> + Clone, out: &mut impl CellSink) {
+        let open = verdicts.clone().find(|verdict| matches!(verdict, Verdict::Unknown | Verdict::Invalid));
+        let mut refused = verdicts.enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallow).map(|(at, _)| at);
+        if column == Column::Mask {
+            let mask = refused.fold(0, |mask, at| mask | 1_u64.checked_shl(at as u32).unwrap_or(0));
+            return out.long(open.is_none().then_some(mask));
+        }
+        let places: Result<&mut dyn Iterator<Item = usize>, Verdict> = match open {
+            Some(verdict) => Err(verdict),
+            None => Ok(&mut refused),
+        };
+        out.list(self.crawlers.names(), places);
+    }
+
+    /// Appends rows whose cells need only verdicts to columns. `url` returns a row's URL as written.
+    pub(crate) fn push_rows<'r, R: NamedRow + 'r, S: CellSink>(
+        &self,
+        rows: &'r [R],
+        verdicts: &[Verdict],
+        session: Option<&Session<'_>>,
+        columns: &'r mut [ColumnData],
+        url: impl Fn(&'r R) -> &'r [u8],
+        sink: impl Fn(&'r mut ColumnData) -> S,
+    ) {
+        let width = self.agents.len();
+        let taken = |verdict: &Verdict| self.layout.taken[*verdict as usize];
+        for (&cell, column) in self.order.iter().zip(columns) {
+            match cell {
+                Cell::Agent(at, Column::Verdict) => {
+                    column.extend_verdicts(verdicts[at..].iter().step_by(width).map(taken));
+                }
+                Cell::AnyOf => {
+                    let all = verdicts.chunks_exact(width).map(|row| taken(&over_all(row)));
+                    column.extend_verdicts(all);
+                }
+                _ => {
+                    let mut out = sink(column);
+                    for (place, (row, verdicts)) in rows.iter().zip(verdicts.chunks_exact(width)).enumerate() {
+                        let crawler = session.map(|session| session.name_of(place));
+                        let row = DecidedRow { url: url(row), verdicts, crawler, explained: None };
+                        self.write_cell(cell, &row, &mut out);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A row's verdicts and explanations, for each crawler.
+#[derive(Default)]
+pub(crate) struct ExplainedRow {
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) explained: Vec<ExplainedOrReason>,
+}
+
+impl ExplainedRow {
+    #[cfg(feature = "tables")]
+    /// Returns whether a replacement origin decided the URL for a crawler.
+    pub(crate) fn is_stood_in(&self) -> bool {
+        self.explained.iter().flatten().any(|found| found.stand_in.is_some())
+    }
+}
+
+/// The data of a row whose cells are written individually.
+pub(crate) struct DecidedRow<'d> {
+    /// The URL.
+    pub(crate) url: &'d [u8],
+    /// The verdict for each crawler.
+    pub(crate) verdicts: &'d [Verdict],
+    /// The crawler's name in the row, if rows name crawlers.
+    pub(crate) crawler: Option<&'d str>,
+    /// Each crawler's explanation, or the reason why there is none. `None` if the verdicts suffice.
+    pub(crate) explained: Option<&'d [ExplainedOrReason]>,
+}
+
+/// A row with another URL.
+struct Replaced<'a, R> {
+    row: &'a R,
+    url: &'a [u8],
+}
+
+impl<R> AsRef<[u8]> for Replaced<'_, R> {
+    fn as_ref(&self) -> &[u8] {
+        self.url
+    }
+}
+
+impl<R: NamedRow> NamedRow for Replaced<'_, R> {
+    fn crawler(&self) -> &[u8] {
+        self.row.crawler()
+    }
+
+    fn time(&self) -> Option<Time> {
+        self.row.time()
+    }
+}

@@ -1,0 +1,297 @@
+//! The formats of answers, and cells as text: TSV, CSV and JSON Lines.
+
+use reptile::{Group, Verdict};
+use reptile_records::tables;
+use reptile_records::text::{opaque_column, url_column};
+use reptile_records::time::show_time;
+
+use crate::column::{Column, Crawlers, Layout, VERDICTS};
+use crate::data::{CellSink, ColumnData};
+use crate::error::{Error, ErrorKind};
+
+/// The separator between names in TSV and CSV.
+const BETWEEN: &str = ";";
+
+/// An output format for answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Tabs between the cells.
+    #[default]
+    Tsv,
+    /// Commas between the cells, and quotes where a cell needs them (RFC 4180).
+    Csv,
+    /// CSV with another byte between the cells: the format of a table with such rows.
+    Delimited(u8),
+    /// A JSON object on each line.
+    Jsonl,
+    /// Columns of a Parquet file: texts, numbers, times and lists, and nulls where a row has no such value.
+    Parquet,
+}
+
+impl Format {
+    /// Returns the format for adding columns to a table.
+    #[must_use]
+    pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
+        match format {
+            tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
+            tables::Format::List
+            | tables::Format::Tsv
+            | tables::Format::Cdxj
+            | tables::Format::Log
+            | tables::Format::Parquet => Format::Tsv,
+            tables::Format::Csv => Format::Csv,
+            tables::Format::Jsonl => Format::Jsonl,
+        }
+    }
+
+    /// Returns the format's name: `tsv`, `csv`, `jsonl` or `parquet`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Tsv => "tsv",
+            Format::Csv | Format::Delimited(_) => "csv",
+            Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
+        }
+    }
+
+    /// Checks that a layout's columns are unambiguous in this format.
+    ///
+    /// # Errors
+    /// Returns an error if a text format would list a name that contains `;`, or that is `unknown` or `invalid`.
+    pub fn check(self, layout: &Layout, crawlers: &Crawlers) -> Result<(), Error> {
+        let is_text = matches!(self, Format::Tsv | Format::Csv | Format::Delimited(_));
+        let is_unclear = |name: &&String| {
+            name.contains(BETWEEN)
+                || [Verdict::Unknown, Verdict::Invalid].iter().any(|verdict| name.eq_ignore_ascii_case(verdict.name()))
+        };
+        let mut listed = crawlers.names().iter().filter(|_| is_text && layout.once.contains(&Column::Refused));
+        let Some(name) = listed.find(is_unclear) else { return Ok(()) };
+        let message = format!(
+            "refused: the name {name:?} would be ambiguous in a {} list, which has ; between names; jsonl and parquet \
+             have lists",
+            self.name()
+        );
+        Err(Error::new(ErrorKind::Column, message))
+    }
+
+    /// Returns the byte between two cells.
+    pub(crate) fn separator(self) -> u8 {
+        match self {
+            Format::Tsv => b'\t',
+            Format::Delimited(delimiter) => delimiter,
+            Format::Csv | Format::Jsonl | Format::Parquet => b',',
+        }
+    }
+
+    /// Returns the text before each cell in a row with these column names.
+    pub(crate) fn leads(self, names: &[impl AsRef<str>]) -> Vec<Vec<u8>> {
+        let lead = |(at, name): (usize, &_)| {
+            let mut lead = Vec::new();
+            if self == Format::Jsonl {
+                lead.push(if at == 0 { b'{' } else { b',' });
+                self.push(AsRef::<str>::as_ref(name).as_bytes(), &mut lead);
+                lead.push(b':');
+            } else if at > 0 {
+                lead.push(self.separator());
+            }
+            lead
+        };
+        names.iter().enumerate().map(lead).collect()
+    }
+
+    /// Returns the text after a row's last cell.
+    pub(crate) fn row_end(self) -> &'static [u8] {
+        if self == Format::Jsonl { b"}\n" } else { b"\n" }
+    }
+
+    /// Returns the header line, without a line end, for these column names.
+    pub(crate) fn header(self, names: &[impl AsRef<str>]) -> Vec<u8> {
+        let mut header = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            if at > 0 {
+                header.push(self.separator());
+            }
+            self.push(name.as_ref().as_bytes(), &mut header);
+        }
+        header
+    }
+
+    /// Appends a text cell.
+    pub(crate) fn push(self, cell: &[u8], text: &mut Vec<u8>) {
+        let cell = url_column(cell);
+        match self {
+            Format::Csv | Format::Delimited(_) if cell.iter().any(|&byte| byte == b'"' || byte == self.separator()) => {
+                text.push(b'"');
+                for &byte in &*cell {
+                    text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });
+                }
+                text.push(b'"');
+            }
+            Format::Jsonl => push_json(&cell, text),
+            _ => text.extend_from_slice(&cell),
+        }
+    }
+
+    /// Appends part of a cell. Every byte except printable ASCII becomes `%XX`, and so does any character that would
+    /// need quotes.
+    pub(crate) fn push_part(self, part: &[u8], text: &mut Vec<u8>) {
+        for byte in opaque_column(part) {
+            match byte {
+                b'"' | b',' | b'\\' if self != Format::Tsv => text.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+                _ => text.push(byte),
+            }
+        }
+    }
+
+    /// Appends an empty cell to a column that does not contain text.
+    fn push_nothing(self, text: &mut Vec<u8>) {
+        if self == Format::Jsonl {
+            text.extend_from_slice(b"null");
+        }
+    }
+}
+
+/// Appends a JSON string. Invalid UTF-8 bytes become `%XX`, which means the same in a URL.
+fn push_json(cell: &[u8], text: &mut Vec<u8>) {
+    text.push(b'"');
+    for chunk in cell.utf8_chunks() {
+        for byte in chunk.valid().bytes() {
+            if matches!(byte, b'"' | b'\\') {
+                text.push(b'\\');
+            }
+            text.push(byte);
+        }
+        for byte in chunk.invalid() {
+            text.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        }
+    }
+    text.push(b'"');
+}
+
+/// The words for verdicts in text, in numeric order.
+pub(crate) fn verdict_words() -> [String; 4] {
+    VERDICTS.map(|verdict| verdict.name().to_owned())
+}
+
+/// A cell in a text row.
+pub(crate) struct TextCell<'t> {
+    pub(crate) format: Format,
+    /// The verdicts as displayed, in numeric order.
+    pub(crate) words: &'t [String; 4],
+    pub(crate) text: &'t mut Vec<u8>,
+}
+
+impl CellSink for TextCell<'_> {
+    fn text(&mut self, text: &[u8]) {
+        self.format.push(text, self.text);
+    }
+
+    fn verdict(&mut self, verdict: Verdict) {
+        let quote: &[u8] = if self.format == Format::Jsonl { b"\"" } else { b"" };
+        let word = self.words[verdict as usize].as_bytes();
+        [quote, word, quote].iter().for_each(|part| self.text.extend_from_slice(part));
+    }
+
+    fn group(&mut self, group: Group) {
+        self.text(group.as_str().as_bytes());
+    }
+
+    fn number(&mut self, number: u32) {
+        self.text.extend_from_slice(number.to_string().as_bytes());
+    }
+
+    fn long(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => self.text.extend_from_slice(number.to_string().as_bytes()),
+            None => self.format.push_nothing(self.text),
+        }
+    }
+
+    fn time(&mut self, time: Option<i64>) {
+        match time {
+            Some(time) => self.text(show_time(time).as_bytes()),
+            None => self.format.push_nothing(self.text),
+        }
+    }
+
+    fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
+        let places = match (places, self.format) {
+            (Ok(places), _) => places,
+            (Err(_), Format::Jsonl) => return self.format.push_nothing(self.text),
+            // An empty cell would be an empty list.
+            (Err(verdict), _) => return self.text(verdict.name().as_bytes()),
+        };
+        let listed = places.filter_map(|at| names.get(at)).enumerate();
+        if self.format == Format::Jsonl {
+            self.text.push(b'[');
+            for (place, name) in listed {
+                if place > 0 {
+                    self.text.push(b',');
+                }
+                self.format.push(name.as_bytes(), self.text);
+            }
+            self.text.push(b']');
+            return;
+        }
+        let start = self.text.len();
+        for (place, name) in listed {
+            self.text.extend_from_slice(if place > 0 { BETWEEN.as_bytes() } else { b"" });
+            self.text.extend_from_slice(name.as_bytes());
+        }
+        // Nearly all names need no quotes or escapes.
+        if !self.text[start..].iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b',')) {
+            let cell = self.text.split_off(start);
+            self.format.push(&cell, self.text);
+        }
+    }
+}
+
+/// A column whose texts are safe for a terminal, as in the text formats.
+pub(crate) struct SafeColumn<'c>(pub(crate) &'c mut ColumnData);
+
+impl CellSink for SafeColumn<'_> {
+    fn text(&mut self, text: &[u8]) {
+        self.0.text(&url_column(text));
+    }
+
+    fn verdict(&mut self, verdict: Verdict) {
+        self.0.verdict(verdict);
+    }
+
+    fn group(&mut self, group: Group) {
+        self.0.group(group);
+    }
+
+    fn number(&mut self, number: u32) {
+        self.0.number(number);
+    }
+
+    fn long(&mut self, number: Option<u64>) {
+        self.0.long(number);
+    }
+
+    fn time(&mut self, time: Option<i64>) {
+        self.0.time(time);
+    }
+
+    fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
+        self.0.list(names, places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_formats_reject_ambiguous_names() {
+        let (refused, mask) = (Layout::new(&[Column::Refused]).unwrap(), Layout::new(&[Column::Mask]).unwrap());
+        for name in ["a;b", "Unknown", "invalid"] {
+            let names = Crawlers::Named(vec![name.to_owned()]);
+            assert!(Format::Csv.check(&refused, &names).is_err(), "{name}");
+            assert!(Format::Jsonl.check(&refused, &names).is_ok(), "{name}");
+            assert!(Format::Csv.check(&mask, &names).is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Answer rows before they are written: [`Rows`], as text or as columns, and [`RowFormat`], which fills them cell by cell.
+
+use crate::data::{CellSink, ColumnData, Kind};
+use crate::text::format::{Format, SafeColumn, TextCell, verdict_words};
+use crate::text::pieces::Text;
+
+/// Consecutive rows, as text or as columns.
+pub enum Rows {
+    /// Text.
+    Text(Text),
+    /// The columns of a Parquet file.
+    Columns(Vec<ColumnData>),
+}
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows::Text(Text::default())
+    }
+}
+
+impl Rows {
+    /// Returns rows with this text.
+    #[must_use]
+    pub fn of_text(text: &[u8]) -> Rows {
+        let mut rows = Text::default();
+        rows.push(text);
+        Rows::Text(rows)
+    }
+
+    /// Returns whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Rows::Text(text) => text.as_bytes().is_empty(),
+            Rows::Columns(columns) => columns.iter().all(ColumnData::is_empty),
+        }
+    }
+
+    /// Removes all rows, and keeps the memory.
+    pub fn clear(&mut self) {
+        match self {
+            Rows::Text(text) => text.clear(),
+            Rows::Columns(columns) => columns.iter_mut().for_each(ColumnData::clear),
+        }
+    }
+
+    /// Returns the size of the text, in bytes, or the number of rows in columns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Rows::Text(text) => text.as_bytes().len(),
+            Rows::Columns(columns) => columns.first().map_or(0, ColumnData::len),
+        }
+    }
+}
+
+/// The format of a table's rows, for tables other than verdicts.
+///
+/// ```
+/// use reptile_columns::{Format, Kind, RowFormat, Rows};
+///
+/// let format = RowFormat::new(Format::Csv, vec![("host".into(), Kind::Text), ("count".into(), Kind::Count)]);
+/// let mut rows = format.rows();
+/// let mut row = format.begin(&mut rows);
+/// row.text(b"example.com");
+/// row.number(3);
+/// row.end();
+/// assert_eq!(format.header(), b"host,count\n");
+/// let Rows::Text(text) = rows else { return };
+/// assert_eq!(text.as_bytes(), b"example.com,3\n");
+/// ```
+pub struct RowFormat {
+    format: Format,
+    /// The names and kinds of all columns.
+    columns: Vec<(String, Kind)>,
+    /// The text before each cell.
+    leads: Vec<Vec<u8>>,
+    words: [String; 4],
+}
+
+impl RowFormat {
+    /// Creates a format for rows with these columns.
+    #[must_use]
+    pub fn new(format: Format, columns: Vec<(String, Kind)>) -> RowFormat {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| &**name).collect();
+        let leads = format.leads(&names);
+        RowFormat { format, columns, leads, words: verdict_words() }
+    }
+
+    /// Returns the columns' names and kinds.
+    #[must_use]
+    pub fn columns(&self) -> &[(String, Kind)] {
+        &self.columns
+    }
+
+    /// Returns the header line: the column names, in a format that does not have them in each row.
+    #[must_use]
+    pub fn header(&self) -> Vec<u8> {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| &**name).collect();
+        let mut header = self.format.header(&names);
+        header.push(b'\n');
+        header
+    }
+
+    /// Returns empty rows.
+    #[must_use]
+    pub fn rows(&self) -> Rows {
+        match self.format {
+            Format::Parquet => {
+                Rows::Columns(self.columns.iter().map(|(_, kind)| ColumnData::new(kind.clone())).collect())
+            }
+            _ => Rows::default(),
+        }
+    }
+
+    /// Begins a row. Its cells follow in the columns' order.
+    pub fn begin<'r>(&'r self, rows: &'r mut Rows) -> RowCells<'r> {
+        RowCells { format: self, rows, cell: 0, text: Vec::new() }
+    }
+}
+
+/// A row that is being written.
+pub struct RowCells<'r> {
+    format: &'r RowFormat,
+    rows: &'r mut Rows,
+    /// The next cell's index.
+    cell: usize,
+    text: Vec<u8>,
+}
+
+impl RowCells<'_> {
+    fn write(&mut self, write: impl Fn(&mut dyn CellSink)) {
+        let cell = self.cell;
+        self.cell += 1;
+        match self.rows {
+            Rows::Text(_) => {
+                self.text.extend_from_slice(self.format.leads.get(cell).map_or(&[], |lead| lead));
+                let RowFormat { format, words, .. } = self.format;
+                write(&mut TextCell { format: *format, words, text: &mut self.text });
+            }
+            Rows::Columns(columns) => {
+                if let Some(column) = columns.get_mut(cell) {
+                    write(&mut SafeColumn(column));
+                }
+            }
+        }
+    }
+
+    /// Writes a text cell. Bytes that act on a terminal or break the format become `%XX`.
+    pub fn text(&mut self, text: &[u8]) {
+        self.write(|out| out.text(text));
+    }
+
+    /// Writes a numeric cell.
+    pub fn number(&mut self, number: u32) {
+        self.write(|out| out.number(number));
+    }
+
+    /// Writes a 64-bit numeric cell, or an empty cell.
+    pub fn long(&mut self, number: Option<u64>) {
+        self.write(|out| out.long(number));
+    }
+
+    /// Writes a time in seconds since 1970, or an empty cell.
+    pub fn time(&mut self, time: Option<i64>) {
+        self.write(|out| out.time(time));
+    }
+
+    /// Ends the row.
+    pub fn end(self) {
+        if let Rows::Text(rows) = self.rows {
+            rows.push(&self.text);
+            rows.push(self.format.format.row_end());
+        }
+    }
+}
