@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use support::{Folder, Run};
 
-/// Minimum value of `--memory`. A set's data is then split into parts of 5 MB.
+/// Minimum value of `--memory`. A set's data is then split into parts of 4 MiB.
 const LEAST: &str = "16M";
 
 /// Returns captures of `origins` origins, each with its own file. Some origins have a second and a third capture.

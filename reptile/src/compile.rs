@@ -285,7 +285,7 @@ impl Compiler {
     /// in memory.
     pub fn add_set(&mut self, set: &Set) -> Result<(), Error> {
         if set.whole_bytes().is_none() {
-            return Err(Error::new(ErrorKind::Merge, "the set has sites that are only in memory; compile them anew"));
+            return Err(Error::new(ErrorKind::Merge, "the set has sites that are only in memory; compile them again"));
         }
         self.sets.push(set.clone());
         Ok(())

@@ -781,3 +781,68 @@ fn one_shot_queries_match_the_compiled_file() {
         );
     }
 }
+
+#[test]
+fn diffs_report_each_origin_once_with_its_changes() {
+    use reptile::contents;
+    use reptile::diff::{Change, Diff, OriginChange};
+    let capture = |name: &str, status, body: &str| {
+        let mut capture = Capture::new(format!("https://{name}.example/robots.txt"), body).unwrap();
+        capture.status = Some(status);
+        capture
+    };
+    let compiled = |captures: Vec<Capture>| {
+        let mut compiler = Compiler::new(Dialect::google());
+        compiler.add_all(captures, |origin, error| panic!("{origin}: {error}"));
+        compiler.finish().unwrap().to_bytes()
+    };
+    let old = compiled(vec![
+        capture("gone", 200, ""),
+        capture("same", 200, "user-agent: a\ndisallow: /1\nsitemap: /1"),
+        capture(
+            "rules",
+            200,
+            "user-agent: a\ndisallow: /1\n\nuser-agent: b\ndisallow: /2\n\nuser-agent: *\ndisallow: /3",
+        ),
+        capture("source", 200, "user-agent: *\ndisallow: /1"),
+        capture("other", 200, "sitemap: /1"),
+    ]);
+    let new = compiled(vec![
+        capture("added", 200, ""),
+        capture("same", 201, "# another line\nuser-agent: a\ndisallow: /1\nsitemap: /1"),
+        capture(
+            "rules",
+            200,
+            "user-agent: a\ndisallow: /1\n\nuser-agent: b\ndisallow: /4\n\nuser-agent: *\ndisallow: /5",
+        ),
+        capture("source", 404, ""),
+        capture("other", 200, "sitemap: /2"),
+    ]);
+    let (old, new) = (contents::Set::from_bytes(&old[..]).unwrap(), contents::Set::from_bytes(&new[..]).unwrap());
+    let mut diff = Diff::new(&old, &new);
+    let mut found = Vec::new();
+    let mut report = |origin: &contents::OriginRecord<'_>, change| {
+        found.push((String::from_utf8(origin.host.to_vec()).unwrap().replace(".example", ""), change));
+    };
+    diff.each_origin(&mut report).unwrap();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let expected = [
+        ("added", OriginChange::Added),
+        ("gone", OriginChange::Gone),
+        ("other", OriginChange::Changed),
+        ("rules", OriginChange::Changed),
+        ("same", OriginChange::Same),
+        ("source", OriginChange::Changed),
+    ];
+    assert_eq!(found, expected.map(|(name, change)| (name.to_owned(), change)));
+    let change = |name: &str| diff.change(&format!("https://{name}.example").parse().unwrap()).unwrap();
+    for name in ["added", "gone", "same", "none"] {
+        assert_eq!(change(name), Change::default(), "{name}");
+    }
+    let rules = change("rules");
+    assert_eq!((rules.tokens, rules.default_group), (vec![b"b"[..].into()], true));
+    assert!(rules.source.is_none() && !rules.other_directives);
+    let sources = change("source").source.unwrap();
+    assert_eq!(sources, [PolicySource::Rules, PolicySource::AllowAll(Cause::Status(404))]);
+    assert!(change("other").other_directives && change("other").tokens.is_empty());
+}

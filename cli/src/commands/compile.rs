@@ -142,8 +142,8 @@ pub struct Outputs<'t> {
 }
 
 impl Target {
-    /// Opens the set and the record beside it, before any work is done, so that a folder that cannot be written is
-    /// noticed at once.
+    /// Opens the set and the record next to it, before any work, so that a folder that cannot be written is reported
+    /// immediately.
     ///
     /// # Errors
     /// Returns an error if a file is there and must not be replaced, is one of the inputs, or cannot be created.
@@ -242,8 +242,7 @@ impl Args {
 /// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.
 const MIN_KEPT_PART: u64 = 10;
 
-/// Refuses to replace a set by one that has lost most of its origins. What is not a set, or is damaged, may be
-/// replaced.
+/// Refuses to replace a set by one that has lost most of its origins. Other files and damaged sets may be replaced.
 ///
 /// # Errors
 /// Returns an error if the new set has fewer than a tenth as many origins as the old one.
@@ -277,8 +276,7 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
 
 /// Reads the set back from its file, compares the checksums, and reports its contents.
 ///
-/// The set's structure is not checked again: `reptile verify` does that, and took a quarter of the time of
-/// compiling here.
+/// Does not check the structure again. `reptile verify` does, which took a quarter of the time of compiling here.
 fn check(
     inputs: &[PathBuf],
     options: &CompileOptions,
@@ -299,7 +297,7 @@ fn check(
     })
 }
 
-/// Adds rows for what went in and what came out.
+/// Adds rows for the inputs and the set.
 fn describe<D: AsRef<[u8]>>(
     set: &Set<D>,
     report: &Report,

@@ -48,7 +48,7 @@ enum ParsedItem {
     Other(Item),
 }
 
-/// Captures that share a body, at least one of which can be used.
+/// Captures that share a body. At least one of them can be used.
 struct ParsedCaptures {
     parsed: Parsed,
     /// Each capture's input, and its source, in the same order.
@@ -424,6 +424,6 @@ mod tests {
             assert_eq!(readers(memory, 8), expected, "{memory}");
         }
         assert_eq!(readers(u64::MAX, 1), 1);
-        assert_eq!(reader_count(None, 8), 1, "without a bound of memory, one after the other");
+        assert_eq!(reader_count(None, 8), 1, "without a memory limit, one at a time");
     }
 }

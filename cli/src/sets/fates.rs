@@ -4,7 +4,6 @@
 //! [`Rows`], sorted by origin, in temporary files if necessary. Each origin's captures are then read twice: once to
 //! choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and
 //! record.
-//! choose with the compiler's own code, and once to assign their fates. The result is sorted again by input and record.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -121,11 +121,12 @@ impl Parser {
                 *shared = prepared.map(Ok).or(shared.take());
                 Ok(outcome)
             }
-            Err(BadCapture::NoBody) => Err(no_body()),
-            Err(BadCapture::OverLimit(error)) => {
-                let converted = over_limit(&error);
-                *shared = Some(Err(error));
-                Err(converted)
+            Err(error) => {
+                let refused = refused(&error);
+                if let BadCapture::OverLimit(error) = error {
+                    *shared = Some(Err(error));
+                }
+                Err(refused)
             }
         }
     }
@@ -217,10 +218,14 @@ pub(crate) fn parse_one(
     let arena = Bump::new();
     let parsed =
         prepare_capture(&capture.facts(), capture.body.as_deref(), profile, |body| prepare(body, dialect, &arena));
-    parsed.map_err(|error| match error {
-        BadCapture::OverLimit(error) => over_limit(&error),
-        BadCapture::NoBody => no_body(),
-    })
+    parsed.map_err(|error| refused(&error))
+}
+
+fn refused(error: &BadCapture) -> Error {
+    match error {
+        BadCapture::OverLimit(error) => over_limit(error),
+        BadCapture::NoBody => Error::new(ErrorKind::NoBody, "the capture has no body"),
+    }
 }
 
 fn over_limit(error: &BodyOverLimit) -> Error {
@@ -229,8 +234,4 @@ fn over_limit(error: &BodyOverLimit) -> Error {
         BodyOverLimit::Steps(_) => ErrorKind::Steps,
     };
     Error::new(kind, error.to_string())
-}
-
-fn no_body() -> Error {
-    Error::new(ErrorKind::NoBody, "the capture has no body")
 }

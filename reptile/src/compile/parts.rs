@@ -91,7 +91,7 @@ impl Spool for TemporaryFile {
     }
 }
 
-/// The compiled parts. One more may be in progress on a thread of its own.
+/// The compiled parts. A separate thread may be compiling one more.
 #[derive(Default)]
 pub(super) struct Parts {
     limit: Option<MemoryLimit>,

@@ -84,7 +84,7 @@ fn flips(
     let (old, new) = (record(pair.old, &origin)?, record(pair.new, &origin)?);
     let is_same = match (&old, &new) {
         (None, None) => true,
-        (Some(old), Some(new)) => pair.is_policy_same(old, new)?,
+        (Some(old), Some(new)) => pair.diff.has_same_policy(old, new)?,
         _ => false,
     };
     if is_same {

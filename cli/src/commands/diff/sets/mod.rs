@@ -1,18 +1,17 @@
-//! `reptile diff` of two compiled sets: which origins came, went and changed, and which URLs flip.
+//! `reptile diff` of two compiled sets: added, removed and changed origins, and URLs whose verdicts change.
 //!
-//! [`content`] compares what two policies say, and [`flips`] decides URLs by both sets.
-//!
-//! Time: a look-up for each origin of either set, and one comparison for each pair of policies that an origin has.
-//! Memory: the origins that are listed, and [`MAX_PAIRS`] comparisons.
+//! The library compares the sets ([`reptile::diff`]). [`content`] writes the changes to an origin, and [`flips`] decides
+//! URLs by both sets. Memory: the listed origins, and the library's comparisons.
 
 mod content;
 mod flips;
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::io::{BufWriter, Write};
 
 use reptile::Origin;
-use reptile::contents::{FormatError, OriginRecord, Set};
+use reptile::contents::{OriginRecord, Set};
+use reptile::diff::{Change, Diff, OriginChange};
 use serde_json::json;
 
 use super::Args;
@@ -21,32 +20,21 @@ use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use crate::sets::{Loaded, damaged};
-use content::Change;
 
 /// Maximum number of origins listed per kind, in host order; all are counted.
 const MAX_LISTED: usize = 1000;
 
-/// Maximum number of cached comparisons of policies and other directives.
-const MAX_PAIRS: usize = 1 << 20;
+/// The kinds of changes whose origins are listed, in this order.
+const LISTED: [OriginChange; 3] = [OriginChange::Added, OriginChange::Gone, OriginChange::Changed];
 
-/// A change to an origin between two sets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Added,
-    Gone,
-    Changed,
+/// Returns a kind's name in JSON.
+fn name_of(kind: OriginChange) -> &'static str {
+    ["added", "gone", "changed", "same"][kind as usize]
 }
 
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Added, Kind::Gone, Kind::Changed];
-
-    fn word(self) -> &'static str {
-        ["added", "gone", "changed"][self as usize]
-    }
-
-    fn sign(self) -> char {
-        ['+', '-', '~'][self as usize]
-    }
+/// Returns the sign that starts the lines of a kind.
+fn sign_of(kind: OriginChange) -> char {
+    ['+', '-', '~', ' '][kind as usize]
 }
 
 /// The origins of one kind: all are counted, and the first are listed.
@@ -75,12 +63,11 @@ fn owned(record: &OriginRecord<'_>) -> Origin {
     Origin { host: record.host.into(), scheme: record.scheme, port: record.port }
 }
 
-/// Two sets that are compared, and what is known of their parts.
+/// Two sets, and their comparison.
 struct Pair<'s> {
     old: &'s Set<&'s [u8]>,
     new: &'s Set<&'s [u8]>,
-    policies: HashMap<(u32, u32), bool>,
-    other: HashMap<(Option<u32>, Option<u32>), bool>,
+    diff: Diff<'s>,
 }
 
 /// Runs the command for two sets.
@@ -104,7 +91,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return Err(Failure::at(&args.new, message));
     }
     let mut out = BufWriter::new(Output::stdout());
-    let pair = Pair { old: &sets[0], new: &sets[1], policies: HashMap::new(), other: HashMap::new() };
+    let pair = Pair { old: &sets[0], new: &sets[1], diff: Diff::new(&sets[0], &sets[1]) };
     let compared = compare(args, pair, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
@@ -112,10 +99,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(any))
 }
 
-/// Writes what changed. Returns whether anything did.
+/// Writes all changes. Returns whether there are any.
 fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
-    let (lists, same) = pair.origins()?;
-    let counts = Kind::ALL.map(|kind| lists[kind as usize].count);
+    let mut lists = [Listed::default(), Listed::default(), Listed::default()];
+    let mut same = 0_u64;
+    pair.diff.each_origin(&mut |record, kind| match lists.get_mut(kind as usize) {
+        Some(list) => list.add(record),
+        None => same += 1,
+    })?;
+    let counts = LISTED.map(|kind| lists[kind as usize].count);
     if args.json {
         let [added, gone, changed] = counts;
         let object = json!({"change": "counts", "added": added, "gone": gone, "changed": changed, "same": same});
@@ -124,17 +116,17 @@ fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result
         let [added, gone, changed, same] = [counts[0], counts[1], counts[2], same].map(grouped);
         writeln!(out, "@ origins: {added} added, {gone} gone, {changed} changed, {same} the same")?;
     }
-    for (kind, Listed { count, first }) in Kind::ALL.into_iter().zip(lists) {
+    for (kind, Listed { count, first }) in LISTED.into_iter().zip(lists) {
         let more = count - first.len() as u64;
         for origin in first.into_sorted_vec() {
             let change = match kind {
-                Kind::Changed => pair.change(&origin)?,
+                OriginChange::Changed => pair.diff.change(&origin)?,
                 _ => Change::default(),
             };
             out.write_all(line(kind, &origin, &change, args.json)?.as_bytes())?;
         }
         if more > 0 && !args.json {
-            writeln!(out, "{} ... and {} more", kind.sign(), grouped(more))?;
+            writeln!(out, "{} ... and {} more", sign_of(kind), grouped(more))?;
         }
     }
     let mut any = counts.iter().any(|&count| count > 0);
@@ -144,88 +136,16 @@ fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result
     Ok(any)
 }
 
-/// Returns an origin, and what happened to it, as a line.
-fn line(kind: Kind, origin: &Origin, change: &Change, is_json: bool) -> Result<String> {
+/// Returns the line for an origin's change.
+fn line(kind: OriginChange, origin: &Origin, change: &Change, is_json: bool) -> Result<String> {
     if !is_json {
-        let words = change.words();
+        let words = content::describe(change);
         let separator = if words.is_empty() { "" } else { "\t" };
-        return Ok(format!("{} {origin}{separator}{words}\n", kind.sign()));
+        return Ok(format!("{} {origin}{separator}{words}\n", sign_of(kind)));
     }
-    let mut object = json!({"change": "origin", "origin": origin.to_string(), "kind": kind.word()});
-    change.describe(&mut object);
+    let mut object = json!({"change": "origin", "origin": origin.to_string(), "kind": name_of(kind)});
+    content::add_json(change, &mut object);
     json_line(&object)
-}
-
-impl<'s> Pair<'s> {
-    /// Returns the origins per kind, and the number of unchanged origins.
-    fn origins(&mut self) -> std::result::Result<([Listed; 3], u64), FormatError> {
-        let mut lists = [Listed::default(), Listed::default(), Listed::default()];
-        let mut same = 0;
-        let (old, new) = (self.old, self.new);
-        for record in old.origins() {
-            let record = record?;
-            match new.origin_table().find(record.scheme, record.host, record.port)? {
-                None => lists[Kind::Gone as usize].add(&record),
-                Some(other) if self.are_same(&record, &other)? => same += 1,
-                Some(_) => lists[Kind::Changed as usize].add(&record),
-            }
-        }
-        for record in new.origins() {
-            let record = record?;
-            if old.origin_table().find(record.scheme, record.host, record.port)?.is_none() {
-                lists[Kind::Added as usize].add(&record);
-            }
-        }
-        Ok((lists, same))
-    }
-
-    /// Returns whether two records of one origin say the same, lines and times apart.
-    fn are_same(&mut self, old: &OriginRecord<'s>, new: &OriginRecord<'s>) -> std::result::Result<bool, FormatError> {
-        if !self.is_policy_same(old, new)? {
-            return Ok(false);
-        }
-        let key = (old.other, new.other);
-        if let Some(&known) = self.other.get(&key) {
-            return Ok(known);
-        }
-        let is_same = content::same_other(&self.old.site_of(old)?, &self.new.site_of(new)?)?;
-        remember(&mut self.other, key, is_same);
-        Ok(is_same)
-    }
-
-    /// Returns whether two policies say the same for every crawler.
-    fn is_policy_same(
-        &mut self,
-        old: &OriginRecord<'s>,
-        new: &OriginRecord<'s>,
-    ) -> std::result::Result<bool, FormatError> {
-        let key = (old.policy, new.policy);
-        if let Some(&known) = self.policies.get(&key) {
-            return Ok(known);
-        }
-        let change = Change::of_policies(self.old, &self.old.policy_of(old)?, self.new, &self.new.policy_of(new)?)?;
-        let is_same = change == Change::default();
-        remember(&mut self.policies, key, is_same);
-        Ok(is_same)
-    }
-
-    /// Returns the changes to an origin that is in both sets.
-    fn change(&self, origin: &Origin) -> std::result::Result<Change, FormatError> {
-        let find = |set: &'s Set<&'s [u8]>| set.origin_table().find(origin.scheme, &origin.host, origin.port);
-        let (Some(old), Some(new)) = (find(self.old)?, find(self.new)?) else { return Ok(Change::default()) };
-        let mut change =
-            Change::of_policies(self.old, &self.old.policy_of(&old)?, self.new, &self.new.policy_of(&new)?)?;
-        change.other = !content::same_other(&self.old.site_of(&old)?, &self.new.site_of(&new)?)?;
-        Ok(change)
-    }
-}
-
-/// Remembers a comparison, and forgets all others if there are too many.
-fn remember<K: Eq + std::hash::Hash>(known: &mut HashMap<K, bool>, key: K, is_same: bool) {
-    if known.len() >= MAX_PAIRS {
-        known.clear();
-    }
-    known.insert(key, is_same);
 }
 
 #[cfg(test)]
@@ -234,7 +154,7 @@ mod tests {
     use reptile::Scheme;
 
     #[test]
-    fn the_limit_of_the_listed_origins_holds_at_its_edges() {
+    fn listed_origins_stop_at_the_limit() {
         for (count, listed) in
             [(MAX_LISTED - 1, MAX_LISTED - 1), (MAX_LISTED, MAX_LISTED), (MAX_LISTED + 1, MAX_LISTED)]
         {
@@ -258,14 +178,5 @@ mod tests {
                 (&b"h00000.example"[..], { format!("h{:05}.example", listed - 1).into_bytes().leak() as &[u8] })
             );
         }
-    }
-
-    #[test]
-    fn the_limit_of_remembered_pairs_holds_at_its_edges() {
-        let mut known: HashMap<usize, bool> = (0..MAX_PAIRS - 1).map(|key| (key, true)).collect();
-        remember(&mut known, MAX_PAIRS - 1, true);
-        assert_eq!(known.len(), MAX_PAIRS);
-        remember(&mut known, MAX_PAIRS, true);
-        assert_eq!(known.len(), 1);
     }
 }
