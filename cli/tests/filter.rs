@@ -72,7 +72,9 @@ fn allowed_records_are_copied_unchanged() {
     assert!(folder.read("folder/f.warc") == kept(&records, <[u8]>::to_vec));
     folder.run(&[&["filter", "f.warc", "f.warc", "-o", "two"], &filter[..]].concat()).says(0, &["kept 12\n"]);
     assert!(folder.read("two") == kept(&records, <[u8]>::to_vec).repeat(2));
-    folder.run(&[&["filter", "f.warc", "f.warc.gz", "-o", "no"], &filter[..]].concat()).says(2, &["compressed and uncompressed archives"]);
+    folder
+        .run(&[&["filter", "f.warc", "f.warc.gz", "-o", "no"], &filter[..]].concat())
+        .says(2, &["compressed and uncompressed archives"]);
     folder.run(&[&["filter", "f.warc", "folder/f.warc", "-o", "x/"], &filter[..]].concat()).says(2, &["both"]);
     folder.run(&[&["filter", "f.warc", "--force", "-o", "f.warc"], &filter[..]].concat()).says(2, &["is the input"]);
     folder.run(&[&["filter", "f.warc", "--force", "-o", "."], &filter[..]].concat()).says(2, &["is the input"]);
