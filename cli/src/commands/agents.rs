@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         None => list(dialect)?,
         Some(name) => {
             agents_for(dialect, std::slice::from_ref(name), args.exact, &[])?;
-            what_it_is(name, args.dialect)?
+            meaning_of(name, args.dialect)?
         }
     };
     print(text)?;
@@ -103,7 +103,7 @@ fn list(dialect: &'static Dialect) -> Result<String> {
 }
 
 /// Returns the meaning of a name under one dialect, or under each.
-fn what_it_is(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
+fn meaning_of(name: &str, dialect: Option<&'static Dialect>) -> Result<String> {
     let dialects = dialect.map_or(dialects::ALL.to_vec(), |dialect| vec![dialect]);
     let mut rows = vec![["dialect", "crawler", "obeys the groups for", "source"].map(str::to_owned)];
     for dialect in dialects {

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_hosts_holds_at_its_edges() {
+    fn hosts_stop_at_the_limit() {
         let mut counts = Counts::new();
         let mut add = |host: usize| {
             counts.add_host(host as u64, 1);

@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_crawlers_that_are_counted_apart_are_limited() {
+    fn separately_counted_crawlers_stop_at_the_limit() {
         for count in [MAX_COUNTED_CRAWLERS - 1, MAX_COUNTED_CRAWLERS, MAX_COUNTED_CRAWLERS + 1] {
             let crawlers = (0..count).map(|number| (number.to_string().into(), [1, 0, 0, 0])).collect();
             let answers = Answers { crawlers, ..Answers::default() };

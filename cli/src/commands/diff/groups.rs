@@ -285,7 +285,7 @@ mod tests {
     use reptile::dialects::KOSTER_1994;
 
     #[test]
-    fn the_limit_of_searched_bytes_holds_at_its_edges() {
+    fn searched_bytes_stop_at_the_limit() {
         let body = b"user-agent: xa\ndisallow: /1\n\nuser-agent: a\ndisallow: /2\n\nuser-agent: b\ndisallow: /3\n";
         // "a" is found after one byte, "b" after five, and "xa" at once.
         for (budget, is_cut, groups_of_a) in [(5, true, 0), (6, false, 0), (7, false, 0), (0, true, 1)] {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_decide_together_have_one_number() {
+    fn groups_that_decide_together_share_a_number() {
         let body = b"user-agent: a\nuser-agent: b\nallow: /1\nuser-agent: a\nuser-agent: b\nuser-agent: c\nallow: /2\n";
         let arena = Bump::new();
         let mut files = [body; 2].map(|body| File::new(body, &reptile::dialects::GOOGLE_LIB, &arena));

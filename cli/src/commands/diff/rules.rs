@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_what_is_compared_holds_at_its_edges() {
+    fn compared_lines_stop_at_the_limit() {
         // A common group that three names share, each with its own group.
         let file = |len: usize| {
             let common = format!("user-agent: a\nuser-agent: b\nuser-agent: c\nallow: /{}\n", "x".repeat(len - 1));

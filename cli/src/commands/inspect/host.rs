@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_an_automaton_holds_at_its_edges() {
+    fn printed_automata_stop_at_the_limit() {
         for (len, fits) in
             [(MAX_AUTOMATON_BYTES - 1, true), (MAX_AUTOMATON_BYTES, true), (MAX_AUTOMATON_BYTES + 1, false)]
         {

@@ -81,7 +81,7 @@ mod tests {
     use reptile::Scheme;
 
     #[test]
-    fn keys_of_origins() {
+    fn keys_match_other_tables() {
         for (host, port, url, domain, surt) in [
             ("example.com", 443, "https://example.com/", "example.com", "com,example)/"),
             ("www.example.co.uk", 443, "https://www.example.co.uk/", "example.co.uk", "uk,co,example)/"),

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_of_kept_bytes_holds_at_its_edges() {
+    fn kept_bytes_stop_at_the_limit() {
         for (len, fits) in [(MAX_KEPT_BYTES - 1, true), (MAX_KEPT_BYTES, true), (MAX_KEPT_BYTES + 1, false)] {
             let mut kept = Kept { objects: vec![Vec::new()], bytes: 0 };
             assert!(kept.add(0, "x".into()).is_ok());

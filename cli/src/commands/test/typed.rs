@@ -95,7 +95,7 @@ mod tests {
     use reptile::dialects::{GOOGLE, YANDEX};
 
     #[test]
-    fn what_people_type() {
+    fn typed_text_is_converted_to_paths() {
         for (text, path, remarks) in [
             ("/a/b?c=d", "/a/b?c=d", &[][..]),
             ("http://e.example/a", "/a", &[]),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_takes_bytes_as_they_come() {
+    fn googles_library_does_not_escape() {
         for (text, path, remarks) in [
             ("/a b'é", "/a b'é", &[][..]),
             ("http://e.example/a b", "/a b", &[]),
