@@ -411,8 +411,8 @@ impl<'l> Scratch<'l> {
         }
     }
 
-    /// Sets the failure links. Merges each node's transitions and [`NodeOutput`] with its failure link's, so that a walk
-    /// follows one transition per byte. Returns `false` if that takes more transitions than the limit.
+    /// Sets the failure links. Merges each node's transitions and [`NodeOutput`] with its failure link's, so that a
+    /// walk follows one transition per byte. Returns `false` if that takes more transitions than the limit.
     fn link(&mut self, arena: &'l Bump, limit: usize) -> bool {
         let Scratch { found, lists: Lists { nodes, merged, .. }, .. } = self;
         let mut transition_count = nodes.len() - 1;

@@ -1,5 +1,5 @@
-//! Fingerprints of many texts' first bytes, for comparison with many places in a path at once, and the section `prints`,
-//! which contains each of a set's fingerprints once.
+//! Fingerprints of many texts' first bytes, for comparison with many places in a path at once. The section `prints`
+//! contains each fingerprint in a set once.
 //!
 //! The only module that knows their layout. [`crate::platform`] searches with them.
 //!

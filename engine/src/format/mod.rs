@@ -10,7 +10,7 @@
 //! | [`crawlers`] | `crawlers` | known crawlers and their product tokens |
 //! | [`tokens`] | `tokens` | product tokens in the files |
 //! | [`origins`] | `buckets`, `origins` | the hash table from origin to policy |
-//! | [`captures`], [`histories`], [`timelines`] | `captures` | each origin's capture history, or all captures with their spans |
+//! | [`captures`], [`histories`], [`timelines`] | `captures` | capture histories, or all captures with their spans |
 //! | [`policies`] | `policies` | the groups for each product token |
 //! | [`rulesets`], `patches` | `index`, `rulesets`, `prints` | automata, their ends, their shared fingerprints |
 //! | [`fingerprints`] | `prints` | the automata's shared fingerprints |

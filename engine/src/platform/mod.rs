@@ -9,8 +9,8 @@
 //!   only pages that are read use memory. The safe counterpart is [`MappedFile::copy`].
 //! - [`MappedFile::release`] while a set is merged and checked: compiling a million origins in 400 MiB peaked at 488 MB
 //!   instead of 549, and the difference grows with the set. The safe counterpart is not to call it.
-//! - [`search()`] with AVX2 instead of comparing segment starts one by one: walks over the paths in three benchmark files
-//!   took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them took 33 and 99 ns
+//! - [`search()`] with AVX2 instead of comparing segment starts one by one: walks over the paths in three benchmark
+//!   files took 53, 120 and 238 ns instead of 105, 247 and 789. With AVX-512 instead of AVX2, two of them took 33 and 99 ns
 //!   instead of 37 and 108. The safe counterpart is [`ByByte`].
 //! - [`scan_url`] with AVX-512 instead of loops over bytes: splitting took 29 ns per URL instead of 86 for shuffled
 //!   URLs over a million origins, and 35 instead of 99 for real URLs. The safe counterpart is the path in
