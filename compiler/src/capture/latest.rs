@@ -86,7 +86,7 @@ impl Discarded {
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Discarded::Superseded => "another one counts, by its time or by what it has",
+            Discarded::Superseded => "superseded by another capture, by time or content",
             Discarded::Failed => "failed, the answer before it is kept",
             Discarded::TooLate => "fetched after the time asked for",
         }
