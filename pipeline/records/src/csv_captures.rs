@@ -12,9 +12,8 @@ use memchr::memchr;
 
 use super::captures::names::{CELLS, Field, Header, TableKind};
 use super::captures::{Cell, NO_CAPTURE, item};
-use super::jsonl::READ_BYTES;
-use super::open::START_BYTES;
 use super::time::Zone;
+use super::unpack::{READ_BYTES, START_BYTES};
 use super::{Item, Sink};
 use crate::{Error, Result};
 

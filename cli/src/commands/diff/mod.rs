@@ -29,7 +29,7 @@ use crate::sets::agents::agents_for;
 use crate::sets::single::compile_one;
 use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
-use reptile_records::bodies::read_robots;
+use reptile_records::open::read_robots;
 
 /// Compare two robots.txt files, or two sets: added and removed lines, and changed verdicts
 ///

@@ -40,8 +40,8 @@ use crate::sets::agents::{agents_for, agents_under};
 use crate::sets::damaged;
 use crate::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
 use crate::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
-use reptile_records::bodies::read_input;
 use reptile_records::open::Input;
+use reptile_records::open::read_input;
 use reptile_records::recognise::{Content, Wanted};
 use typed::Typed;
 

@@ -7,6 +7,7 @@
 
 mod ahead;
 pub mod captures;
+mod cells;
 mod column;
 mod decode;
 mod encoding;

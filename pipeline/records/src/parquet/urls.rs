@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use reptile::UrlParts;
 
-use super::column::Cells;
+use super::cells::Cells;
 use super::kinds::{Class, class_of};
 use super::{Batches, Found, ParquetFile};
 use crate::Result;
