@@ -6,7 +6,7 @@ use std::io::{self, Cursor, ErrorKind, Read};
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::Item;
-use super::recognise::{Content, recognise};
+use super::detect::{Content, detect};
 use super::unpack::{Packing, START_BYTES, Start, unpack};
 use crate::{Error, Result};
 
@@ -86,13 +86,13 @@ fn has_room(len: usize) -> bool {
 ///
 /// # Errors
 /// Returns an error if the body cannot be decompressed within the limit.
-pub fn settle(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
+pub fn decompress_and_detect(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
     if Packing::of(&body).is_none() {
-        let content = recognise(&body[..body.len().min(START_BYTES)]);
+        let content = detect(&body[..body.len().min(START_BYTES)]);
         return Ok((body, content));
     }
     let start = Start::read(Box::new(Cursor::new(body))).map_err(Fault::Unreadable)?;
     let (source, _) = unpack(start).map_err(Fault::Unreadable)?;
-    let content = recognise(&source.bytes);
+    let content = detect(&source.bytes);
     Ok((read_sized(source, 0)?, content))
 }

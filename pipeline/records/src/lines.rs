@@ -9,8 +9,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::detect::Wanted;
 use super::open::Input;
-use super::recognise::Wanted;
 use crate::Result;
 pub use chunks::{BLOCK_BYTES, CHUNK_BYTES, Chunk, ChunkKind, Chunks, RowEnds, blocks};
 

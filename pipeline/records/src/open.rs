@@ -1,7 +1,7 @@
 //! The entry point for inputs. Every command opens each input here once, regardless of its type.
 //!
 //! The stages are: open a path or standard input (this file), decompress it ([`unpack`](super::unpack)), detect its
-//! content ([`recognise`](super::recognise)), and split it into lines ([`lines`](super::lines)) or robots.txt files
+//! content ([`detect`](super::detect)), and split it into lines ([`lines`](super::lines)) or robots.txt files
 //! ([`folders`](super::folders), [`archives`](super::archives), [`jsonl`](super::jsonl)).
 
 use std::fs::{self, File};
@@ -13,8 +13,8 @@ use reptile::limits::MAX_BODY_BYTES;
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
 use super::captures::names::TableKind;
 use super::csv_captures::{Delimiter, table_of};
+use super::detect::{Content, Wanted, detect};
 use super::gzip::Unpack;
-use super::recognise::{Content, Wanted, recognise};
 use super::unpack::{Packing, Start, unpack};
 use crate::{Error, Result};
 
@@ -58,7 +58,7 @@ impl Input {
         };
         let start = Start::read(source).map_err(fail)?;
         (input.source, input.packing) = unpack(start).map_err(fail)?;
-        input.content = recognise(&input.source.bytes);
+        input.content = detect(&input.source.bytes);
         Ok(input)
     }
 

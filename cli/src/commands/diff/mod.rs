@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let compared = compare(args, dialect, &bodies, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
-        .map_err(|stop| stop.failure(out.get_ref(), &args.new))?;
+        .map_err(|stop| out.get_ref().stop_failure(stop, &args.new))?;
     Ok(Exit::from_bad(any))
 }
 
