@@ -11,10 +11,8 @@ use std::path::{Path, PathBuf};
 use reptile::contents::FormatError;
 use reptile_records::ErrorKind;
 
-use crate::outputs::file::Output;
 use crate::outputs::style::Style;
 use crate::outputs::terminal::{tell, tell_error};
-use crate::sets::damaged;
 use reptile_records::text::printable;
 
 /// The exit status of a completed command.
@@ -111,6 +109,11 @@ impl Display for Failure {
 
 impl StdError for Failure {}
 
+/// Returns the error for a file that is not a set, or for a damaged set, with the library's message.
+pub fn damaged(path: &Path, error: &FormatError) -> Failure {
+    Failure::at(path, format!("not a valid set: {error}"))
+}
+
 /// The reason why writing answers stopped early, for commands that write while they read.
 pub enum Stop {
     /// The output cannot be written.
@@ -119,17 +122,6 @@ pub enum Stop {
     Set(FormatError),
     /// Any other failure.
     Other(Failure),
-}
-
-impl Stop {
-    /// Returns the failure for a command that reads the set at `path` and writes to `output`.
-    pub fn failure(self, output: &Output, path: &Path) -> Failure {
-        match self {
-            Stop::Write(error) => output.failure(&error),
-            Stop::Set(error) => damaged(path, &error),
-            Stop::Other(failure) => failure,
-        }
-    }
 }
 
 impl From<io::Error> for Stop {

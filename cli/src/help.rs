@@ -21,7 +21,7 @@ const RARE: [&str; 33] = [
     "large_pages",
     "threads",
     "max_differences",
-    "colour",
+    "color",
     "allow_shrink",
     "max_findings",
     "scope",

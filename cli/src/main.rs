@@ -23,7 +23,7 @@ use crate::commands::{
     summarize, test, update, verify,
 };
 use crate::error::{Exit, Failure, Result, complain};
-use crate::outputs::terminal::{self, Colour};
+use crate::outputs::terminal::{self, Color};
 use reptile_records::text::printable;
 
 /// In `compile`, memory allocated by one thread is freed by another, which is slow with most system allocators.
@@ -54,15 +54,8 @@ struct Cli {
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colors: auto means on a terminal, unless NO_COLOR is set
-    #[arg(
-        id = "colour",
-        long = "color",
-        value_name = "WHEN",
-        global = true,
-        default_value = "auto",
-        hide_default_value = true
-    )]
-    colour: Colour,
+    #[arg(long = "color", value_name = "WHEN", global = true, default_value = "auto", hide_default_value = true)]
+    color: Color,
 }
 
 #[derive(Subcommand)]
@@ -142,7 +135,7 @@ fn described() -> clap::Command {
 /// Returns the parsed command line. If it is invalid, prints the error and ends the process.
 fn command_line() -> Cli {
     let args = help::help_last(std::env::args_os().collect());
-    let command = || described().color(wanted_colour(&args).into());
+    let command = || described().color(wanted_color(&args).into());
     let read = |args: Vec<OsString>| {
         let matches = command().try_get_matches_from(args)?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
@@ -155,16 +148,16 @@ fn command_line() -> Cli {
 }
 
 /// Returns the color setting for help and for command line errors, before the command line is parsed.
-fn wanted_colour(args: &[OsString]) -> Colour {
+fn wanted_color(args: &[OsString]) -> Color {
     let words: Vec<&str> = args.iter().map(|arg| arg.to_str().unwrap_or_default()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
-    let apart = words.windows(2).find_map(|pair| (pair[0] == "--color").then_some(pair[1]));
-    Colour::from_name(joined.or(apart).unwrap_or_default()).unwrap_or(Colour::Auto)
+    let separate = words.windows(2).find_map(|pair| (pair[0] == "--color").then_some(pair[1]));
+    Color::from_name(joined.or(separate).unwrap_or_default()).unwrap_or(Color::Auto)
 }
 
 fn main() -> ExitCode {
-    let Cli { command, quiet, colour } = command_line();
-    terminal::set_up(colour, quiet);
+    let Cli { command, quiet, color } = command_line();
+    terminal::set_up(color, quiet);
     let result = start_threads(&command).and_then(|()| run(&command));
     match result {
         Ok(Exit::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,

@@ -143,7 +143,7 @@ pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 /// Returns whether a path holds a robots.txt, not a URL list.
 pub fn is_robots(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file && reptile_records::bodies::read_robots(path).is_ok_and(|body| !is_url_list(&body))
+    is_file && reptile_records::open::read_robots(path).is_ok_and(|body| !is_url_list(&body))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Agent, Agents, Verdict};
 
-use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};
+use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::convert;
 use crate::explain::{self as lines, PyExplanation};
 
@@ -124,7 +124,7 @@ impl PyAgents {
         times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
     ) -> PyResult<PyVerdicts> {
-        arrow::decide_many(py, self.0.clone(), urls, &Asked { columns, url_column, times, parallel })
+        arrow::decide_many(py, self.0.clone(), urls, &DecideOptions { columns, url_column, times, parallel })
     }
 
     /// Returns verdicts that are decided as the URLs are read; see ``Set.decide_stream``.
@@ -138,7 +138,7 @@ impl PyAgents {
         times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
     ) -> PyResult<PyVerdictReader> {
-        arrow::decide_stream(py, self.0.clone(), urls, &Asked { columns, url_column, times, parallel })
+        arrow::decide_stream(py, self.0.clone(), urls, &DecideOptions { columns, url_column, times, parallel })
     }
 
     /// The names as given.

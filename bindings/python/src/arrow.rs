@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{Int8Type, TimestampMillisecondType, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayIterator, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
+use arrow_array::{Array, ArrayIterator, ArrayRef, RecordBatch, RecordBatchIterator, make_array};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,17 +19,14 @@ use reptile_columns::Column;
 use reptile_columns::arrow::{ArrayDecider, VerdictStream};
 
 use crate::convert;
-use crate::timed::{self, Timed};
+use crate::timed::{self, Arrays, Timed};
 
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
 const SCHEMA: &std::ffi::CStr = c"arrow_schema";
 
-/// Arrays of URLs from any source.
-pub type Urls = Box<dyn ArrayReader + Send>;
-
 /// Options for deciding many URLs.
-pub struct Asked<'a, 'py> {
+pub struct DecideOptions<'a, 'py> {
     /// The result's columns.
     pub columns: Option<&'a Bound<'py, PyAny>>,
     /// The column with the URLs.
@@ -45,9 +42,9 @@ pub fn decide_many(
     py: Python<'_>,
     agents: Agents,
     urls: &Bound<'_, PyAny>,
-    asked: &Asked<'_, '_>,
+    options: &DecideOptions<'_, '_>,
 ) -> PyResult<PyVerdicts> {
-    let stream = stream(py, agents, urls, asked)?;
+    let stream = stream(py, agents, urls, options)?;
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     let batches: Result<Vec<_>, ArrowError> = py.detach(|| stream.collect());
     Ok(PyVerdicts { schema, batches: batches.map_err(|error| raised(py, error))? })
@@ -58,9 +55,9 @@ pub fn decide_stream(
     py: Python<'_>,
     agents: Agents,
     urls: &Bound<'_, PyAny>,
-    asked: &Asked<'_, '_>,
+    options: &DecideOptions<'_, '_>,
 ) -> PyResult<PyVerdictReader> {
-    let stream = stream(py, agents, urls, asked)?;
+    let stream = stream(py, agents, urls, options)?;
     let schema = arrow_array::RecordBatchReader::schema(&stream);
     Ok(PyVerdictReader { schema, stream: Mutex::new(Some(stream)) })
 }
@@ -69,10 +66,10 @@ fn stream(
     py: Python<'_>,
     agents: Agents,
     urls: &Bound<'_, PyAny>,
-    asked: &Asked<'_, '_>,
-) -> PyResult<VerdictStream<Urls>> {
+    options: &DecideOptions<'_, '_>,
+) -> PyResult<VerdictStream<Arrays>> {
     let failed = |error: reptile_columns::Error| convert::arrow_error(py, &error);
-    let columns = match asked.columns {
+    let columns = match options.columns {
         None => vec![Column::Verdict],
         Some(names) => {
             let names = convert::names(names)?;
@@ -80,9 +77,9 @@ fn stream(
             Column::from_names(names).map_err(failed)?
         }
     };
-    let mut decider = ArrayDecider::new(agents, &columns).map_err(failed)?.parallel(asked.parallel);
+    let mut decider = ArrayDecider::new(agents, &columns).map_err(failed)?.parallel(options.parallel);
     let mut urls = reader(urls)?;
-    if let Some(times) = asked.times {
+    if let Some(times) = options.times {
         let beside = match times.cast::<PyString>() {
             Ok(name) => name.to_str()?.to_owned(),
             Err(_) => {
@@ -92,11 +89,11 @@ fn stream(
         };
         decider = decider.times(beside);
     }
-    VerdictStream::new(urls, asked.url_column, decider).map_err(failed)
+    VerdictStream::new(urls, options.url_column, decider).map_err(failed)
 }
 
 /// Returns times as arrays, from the PyCapsule interface or an iterable of integers and datetimes with a time zone.
-fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Urls> {
+fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     if times.hasattr("__arrow_c_stream__")? || times.hasattr("__arrow_c_array__")? {
         return reader(times);
     }
@@ -110,7 +107,7 @@ fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Urls> {
 }
 
 /// Returns URLs as arrays, from a stream, an array or an iterable of strings.
-fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Urls> {
+fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     if urls.hasattr("__arrow_c_stream__")? {
         // The capsule must live until the stream has been moved out of it.
         let capsule = urls.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
@@ -259,7 +256,7 @@ impl PyVerdicts {
 #[pyclass(frozen, name = "VerdictReader", module = "reptile")]
 pub struct PyVerdictReader {
     schema: SchemaRef,
-    stream: Mutex<Option<VerdictStream<Urls>>>,
+    stream: Mutex<Option<VerdictStream<Arrays>>>,
 }
 
 #[pymethods]

@@ -10,7 +10,7 @@ use reptile::{Agent, Agents, Dialect, MappedFile, Set};
 use reptile_columns::{Source, arrow::in_pool};
 
 use crate::agents::{self, PyAgent, PyAgents};
-use crate::arrow::{self, Asked, PyVerdictReader, PyVerdicts};
+use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
 
@@ -161,7 +161,7 @@ impl PySet {
         exact: bool,
     ) -> PyResult<PyVerdicts> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_many(py, agents, urls, &Asked { columns, url_column, times, parallel })
+        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, times, parallel })
     }
 
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
@@ -180,7 +180,7 @@ impl PySet {
         exact: bool,
     ) -> PyResult<PyVerdictReader> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_stream(py, agents, urls, &Asked { columns, url_column, times, parallel })
+        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, times, parallel })
     }
 
     /// Resolves a crawler, for many queries about one crawler.

@@ -7,10 +7,11 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::arrow::Urls;
-
 /// The name of the time column.
 pub const TIMES: &str = "time";
+
+/// A stream of arrays from any source.
+pub type Arrays = Box<dyn ArrayReader + Send>;
 
 /// Rows of a URL and a time. There must be as many times as URLs, in arrays of any lengths.
 pub struct Timed {
@@ -21,14 +22,14 @@ pub struct Timed {
 
 /// A stream of arrays, and the rest of the last one.
 struct Rest {
-    arrays: Urls,
+    arrays: Arrays,
     left: Option<ArrayRef>,
     taken: usize,
 }
 
 impl Timed {
     /// Combines URLs and times.
-    pub fn new(urls: Urls, times: Urls) -> PyResult<Timed> {
+    pub fn new(urls: Arrays, times: Arrays) -> PyResult<Timed> {
         let (url, time) = (urls.field().data_type().clone(), times.field().data_type().clone());
         if matches!(url, DataType::Struct(_)) {
             return Err(PyTypeError::new_err("if the URLs are in a table, `times` must be the name of a column"));

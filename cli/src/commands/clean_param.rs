@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     } else {
         urls.iter().try_for_each(|url| clean_line(args, &mut cleaner, url, b"\n", &mut out))
     };
-    done.and_then(|()| out.flush().map_err(Stop::Write)).map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
+    done.and_then(|()| out.flush().map_err(Stop::Write)).map_err(|stop| out.get_ref().stop_failure(stop, &args.set))?;
     Ok(Exit::Done)
 }
 

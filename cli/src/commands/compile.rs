@@ -9,7 +9,7 @@ use reptile::contents::{FormatError, Ruleset, Set};
 use reptile::files::release_pages_during;
 use reptile::{CompiledSet, MappedFile};
 
-use crate::error::{Exit, Failure, Result};
+use crate::error::{Exit, Failure, Result, damaged};
 use crate::options::CompileOptions;
 use crate::outputs::build_record::{self, BuildRecord};
 use crate::outputs::endings::refuse_for_set;
@@ -17,11 +17,11 @@ use crate::outputs::fates::{self, FateWriter};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::summary::{Summary, grouped, seconds};
 use crate::same_file::{is_same_place, refuse_overwriting};
+use crate::sets::Loaded;
 use crate::sets::assemble::{assemble_with, assemble_with_fates};
 use crate::sets::fates::Fates;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
-use crate::sets::{Loaded, damaged};
 use reptile_records::Inputs;
 use reptile_records::globs::expand;
 
@@ -234,7 +234,7 @@ impl Args {
 
     /// Returns a run's exit code according to its report.
     fn exit(&self, report: &Report) -> Exit {
-        let is_doubtful = || report.strange.any() || report.lacks_columns || report.captures.ties > 0;
+        let is_doubtful = || report.non_text.any() || report.lacks_columns || report.captures.ties > 0;
         Exit::from_bad(report.any_bad() || (self.strict && is_doubtful()))
     }
 }

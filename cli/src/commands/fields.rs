@@ -16,14 +16,14 @@ use reptile::urls::OriginRef;
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
-use crate::error::{Exit, Failure, Result, Stop, note};
+use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::json::safe_json;
 use crate::outputs::names::{Few, MAX_NAMES_SHOWN};
 use crate::sets::agents::agents_of;
 use crate::sets::single::ONE_ORIGIN;
-use crate::sets::{Loaded, damaged, refuse_swapped};
+use crate::sets::{Loaded, refuse_swapped};
 use crate::url_list::refuse_file_as_host;
 use reptile_records::text::{escaped, printable};
 
@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             .site_of(&entry)
             .map_err(Stop::Set)
             .and_then(|site| write_lines(args, &set, &site, agent.as_ref(), &name, &mut out));
-        written.map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
+        written.map_err(|stop| out.get_ref().stop_failure(stop, &args.set))?;
     }
     if let Err(error) = out.flush() {
         return Err(out.get_ref().failure(&error));

@@ -17,10 +17,10 @@ use crate::same_file::refuse_overwriting;
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
-use reptile_records::open::START_BYTES;
-use reptile_records::recognise::{Content, recognise};
+use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
 use reptile_records::unpack::Packing;
+use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::fault_of;
 use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
@@ -390,7 +390,7 @@ fn other_content(start: &[u8]) -> Option<String> {
     if first.is_empty() || RECORD_START.starts_with(&first) {
         return None;
     }
-    match (Packing::of(&first), recognise(&first)) {
+    match (Packing::of(&first), detect(&first)) {
         (Some(packing), _) => Some(format!("is {packing} within gzip, not a WARC file")),
         (None, Content::Warc | Content::Empty) => None,
         (None, content) => Some(format!("is {}, packed with gzip, not a WARC file", content.describe())),
@@ -417,7 +417,7 @@ impl Archive<'_> {
             Box::new(BufReader::with_capacity(READ_BYTES, file))
         };
         let start = source.fill_buf().map_err(fail)?;
-        let (packing, content) = (Packing::of(start), recognise(start));
+        let (packing, content) = (Packing::of(start), detect(start));
         let is_packed = packing == Some(Packing::Gzip);
         match packing {
             Some(Packing::Gzip) => {

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use reptile::{Error, ErrorKind, Set};
 
-use crate::error::{Exit, Failure, Result};
+use crate::error::{Exit, Failure, Result, damaged};
 use crate::outputs::file::print;
 use crate::outputs::progress::Progress;
 use crate::outputs::style::Style;
 use crate::outputs::summary::{grouped, seconds};
-use crate::sets::{Loaded, damaged};
+use crate::sets::Loaded;
 use reptile_records::text::printable;
 
 /// Check every byte of a set file

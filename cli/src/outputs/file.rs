@@ -12,7 +12,7 @@ use reptile::files::PendingFile;
 
 use super::packed::Packer;
 use super::terminal::Stdout;
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, Stop, damaged};
 
 /// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
@@ -100,8 +100,8 @@ impl Output {
     }
 
     /// Returns whether the output shows styles.
-    pub fn is_coloured(&self) -> bool {
-        matches!(&self.target, Target::Stdout(stdout) if stdout.is_coloured())
+    pub fn is_colored(&self) -> bool {
+        matches!(&self.target, Target::Stdout(stdout) if stdout.is_colored())
     }
 
     /// Disables escaping for later writes, unless the output is a terminal or shows styles. Returns whether escaping is
@@ -110,7 +110,7 @@ impl Output {
         if let Target::Stdout(stdout) = &mut self.target {
             stdout.pass_bytes_on();
         }
-        !self.is_terminal() && !self.is_coloured()
+        !self.is_terminal() && !self.is_colored()
     }
 
     /// Converts a write error to a failure that names the output. A closed standard output is not an error.
@@ -118,6 +118,15 @@ impl Output {
         match self.target {
             Target::Stdout(_) if error.kind() == ErrorKind::BrokenPipe => Failure::Quiet,
             _ => not_written(&self.name, error),
+        }
+    }
+
+    /// Returns the failure for a command that reads the set at `path`, and writes to this output until `stop`.
+    pub fn stop_failure(&self, stop: Stop, path: &Path) -> Failure {
+        match stop {
+            Stop::Write(error) => self.failure(&error),
+            Stop::Set(error) => damaged(path, &error),
+            Stop::Other(failure) => failure,
         }
     }
 

@@ -1,18 +1,14 @@
 //! Progress displays for long tasks, on a terminal only: completed work, speed, and the remaining time if known.
 
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::terminal::tells_a_person;
+use super::terminal::{is_interactive, show_progress};
 
 /// The time between two updates.
 const INTERVAL: Duration = Duration::from_millis(200);
-
-/// The visible progress display, suspended while other text is printed.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A task's progress display. Dropping it hides it.
 pub struct Progress {
@@ -49,7 +45,7 @@ impl Progress {
     }
 
     fn new(total: Option<u64>, template: &str) -> Progress {
-        if !tells_a_person() {
+        if !is_interactive() {
             return Progress::hidden();
         }
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
@@ -61,7 +57,7 @@ impl Progress {
             bar.set_style(style.with_key("speed", speed));
         }
         bar.enable_steady_tick(INTERVAL);
-        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        show_progress(Some(bar.clone()));
         Progress { bar }
     }
 
@@ -81,17 +77,8 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if !self.bar.is_hidden() {
-            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            show_progress(None);
             self.bar.finish_and_clear();
         }
-    }
-}
-
-/// Runs `write` while the progress display is suspended.
-pub fn apart(write: impl FnOnce()) {
-    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match shown {
-        Some(bar) => bar.suspend(write),
-        None => write(),
     }
 }

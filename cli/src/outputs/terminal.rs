@@ -7,9 +7,10 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::progress::apart;
+use indicatif::ProgressBar;
+
 use super::style::style_of;
 use reptile_records::text::is_unsafe;
 
@@ -18,7 +19,7 @@ const MAX_CHARACTER_BYTES: usize = 4;
 
 /// A color setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Colour {
+pub enum Color {
     /// On a terminal, unless the variable NO_COLOR has a value.
     Auto,
     /// Everywhere.
@@ -28,45 +29,48 @@ pub enum Colour {
 }
 
 /// The user's color and quiet settings.
-static WANTED: OnceLock<(Colour, bool)> = OnceLock::new();
+static WANTED: OnceLock<(Color, bool)> = OnceLock::new();
+
+/// The visible progress display.
+static PROGRESS: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Stores the user's settings. Called once, before anything is written.
-pub fn set_up(colour: Colour, quiet: bool) {
-    let _ = WANTED.set((colour, quiet));
+pub fn set_up(color: Color, quiet: bool) {
+    let _ = WANTED.set((color, quiet));
 }
 
-impl Colour {
+impl Color {
     /// Returns the setting with this name.
-    pub fn from_name(name: &str) -> Option<Colour> {
-        <Colour as clap::ValueEnum>::from_str(name, false).ok()
+    pub fn from_name(name: &str) -> Option<Color> {
+        <Color as clap::ValueEnum>::from_str(name, false).ok()
     }
 
     /// Returns whether to color an output.
     fn applies(self, is_terminal: bool) -> bool {
         let has_value = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match self {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto => {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
                 is_terminal && !has_value("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
             }
         }
     }
 }
 
-impl From<Colour> for clap::ColorChoice {
-    fn from(colour: Colour) -> clap::ColorChoice {
-        match colour {
-            Colour::Auto => clap::ColorChoice::Auto,
-            Colour::Always => clap::ColorChoice::Always,
-            Colour::Never => clap::ColorChoice::Never,
+impl From<Color> for clap::ColorChoice {
+    fn from(color: Color) -> clap::ColorChoice {
+        match color {
+            Color::Auto => clap::ColorChoice::Auto,
+            Color::Always => clap::ColorChoice::Always,
+            Color::Never => clap::ColorChoice::Never,
         }
     }
 }
 
 /// Returns the user's settings, or the defaults.
-fn wanted() -> (Colour, bool) {
-    WANTED.get().copied().unwrap_or((Colour::Auto, false))
+fn wanted() -> (Color, bool) {
+    WANTED.get().copied().unwrap_or((Color::Auto, false))
 }
 
 /// Writes remarks and figures on standard error, unless `--quiet` is given. A closed standard error is not an error.
@@ -79,14 +83,28 @@ pub fn tell(text: &str) {
 /// Writes an error on standard error.
 pub fn tell_error(text: &str) {
     let mut stderr = io::stderr();
-    let coloured = wanted().0.applies(stderr.is_terminal());
-    apart(|| {
-        let _ = stderr.write_all(&defused(text.as_bytes(), coloured));
+    let colored = wanted().0.applies(stderr.is_terminal());
+    suspended(|| {
+        let _ = stderr.write_all(&defused(text.as_bytes(), colored));
     });
 }
 
+/// Sets the visible progress display, which is suspended while other text is printed.
+pub fn show_progress(bar: Option<ProgressBar>) {
+    *PROGRESS.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
+/// Runs `write` while the progress display is suspended.
+fn suspended(write: impl FnOnce()) {
+    let shown = PROGRESS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match shown {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
 /// Returns whether standard error is a terminal and progress is wanted.
-pub fn tells_a_person() -> bool {
+pub fn is_interactive() -> bool {
     io::stderr().is_terminal() && !wanted().1
 }
 
@@ -96,7 +114,7 @@ pub struct Stdout {
     /// The bytes of an incomplete character at the end.
     begun: Vec<u8>,
     /// Whether styles are shown.
-    coloured: bool,
+    colored: bool,
     /// Whether bytes are written unescaped.
     is_raw: bool,
 }
@@ -105,7 +123,7 @@ impl Stdout {
     /// Opens standard output.
     pub fn new() -> Stdout {
         let stdout = io::stdout();
-        Stdout { coloured: wanted().0.applies(stdout.is_terminal()), stdout, begun: Vec::new(), is_raw: false }
+        Stdout { colored: wanted().0.applies(stdout.is_terminal()), stdout, begun: Vec::new(), is_raw: false }
     }
 
     /// Returns whether standard output is a terminal.
@@ -114,13 +132,13 @@ impl Stdout {
     }
 
     /// Returns whether styles are shown.
-    pub fn is_coloured(&self) -> bool {
-        self.coloured
+    pub fn is_colored(&self) -> bool {
+        self.colored
     }
 
     /// Disables escaping for later writes, unless the output is a terminal or shows styles.
     pub fn pass_bytes_on(&mut self) {
-        self.is_raw = !self.is_terminal() && !self.coloured;
+        self.is_raw = !self.is_terminal() && !self.colored;
     }
 }
 
@@ -135,7 +153,7 @@ impl Write for Stdout {
             Cow::Owned([&std::mem::take(&mut self.begun), bytes].concat())
         };
         let (whole, begun) = text.split_at(text.len() - begun_len(&text));
-        self.stdout.write_all(&defused(whole, self.coloured))?;
+        self.stdout.write_all(&defused(whole, self.colored))?;
         self.begun = begun.to_vec();
         Ok(bytes.len())
     }
@@ -143,7 +161,7 @@ impl Write for Stdout {
     /// Writes an incomplete character as invalid UTF-8. Its remaining bytes, written later, are invalid too.
     fn flush(&mut self) -> io::Result<()> {
         let begun = std::mem::take(&mut self.begun);
-        self.stdout.write_all(&defused(&begun, self.coloured))?;
+        self.stdout.write_all(&defused(&begun, self.colored))?;
         self.stdout.flush()
     }
 }
@@ -160,7 +178,7 @@ fn begun_len(text: &[u8]) -> usize {
 
 /// Escapes characters that control a terminal, except line ends and tabs, and shows or removes styles. Invalid UTF-8
 /// bytes remain, except for those that are control characters on a terminal with eight-bit characters.
-fn defused(text: &[u8], coloured: bool) -> Cow<'_, [u8]> {
+fn defused(text: &[u8], colored: bool) -> Cow<'_, [u8]> {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n');
     if text.iter().fold(true, |plain, byte| plain & is_plain(byte)) {
         return Cow::Borrowed(text);
@@ -169,7 +187,7 @@ fn defused(text: &[u8], coloured: bool) -> Cow<'_, [u8]> {
     for chunk in text.utf8_chunks() {
         for character in chunk.valid().chars() {
             if let Some(style) = style_of(character) {
-                safe.extend_from_slice(if coloured { style.as_bytes() } else { b"" });
+                safe.extend_from_slice(if colored { style.as_bytes() } else { b"" });
             } else if is_unsafe(character) && !matches!(character, '\t' | '\n') {
                 safe.extend(character.escape_default().map(|escape| escape as u8));
             } else {

@@ -25,8 +25,8 @@ use crate::error::{Failure, Result};
 use crate::options::CompileOptions;
 use crate::outputs::build_record;
 use crate::outputs::progress::Progress;
-use reptile_records::bodies::{Fault, TOO_LARGE, settle};
-use reptile_records::recognise::Content;
+use reptile_records::bodies::{Fault, TOO_LARGE, decompress_and_detect};
+use reptile_records::detect::Content;
 use reptile_records::spill::Scratch;
 use reptile_records::{Inputs, Item, Reading, Robots, no_robots};
 
@@ -266,7 +266,7 @@ fn parse_captures(
         sources.push((input, CaptureSource { name, record, redirects }));
         captures.push((origins, capture));
     }
-    let (body, content) = match body.map(settle).transpose() {
+    let (body, content) = match body.map(decompress_and_detect).transpose() {
         Ok(body) => body.unzip(),
         Err(fault) => return reject_captures(fault, sources, items),
     };
@@ -322,10 +322,10 @@ fn add_fate(input: usize, item: &ParsedItem, fates: &mut Fates) -> Result<()> {
         }),
         ParsedItem::Other(Item::Bad { name, reason, detail }) => {
             let separator = if detail.is_empty() { "" } else { ": " };
-            fates.settle(input, name, Fate::Bad, format!("{reason}{separator}{detail}"))
+            fates.add_unused(input, name, Fate::Bad, format!("{reason}{separator}{detail}"))
         }
         ParsedItem::Other(Item::LeftOut { reason, name: Some(name) }) => {
-            fates.settle(input, name, Fate::LeftOut, (*reason).to_owned())
+            fates.add_unused(input, name, Fate::LeftOut, (*reason).to_owned())
         }
         _ => Ok(()),
     }
@@ -398,8 +398,8 @@ fn add_captures(
     }
     compiler.add_parsed(captures.parsed).map_err(|error| failure(&error, &[]))?;
     for (name, content) in names.into_iter().zip(non_text.into_iter().cycle()) {
-        report.strange.count(content);
-        messages.add(turn, Message::Strange(name, content), report);
+        report.non_text.count(content);
+        messages.add(turn, Message::NonText(name, content), report);
     }
     Ok(())
 }

@@ -112,7 +112,7 @@ pub struct Fates {
     /// The input paths, as given.
     inputs: Vec<String>,
     candidates: Rows,
-    settled: Rows,
+    decided: Rows,
     /// The captures' distinct outcomes.
     outcomes: Vec<Outcome>,
     indices: BTreeMap<Outcome, usize>,
@@ -129,7 +129,7 @@ impl Fates {
             by_time,
             inputs,
             candidates: rows(),
-            settled: rows(),
+            decided: rows(),
             outcomes: Vec::new(),
             indices: BTreeMap::new(),
             count: 0,
@@ -175,9 +175,9 @@ impl Fates {
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
-    pub fn settle(&mut self, input: usize, name: &str, fate: Fate, detail: String) -> Result<()> {
+    pub fn add_unused(&mut self, input: usize, name: &str, fate: Fate, detail: String) -> Result<()> {
         let row = FateRow { fate, detail, ..self.row(input, name) };
-        self.push_settled(&row)
+        self.push_decided(&row)
     }
 
     /// Returns a row with only its position filled in.
@@ -203,11 +203,11 @@ impl Fates {
         }
     }
 
-    fn push_settled(&mut self, row: &FateRow) -> Result<()> {
+    fn push_decided(&mut self, row: &FateRow) -> Result<()> {
         let place = [row.input as u64, row.record.unwrap_or_default()].map(u64::to_be_bytes);
         self.count += 1;
         let text = serde_json::to_vec(row).map_err(Failure::new)?;
-        Ok(self.settled.push(&[&place[0], &place[1], &self.count.to_be_bytes(), &text])?)
+        Ok(self.decided.push(&[&place[0], &place[1], &self.count.to_be_bytes(), &text])?)
     }
 
     /// Determines the fates, and passes each row to `sink`, ordered by input and record. Captures after `limit` are too
@@ -224,8 +224,8 @@ impl Fates {
         let candidates = std::mem::replace(&mut self.candidates, Rows::new(self.scratch.clone())).finish()?;
         self.choose(&candidates, limit, at)?;
         drop(candidates);
-        let settled = std::mem::replace(&mut self.settled, Rows::new(self.scratch.clone())).finish()?;
-        let mut cursor = settled.cursor()?;
+        let decided = std::mem::replace(&mut self.decided, Rows::new(self.scratch.clone())).finish()?;
+        let mut cursor = decided.cursor()?;
         while let Some(row) = cursor.row() {
             sink(parsed(row.get(KEY_BYTES..).unwrap_or_default())?)?;
             cursor.advance()?;
@@ -275,7 +275,7 @@ impl Fates {
                 if matches!(row.fate, Fate::Failed | Fate::Superseded) && !self.by_time {
                     row.detail.clone_from(&decider_name);
                 }
-                self.push_settled(&row)?;
+                self.push_decided(&row)?;
                 number += 1;
                 behind.advance()?;
             }

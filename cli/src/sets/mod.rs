@@ -22,16 +22,16 @@ use std::path::{Path, PathBuf};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::MappedFile;
 use reptile::capture::Time;
-use reptile::contents::{FormatError, LABEL_START_BYTES, Set};
+use reptile::contents::{LABEL_START_BYTES, Set};
 
-use crate::error::{Failure, Result, note};
+use crate::error::{Failure, Result, damaged, note};
 use crate::options::CompileOptions;
 use assemble::assemble;
 use report::Report;
 use reptile_records::Inputs;
-use reptile_records::bodies::read_input;
+use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
-use reptile_records::recognise::{Content, Wanted};
+use reptile_records::open::read_input;
 use reptile_records::time::show_time;
 use single::compile_one;
 
@@ -190,11 +190,6 @@ impl Loaded {
         }
         Ok(set)
     }
-}
-
-/// Returns the error for a file that is not a set, or for a damaged set, with the library's message.
-pub fn damaged(path: &Path, error: &FormatError) -> Failure {
-    Failure::at(path, format!("not a valid set: {error}"))
 }
 
 /// Refuses a set that is given after the host, URL or other argument that should follow it.

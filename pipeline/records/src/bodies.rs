@@ -2,14 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
-use std::path::Path;
 
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::Item;
-use super::open::{Input, START_BYTES, Start};
-use super::recognise::{Content, Wanted, recognise};
-use super::unpack::{Packing, unpack};
+use super::detect::{Content, detect};
+use super::unpack::{Packing, START_BYTES, Start, unpack};
 use crate::{Error, Result};
 
 /// The reason reported for a body that exceeds the compiler's limit.
@@ -84,38 +82,17 @@ fn has_room(len: usize) -> bool {
     len < TRIED_BYTES || Vec::<u8>::new().try_reserve_exact(len * MEMORY_PER_BYTE).is_ok()
 }
 
-/// Reads and decompresses the robots.txt at a path. `-` is standard input.
-///
-/// # Errors
-/// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], or not text.
-pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
-    read_input(Input::open(path)?.text(Wanted::Robots)?)
-}
-
-/// Reads a single body from an input with any content.
-///
-/// # Errors
-/// Returns an error if the input is unreadable or larger than [`MAX_BODY_BYTES`].
-pub fn read_input(input: Input) -> Result<Vec<u8>> {
-    let path = input.path.clone();
-    read_sized(input.into_source(), 0).map_err(|fault| match fault {
-        Fault::Unreadable(error) => Error::io(&path, error),
-        Fault::TooLarge(_) => Error::at(&path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
-        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
-    })
-}
-
 /// Decompresses a fetched body if necessary, and detects its content.
 ///
 /// # Errors
 /// Returns an error if the body cannot be decompressed within the limit.
-pub fn settle(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
+pub fn decompress_and_detect(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
     if Packing::of(&body).is_none() {
-        let content = recognise(&body[..body.len().min(START_BYTES)]);
+        let content = detect(&body[..body.len().min(START_BYTES)]);
         return Ok((body, content));
     }
     let start = Start::read(Box::new(Cursor::new(body))).map_err(Fault::Unreadable)?;
     let (source, _) = unpack(start).map_err(Fault::Unreadable)?;
-    let content = recognise(&source.bytes);
+    let content = detect(&source.bytes);
     Ok((read_sized(source, 0)?, content))
 }

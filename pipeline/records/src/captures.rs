@@ -3,23 +3,25 @@
 //! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is text, or has the field's
 //! natural type if the table has types. [`Lines`] are an input's lines with one capture each.
 
+pub(crate) mod lines;
 pub mod names;
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 use reptile::capture::Capture;
 use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
 use reptile::urls::RobotsUrlError;
 use reptile::{Origin, Truncation, capture};
 
 use super::bodies::{TOO_LARGE, no_memory};
-use super::jsonl::{self, Body, base64_body};
 use super::shown::shown;
 use super::time::{Zone, read_time};
-use super::tsv;
-use super::{Item, Robots, Sink};
+use super::{Item, Robots};
 use crate::Result;
-use names::{CELLS, Field, NameUse};
+pub use lines::Lines;
+use names::{CELLS, Field};
 
 /// A table cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,50 +42,21 @@ impl<'b> Cell<'b> {
     }
 }
 
-/// An input's lines, each with one capture.
-pub struct Lines {
-    /// The input's path.
-    pub path: String,
-    /// The columns for TSV. Without them, the lines are JSON.
-    pub columns: Option<tsv::Columns>,
-    /// The time zone for times without one.
-    pub zone: Zone,
+/// A body with at most [`MAX_BODY_BYTES`], or the reason why it cannot be kept.
+pub enum Body {
+    /// The body's bytes.
+    Whole(Vec<u8>),
+    /// The body's length in bytes, which exceeds the limit.
+    TooLarge(usize),
+    /// The body's length in bytes, for which there is not enough memory.
+    NoMemory(usize),
 }
 
-impl Lines {
-    /// Returns a line's name.
-    pub fn name(&self, number: u64) -> String {
-        // Names are built for all lines, including valid ones, so the full capacity is allocated at once.
-        let mut name = String::with_capacity(self.path.len() + ":18446744073709551615".len());
-        name.push_str(&self.path);
-        // Writing to a string cannot fail.
-        let _ = write!(name, ":{number}");
-        name
-    }
-
-    /// Passes on the capture or the problem on each line. Lines are numbered from `first`, and blank lines are skipped.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory for a body, or if the sink fails.
-    pub fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
-        let (mut json, mut names) = (jsonl::FieldReader::new(bytes), NameUse::default());
-        let unended = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
-        let mut start = 0;
-        for (number, end) in (first..).zip(memchr::memchr_iter(b'\n', bytes).chain(unended)) {
-            let line = start..end;
-            start = end + 1;
-            let text = &bytes[line.clone()];
-            if text.trim_ascii().is_empty() {
-                continue;
-            }
-            sink(match &self.columns {
-                None => jsonl::item(&mut json, line, self.name(number), &self.zone, &mut names)?,
-                Some(columns) => columns.item(text, self.name(number), &self.zone)?,
-            })?;
-        }
-        if names.is_empty() { Ok(()) } else { sink(Item::Names(names)) }
-    }
-}
+/// The standard alphabet with optional padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// The reason why a row is not a capture, in the same words for all such rows, and the details.
 type Bad = (&'static str, String);
@@ -140,6 +113,30 @@ fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Captur
         challenger: None,
     };
     Ok((capture, body, origin))
+}
+
+/// Decodes a base64 body.
+///
+/// # Errors
+/// Returns an error if the text is not base64.
+pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
+    let text: Cow<'_, [u8]> = match text.iter().any(u8::is_ascii_whitespace) {
+        true => text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect(),
+        false => text.into(),
+    };
+    // The estimate exceeds the body by at most two bytes.
+    let estimate = base64::decoded_len_estimate(text.len());
+    if estimate > MAX_BODY_BYTES + 2 {
+        return Ok(Body::TooLarge(estimate));
+    }
+    let mut body = Vec::new();
+    if body.try_reserve_exact(estimate).is_err() {
+        return Ok(Body::NoMemory(estimate));
+    }
+    body.resize(estimate, 0);
+    let len = BASE64.decode_slice(&text, &mut body).map_err(|_| "the body is not base64")?;
+    body.truncate(len);
+    Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
 fn copy_of(body: &[u8]) -> Body {

@@ -12,9 +12,8 @@ use memchr::memchr;
 
 use super::captures::names::{CELLS, Field, Header, TableKind};
 use super::captures::{Cell, NO_CAPTURE, item};
-use super::jsonl::READ_BYTES;
-use super::open::START_BYTES;
 use super::time::Zone;
+use super::unpack::{READ_BYTES, START_BYTES};
 use super::{Item, Sink};
 use crate::{Error, Result};
 
@@ -276,7 +275,7 @@ impl<R: BufRead> Cells<R> {
                 ReadFieldResult::InputEmpty | ReadFieldResult::End => {}
                 ReadFieldResult::OutputFull if has_room && self.len <= limit => self.grow(limit + 1)?,
                 ReadFieldResult::OutputFull => {}
-                ReadFieldResult::Field { record_end } => return Ok(self.settle(record_end, limit, is_cut)),
+                ReadFieldResult::Field { record_end } => return Ok(self.end_cell(record_end, limit, is_cut)),
             }
         }
     }
@@ -284,14 +283,14 @@ impl<R: BufRead> Cells<R> {
     /// Handles the source's end: the last row needs no line end, and a line end inside quotes ends no row.
     fn end(&mut self, limit: usize, is_cut: bool) -> std::result::Result<CellEnd, Broken> {
         match self.reader.read_field(b"\n", &mut [0; 2]) {
-            (ReadFieldResult::Field { .. }, ..) => Ok(self.settle(true, limit, is_cut)),
+            (ReadFieldResult::Field { .. }, ..) => Ok(self.end_cell(true, limit, is_cut)),
             (_, _, 0) => Ok(CellEnd::End),
             _ => Err(Broken::Unclosed(self.line)),
         }
     }
 
     /// Ends a cell.
-    fn settle(&mut self, record_end: bool, limit: usize, is_cut: bool) -> CellEnd {
+    fn end_cell(&mut self, record_end: bool, limit: usize, is_cut: bool) -> CellEnd {
         if record_end && !is_cut && self.text[..self.len].ends_with(b"\r") {
             self.len -= 1;
         }

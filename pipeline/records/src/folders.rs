@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::bodies::read_body;
-use super::hosts::{Hosts, Naming, Place, is_hidden};
+use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
 use super::{Item, Robots, Sink};
 use crate::{Error, Result};
 
@@ -52,8 +52,8 @@ fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Re
     let name = path.display().to_string();
     let inside = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
     let origins = match hosts.of(inside, naming) {
-        Ok(Place::Of(origins)) => origins,
-        Ok(Place::Elsewhere(reason)) => return Ok(Item::LeftOut { reason, name: Some(name) }),
+        Ok(PathOwner::Origins(origins)) => origins,
+        Ok(PathOwner::NotRobots(reason)) => return Ok(Item::LeftOut { reason, name: Some(name) }),
         Err(fault) => return Ok(fault.item(name)),
     };
     // Opening a pipe would wait for a writer, so the file type is checked first.

@@ -85,12 +85,12 @@ impl Nameless {
     }
 }
 
-/// The meaning of a file's path inside an input.
-pub enum Place {
+/// The origins that a file's path inside an input names.
+pub enum PathOwner {
     /// The file is the robots.txt for these origins.
-    Of(Vec<Origin>),
+    Origins(Vec<Origin>),
     /// The file is not a host's robots.txt, for this reason.
-    Elsewhere(&'static str),
+    NotRobots(&'static str),
 }
 
 /// The reason for a file that is below or next to a host's robots.txt.
@@ -132,9 +132,9 @@ impl Hosts {
     ///
     /// # Errors
     /// Returns an error if the path is a host's robots.txt and the host is invalid.
-    pub fn of(&mut self, inside: &[u8], naming: &Naming) -> std::result::Result<Place, Nameless> {
+    pub fn of(&mut self, inside: &[u8], naming: &Naming) -> std::result::Result<PathOwner, Nameless> {
         if let Naming::Any = naming {
-            return Ok(Place::Of(Vec::new()));
+            return Ok(PathOwner::Origins(Vec::new()));
         }
         let parts: Vec<&[u8]> = inside.split(|&byte| byte == b'/').collect();
         if let Some(top) = &self.top {
@@ -143,7 +143,7 @@ impl Hosts {
         }
         let depth = top_len(&parts, naming);
         let place = place(&parts[depth..], naming);
-        if let Ok(Place::Of(_)) = &place {
+        if let Ok(PathOwner::Origins(_)) = &place {
             self.top = Some(parts[..depth].iter().map(|part| part.to_vec()).collect());
         }
         place
@@ -166,17 +166,17 @@ fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
 }
 
 /// Classifies a path below the top folder.
-fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<Place, Nameless> {
+fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<PathOwner, Nameless> {
     let host = match parts {
         [name] if name.eq_ignore_ascii_case(b"robots.txt") => {
             return Err(Nameless { detail: "rename the file, or the folder that it is in, to its host".into() });
         }
-        [name] if is_file_name(name) => return Ok(Place::Elsewhere(FILE_NAME)),
+        [name] if is_file_name(name) => return Ok(PathOwner::NotRobots(FILE_NAME)),
         [host] | [host, b"robots.txt"] => host,
-        _ => return Ok(Place::Elsewhere(NOT_ROBOTS)),
+        _ => return Ok(PathOwner::NotRobots(NOT_ROBOTS)),
     };
     let nameless = |error| Nameless { detail: format!("\"{}\" is not a host: {error}", shown(host)) };
-    naming.origins(host).map(Place::Of).map_err(nameless)
+    naming.origins(host).map(PathOwner::Origins).map_err(nameless)
 }
 
 /// Returns whether a name is a file name, and not a host.
@@ -204,8 +204,8 @@ mod tests {
         let naming = Naming::Hosts(vec![Scheme::Http]);
         let mut hosts = Hosts::default();
         let show = |path: &&str| match hosts.of(path.as_bytes(), &naming) {
-            Ok(Place::Of(origins)) => String::from_utf8_lossy(&origins[0].host).into_owned(),
-            Ok(Place::Elsewhere(_)) => "-".into(),
+            Ok(PathOwner::Origins(origins)) => String::from_utf8_lossy(&origins[0].host).into_owned(),
+            Ok(PathOwner::NotRobots(_)) => "-".into(),
             Err(_) => "!".into(),
         };
         paths.iter().map(show).collect()

@@ -32,6 +32,7 @@ mod archives;
 pub mod bodies;
 pub mod captures;
 mod csv_captures;
+pub mod detect;
 mod error;
 mod folders;
 pub mod globs;
@@ -41,7 +42,6 @@ mod jsonl;
 pub mod lines;
 pub mod open;
 pub mod parquet;
-pub mod recognise;
 pub mod shown;
 pub mod spill;
 pub mod tables;
@@ -65,9 +65,9 @@ use bodies::read_sized;
 use captures::Lines;
 use captures::names::{NameUse, TableKind};
 use csv_captures::Delimiter;
+use detect::{Content, Wanted};
 use hosts::Naming;
 use open::Input;
-use recognise::{Content, Wanted};
 use shown::shown;
 use spill::Scratch;
 use time::Zone;
@@ -336,7 +336,7 @@ fn read(
     let read = match (input.content, host) {
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
-        (Content::Json, _) => jsonl::read(&path, input.into_source(), zone, sink),
+        (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
         (Content::Parquet, _) if input.packing.is_none() && input.is_regular => {
             parquet::captures::read(&path, zone, sink)
@@ -353,7 +353,9 @@ fn read(
             })
         }
         (Content::Text, None) => match input.table() {
-            Some((TableKind::Captures, Delimiter::Tab)) => tsv::read(&path, input.into_source(), zone, sink),
+            Some((TableKind::Captures, Delimiter::Tab)) => {
+                captures::lines::read_tsv(&path, input.into_source(), zone, sink)
+            }
             Some((TableKind::Captures, delimiter)) => {
                 csv_captures::read(&path, input.into_source(), delimiter, zone, sink)
             }

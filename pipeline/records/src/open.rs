@@ -1,22 +1,22 @@
 //! The entry point for inputs. Every command opens each input here once, regardless of its type.
 //!
 //! The stages are: open a path or standard input (this file), decompress it ([`unpack`](super::unpack)), detect its
-//! content ([`recognise`](super::recognise)), and split it into lines ([`lines`](super::lines)) or robots.txt files
+//! content ([`detect`](super::detect)), and split it into lines ([`lines`](super::lines)) or robots.txt files
 //! ([`folders`](super::folders), [`archives`](super::archives), [`jsonl`](super::jsonl)).
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use reptile::limits::MAX_BODY_BYTES;
+
+use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
 use super::captures::names::TableKind;
 use super::csv_captures::{Delimiter, table_of};
+use super::detect::{Content, Wanted, detect};
 use super::gzip::Unpack;
-use super::recognise::{Content, Wanted, recognise};
-use super::unpack::{Packing, unpack};
+use super::unpack::{Packing, Start, unpack};
 use crate::{Error, Result};
-
-/// Number of bytes at an input's start that are used to detect its content.
-pub const START_BYTES: usize = 4096;
 
 /// An open input with known content.
 pub struct Input {
@@ -58,7 +58,7 @@ impl Input {
         };
         let start = Start::read(source).map_err(fail)?;
         (input.source, input.packing) = unpack(start).map_err(fail)?;
-        input.content = recognise(&input.source.bytes);
+        input.content = detect(&input.source.bytes);
         Ok(input)
     }
 
@@ -145,100 +145,28 @@ impl Input {
     }
 }
 
+/// Reads and decompresses the robots.txt at a path. `-` is standard input.
+///
+/// # Errors
+/// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], or not text.
+pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
+    read_input(Input::open(path)?.text(Wanted::Robots)?)
+}
+
+/// Reads a single body from an input with any content.
+///
+/// # Errors
+/// Returns an error if the input is unreadable or larger than [`MAX_BODY_BYTES`].
+pub fn read_input(input: Input) -> Result<Vec<u8>> {
+    let path = input.path.clone();
+    read_sized(input.into_source(), 0).map_err(|fault| match fault {
+        Fault::Unreadable(error) => Error::io(&path, error),
+        Fault::TooLarge(_) => Error::at(&path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
+        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
+    })
+}
+
 /// Returns the bytes before the first line end, or no bytes without a line end.
 fn first_line(bytes: &[u8]) -> &[u8] {
     memchr::memchr(b'\n', bytes).map_or(b"", |end| &bytes[..end])
-}
-
-/// A source that still returns all its bytes after its first bytes were inspected.
-pub struct Start {
-    /// The first bytes.
-    pub bytes: Vec<u8>,
-    /// Number of these bytes that were already returned.
-    at: usize,
-    /// The members in these bytes, each with its first byte's index.
-    members: Vec<(usize, u64)>,
-    rest: Box<dyn Unpack>,
-}
-
-impl Start {
-    /// Creates a source without bytes.
-    fn empty() -> Start {
-        Start { bytes: Vec::new(), at: 0, members: Vec::new(), rest: Box::new(io::empty()) }
-    }
-
-    /// Reads a source's first [`START_BYTES`], or fewer at its end. One line is enough, so that slow lists are
-    /// processed immediately.
-    ///
-    /// # Errors
-    /// Returns an error if the source is unreadable.
-    pub fn read(mut rest: Box<dyn Unpack>) -> io::Result<Start> {
-        let mut bytes = vec![0; START_BYTES];
-        let mut filled = 0;
-        let mut members: Vec<(usize, u64)> = Vec::new();
-        while filled < START_BYTES && !bytes[..filled].contains(&b'\n') {
-            match rest.read(&mut bytes[filled..]) {
-                Ok(0) => break,
-                Ok(read) => {
-                    let member = rest.member();
-                    if members.last().is_none_or(|&(_, last)| last != member) {
-                        members.push((filled, member));
-                    }
-                    filled += read;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        bytes.truncate(filled);
-        Ok(Start { bytes, at: 0, members, rest })
-    }
-}
-
-impl Read for Start {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let next_member = self.members.iter().map(|&(start, _)| start).find(|&start| start > self.at);
-        let left = &self.bytes[self.at..next_member.unwrap_or(self.bytes.len())];
-        if left.is_empty() {
-            return self.rest.read(buffer);
-        }
-        let len = left.len().min(buffer.len());
-        buffer[..len].copy_from_slice(&left[..len]);
-        self.at += len;
-        Ok(len)
-    }
-}
-
-impl Unpack for Start {
-    fn member(&self) -> u64 {
-        // The last returned byte determines the member.
-        let given = self.members.iter().rev().find(|&&(start, _)| start < self.at);
-        match given {
-            Some(&(_, member)) if self.at < self.bytes.len() => member,
-            _ => self.rest.member(),
-        }
-    }
-
-    fn has_members(&self) -> bool {
-        self.rest.has_members()
-    }
-
-    fn goes_on(&self) -> bool {
-        self.rest.goes_on()
-    }
-
-    fn packed_offset(&mut self) -> Option<u64> {
-        self.rest.packed_offset()
-    }
-
-    fn find_member(&mut self) -> io::Result<bool> {
-        self.rest.find_member()
-    }
-
-    fn discard(&mut self) -> io::Result<u64> {
-        // The inspected bytes are decompressed; compressed bytes are counted from the current position.
-        let waiting = std::mem::replace(&mut self.at, self.bytes.len());
-        let unpacked = if self.rest.packed_offset().is_none() { self.bytes.len() - waiting } else { 0 };
-        Ok(unpacked as u64 + self.rest.discard()?)
-    }
 }

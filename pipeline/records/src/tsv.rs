@@ -7,24 +7,33 @@
 //! column contains the body without escapes.
 
 use std::borrow::Cow;
-use std::io::{BufReader, Read};
-use std::path::Path;
-use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
-use super::captures::names::{CELLS, Field, Header};
-use super::captures::{Cell, Lines, NO_CAPTURE, item};
-use super::jsonl::{Next, READ_BYTES, next_line, read_lines};
-use super::open::START_BYTES;
+use super::Item;
+use super::captures::names::{CELLS, Field, Header, NameUse};
+use super::captures::{Cell, NO_CAPTURE, item};
 use super::time::Zone;
-use super::{Item, Sink};
-use crate::{Error, Result};
+use crate::Result;
 
 /// A table's columns.
 pub struct Columns(Header);
 
 impl Columns {
+    /// Reads the columns' names from a table's first line.
+    ///
+    /// # Errors
+    /// Returns an error if two columns name the same field.
+    pub fn new(line: &[u8]) -> std::result::Result<Columns, String> {
+        let line = without_cr(line.strip_prefix(MARK).unwrap_or(line));
+        Header::new(line.split(|&byte| byte == b'\t')).map(Columns)
+    }
+
+    /// Returns the use of the columns' names.
+    pub fn names(&self) -> &NameUse {
+        &self.0.names
+    }
+
     /// Returns a row's capture, or an item that describes the problem.
     ///
     /// # Errors
@@ -54,25 +63,6 @@ impl Columns {
         }
         item(name, cells, zone)
     }
-}
-
-/// Reads every row of a table whose first line names capture columns.
-///
-/// # Errors
-/// Returns an error if the input is unreadable, or if two columns name the same field.
-pub fn read(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
-    let mut source = BufReader::with_capacity(READ_BYTES, source);
-    let mut header = Vec::new();
-    let next = next_line(&mut source, &mut header, START_BYTES);
-    let next = next.map_err(|error| Error::at(path, format!("cannot be read: {error}")))?;
-    if !matches!(next, Next::Line) {
-        return Err(Error::at(path, format!("its first line has more than {START_BYTES} bytes")));
-    }
-    let line = without_cr(header.strip_prefix(MARK).unwrap_or(&header));
-    let header = Header::new(line.split(|&byte| byte == b'\t')).map_err(|text| Error::at(path, text))?;
-    sink(Item::Names(header.names.clone()))?;
-    let lines = Lines { path: path.display().to_string(), columns: Some(Columns(header)), zone: zone.clone() };
-    read_lines(&Arc::new(lines), &mut source, 2, sink)
 }
 
 /// The UTF-8 byte order mark, which some programs write.

@@ -1,4 +1,4 @@
-//! Decompresses gzip, zstd, bzip2 and xz. Formats are detected by their first bytes, never by a name.
+//! Decompresses gzip, zstd, bzip2 and xz. Formats are detected by their first bytes ([`Start`]), never by a name.
 //!
 //! Memory is bounded for any input. gzip and bzip2 have small windows, and zstd and xz windows over
 //! [`MAX_WINDOW_BYTES`] are rejected.
@@ -12,7 +12,6 @@ use liblzma::stream::{CONCATENATED, Stream};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::gzip::{Counted, Members, Unpack};
-use super::open::Start;
 
 /// Maximum memory for decompression in bytes.
 ///
@@ -25,8 +24,11 @@ const MAX_WINDOW_LOG: u32 = 27;
 /// Maximum compression layers. Servers or crawlers may compress a compressed file again.
 pub const MAX_LAYERS: usize = 4;
 
-/// Number of bytes per read from a compressed input.
-const READ_BYTES: usize = 1 << 16;
+/// Number of bytes per read from an input.
+pub const READ_BYTES: usize = 1 << 16;
+
+/// Number of bytes at an input's start that are used to detect its content.
+pub const START_BYTES: usize = 4096;
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +186,99 @@ pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Packing>)> {
         source = Start::read(Box::new(Unpacked { packing, decoder }))?;
     }
     Ok((source, outer))
+}
+
+/// A source that still returns all its bytes after its first bytes were inspected.
+pub struct Start {
+    /// The first bytes.
+    pub bytes: Vec<u8>,
+    /// Number of these bytes that were already returned.
+    at: usize,
+    /// The members in these bytes, each with its first byte's index.
+    members: Vec<(usize, u64)>,
+    rest: Box<dyn Unpack>,
+}
+
+impl Start {
+    /// Creates a source without bytes.
+    pub fn empty() -> Start {
+        Start { bytes: Vec::new(), at: 0, members: Vec::new(), rest: Box::new(io::empty()) }
+    }
+
+    /// Reads a source's first [`START_BYTES`], or fewer at its end. One line is enough, so that slow lists are
+    /// processed immediately.
+    ///
+    /// # Errors
+    /// Returns an error if the source is unreadable.
+    pub fn read(mut rest: Box<dyn Unpack>) -> io::Result<Start> {
+        let mut bytes = vec![0; START_BYTES];
+        let mut filled = 0;
+        let mut members: Vec<(usize, u64)> = Vec::new();
+        while filled < START_BYTES && !bytes[..filled].contains(&b'\n') {
+            match rest.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(read) => {
+                    let member = rest.member();
+                    if members.last().is_none_or(|&(_, last)| last != member) {
+                        members.push((filled, member));
+                    }
+                    filled += read;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(Start { bytes, at: 0, members, rest })
+    }
+}
+
+impl Read for Start {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let next_member = self.members.iter().map(|&(start, _)| start).find(|&start| start > self.at);
+        let left = &self.bytes[self.at..next_member.unwrap_or(self.bytes.len())];
+        if left.is_empty() {
+            return self.rest.read(buffer);
+        }
+        let len = left.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&left[..len]);
+        self.at += len;
+        Ok(len)
+    }
+}
+
+impl Unpack for Start {
+    fn member(&self) -> u64 {
+        // The last returned byte determines the member.
+        let given = self.members.iter().rev().find(|&&(start, _)| start < self.at);
+        match given {
+            Some(&(_, member)) if self.at < self.bytes.len() => member,
+            _ => self.rest.member(),
+        }
+    }
+
+    fn has_members(&self) -> bool {
+        self.rest.has_members()
+    }
+
+    fn goes_on(&self) -> bool {
+        self.rest.goes_on()
+    }
+
+    fn packed_offset(&mut self) -> Option<u64> {
+        self.rest.packed_offset()
+    }
+
+    fn find_member(&mut self) -> io::Result<bool> {
+        self.rest.find_member()
+    }
+
+    fn discard(&mut self) -> io::Result<u64> {
+        // The inspected bytes are decompressed; compressed bytes are counted from the current position.
+        let waiting = std::mem::replace(&mut self.at, self.bytes.len());
+        let unpacked = if self.rest.packed_offset().is_none() { self.bytes.len() - waiting } else { 0 };
+        Ok(unpacked as u64 + self.rest.discard()?)
+    }
 }
 
 #[cfg(test)]

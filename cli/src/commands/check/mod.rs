@@ -13,17 +13,16 @@ use reptile::contents::Set;
 use reptile::settings::Strategy;
 use reptile::{CompiledSet, Dialect, dialects};
 
-use crate::error::{Exit, Failure, Result};
+use crate::error::{Exit, Failure, Result, damaged};
 use crate::options::{CompileOptions, ExactAgent, dialects, strategies};
 use crate::outputs::summary::{rate, seconds};
 use crate::outputs::terminal::tell;
 use crate::sets::assemble::assemble;
-use crate::sets::damaged;
 use expected::Checker;
 use reptile_records::Inputs;
+use reptile_records::detect::Wanted;
 use reptile_records::lines;
 use reptile_records::open::Input;
-use reptile_records::recognise::Wanted;
 
 /// The host that a single file is compiled for.
 const ANY_HOST: &str = "localhost";

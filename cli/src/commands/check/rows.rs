@@ -9,8 +9,7 @@ use reptile::urls::{OriginRef, origin_of, split};
 use reptile::{RuleKind, Scheme};
 
 use super::{ANY_HOST, Args};
-use crate::error::{Failure, Result};
-use crate::sets::damaged;
+use crate::error::{Failure, Result, damaged};
 use reptile_records::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
 use reptile_records::text::url_column;
 

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::report::{Report, Subject};
-use super::{Args, Asked, Decided, Files, decide};
+use super::{Args, Decided, Files, Settings, decide};
 use crate::error::{Exit, Failure, Result, note};
 use crate::outputs::build_record::{self, Identity, Tool};
 use crate::outputs::file::{Complete, Output, publish};
@@ -66,7 +66,7 @@ impl Input {
 
 impl Record {
     /// Returns the record of an output file. `input` is the list's state before it was read.
-    fn new(args: &Args, asked: &Asked, input: Input, file: Identity, most_are_invalid: bool) -> Record {
+    fn new(args: &Args, settings: &Settings, input: Input, file: Identity, most_are_invalid: bool) -> Record {
         let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
             args;
         let Args { missing_columns, scope, written, options, .. } = args;
@@ -74,10 +74,10 @@ impl Record {
             "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?} {:?}",
             options.at
         );
-        let (site, zone) = (&asked.site, &options.timezone);
+        let (site, zone) = (&settings.site, &options.timezone);
         Record {
             made_by: Tool::this(),
-            set: asked.identity.clone(),
+            set: settings.identity.clone(),
             options: vec![
                 format!("{agents:?} {exact:?}"),
                 columns,
@@ -120,12 +120,12 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
         }
     }
     let page = page(args, &jobs)?;
-    let asked = Asked::open(args)?;
-    let (mut done, mut is_bad, mut all) = (0_u64, asked.any_bad, None);
+    let settings = Settings::open(args)?;
+    let (mut done, mut is_bad, mut all) = (0_u64, settings.any_bad, None);
     for (list, file) in &jobs {
         let args = Args { urls: list.clone(), output: Some(file.clone()), report: None, ..args.clone() };
         let input = Input::of(list)?;
-        if let Some(record) = made_before(&args, &asked, &input, file)? {
+        if let Some(record) = made_before(&args, &settings, &input, file)? {
             done += 1;
             is_bad |= record.most_are_invalid;
             continue;
@@ -137,18 +137,18 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             }
             let written = complete.first().map(|complete| Identity::of_file(complete.hidden_path())).transpose();
             let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
-            let record = Record::new(&args, &asked, input.clone(), written, most_are_invalid);
+            let record = Record::new(&args, &settings, input.clone(), written, most_are_invalid);
             build_record::write(&record, Output::create_file(&record_path, true)?)
         };
         let files = Files { report: Report::of_run(page.is_wanted()), ..Files::open(&args)? };
         let mut summary = Summary::default();
         summary.row("URLs", printable(list.as_os_str().as_encoded_bytes()));
         summary.print();
-        let decided = decide(&args, files, &asked, beside)?;
+        let decided = decide(&args, files, &settings, beside)?;
         is_bad |= decided.is_bad;
         all = Some(together(all, decided));
     }
-    publish(complete_page(page, args, folder, &asked, all.as_ref(), done)?)?;
+    publish(complete_page(page, args, folder, &settings, all.as_ref(), done)?)?;
     let mut summary = Summary::default();
     summary.count("files written", jobs.len() as u64 - done);
     if done > 0 {
@@ -194,7 +194,7 @@ fn complete_page(
     page: Report,
     args: &Args,
     folder: &Path,
-    asked: &Asked,
+    settings: &Settings,
     all: Option<&Decided>,
     done: u64,
 ) -> Result<Option<Complete>> {
@@ -208,7 +208,7 @@ fn complete_page(
     if done > 0 {
         urls += &format!("; {} more were done before, and are not counted here", grouped(done));
     }
-    let subject = Subject { name: folder, urls, set_path: &args.set, set: &asked.set };
+    let subject = Subject { name: folder, urls, set_path: &args.set, set: &settings.set };
     page.complete(&subject, totals, decider, *time)
 }
 
@@ -255,12 +255,12 @@ fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
 ///
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
-fn made_before(args: &Args, asked: &Asked, input: &Input, file: &Path) -> Result<Option<Record>> {
+fn made_before(args: &Args, settings: &Settings, input: &Input, file: &Path) -> Result<Option<Record>> {
     if !args.resume || !file.exists() {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    let expected = Record::new(args, asked, input.clone(), found, false);
+    let expected = Record::new(args, settings, input.clone(), found, false);
     let how = match build_record::read::<Record>(&build_record::path_of(file)?) {
         Ok(Some(record)) => match record.difference(&expected) {
             None => return Ok(Some(record)),

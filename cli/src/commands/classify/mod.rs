@@ -213,9 +213,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let written = args.written.for_output(args.output.as_deref())?;
     let args = Args { urls: list.clone(), written, ..args.clone() };
     let files = Files::open(&args)?;
-    let asked = Asked::open(&args)?;
-    let decided = decide(&args, files, &asked, |_, _| Ok(None))?;
-    Ok(Exit::from_bad(asked.any_bad || decided.is_bad))
+    let settings = Settings::open(&args)?;
+    let decided = decide(&args, files, &settings, |_, _| Ok(None))?;
+    Ok(Exit::from_bad(settings.any_bad || decided.is_bad))
 }
 
 /// A list that was decided.
@@ -250,7 +250,7 @@ impl Files {
 }
 
 /// The settings that apply to every list.
-struct Asked {
+struct Settings {
     set: Set,
     /// The set's entry in the output record, if a record is wanted.
     identity: Option<Identity>,
@@ -263,8 +263,8 @@ struct Asked {
     site_options: SiteOptions,
 }
 
-impl Asked {
-    fn open(args: &Args) -> Result<Asked> {
+impl Settings {
+    fn open(args: &Args) -> Result<Settings> {
         // An input can be compiled with times as needed; a set file either has them or not.
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
@@ -302,7 +302,7 @@ impl Asked {
             note(format_args!("{}: has no line numbers; every line is 0", args.set.display()));
         }
         let named = args.agent_column.is_none().then(|| agents(&set, &args.set, &args.agents, args.exact));
-        Ok(Asked { named: named.transpose()?, set, identity, any_bad, times, site, site_options })
+        Ok(Settings { named: named.transpose()?, set, identity, any_bad, times, site, site_options })
     }
 }
 
@@ -311,33 +311,33 @@ impl Asked {
 fn decide(
     args: &Args,
     files: Files,
-    asked: &Asked,
+    settings: &Settings,
     beside: impl FnOnce(&[Complete], bool) -> Result<Option<Complete>>,
 ) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
-    let is_colored = output.is_coloured();
+    let is_colored = output.is_colored();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();
     let wanted = wanted(args);
     let last_cell = wanted.len() - 1;
-    let site = asked.site.clone();
+    let site = settings.site.clone();
     let opening =
         Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
     let is_terminal = output.is_terminal();
-    let sink = sink(args, output, asked.named.as_ref())?;
+    let sink = sink(args, output, settings.named.as_ref())?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
-    asked.site_options.check(&table, &args.urls)?;
-    let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(asked.named.as_ref()))?;
-    let decider = match &asked.named {
+    settings.site_options.check(&table, &args.urls)?;
+    let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(settings.named.as_ref()))?;
+    let decider = match &settings.named {
         Some(named) => Decider::new(named.clone(), layout),
         None => {
-            let by_row = ByRow::new(&asked.set, last_cell, table.format == Format::Log);
+            let by_row = ByRow::new(&settings.set, last_cell, table.format == Format::Log);
             let by_row = by_row.map_err(|error| Failure::at(&args.set, error))?;
             Decider::by_row(by_row.take_names_exactly(args.exact.exact_agent), layout)
         }
     };
-    let decider = decider.map_err(Failure::new)?.at(asked.times).in_scope(args.scope);
+    let decider = decider.map_err(Failure::new)?.at(settings.times).in_scope(args.scope);
     if let Some(output) = args.output.as_deref().filter(|_| args.output_folder.is_none()) {
         args.written.check_name(output, table.format)?;
     }
@@ -351,7 +351,7 @@ fn decide(
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();
     let urls = format!(", read as {}", totals.table);
-    let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &asked.set };
+    let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &settings.set };
     let report = report.complete(&subject, &totals, &decider, time)?;
     let beside = beside(&complete, totals.is_bad())?;
     // Name the record first: it is harmless without the file, but a file without it looks like any other.

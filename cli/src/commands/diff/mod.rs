@@ -29,7 +29,7 @@ use crate::sets::agents::agents_for;
 use crate::sets::single::compile_one;
 use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
-use reptile_records::bodies::read_robots;
+use reptile_records::open::read_robots;
 
 /// Compare two robots.txt files, or two sets: added and removed lines, and changed verdicts
 ///
@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let compared = compare(args, dialect, &bodies, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
-        .map_err(|stop| stop.failure(out.get_ref(), &args.new))?;
+        .map_err(|stop| out.get_ref().stop_failure(stop, &args.new))?;
     Ok(Exit::from_bad(any))
 }
 

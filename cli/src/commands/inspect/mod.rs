@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let shown = show(args, &loaded, &set, &mut out);
     let is_known = shown
         .and_then(|shown| out.flush().map(|()| shown).map_err(Stop::Write))
-        .map_err(|stop| stop.failure(out.get_ref(), &args.set))?;
+        .map_err(|stop| out.get_ref().stop_failure(stop, &args.set))?;
     if let Some(host) = args.origin.as_ref().filter(|_| !is_known) {
         note(format_args!("{}: no robots.txt is known for {}", args.set.display(), printable(host.as_bytes())));
     }

@@ -19,11 +19,12 @@ use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped};
-use crate::sets::report::{Strange, UNTRUSTED, untrusted_from};
-use reptile_records::bodies::{read_input, read_robots, settle};
-use reptile_records::hosts::{Hosts, Naming, Place, origins_of_option};
+use crate::sets::report::{NonText, UNTRUSTED, untrusted_from};
+use reptile_records::bodies::decompress_and_detect;
+use reptile_records::detect::{Content, Wanted};
+use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
 use reptile_records::open::Input;
-use reptile_records::recognise::{Content, Wanted};
+use reptile_records::open::{read_input, read_robots};
 use reptile_records::text::printable;
 use reptile_records::{Item, Robots, read_bodies};
 
@@ -130,7 +131,7 @@ struct Report<'a> {
     /// Whether a finding was printed.
     has_results: bool,
     /// Bodies that are not text.
-    strange: Strange,
+    non_text: NonText,
     /// Number of records in damaged archives that were found by a search, or follow such a record.
     untrusted: u64,
     /// Whether some files could not be read.
@@ -159,7 +160,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         files_with: BTreeMap::new(),
         files: 0,
         has_results: false,
-        strange: Strange::default(),
+        non_text: NonText::default(),
         untrusted: 0,
         is_partial: false,
         progress,
@@ -176,7 +177,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
             content => {
                 let name = path.display().to_string();
-                report.strange.add(&name, content);
+                report.non_text.add(&name, content);
                 report.file(&name, None, &read_input(input)?)?;
             }
         }
@@ -192,9 +193,9 @@ impl Report<'_> {
             Item::Robots(Robots { name, origins, capture, body: Some(body), .. })
                 if capture.status.is_none_or(|status| status / 100 == 2) =>
             {
-                match settle(body) {
+                match decompress_and_detect(body) {
                     Ok((body, content)) => {
-                        self.strange.add(&name, content);
+                        self.non_text.add(&name, content);
                         self.file(&name, origins.first().map(|origin| &origin.host[..]), &body)?;
                     }
                     Err(fault) => self.item(fault.item(name)?)?,
@@ -290,12 +291,13 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { args, mut output, counts, files_with, files, strange, untrusted, is_partial, progress, .. } = self;
+        let Report { args, mut output, counts, files_with, files, non_text, untrusted, is_partial, progress, .. } =
+            self;
         drop(progress);
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
-        strange.describe(&mut summary);
+        non_text.describe(&mut summary);
         if untrusted > 0 {
             summary.count(format!("  {UNTRUSTED}"), untrusted);
         }
@@ -310,8 +312,8 @@ impl Report<'_> {
         if is_partial {
             return Err(Failure::new("some files could not be read; see above"));
         }
-        let is_strange = args.strict && strange.any();
-        Ok(Exit::from_bad(is_strange || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        let is_non_text = args.strict && non_text.any();
+        Ok(Exit::from_bad(is_non_text || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
 }
 
@@ -328,10 +330,10 @@ fn given_host(text: &str) -> Result<Vec<u8>> {
 /// Returns the host that a file is named after, as `compile` reads names. A name without a dot is not conclusive.
 fn host_of(path: &str) -> Option<Vec<u8>> {
     match Hosts::default().of(path.as_bytes(), &Naming::Hosts(vec![Scheme::Https])) {
-        Ok(Place::Of(origins)) => {
+        Ok(PathOwner::Origins(origins)) => {
             origins.first().map(|origin| origin.host.to_vec()).filter(|host| host.contains(&b'.'))
         }
-        Ok(Place::Elsewhere(_)) | Err(_) => None,
+        Ok(PathOwner::NotRobots(_)) | Err(_) => None,
     }
 }
 

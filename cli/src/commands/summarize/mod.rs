@@ -16,7 +16,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::contents::{Agent, FormatError, Set};
 use reptile::crawlers::Resolved;
 
-use crate::error::{Exit, Failure, Result, Stop, note};
+use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent, answer_formats};
 use crate::outputs::endings::chosen_format;
 use crate::outputs::file::Output;
@@ -26,7 +26,7 @@ use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use crate::same_file::refuse_overwriting;
 use crate::sets::agents::agents_of;
 use crate::sets::report::Report;
-use crate::sets::{Loaded, damaged, note_without_times, refuse_swapped};
+use crate::sets::{Loaded, note_without_times, refuse_swapped};
 use keys::Key;
 use reptile_columns::{Format, Rows};
 use reptile_records::text::printable;
@@ -263,12 +263,12 @@ impl<'s> Summarizer<'s> {
         let mut rows = self.rows.format().rows();
         for (subject, deciding) in batch.iter().zip(&deciding) {
             for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.tally) {
-                let said = match subject.name {
+                let summary = match subject.name {
                     Name::Invalid(_) => Statements::invalid(),
-                    _ => self.statements.said(deciding.as_ref()),
+                    _ => self.statements.summary(deciding.as_ref()),
                 };
-                self.rows.push(subject.name.key(), agent, &said, &mut rows);
-                tally[said.access as usize] += 1;
+                self.rows.push(subject.name.key(), agent, &summary, &mut rows);
+                tally[summary.access as usize] += 1;
             }
         }
         self.count += batch.len() as u64;
@@ -294,14 +294,15 @@ impl<'s> Summarizer<'s> {
         let mut rows = self.rows.format().rows();
         for (site, deciding) in batch.iter().zip(&deciding) {
             for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.agreements) {
-                let (said, agreement) = match site.host {
+                let (accesses, agreement) = match site.host {
                     Err(_) => ([Access::Invalid; ORIGINS.len()], Agreement::Invalid),
                     Ok(_) => {
-                        let said = deciding.each_ref().map(|deciding| self.statements.said(deciding.as_ref()).access);
-                        (said, Agreement::of(&said, deciding))
+                        let accesses =
+                            deciding.each_ref().map(|deciding| self.statements.summary(deciding.as_ref()).access);
+                        (accesses, Agreement::of(&accesses, deciding))
                     }
                 };
-                self.rows.push_site(site.origin(), agent, said, agreement, &mut rows);
+                self.rows.push_site(site.origin(), agent, accesses, agreement, &mut rows);
                 tally[agreement as usize] += 1;
             }
         }

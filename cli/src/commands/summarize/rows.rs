@@ -4,7 +4,7 @@ use reptile::urls::OriginRef;
 
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
-use super::statements::{Access, Said};
+use super::statements::{Access, AccessSummary};
 use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows};
 
 /// How rows are written.
@@ -48,13 +48,19 @@ impl RowWriter {
     }
 
     /// Appends an agent's row for an origin. A list line without an origin is its own key.
-    pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, said: &Said<'_>, rows: &mut Rows) {
+    pub fn push(
+        &self,
+        origin: Result<OriginRef<'_>, &[u8]>,
+        agent: &str,
+        summary: &AccessSummary<'_>,
+        rows: &mut Rows,
+    ) {
         let mut cells = self.begin(origin, agent, rows);
-        cells.text(said.access.name().as_bytes());
-        cells.text(said.group.as_str().as_bytes());
-        said.rules.into_iter().for_each(|count| cells.number(count));
-        cells.text(said.reason.to_string().as_bytes());
-        said.examples.into_iter().for_each(|path| cells.text(path));
+        cells.text(summary.access.name().as_bytes());
+        cells.text(summary.group.as_str().as_bytes());
+        summary.rules.into_iter().for_each(|count| cells.number(count));
+        cells.text(summary.reason.to_string().as_bytes());
+        summary.examples.into_iter().for_each(|path| cells.text(path));
         cells.end();
     }
 
@@ -63,12 +69,12 @@ impl RowWriter {
         &self,
         site: Result<OriginRef<'_>, &[u8]>,
         agent: &str,
-        said: [Access; ORIGINS.len()],
+        accesses: [Access; ORIGINS.len()],
         agreement: Agreement,
         rows: &mut Rows,
     ) {
         let mut cells = self.begin(site, agent, rows);
-        said.into_iter().for_each(|access| cells.text(access.name().as_bytes()));
+        accesses.into_iter().for_each(|access| cells.text(access.name().as_bytes()));
         cells.text(agreement.cell().as_bytes());
         cells.end();
     }

@@ -144,9 +144,9 @@ impl Agreement {
 
     /// Returns whether the origins in the set agree: all URLs are allowed, all are disallowed, or the same rules
     /// decide.
-    pub fn of(said: &[Access; ORIGINS.len()], deciding: &[Option<Deciding>; ORIGINS.len()]) -> Agreement {
+    pub fn of(accesses: &[Access; ORIGINS.len()], deciding: &[Option<Deciding>; ORIGINS.len()]) -> Agreement {
         let known: Vec<(&Access, &Deciding)> =
-            said.iter().zip(deciding).filter_map(|(said, deciding)| Some((said, deciding.as_ref()?))).collect();
+            accesses.iter().zip(deciding).filter_map(|(access, deciding)| Some((access, deciding.as_ref()?))).collect();
         let Some(((access, deciding), others)) = known.split_first() else { return Agreement::Unknown };
         let needs_rules = matches!(access, Access::Partial | Access::Unproved);
         let is_same = |(other, by): &(&Access, &Deciding)| {

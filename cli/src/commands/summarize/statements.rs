@@ -120,7 +120,7 @@ impl Statements {
 }
 
 /// The output for an agent at an origin.
-pub struct Said<'s> {
+pub struct AccessSummary<'s> {
     pub access: Access,
     pub group: Group,
     pub rules: [u32; 2],
@@ -131,13 +131,20 @@ pub struct Said<'s> {
 
 impl Statements {
     /// Returns the output for a line without an origin.
-    pub fn invalid() -> Said<'static> {
-        Said { access: Access::Invalid, group: Group::None, rules: [0; 2], reason: Reason::NoUrl, examples: [b""; 2] }
+    pub fn invalid() -> AccessSummary<'static> {
+        AccessSummary {
+            access: Access::Invalid,
+            group: Group::None,
+            rules: [0; 2],
+            reason: Reason::NoUrl,
+            examples: [b""; 2],
+        }
     }
 
     /// Returns the output; `None` means an origin that is not in the set.
-    pub fn said<'s>(&'s self, deciding: Option<&Deciding>) -> Said<'s> {
-        let nothing = |access, group, reason| Said { access, group, rules: [0; 2], reason, examples: [b""; 2] };
+    pub fn summary<'s>(&'s self, deciding: Option<&Deciding>) -> AccessSummary<'s> {
+        let nothing =
+            |access, group, reason| AccessSummary { access, group, rules: [0; 2], reason, examples: [b""; 2] };
         match deciding {
             None => nothing(Access::Unknown, Group::None, Reason::NoRobots),
             Some(Deciding::One { verdict, group, reason }) => {
@@ -147,14 +154,14 @@ impl Statements {
             Some(Deciding::Rules { rulesets, group, reason }) => match self.get(rulesets) {
                 // Never happens, because every ruleset is examined before its output.
                 None => nothing(Access::Unproved, *group, *reason),
-                Some(statement) => said_of(statement, *group, *reason),
+                Some(statement) => summary_of(statement, *group, *reason),
             },
         }
     }
 }
 
 /// Returns the output for rules.
-fn said_of(statement: &Statement, group: Group, reason: Reason) -> Said<'_> {
+fn summary_of(statement: &Statement, group: Group, reason: Reason) -> AccessSummary<'_> {
     let rules = [statement.allow_rules, statement.disallow_rules];
     let (access, examples): (Access, [&[u8]; 2]) = match &statement.extent {
         Extent::Allowed => (Access::Allowed, [b""; 2]),
@@ -169,5 +176,5 @@ fn said_of(statement: &Statement, group: Group, reason: Reason) -> Said<'_> {
         Reason::Rule(cause) if rules == [0; 2] => Reason::NoRule(cause),
         reason => reason,
     };
-    Said { access, group, rules, reason, examples }
+    AccessSummary { access, group, rules, reason, examples }
 }

@@ -32,17 +32,16 @@ use reptile::{Dialect, Profile, Verdict};
 use reptile::explain::{Choice, Reading, Why};
 use reptile::limits::MAX_URL_BYTES;
 
-use crate::error::{Exit, Failure, Result, Stop, note};
+use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{self, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::{agents_for, agents_under};
-use crate::sets::damaged;
 use crate::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
 use crate::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
-use reptile_records::bodies::read_input;
+use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
-use reptile_records::recognise::{Content, Wanted};
+use reptile_records::open::read_input;
 use typed::Typed;
 
 /// Maximum number of answers shown in full or as a table. `--brief` and `--json` have no limit.
@@ -171,7 +170,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let file = File { args, urls, body: &body, asked, given: Given::default() };
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
-    let left_out = written.map_err(|stop| stop.failure(out.get_ref(), &args.robots))?;
+    let left_out = written.map_err(|stop| out.get_ref().stop_failure(stop, &args.robots))?;
     // An overlong URL has no verdict, so it does not have the expected one.
     let is_done = args.expect.is_none_or(|expected| file.given.is_all(expected) && left_out == 0);
     Ok(Exit::from_bad(!is_done))

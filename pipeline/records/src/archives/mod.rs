@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bodies::{Fault, read_sized};
-use super::hosts::{Hosts, Naming, Place, is_hidden};
+use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
 use super::{Item, Robots, Sink, shown};
 use crate::text::grouped;
 use crate::{Error, Result};
@@ -72,8 +72,8 @@ fn read_member<R: Read>(
         Kind::Other => return Ok(Some(Item::left_out("not a regular file"))),
     }
     let origins = match hosts.of(&parts().collect::<Vec<_>>().join(&b'/'), naming) {
-        Ok(Place::Of(origins)) => origins,
-        Ok(Place::Elsewhere(reason)) => return Ok(Some(Item::LeftOut { reason, name: Some(name()) })),
+        Ok(PathOwner::Origins(origins)) => origins,
+        Ok(PathOwner::NotRobots(reason)) => return Ok(Some(Item::LeftOut { reason, name: Some(name()) })),
         Err(fault) => return Ok(Some(fault.item(name()))),
     };
     match read_sized(members.body(), size) {

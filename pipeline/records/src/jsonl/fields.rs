@@ -6,8 +6,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use base64::{Engine as _, alphabet};
 use reptile::capture::challenge_header;
 use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
 use reptile::{Challenger, Truncation, challenger_of_header};
@@ -15,7 +13,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpe
 use serde::{Deserialize, Deserializer};
 
 use crate::captures::names::{FIELDS, Field, MAX_HEADER_BYTES, MAX_LISTED_NAMES, two_names};
-use crate::captures::{failed_of, is_error, truncation_of};
+use crate::captures::{Body, base64_body, failed_of, is_error, truncation_of};
 use crate::shown::shown;
 use crate::time::{MAX_TIME_BYTES, WrittenTime};
 
@@ -250,16 +248,6 @@ impl Visitor<'_> for StatusVisitor {
     }
 }
 
-/// A body with at most [`MAX_BODY_BYTES`], or the reason why it cannot be kept.
-pub enum Body {
-    /// The body's bytes.
-    Whole(Vec<u8>),
-    /// The body's length in bytes, which exceeds the limit.
-    TooLarge(usize),
-    /// The body's length in bytes, for which there is not enough memory.
-    NoMemory(usize),
-}
-
 visited!(Body, BodyVisitor);
 
 impl Visitor<'_> for BodyVisitor {
@@ -287,12 +275,6 @@ pub struct Base64Body(pub Body);
 
 visited!(Base64Body, Base64BodyVisitor);
 
-/// The standard alphabet with optional padding.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
-
 impl Visitor<'_> for Base64BodyVisitor {
     type Value = Base64Body;
 
@@ -303,30 +285,6 @@ impl Visitor<'_> for Base64BodyVisitor {
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Base64Body, E> {
         base64_body(text.as_bytes()).map(Base64Body).map_err(E::custom)
     }
-}
-
-/// Decodes a base64 body.
-///
-/// # Errors
-/// Returns an error if the text is not base64.
-pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
-    let text: Cow<'_, [u8]> = match text.iter().any(u8::is_ascii_whitespace) {
-        true => text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect(),
-        false => text.into(),
-    };
-    // The estimate exceeds the body by at most two bytes.
-    let estimate = base64::decoded_len_estimate(text.len());
-    if estimate > MAX_BODY_BYTES + 2 {
-        return Ok(Body::TooLarge(estimate));
-    }
-    let mut body = Vec::new();
-    if body.try_reserve_exact(estimate).is_err() {
-        return Ok(Body::NoMemory(estimate));
-    }
-    body.resize(estimate, 0);
-    let len = BASE64.decode_slice(&text, &mut body).map_err(|_| "the body is not base64")?;
-    body.truncate(len);
-    Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
 }
 
 /// A time in any form of [`WrittenTime`], as a number or a string. JSON numbers have no unit, so the number of digits

@@ -10,7 +10,7 @@ use parquet::basic::Type;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::ahead::AheadPages;
-use super::column::{BATCH_BYTES, Cells, Hosts};
+use super::cells::{BATCH_BYTES, Cells, Hosts};
 use super::encoding::Encoding;
 use super::kinds::{DAY, Meaning};
 use super::limits::{MAX_DICTIONARY_VALUES, within};

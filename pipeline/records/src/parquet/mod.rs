@@ -7,6 +7,7 @@
 
 mod ahead;
 pub mod captures;
+mod cells;
 mod column;
 mod decode;
 mod encoding;
@@ -47,7 +48,7 @@ pub const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 const MAX_SHOWN_NAMES: usize = 20;
 
 /// A result whose error text continues a sentence that begins with the file's path.
-type Found<T> = std::result::Result<T, String>;
+type MessageResult<T> = std::result::Result<T, String>;
 
 /// An open Parquet file.
 pub struct ParquetFile {
@@ -79,7 +80,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error if no column matches, or if several columns have this name.
-    fn find(&self, name: &str) -> Found<usize> {
+    fn find(&self, name: &str) -> MessageResult<usize> {
         let columns = self.columns();
         if let Ok(number) = name.parse::<usize>() {
             let at = number.checked_sub(1).filter(|&at| at < columns.len());
@@ -118,7 +119,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error if several columns have this name.
-    fn only(&self, name: &str) -> Found<Option<usize>> {
+    fn only(&self, name: &str) -> MessageResult<Option<usize>> {
         let is_named = |column: &Arc<ColumnDescriptor>| column.path().string().eq_ignore_ascii_case(name);
         match self.columns().iter().any(is_named) {
             true => self.find(name).map(Some),
@@ -130,7 +131,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error that names the column, its type and the expected types.
-    fn expect(&self, at: usize, classes: &[Class], expected: &str) -> Found<()> {
+    fn expect(&self, at: usize, classes: &[Class], expected: &str) -> MessageResult<()> {
         let Some(column) = self.columns().get(at) else { return Err("has no columns".into()) };
         let found = match kinds::class_of(column) {
             Ok((class, _)) if classes.contains(&class) => return Ok(()),
@@ -147,7 +148,7 @@ impl ParquetFile {
 }
 
 /// Reads a file's footer.
-fn read_footer(source: &Source) -> Found<ParquetMetaData> {
+fn read_footer(source: &Source) -> MessageResult<ParquetMetaData> {
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
     let damaged = "is a damaged Parquet file: it does not end with the magic bytes PAR1; it may be cut off";
     let end = source.len().checked_sub(TAIL_BYTES).ok_or(damaged)?;
@@ -190,8 +191,8 @@ impl Batches {
     ///
     /// # Errors
     /// Returns an error if a column is a list, or has an unsupported type.
-    pub fn new(file: Arc<ParquetFile>, columns: &[(usize, usize)]) -> Found<Batches> {
-        let columns: Found<Vec<Column>> = columns
+    pub fn new(file: Arc<ParquetFile>, columns: &[(usize, usize)]) -> MessageResult<Batches> {
+        let columns: MessageResult<Vec<Column>> = columns
             .iter()
             .map(|&(at, limit)| {
                 let descr = file.columns().get(at).ok_or("has no columns")?;
@@ -206,7 +207,7 @@ impl Batches {
     ///
     /// # Errors
     /// Returns an error if the file is damaged or over a limit.
-    pub fn fill(&mut self) -> Found<usize> {
+    pub fn fill(&mut self) -> MessageResult<usize> {
         use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
         while self.left == 0 {
             let metadata = &self.file.metadata;
@@ -229,7 +230,7 @@ impl Batches {
         let (file, group) = (&self.file, self.next_group - 1);
         let fill = |column: &mut Column| column.fill().map_err(|text| file.damage(group, column.place(), &text));
         // If several columns are damaged, the reported one is always the same.
-        let filled: Vec<Found<u64>> = self.columns.par_iter_mut().map(fill).collect();
+        let filled: Vec<MessageResult<u64>> = self.columns.par_iter_mut().map(fill).collect();
         for bytes in filled {
             self.expanded = self.expanded.saturating_add(bytes?);
         }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use reptile::UrlParts;
 
-use super::column::Cells;
+use super::cells::Cells;
 use super::kinds::{Class, class_of};
-use super::{Batches, Found, ParquetFile};
+use super::{Batches, MessageResult, ParquetFile};
 use crate::Result;
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
@@ -88,7 +88,7 @@ impl Rows {
         Rows::find(&file, wanted, splitting).map_err(|text| file.failure(text))
     }
 
-    fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], splitting: Splitting) -> Found<(Table, Rows)> {
+    fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], splitting: Splitting) -> MessageResult<(Table, Rows)> {
         let mut places = Vec::new();
         let url = Url::find(file, wanted.first(), splitting, &mut places)?;
         let mut names = vec![match (&url, &places[..]) {
@@ -116,7 +116,7 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error without the file's path if the file is damaged.
-    pub fn next_batch(&mut self) -> Found<Option<Batch>> {
+    pub fn next_batch(&mut self) -> MessageResult<Option<Batch>> {
         let rows = self.batches.fill()?;
         if rows == 0 {
             return Ok(None);
@@ -247,7 +247,7 @@ impl Url {
         wanted: Option<&Wanted>,
         Splitting { is_split, absent_is_empty }: Splitting,
         places: &mut Vec<usize>,
-    ) -> Found<Url> {
+    ) -> MessageResult<Url> {
         let option = wanted.map_or("--url-column", |wanted| wanted.option);
         let name = wanted.and_then(|wanted| wanted.name.as_deref());
         let place = match name {
@@ -331,7 +331,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error if several columns have such a name.
-    fn url_column(&self, option: &str) -> Found<Option<usize>> {
+    fn url_column(&self, option: &str) -> MessageResult<Option<usize>> {
         let name = |at: usize| self.columns()[at].path().string();
         let places =
             |is: &dyn Fn(usize) -> bool| (0..self.columns().len()).filter(|&at| is(at)).collect::<Vec<usize>>();

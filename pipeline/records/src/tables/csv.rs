@@ -8,6 +8,9 @@ use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
 
+/// The default delimiter.
+pub const COMMA: u8 = b',';
+
 /// A row's length and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

@@ -1,11 +1,8 @@
 //! The delimiter between cells in a CSV row: given by the user, or detected from the first row.
 
 use super::Wanted;
-use super::csv::{Records, RowKind, plain_cells};
+use super::csv::{COMMA, Records, RowKind, plain_cells};
 use super::guess::{is_url, is_url_name};
-
-/// The default delimiter.
-pub const COMMA: u8 = b',';
 
 /// Detected delimiters with their names, in the order in which they are tried.
 const KNOWN: [(u8, &str); 4] = [(COMMA, "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "pipe")];

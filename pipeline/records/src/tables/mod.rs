@@ -26,7 +26,8 @@ use csv::{Records, RowKind, plain_cells};
 use json::Fields;
 use log::Log;
 
-pub use delimiter::{COMMA, Delimiter, shown_delimiter};
+pub use csv::COMMA;
+pub use delimiter::{Delimiter, shown_delimiter};
 pub use guess::{hint, is_url_name};
 
 /// Maximum number of columns that a command uses.

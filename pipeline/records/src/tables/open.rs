@@ -48,7 +48,7 @@ pub struct Opening {
 pub type Rows = Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>;
 
 /// A result whose error message follows the table's path.
-type Found<T> = std::result::Result<T, String>;
+type MessageResult<T> = std::result::Result<T, String>;
 
 impl Opening {
     /// Reads the first row, detects the format and finds the columns.
@@ -63,7 +63,7 @@ impl Opening {
     }
 
     /// Reads until the first row is complete. Returns the table and its header's length.
-    fn find(&self, source: &mut impl Read, start: &mut Vec<u8>) -> Found<(Table, usize)> {
+    fn find(&self, source: &mut impl Read, start: &mut Vec<u8>) -> MessageResult<(Table, usize)> {
         let mut at_end = false;
         // The first line determines the format. A first CSV row may be longer than that line.
         while !at_end && start.len() <= MAX_LINE_BYTES && !start.contains(&b'\n') {
@@ -107,7 +107,7 @@ impl Opening {
     }
 
     /// Returns the user's format, or else the format that the first line suggests.
-    fn format_of(&self, line: &[u8]) -> Found<Format> {
+    fn format_of(&self, line: &[u8]) -> MessageResult<Format> {
         match (self.format, self.delimiter) {
             (None, None) => Ok(format_of(line, &self.path, &self.wanted)),
             (None, Some(Delimiter(b'\t'))) => Ok(Format::Tsv),
@@ -124,23 +124,23 @@ impl Opening {
     }
 
     /// Returns the table for JSON Lines.
-    fn fields(&self) -> Found<Table> {
+    fn fields(&self) -> MessageResult<Table> {
         let (fields, names) = self.steps()?;
         Ok(Table::new(Format::Jsonl, names, Columns::Fields(fields)))
     }
 
     /// Returns the wanted JSON fields and their names for messages.
-    fn steps(&self) -> Found<(Fields, Vec<String>)> {
+    fn steps(&self) -> MessageResult<(Fields, Vec<String>)> {
         let names: Vec<&str> = self.wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
         let steps = self.wanted.iter().zip(&names).map(|(wanted, name)| {
             steps(name).map_err(|text| format!("{} {}: {text}", wanted.option, shown(name.as_bytes())))
         });
-        let fields = Fields::of_steps(steps.collect::<Found<Vec<_>>>()?);
+        let fields = Fields::of_steps(steps.collect::<MessageResult<Vec<_>>>()?);
         Ok((fields, names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect()))
     }
 
     /// Returns the table for CDXJ, and the length of a first line that describes the file.
-    fn cdxj(&self, start: &[u8]) -> Found<(Table, usize)> {
+    fn cdxj(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
         let (fields, names) = self.steps()?;
         let is_timestamp = |wanted: &Wanted| wanted.name.as_deref() == Some(TIMESTAMP);
         let wanted = self.wanted.iter().enumerate().filter(|(_, wanted)| is_timestamp(wanted));
@@ -155,7 +155,7 @@ impl Opening {
     /// Returns the table for an access log.
     ///
     /// Reads on until a line is conclusive, up to [`MAX_LINE_BYTES`].
-    fn log(&self, site: &Site, source: &mut impl Read, start: &mut Vec<u8>, mut at_end: bool) -> Found<Table> {
+    fn log(&self, site: &Site, source: &mut impl Read, start: &mut Vec<u8>, mut at_end: bool) -> MessageResult<Table> {
         loop {
             let read = start.len().min(MAX_LINE_BYTES);
             let (shape, is_enough) = shape(&start[..read], site.host.is_some(), at_end);
@@ -167,7 +167,7 @@ impl Opening {
     }
 
     /// Returns the table for an access log with this shape. The shape is `None` if no line was readable.
-    fn log_of(&self, site: &Site, shape: Option<Shape>) -> Found<Table> {
+    fn log_of(&self, site: &Site, shape: Option<Shape>) -> MessageResult<Table> {
         let host = match (site.start(), &shape) {
             (Some(start), None | Some(Shape { host: HostOf::Nothing, .. })) => HostOf::All(start),
             (None, Some(Shape { host: HostOf::Nothing, .. })) => {
@@ -222,7 +222,7 @@ fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, boo
 }
 
 /// Returns the access log column with this name, or the URL column without a name.
-fn log_cell(option: &str, name: Option<&str>) -> Found<LogCell> {
+fn log_cell(option: &str, name: Option<&str>) -> MessageResult<LogCell> {
     let Some(name) = name else { return Ok(LogCell::Url) };
     match &*name.to_ascii_lowercase().replace('-', "_") {
         "time" => Ok(LogCell::Time),
@@ -243,7 +243,7 @@ fn is_json_list(line: &[u8]) -> bool {
 }
 
 /// Reads some bytes. Returns whether the source has ended.
-fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> Found<bool> {
+fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> MessageResult<bool> {
     let filled = bytes.len();
     bytes.resize(filled + READ_BYTES, 0);
     let read = loop {
@@ -262,7 +262,7 @@ fn has_cr_alone(line: &[u8]) -> bool {
 }
 
 /// Returns the table whose first row begins `start`, and that row's length if it is a header.
-fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> Found<(Table, usize)> {
+fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
     let table = |names, numbers| Table { delimiter, ..Table::new(format, names, Columns::Numbers(numbers)) };
     if start.is_empty() {
         return Ok((table(Vec::new(), Vec::new()), 0));
@@ -272,7 +272,7 @@ fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) 
         Format::Csv => format!("{text} (read with {}; --delimiter sets another delimiter)", shown_delimiter(delimiter)),
         _ => text,
     };
-    let found = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<Found<_>>();
+    let found = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<MessageResult<_>>();
     let found: Vec<Column> = found.map_err(seen)?;
     // A first row with a URL in the URL column is not a header.
     let url = found.first().and_then(|found| row.get(found.number));
@@ -288,7 +288,7 @@ fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) 
 }
 
 /// Returns the first row's cells and length.
-fn first_row(format: Format, delimiter: u8, start: &[u8]) -> Found<(Vec<Vec<u8>>, usize)> {
+fn first_row(format: Format, delimiter: u8, start: &[u8]) -> MessageResult<(Vec<Vec<u8>>, usize)> {
     if format == Format::Csv {
         let message = "its first row has a quote that is not closed, or more than";
         return cells_of(start, delimiter).ok_or_else(|| format!("{message} {MAX_LINE_BYTES} bytes"));
@@ -307,7 +307,7 @@ struct Column {
 }
 
 impl Column {
-    fn find(row: &[Vec<u8>], wanted: &Wanted) -> Found<Column> {
+    fn find(row: &[Vec<u8>], wanted: &Wanted) -> MessageResult<Column> {
         let option = wanted.option;
         let Some(name) = &wanted.name else { return Column::of_urls(row, option) };
         if let Ok(number) = name.parse::<usize>() {
@@ -330,7 +330,7 @@ impl Column {
     }
 
     /// Returns the URL column if it is unambiguous.
-    fn of_urls(row: &[Vec<u8>], option: &str) -> Found<Column> {
+    fn of_urls(row: &[Vec<u8>], option: &str) -> MessageResult<Column> {
         if let [number] = places(row, is_url_name)[..] {
             return Ok(Column { number, is_named: true });
         }

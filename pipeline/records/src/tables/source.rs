@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::open::{self, Opening};
 use super::{Format, Table};
+use crate::detect::Content;
 use crate::lines::{self, Chunk, Chunks};
 use crate::open::Input;
 use crate::parquet::ParquetFile;
 use crate::parquet::urls::{self, Splitting};
-use crate::recognise::Content;
 use crate::{Error, Result};
 
 /// An open input, before any row is read.

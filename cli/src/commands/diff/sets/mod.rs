@@ -15,11 +15,11 @@ use reptile::diff::{Change, Diff, OriginChange};
 use serde_json::json;
 
 use super::Args;
-use crate::error::{Exit, Failure, Result, Stop};
+use crate::error::{Exit, Failure, Result, Stop, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
-use crate::sets::{Loaded, damaged};
+use crate::sets::Loaded;
 
 /// Maximum number of origins listed per kind, in host order; all are counted.
 const MAX_LISTED: usize = 1000;
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let compared = compare(args, pair, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
-        .map_err(|stop| stop.failure(out.get_ref(), &args.new))?;
+        .map_err(|stop| out.get_ref().stop_failure(stop, &args.new))?;
     Ok(Exit::from_bad(any))
 }
 

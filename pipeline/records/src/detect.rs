@@ -96,7 +96,7 @@ const HTML: [&[u8]; 14] = [
 ];
 
 /// Detects an input's content by its first bytes. Time: linear in their number, which is small.
-pub fn recognise(start: &[u8]) -> Content {
+pub fn detect(start: &[u8]) -> Content {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     match start {
         [] => return Content::Empty,
@@ -279,11 +279,11 @@ mod tests {
             (&utf16[1..], Content::Utf16),
         ];
         for (bytes, content) in cases {
-            assert_eq!(recognise(bytes), content, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
+            assert_eq!(detect(bytes), content, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
         }
         // An archive without members also contains only zeros.
         for len in [2, 511, 512, 513, 1024] {
-            assert_eq!(recognise(&vec![0; len]), Content::Binary("binary data"), "{len} zeros");
+            assert_eq!(detect(&vec![0; len]), Content::Binary("binary data"), "{len} zeros");
         }
     }
 }
