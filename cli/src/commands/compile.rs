@@ -234,7 +234,7 @@ impl Args {
 
     /// Returns a run's exit code according to its report.
     fn exit(&self, report: &Report) -> Exit {
-        let is_doubtful = || report.strange.any() || report.lacks_columns || report.captures.ties > 0;
+        let is_doubtful = || report.non_text.any() || report.lacks_columns || report.captures.ties > 0;
         Exit::from_bad(report.any_bad() || (self.strict && is_doubtful()))
     }
 }

@@ -398,8 +398,8 @@ fn add_captures(
     }
     compiler.add_parsed(captures.parsed).map_err(|error| failure(&error, &[]))?;
     for (name, content) in names.into_iter().zip(non_text.into_iter().cycle()) {
-        report.strange.count(content);
-        messages.add(turn, Message::Strange(name, content), report);
+        report.non_text.count(content);
+        messages.add(turn, Message::NonText(name, content), report);
     }
     Ok(())
 }

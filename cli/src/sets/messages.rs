@@ -20,12 +20,12 @@ pub enum Message {
     /// The item was skipped, with the reason and its name.
     LeftOut(&'static str, String),
     /// The body is not text, with its name.
-    Strange(String, Content),
+    NonText(String, Content),
 }
 
 impl Message {
     fn bytes(&self) -> usize {
-        let (Message::Bad(text) | Message::LeftOut(_, text) | Message::Strange(text, _)) = self;
+        let (Message::Bad(text) | Message::LeftOut(_, text) | Message::NonText(text, _)) = self;
         size_of::<Message>() + text.len()
     }
 
@@ -33,7 +33,7 @@ impl Message {
         match self {
             Message::Bad(text) => note(text),
             Message::LeftOut(reason, name) => report.name_left_out(reason, name),
-            Message::Strange(name, content) => report.strange.name(name, *content),
+            Message::NonText(name, content) => report.non_text.name(name, *content),
         }
     }
 
@@ -42,7 +42,7 @@ impl Message {
         match self {
             Message::Bad(_) => None,
             Message::LeftOut(reason, _) => Some(reason),
-            Message::Strange(..) => Some("no text"),
+            Message::NonText(..) => Some("no text"),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped};
-use crate::sets::report::{Strange, UNTRUSTED, untrusted_from};
+use crate::sets::report::{NonTextBodies, UNTRUSTED, untrusted_from};
 use reptile_records::bodies::{read_input, read_robots, settle};
 use reptile_records::hosts::{Hosts, Naming, Place, origins_of_option};
 use reptile_records::open::Input;
@@ -130,7 +130,7 @@ struct Report<'a> {
     /// Whether a finding was printed.
     has_results: bool,
     /// Bodies that are not text.
-    strange: Strange,
+    non_text: NonTextBodies,
     /// Number of records in damaged archives that were found by a search, or follow such a record.
     untrusted: u64,
     /// Whether some files could not be read.
@@ -159,7 +159,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         files_with: BTreeMap::new(),
         files: 0,
         has_results: false,
-        strange: Strange::default(),
+        non_text: NonTextBodies::default(),
         untrusted: 0,
         is_partial: false,
         progress,
@@ -176,7 +176,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
             content => {
                 let name = path.display().to_string();
-                report.strange.add(&name, content);
+                report.non_text.add(&name, content);
                 report.file(&name, None, &read_input(input)?)?;
             }
         }
@@ -194,7 +194,7 @@ impl Report<'_> {
             {
                 match settle(body) {
                     Ok((body, content)) => {
-                        self.strange.add(&name, content);
+                        self.non_text.add(&name, content);
                         self.file(&name, origins.first().map(|origin| &origin.host[..]), &body)?;
                     }
                     Err(fault) => self.item(fault.item(name)?)?,
@@ -290,12 +290,13 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { args, mut output, counts, files_with, files, strange, untrusted, is_partial, progress, .. } = self;
+        let Report { args, mut output, counts, files_with, files, non_text, untrusted, is_partial, progress, .. } =
+            self;
         drop(progress);
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
         summary.count("files", files);
-        strange.describe(&mut summary);
+        non_text.describe(&mut summary);
         if untrusted > 0 {
             summary.count(format!("  {UNTRUSTED}"), untrusted);
         }
@@ -310,8 +311,8 @@ impl Report<'_> {
         if is_partial {
             return Err(Failure::new("some files could not be read; see above"));
         }
-        let is_strange = args.strict && strange.any();
-        Ok(Exit::from_bad(is_strange || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        let has_non_text = args.strict && non_text.any();
+        Ok(Exit::from_bad(has_non_text || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
     }
 }
 
