@@ -74,7 +74,7 @@ impl PendingFile {
             let reason = text.rsplit_once(" at path ").map_or(&*text, |(reason, _)| reason);
             io::Error::new(error.kind(), format!("cannot be created: {reason}"))
         })?;
-        hidden::remove_left(folder_of(&path), &name, &file);
+        hidden::remove_abandoned(folder_of(&path), &name, &file);
         Ok(PendingFile { file, path, replaces: replace })
     }
 

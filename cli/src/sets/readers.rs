@@ -157,7 +157,7 @@ impl<'a> Readers<'a> {
     }
 
     fn open(&self, number: usize) -> Result<Input> {
-        let failed = || Failure::new("an input was opened twice; this is a fault of reptile");
+        let failed = || Failure::new("internal error: an input was opened twice; please report it");
         match &self.inputs {
             Sources::Opened(input) => input.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(failed),
             Sources::Paths(paths) => {
@@ -184,7 +184,7 @@ fn ranks_of(paths: &[PathBuf]) -> Vec<u32> {
 
 /// Returns the error for a reader thread that stopped, and for the threads that wait for it.
 pub fn stopped() -> Failure {
-    Failure::new("a thread that reads the inputs has failed; this is a fault of reptile")
+    Failure::new("internal error: a thread that reads the inputs has failed; please report it")
 }
 
 /// Releases waiting threads if a reader panics.

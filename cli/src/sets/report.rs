@@ -44,7 +44,7 @@ pub struct Report {
     /// Records in damaged archives that a search found, or that follow such a record.
     pub untrusted: u64,
     /// Bodies that are not text.
-    pub non_text: NonText,
+    pub non_text: NonTextBodies,
     /// Column and key names in capture tables.
     pub names: NameUse,
     /// Whether some table has no status or no time in any capture.
@@ -80,12 +80,12 @@ pub struct InputCounts {
 
 /// Bodies that are not text, by content. If a server sent one, it is still the server's robots.txt.
 #[derive(Default)]
-pub struct NonText {
+pub struct NonTextBodies {
     counts: BTreeMap<&'static str, u64>,
     named: u64,
 }
 
-impl NonText {
+impl NonTextBodies {
     /// Counts a body if it is not text, and prints its name. Only the first few are named.
     pub fn add(&mut self, name: &str, content: Content) {
         if !content.is_text() {

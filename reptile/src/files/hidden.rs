@@ -91,7 +91,7 @@ fn hold(_: &NamedTempFile) -> io::Result<bool> {
 /// Removes an output's abandoned hidden files. `own` is the same output's new hidden file. Files that cannot be removed
 /// remain and do no harm.
 #[cfg(unix)]
-pub fn remove_left(folder: &Path, name: &str, own: &NamedTempFile) {
+pub fn remove_abandoned(folder: &Path, name: &str, own: &NamedTempFile) {
     let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
     let boot = boot();
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -100,14 +100,14 @@ pub fn remove_left(folder: &Path, name: &str, own: &NamedTempFile) {
     for (since, name) in hidden.take(MAX_LOOKED_AT) {
         let path = folder.join(name);
         if path != own.path() {
-            let _ = remove_if_left(&path, own, boot.as_deref() == Some(&*since));
+            let _ = remove_if_abandoned(&path, own, boot.as_deref() == Some(&*since));
         }
     }
 }
 
 /// Without locks, abandoned files cannot be detected.
 #[cfg(not(unix))]
-pub fn remove_left(_: &Path, _: &str, _: &NamedTempFile) {}
+pub fn remove_abandoned(_: &Path, _: &str, _: &NamedTempFile) {}
 
 /// Returns the boot digits in a hidden name with this prefix, or `None` for any other name.
 #[cfg(unix)]
@@ -123,7 +123,7 @@ fn boot_of<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
 /// Removes a hidden file if it is unlocked and either was created since this boot or is old. Both files' times come
 /// from the file system's clock.
 #[cfg(unix)]
-fn remove_if_left(path: &Path, own: &NamedTempFile, is_of_this_boot: bool) -> io::Result<()> {
+fn remove_if_abandoned(path: &Path, own: &NamedTempFile, is_of_this_boot: bool) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_file() {
         return Ok(());
@@ -170,7 +170,7 @@ mod tests {
 
     fn swept(folder: &Path) -> Vec<String> {
         let own = create(folder, "out", None).unwrap();
-        remove_left(folder, "out", &own);
+        remove_abandoned(folder, "out", &own);
         assert!(own.path().exists());
         names(folder, &own)
     }
@@ -230,7 +230,7 @@ mod tests {
             (false, SystemTime::UNIX_EPOCH, false),
         ] {
             File::create(&path).unwrap().set_modified(time).unwrap();
-            remove_if_left(&path, &own, is_of_this_boot).unwrap();
+            remove_if_abandoned(&path, &own, is_of_this_boot).unwrap();
             assert_eq!(path.exists(), stays, "{time:?}");
         }
     }

@@ -19,7 +19,7 @@ use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped};
-use crate::sets::report::{NonText, UNTRUSTED, untrusted_from};
+use crate::sets::report::{NonTextBodies, UNTRUSTED, untrusted_from};
 use reptile_records::bodies::decompress_and_detect;
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
@@ -131,7 +131,7 @@ struct Report<'a> {
     /// Whether a finding was printed.
     has_results: bool,
     /// Bodies that are not text.
-    non_text: NonText,
+    non_text: NonTextBodies,
     /// Number of records in damaged archives that were found by a search, or follow such a record.
     untrusted: u64,
     /// Whether some files could not be read.
@@ -160,7 +160,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         files_with: BTreeMap::new(),
         files: 0,
         has_results: false,
-        non_text: NonText::default(),
+        non_text: NonTextBodies::default(),
         untrusted: 0,
         is_partial: false,
         progress,
