@@ -61,6 +61,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub use error::{Error, ErrorKind, Result};
 
+use bodies::decompress_and_detect;
 use bodies::read_sized;
 use captures::Lines;
 use captures::names::{NameUse, TableKind};
@@ -137,6 +138,15 @@ pub struct Robots {
     pub fetch: Option<Fetch>,
 }
 
+/// Captures that share a response.
+#[derive(Debug)]
+pub struct Response {
+    /// Each capture's origins, and the facts about its fetch.
+    pub captures: Vec<(Vec<Origin>, Capture)>,
+    /// The decompressed body, if there is one.
+    pub body: Option<Vec<u8>>,
+}
+
 /// The WARC record of a robots.txt request.
 #[derive(Debug)]
 pub struct Fetch {
@@ -164,6 +174,30 @@ impl Item {
             Item::Lines { lines, first, bytes, .. } => lines.read(&bytes, first, sink),
             item => sink(item),
         }
+    }
+
+    /// Returns the item's captures and the decompressed body of their response, or `None` if the item has no captures.
+    /// Lines have none before [`Item::read`] parses them.
+    ///
+    /// # Errors
+    /// Returns an error if the body cannot be decompressed within the compiler's limit.
+    pub fn into_response(self) -> Result<Option<Response>> {
+        let (robots, body) = match self {
+            Item::Robots(mut robots) => {
+                let body = robots.body.take();
+                (vec![robots], body)
+            }
+            Item::SameBody { body, robots } => (robots, Some(body)),
+            _ => return Ok(None),
+        };
+        let name = robots.first().map(|one| one.name.clone()).unwrap_or_default();
+        let body = body.map(decompress_and_detect).transpose().map_err(|fault| match fault.item(name) {
+            Ok(Item::Bad { name, reason, detail }) => Error::new(format!("{name}: {reason}: {detail}")),
+            Ok(_) => Error::new("a body that cannot be read"),
+            Err(error) => error,
+        })?;
+        let captures = robots.into_iter().map(|one| (one.origins, one.capture)).collect();
+        Ok(Some(Response { captures, body: body.map(|(body, _)| body) }))
     }
 
     /// Returns the item's memory in bytes, including its texts and its body.

@@ -34,7 +34,7 @@ use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Tim
 use reptile_records::globs::expand;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
-use reptile_records::tables::open::Opening;
+use reptile_records::tables::open::{Opening, URL_OPTION};
 use reptile_records::tables::source::Source;
 use reptile_records::tables::{COMMA, Delimiter, Format, Wanted};
 use site::SiteOptions;
@@ -396,7 +396,7 @@ fn refuse_same_files(args: &Args) -> Result<()> {
 /// Returns the columns to read: URLs, then times and crawlers if requested.
 fn wanted(args: &Args) -> Vec<Wanted> {
     let named = |option, name: &Option<String>| name.clone().map(|name| Wanted { option, name: Some(name) });
-    let url = Wanted { option: "--url-column", name: args.url_column.clone() };
+    let url = Wanted { option: URL_OPTION, name: args.url_column.clone() };
     let others = [named(AT_OPTION, &args.at_column), named("--agent-column", &args.agent_column)];
     [url].into_iter().chain(others.into_iter().flatten()).collect()
 }

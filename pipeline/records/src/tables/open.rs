@@ -27,6 +27,9 @@ const READ_BYTES: usize = 1 << 16;
 /// The UTF-8 byte order mark, which some programs write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The option of the command that names the URL column.
+pub const URL_OPTION: &str = "--url-column";
+
 /// Maximum number of column names that a message lists.
 const MAX_SHOWN_NAMES: usize = 20;
 
@@ -51,6 +54,14 @@ pub type Rows = Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>;
 type MessageResult<T> = std::result::Result<T, String>;
 
 impl Opening {
+    /// Opens the table at a path with detected format and URL column.
+    #[must_use]
+    pub fn of(path: impl Into<PathBuf>) -> Opening {
+        let wanted = vec![Wanted { option: URL_OPTION, name: None }];
+        let site = Site::of_options(None, &[]);
+        Opening { path: path.into(), format: None, delimiter: None, wanted, site }
+    }
+
     /// Reads the first row, detects the format and finds the columns.
     ///
     /// # Errors

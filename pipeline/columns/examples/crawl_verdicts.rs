@@ -1,0 +1,42 @@
+//! Decides the URLs of a table by the robots.txt files in WARC files: `crawl_verdicts AGENT URLS OUT.parquet WARC...`.
+
+use std::{error::Error, fs::File, io::BufWriter};
+
+use reptile::{Compiler, Dialect};
+use reptile_columns::{Column, Decider, Format, Layout, ParquetWriter, Rows, TableDecider, columns_of};
+use reptile_records::parquet::urls::Splitting;
+use reptile_records::tables::{open::Opening, source::Source};
+use reptile_records::{Error as ReadError, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [agent, urls, out, warcs @ ..] = &arguments[..] else { return Err("expected AGENT URLS OUT WARC...".into()) };
+    let mut compiler = Compiler::new(Dialect::google());
+    let (parser, options) = (compiler.parser(), ReadOptions::default());
+    let reading = Reading::new(&options, Scratch::default());
+    let mut add = |item: reptile_records::Item| {
+        let Some(response) = item.into_response()? else { return Ok(()) };
+        compiler.add_parsed(parser.parse(response.captures, response.body.as_deref())).map_err(ReadError::sink)
+    };
+    for (place, warc) in warcs.iter().enumerate() {
+        reading.read(Input::open(warc.as_ref())?, InputPlace { input: place, rank: place as u32 }, &mut add)?;
+    }
+    reading.resolve(&mut add)?; // Redirects and revisits are resolved across all files.
+    let set = compiler.finish()?.into_set()?;
+
+    let decider = Decider::new(set.agents([&agent[..]])?, Layout::new(&Column::from_list("url,verdict,line,rule")?)?)?;
+    let columns = columns_of(decider.layout(), decider.crawlers());
+    let mut file = ParquetWriter::new(BufWriter::new(File::create(out)?), columns)?;
+    let decider = TableDecider::new(decider, Format::Parquet)?;
+    let mut answers = decider.answers();
+    let (table, mut rows) = Source::open(urls.as_ref(), Splitting::default())?.open_rows(&Opening::of(urls))?;
+    while let Some(part) = rows.next(Vec::new(), || true)? {
+        for block in part.blocks() {
+            decider.decide(&table, block, &mut answers)?;
+            if let Rows::Columns(columns) = &answers.rows {
+                file.push(columns)?;
+            }
+        }
+    }
+    Ok(file.finish()?)
+}
