@@ -80,7 +80,7 @@ impl Loaded {
             _ if input.is_collection() => {}
             Content::Text | Content::Empty if options.host.is_some() => {}
             Content::Set if input.is_regular && input.packing.is_none() => {
-                let loaded = Loaded::open_set(&path)?;
+                let loaded = Loaded::map(&path)?;
                 if options.are_given() {
                     let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
                                    --no-other, --no-lines, --by-time and --resync are for inputs";
@@ -103,6 +103,10 @@ impl Loaded {
         if input.content != Content::Set || input.packing.is_some() {
             return Err(input.refused(Wanted::Set).into());
         }
+        Loaded::map(path)
+    }
+
+    fn map(path: &Path) -> Result<Loaded> {
         let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None };
         loaded.set()?;
         Ok(loaded)

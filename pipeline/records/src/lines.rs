@@ -71,6 +71,14 @@ pub fn open_urls(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::Urls)
 }
 
+/// Reads a URL list or table from an open input.
+///
+/// # Errors
+/// Returns an error if the input is not text.
+pub(crate) fn urls_of(input: Input) -> Result<Box<dyn Read + Send>> {
+    Ok(Box::new(input.rows(Wanted::Urls)?.into_source()))
+}
+
 /// Opens a table with one row per line like [`open`].
 ///
 /// # Errors

@@ -29,6 +29,8 @@ pub struct Input {
     /// Whether the input is a file that can be reopened and mapped.
     pub is_regular: bool,
     source: Start,
+    /// A second handle of a regular file, for reading it by position.
+    file: Option<File>,
 }
 
 impl Input {
@@ -44,6 +46,7 @@ impl Input {
             packing: None,
             is_regular: false,
             source: Start::empty(),
+            file: None,
         };
         let source: Box<dyn Unpack> = if path == Path::new("-") {
             Box::new(io::stdin())
@@ -54,6 +57,7 @@ impl Input {
                 return Ok(input);
             }
             input.is_regular = found.is_file();
+            input.file = found.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
             Box::new(file)
         };
         let start = Start::read(source).map_err(fail)?;
@@ -75,6 +79,14 @@ impl Input {
             return Err(Error::at(path, text));
         }
         Input::open(path)
+    }
+
+    /// Returns the stored file. Its position is arbitrary.
+    ///
+    /// # Errors
+    /// Returns an error if it is not a regular file.
+    pub(crate) fn into_file(self) -> Result<File> {
+        self.file.ok_or_else(|| Error::at(&self.path, "is not a regular file"))
     }
 
     /// Returns a reader of the decompressed bytes, from the first one.

@@ -3,6 +3,7 @@
 //! A column contains either text or a suitable type: numbers for the status, a timestamp for the time, bytes for the
 //! body.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use crate::{Item, Sink};
 ///
 /// # Errors
 /// Returns an error if the file is unreadable, has no URL column, or has two columns for one field.
-pub fn read(path: &Path, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
-    let file = Arc::new(ParquetFile::open(path)?);
+pub fn read(path: &Path, file: File, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+    let file = Arc::new(ParquetFile::of(path, file)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
     let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
     if header.number(Field::Url).is_none() {

@@ -63,8 +63,15 @@ impl ParquetFile {
     /// # Errors
     /// Returns an error if the file is unreadable, or if its footer is missing, invalid or over a limit.
     pub fn open(path: &Path) -> Result<ParquetFile> {
+        ParquetFile::of(path, fs::File::open(path).map_err(|error| Error::io(path, error))?)
+    }
+
+    /// Reads the footer of an open file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ParquetFile::open`].
+    pub(crate) fn of(path: &Path, file: fs::File) -> Result<ParquetFile> {
         let fail = |text: String| Error::at(path, text);
-        let file = fs::File::open(path).map_err(|error| Error::io(path, error))?;
         let len = file.metadata().map_err(|error| Error::io(path, error))?.len();
         let source = Source::new(file, len);
         let metadata = read_footer(&source).map_err(fail)?;

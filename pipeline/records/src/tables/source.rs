@@ -72,8 +72,13 @@ impl Source {
     /// for Parquet files is given with text.
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
         let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
-        if is_file && is_parquet(&Input::open(path)?) {
-            return Ok(Source::Parquet(ParquetFile::open(path)?, splitting));
+        let input = is_file.then(|| Input::open(path)).transpose()?;
+        let (parquet, input) = match input {
+            Some(input) if is_parquet(&input) => (Some(input), None),
+            input => (None, input),
+        };
+        if let Some(input) = parquet {
+            return Ok(Source::Parquet(ParquetFile::of(path, input.into_file()?)?, splitting));
         }
         let Splitting { is_split, absent_is_empty } = splitting;
         for (option, is_given) in [("--split-columns", is_split), ("--missing-columns", absent_is_empty)] {
@@ -81,7 +86,10 @@ impl Source {
                 return Err(Error::at(path, format!("{option}: is not a Parquet file")));
             }
         }
-        Ok(Source::Text(lines::open_urls(path)?))
+        Ok(Source::Text(match input {
+            Some(input) => lines::urls_of(input)?,
+            None => lines::open_urls(path)?,
+        }))
     }
 
     /// Finds the columns of the table.
