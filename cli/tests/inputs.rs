@@ -86,7 +86,7 @@ const KINDS: [(&str, &str, [Does; 9]); 11] = [
     ("parquet", "a Parquet file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes, Takes]),
     ("tar", "a tar archive", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
     ("folder", "a folder", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
-    ("cut.gz", "its gzip data cannot be unpacked", [Refuses; 9]),
+    ("cut.gz", "its gzip data cannot be decompressed", [Refuses; 9]),
 ];
 
 /// Returns a folder with a file of each of [`KINDS`] under its name, a good robots.txt and a good set.
@@ -149,7 +149,7 @@ fn messages_suggest_the_right_command() {
         (&["test", "json", "--agent", "a", "/"], "`reptile compile -o SET json` makes a set of all"),
         (&["diff", "good.txt", "utf16"], "make it UTF-8: iconv -f UTF-16 -t UTF-8 utf16"),
         (&["compile", "-o", "x", "good"], "good: is a compiled set, not a folder or archive of robots.txt files"),
-        (&["compile", "-o", "x", "zip"], "unpack it, and give the files or the folder"),
+        (&["compile", "-o", "x", "zip"], "extract it, and give the files or the folder"),
         // Swapped arguments.
         (&["classify", "urls", "good", "--agent", "a"], "which comes first: `reptile classify good urls`"),
         (
@@ -163,8 +163,8 @@ fn messages_suggest_the_right_command() {
         ),
         (&["classify", "good.txt", "urls", "--agent", "a"], "`reptile compile -o SET --host HOST good.txt` makes"),
         (&["verify", "good.txt"], "good.txt: is text, not a compiled set; `reptile compile"),
-        (&["verify", "good.gz"], "good.gz: is a compiled set, packed with gzip; save it, unpacked, as a file"),
-        (&["classify", "good.gz", "urls", "--agent", "a"], "save it, unpacked, as a file"),
+        (&["verify", "good.gz"], "good.gz: is a compiled set, compressed with gzip; save it as an uncompressed file"),
+        (&["classify", "good.gz", "urls", "--agent", "a"], "save it as an uncompressed file"),
         (&["classify", "page", "urls", "--agent", "a"], "page: is a web page (HTML), not a compiled set"),
     ] {
         folder.run(args).says(2, &[says]);
@@ -239,7 +239,7 @@ fn crawled_bodies_that_are_not_text_are_counted_and_reported() {
         folder.write(&format!("robots/page{number:02}.example"), "<html><body>hello</body></html>");
     }
     let says = [
-        "robots/damaged.example: unreadable: its gzip data cannot be unpacked",
+        "robots/damaged.example: unreadable: its gzip data cannot be decompressed",
         "robots/page00.example: is a web page (HTML), and is read as what a server sent",
         "no text: a PNG picture  1\n",
         "no text: a web page (HTML)  12\n",
