@@ -56,7 +56,7 @@ fn a_set_is_not_replaced_by_a_much_smaller_one() {
         if is_kept {
             run.says(0, &[]);
         } else {
-            run.says(2, &["set: has 30 origins, and the new set would have 2: it stays; --allow-shrink replaces it"]);
+            run.says(2, &["set: has 30 origins, and the new set would have 2: refusing to replace it"]);
             assert_eq!((folder.read("set"), folder.read("set.made.json")), before);
         }
     }

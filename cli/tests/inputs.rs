@@ -240,13 +240,13 @@ fn crawled_bodies_that_are_not_text_are_counted_and_reported() {
     }
     let says = [
         "robots/damaged.example: unreadable: its gzip data cannot be decompressed",
-        "robots/page00.example: is a web page (HTML), and is read as what a server sent",
+        "robots/page00.example: is a web page (HTML), and is used as the server's robots.txt",
         "no text: a PNG picture  1\n",
         "no text: a web page (HTML)  12\n",
         "skipped: unreadable  1\n",
     ];
     let run = folder.run(&["compile", "-o", "set", "robots"]).says(1, &says);
-    assert_eq!(run.stderr.matches("and is read as what").count(), 10);
+    assert_eq!(run.stderr.matches("and is used as the server's robots.txt").count(), 10);
     // By the protocol, such a file has no rules.
     let urls =
         ["http://packed.example/", "http://page00.example/", "http://picture.example/", "http://damaged.example/"];
@@ -350,7 +350,7 @@ fn the_output_name_selects_its_compression() {
     }
     assert_eq!(zstd::decode_all(&folder.read("v.ZST")[..]).unwrap(), plain);
     assert_eq!(classify("-").stdout, plain);
-    folder.run(&["compile", "-o", "-", "--host", "h", "h.txt"]).says(2, &["--output needs the name of a file"]);
+    folder.run(&["compile", "-o", "-", "--host", "h", "h.txt"]).says(2, &["--output: expected a file name"]);
     assert!(!folder.names().contains(&"-".to_owned()));
 }
 
