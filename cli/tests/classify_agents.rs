@@ -154,11 +154,7 @@ fn incompatible_options_are_refused() {
         ("log", &["--agent-column", "user_agent", "--any-of"], "cannot be used with"),
         ("log", &["--host", "a.example", "--agent-column", "bot"], "--agent-column bot: an access log has the columns"),
         ("common", &["--host", "a.example", "--agent-column", "user_agent"], "this access log has no user agents"),
-        (
-            "list",
-            &["--agent-column", "1", "--input-format", "list"],
-            "--agent-column names a column, and a list of URLs has none",
-        ),
+        ("list", &["--agent-column", "1", "--input-format", "list"], "--agent-column: a list of URLs has no columns"),
     ];
     for (name, options, says) in cases {
         classify(&folder, name, options).says(2, &[says]);

@@ -264,7 +264,7 @@ fn invalid_files_and_columns_are_reported() {
         (
             "packed.gz",
             &[],
-            "packed.gz: is a Parquet file, packed with gzip, not a list or a table of URLs; Parquet is read from its end on: save it, unpacked, as a file",
+            "packed.gz: is a Parquet file, compressed with gzip, not a list or a table of URLs; Parquet is read from its end: save it as an uncompressed file",
         ),
         ("short", &[], "short: is a damaged Parquet file"),
         ("cut", &[], "cut: is a damaged Parquet file: it does not end with the magic bytes PAR1; it may be cut off"),
@@ -281,7 +281,7 @@ fn invalid_files_and_columns_are_reported() {
         assert_eq!(run.stderr.contains("the limit is"), is_over, "{len} {run:?}");
     }
     let run = folder.run_with(&["classify", "set", "-", "--agent", "bot-a"], &whole);
-    run.says(2, &["standard input: is a Parquet file", "save it, unpacked, as a file"]);
+    run.says(2, &["standard input: is a Parquet file", "save it as an uncompressed file"]);
     folder.run_with(&["compile", "-o", "out", "-"], &whole).says(2, &["standard input: is a Parquet file"]);
 }
 

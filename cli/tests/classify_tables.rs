@@ -184,12 +184,7 @@ fn unknown_and_ambiguous_columns_end_the_command() {
         ("a", &["--url-column", "a"], "a,b,a\n", "--url-column a: several columns have this name; give a number"),
         ("a", &["--url-column", "3"], "a,b\n", "--url-column 3: the first row has the columns 1 to 2"),
         ("a", &["--url-column", "0"], "a,b\n", "--url-column 0: the first row has the columns 1 to 2"),
-        (
-            "a",
-            &["--url-column", "1", "--input-format", "list"],
-            "a\n",
-            "--url-column names a column, and a list of URLs has none",
-        ),
+        ("a", &["--url-column", "1", "--input-format", "list"], "a\n", "--url-column: a list of URLs has no columns"),
         ("a", &["--url-column", "a..b"], "{}\n", "--url-column a..b: expected names with dots between them"),
         ("a", &[], "[{\"url\": 1}]\n", "a: is a JSON list; expected JSON Lines, an object on each line"),
         ("a", &["--input-format", "xml"], "", "[possible values: list, tsv, csv, jsonl, "),

@@ -56,7 +56,7 @@ fn a_set_is_not_replaced_by_a_much_smaller_one() {
         if is_kept {
             run.says(0, &[]);
         } else {
-            run.says(2, &["set: has 30 origins, and the new set would have 2: it stays; --allow-shrink replaces it"]);
+            run.says(2, &["set: has 30 origins, and the new set would have 2: refusing to replace it"]);
             assert_eq!((folder.read("set"), folder.read("set.made.json")), before);
         }
     }
@@ -128,7 +128,7 @@ fn archives_are_read_like_folders() {
     // A truncated archive is refused.
     let packed = gz(&archive);
     folder.write("cut.tar.gz", &packed[..packed.len() / 2]);
-    folder.run(&["compile", "-o", "cut", "cut.tar.gz"]).says(2, &["its gzip data cannot be unpacked"]);
+    folder.run(&["compile", "-o", "cut", "cut.tar.gz"]).says(2, &["its gzip data cannot be decompressed"]);
     folder.write("no.tgz", "this is not an archive");
     folder.run(&["compile", "-o", "cut", "no.tgz"]).says(2, &["no.tgz: is a single file; say whose robots.txt it is"]);
     assert!(!folder.names().contains(&"cut".to_owned()));

@@ -113,7 +113,7 @@ fn fates_are_not_written_to_the_set_or_its_record() {
     std::fs::create_dir(folder.path("sub")).unwrap();
     let run = |fates: &str| folder.run(&["compile", "--force", "-o", "set", "--fates", fates, "captures.jsonl"]);
     let absolute = |name: &str| folder.path(name).display().to_string();
-    let needs_own = |fates: &str| run(fates).says(2, &["--fates needs a file of its own"]);
+    let needs_own = |fates: &str| run(fates).says(2, &["is the set or its build record; name another file"]);
     // Before and after the set exists.
     for _ in 0..2 {
         for fates in ["set", "./set", "sub/../set", "set.made.json", "./set.made.json", "sub/../set.made.json"] {

@@ -178,12 +178,12 @@ fn inputs_that_cannot_be_copied_by_record_are_refused() {
     folder.write("twice.gz", gz(&gz(&plain)));
     folder.write("tar.gz", gz(&[b"x".repeat(600_000), vec![0; 1024]].concat()));
     for (input, says) in [
-        ("text.gz", "is text, packed with gzip, not a WARC file"),
-        ("page.gz", "is a web page (HTML), packed with gzip, not a WARC file"),
+        ("text.gz", "is text, compressed with gzip, not a WARC file"),
+        ("page.gz", "is a web page (HTML), compressed with gzip, not a WARC file"),
         ("twice.gz", "is gzip within gzip, not a WARC file"),
-        ("tar.gz", "packed with gzip, not a WARC file"),
+        ("tar.gz", "compressed with gzip, not a WARC file"),
         ("one-member.warc.gz", "compressed together from record 1 on"),
-        ("f.warc.zst", "is packed with zstd; unpack it first"),
+        ("f.warc.zst", "is compressed with zstd; decompress it first"),
         ("text", "is text, not a WARC file"),
         ("robots", "is a folder"),
         ("missing", "missing"),

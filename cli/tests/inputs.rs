@@ -86,7 +86,7 @@ const KINDS: [(&str, &str, [Does; 9]); 11] = [
     ("parquet", "a Parquet file", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Takes, Takes]),
     ("tar", "a tar archive", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
     ("folder", "a folder", [Refuses, Refuses, Refuses, Takes, Refuses, Takes, Takes, Refuses, Takes]),
-    ("cut.gz", "its gzip data cannot be unpacked", [Refuses; 9]),
+    ("cut.gz", "its gzip data cannot be decompressed", [Refuses; 9]),
 ];
 
 /// Returns a folder with a file of each of [`KINDS`] under its name, a good robots.txt and a good set.
@@ -149,7 +149,7 @@ fn messages_suggest_the_right_command() {
         (&["test", "json", "--agent", "a", "/"], "`reptile compile -o SET json` makes a set of all"),
         (&["diff", "good.txt", "utf16"], "make it UTF-8: iconv -f UTF-16 -t UTF-8 utf16"),
         (&["compile", "-o", "x", "good"], "good: is a compiled set, not a folder or archive of robots.txt files"),
-        (&["compile", "-o", "x", "zip"], "unpack it, and give the files or the folder"),
+        (&["compile", "-o", "x", "zip"], "extract it, and give the files or the folder"),
         // Swapped arguments.
         (&["classify", "urls", "good", "--agent", "a"], "which comes first: `reptile classify good urls`"),
         (
@@ -163,8 +163,8 @@ fn messages_suggest_the_right_command() {
         ),
         (&["classify", "good.txt", "urls", "--agent", "a"], "`reptile compile -o SET --host HOST good.txt` makes"),
         (&["verify", "good.txt"], "good.txt: is text, not a compiled set; `reptile compile"),
-        (&["verify", "good.gz"], "good.gz: is a compiled set, packed with gzip; save it, unpacked, as a file"),
-        (&["classify", "good.gz", "urls", "--agent", "a"], "save it, unpacked, as a file"),
+        (&["verify", "good.gz"], "good.gz: is a compiled set, compressed with gzip; save it as an uncompressed file"),
+        (&["classify", "good.gz", "urls", "--agent", "a"], "save it as an uncompressed file"),
         (&["classify", "page", "urls", "--agent", "a"], "page: is a web page (HTML), not a compiled set"),
     ] {
         folder.run(args).says(2, &[says]);
@@ -239,14 +239,14 @@ fn crawled_bodies_that_are_not_text_are_counted_and_reported() {
         folder.write(&format!("robots/page{number:02}.example"), "<html><body>hello</body></html>");
     }
     let says = [
-        "robots/damaged.example: unreadable: its gzip data cannot be unpacked",
-        "robots/page00.example: is a web page (HTML), and is read as what a server sent",
+        "robots/damaged.example: unreadable: its gzip data cannot be decompressed",
+        "robots/page00.example: is a web page (HTML), and is used as the server's robots.txt",
         "no text: a PNG picture  1\n",
         "no text: a web page (HTML)  12\n",
         "skipped: unreadable  1\n",
     ];
     let run = folder.run(&["compile", "-o", "set", "robots"]).says(1, &says);
-    assert_eq!(run.stderr.matches("and is read as what").count(), 10);
+    assert_eq!(run.stderr.matches("and is used as the server's robots.txt").count(), 10);
     // By the protocol, such a file has no rules.
     let urls =
         ["http://packed.example/", "http://page00.example/", "http://picture.example/", "http://damaged.example/"];
@@ -350,7 +350,7 @@ fn the_output_name_selects_its_compression() {
     }
     assert_eq!(zstd::decode_all(&folder.read("v.ZST")[..]).unwrap(), plain);
     assert_eq!(classify("-").stdout, plain);
-    folder.run(&["compile", "-o", "-", "--host", "h", "h.txt"]).says(2, &["--output needs the name of a file"]);
+    folder.run(&["compile", "-o", "-", "--host", "h", "h.txt"]).says(2, &["--output: expected a file name"]);
     assert!(!folder.names().contains(&"-".to_owned()));
 }
 

@@ -423,8 +423,8 @@ fn unsupported_files_are_rejected_with_the_cause() {
             "is compressed with LZO, which is not read; write it with snappy, zstd, gzip, LZ4 or brotli",
         ),
         (other_file, "has its columns in other files, as a file _metadata has; give those files"),
-        (packed(CompressionCodec::BROTLI), "the page at byte 4: cannot be unpacked"),
-        (packed(CompressionCodec::GZIP), "the page at byte 4: cannot be unpacked"),
+        (packed(CompressionCodec::BROTLI), "the page at byte 4: cannot be decompressed"),
+        (packed(CompressionCodec::GZIP), "the page at byte 4: cannot be decompressed"),
     ];
     for (bytes, says) in cases {
         folder.write("a.parquet", bytes);
@@ -450,7 +450,7 @@ fn row_groups_with_pages_over_the_limit_are_rejected() {
         let run = classify(&folder, "a.parquet", &["--split-columns"]);
         let says = match is_over {
             true => "row group 1: bytes of the largest pages of its columns: 402653185; the limit is 402653184",
-            false => "cannot be unpacked",
+            false => "cannot be decompressed",
         };
         run.says(2, &[says]);
     }

@@ -241,8 +241,8 @@ fn unread_bytes_are_counted() {
     assert_eq!(verdicts(&folder, "gz").0, ["disallow", "disallow"]);
     // Other compression formats have no members, so unread bytes are counted as compressed bytes.
     folder.write("f.warc.zst", zstd::encode_all(&*plain, 1).unwrap());
-    let message = format!("reading stopped at byte {} of the unpacked data", good.len());
-    folder.run(&["compile", "-o", "zst", "f.warc.zst"]).says(1, &[&message, "packed bytes are not read"]);
+    let message = format!("reading stopped at byte {} of the decompressed data", good.len());
+    folder.run(&["compile", "-o", "zst", "f.warc.zst"]).says(1, &[&message, "compressed bytes are not read"]);
     // Corrupt data in a member of several records. The first records were used without a verified checksum.
     let records: Vec<u8> = (0..400).flat_map(|number| closed(&format!("h{number}.example"))).collect();
     let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
@@ -253,7 +253,7 @@ fn unread_bytes_are_counted() {
     member[second] |= 0b110;
     folder.write("corrupt.warc.gz", [member, gz(&closed("after.example"))].concat());
     let run = folder.run(&["compile", "-o", "corrupt", "corrupt.warc.gz"]);
-    run.says(1, &["not read to its end", "no checksum proves the", "records before it in the same packed data"]);
+    run.says(1, &["not read to its end", "no checksum proves the", "records before it in the same compressed data"]);
     assert_eq!(verdicts(&folder, "corrupt").0, ["unknown", "unknown"]);
 }
 

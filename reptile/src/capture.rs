@@ -1,4 +1,4 @@
-//! Captures, and what a fetch profile makes of them.
+//! Captures, and their outcomes under a fetch profile.
 //!
 //! ```
 //! use reptile::Profile;

@@ -62,7 +62,7 @@ pub struct Capture {
     /// The product that marked the response as a challenge page with a response header; see
     /// [`challenger_of_header`](crate::challenger_of_header). Not needed if the body shows the product.
     pub challenger: Option<Challenger>,
-    /// Why the body is incomplete, if it is.
+    /// The reason why the body is truncated, if it is.
     pub truncated: Option<Truncation>,
     /// Whether there was no valid response: unknown host, no connection, or a time-out.
     pub has_failed: bool,

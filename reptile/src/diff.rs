@@ -15,7 +15,9 @@
 //! let (old, new) = (contents::Set::from_bytes(&old[..])?, contents::Set::from_bytes(&new[..])?);
 //!
 //! let mut diff = Diff::new(&old, &new);
-//! diff.each_origin(&mut |origin, change| assert_eq!((origin.host, change), (&b"example.com"[..], OriginChange::Changed)))?;
+//! diff.each_origin(&mut |origin, change| {
+//!     assert_eq!((origin.host, change), (&b"example.com"[..], OriginChange::Changed));
+//! })?;
 //! let change = diff.change(&"https://example.com".parse()?)?;
 //! assert_eq!((change.tokens, change.default_group), (vec![b"a"[..].into()], true));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,13 +32,15 @@ use reptile_engine::verdict::PolicySource;
 
 use crate::Origin;
 
-/// Maximum number of cached comparisons of policies and other directives.
+/// Maximum number of cached comparisons of policies, and of other directives. A full cache is cleared, and later
+/// comparisons of the same pairs are repeated.
 const MAX_PAIRS: usize = 1 << 20;
 
-/// Compares two sets. Equal parts are compared only once.
+/// Compares two sets. Each pair of parts is compared once, as long as the results fit into a cache. See [the
+/// module](self) for an example.
 ///
-/// Time: one lookup for each origin in either set, and one comparison for each pair of policies that an origin has.
-/// Memory: up to a million comparisons.
+/// Time: one lookup for each origin in either set, and one comparison for each different pair of policies or other
+/// directives; comparisons beyond a million may be repeated. Memory: up to a million results of each kind.
 pub struct Diff<'s> {
     old: &'s Set<&'s [u8]>,
     new: &'s Set<&'s [u8]>,
@@ -44,7 +48,7 @@ pub struct Diff<'s> {
     other: HashMap<(Option<u32>, Option<u32>), bool>,
 }
 
-/// The fate of an origin between two sets.
+/// An origin's presence and change in two sets. See [the module](self) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginChange {
     /// Only the new set has the origin.
@@ -57,7 +61,7 @@ pub enum OriginChange {
     Same,
 }
 
-/// The differences between an origin's policies and directives in two sets.
+/// The differences between an origin's policies and directives in two sets. See [the module](self) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
@@ -78,8 +82,8 @@ impl<'s> Diff<'s> {
         Diff { old, new, policies: HashMap::new(), other: HashMap::new() }
     }
 
-    /// Calls `report` for each origin in either set: first those in the old set, then the added ones, both in no
-    /// particular order.
+    /// Calls `report` for each origin in either set: first for the old set's origins, then for the added origins, both
+    /// in no particular order.
     ///
     /// # Errors
     /// Returns an error if a set is damaged.
@@ -194,8 +198,8 @@ impl<'p> RulesByToken<'p> {
     }
 }
 
-/// Returns whether groups have the same rules in the same order of precedence. An empty group allows everything, as no
-/// group does, but a crawler with a group differs from one without.
+/// Returns whether groups have the same rules in the same order of precedence. An empty group differs from no group,
+/// although both allow everything.
 fn are_same(old: &[Rules<'_>], new: &[Rules<'_>]) -> Result<bool, FormatError> {
     if old.len() != new.len() {
         return Ok(false);

@@ -12,17 +12,17 @@ use std::time::Duration;
 use reptile_engine::platform::MappedFile;
 use tempfile::NamedTempFile;
 
-/// How long pages of mapped files may stay in memory.
+/// The time between two releases of mapped files' pages.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A file that is written under a hidden name in its destination folder until it is published.
 ///
-/// If it is dropped before, the hidden file is removed, and an existing file stays as it is. After a killed process,
-/// the next process that creates a pending file with the same name removes the hidden file. A symbolic link stays,
+/// If it is dropped before, the hidden file is removed, and an existing file does not change. If the process is killed,
+/// the next process that creates a pending file with the same name removes the hidden file. A symbolic link remains,
 /// and its target is replaced.
 ///
-/// A new file has the mode of any new file, and a file that replaces another one has that file's mode; the system
-/// applies the umask to both.
+/// A new file has the usual mode, and a file that replaces another one has that file's mode. The system applies the
+/// umask to both.
 ///
 /// ```
 /// use std::io::Write;
@@ -142,13 +142,14 @@ fn usual_permissions() -> Option<fs::Permissions> {
     None
 }
 
-/// Writes a folder's names to disk. Without this, a power failure could lose a new name. Other systems than Unix
-/// cannot open folders, and need not.
+/// Writes a folder's names to disk. Without this, a power failure could lose a new name. Systems other than Unix cannot
+/// open folders, and do not need this.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Runs `work`, which reads mapped files of any size. Only recently read pages stay in memory, which takes a thread.
+/// Runs `work`, which reads mapped files of any size. Another thread releases their pages regularly, so that only
+/// recently read pages take memory.
 pub fn release_pages_during<R>(files: &[&MappedFile], work: impl FnOnce() -> R) -> R {
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {

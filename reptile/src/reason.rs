@@ -1,7 +1,8 @@
 //! Statements about all paths of an origin at once.
 //!
-//! [`Reasoner::extent`] takes the rulesets that decide together for a crawler, from [`crate::contents::Policy::rules_for`]
-//! or [`crate::contents::Set::rulesets`], and returns which paths they allow, with an example of each kind.
+//! [`Reasoner::extent`] takes the rulesets that decide together for a crawler, from
+//! [`crate::contents::Policy::rules_for`] or [`crate::contents::Set::rulesets`]. It returns which paths they allow,
+//! with an example of each kind.
 //!
 //! ```
 //! use reptile::reason::{Extent, Reasoner};

@@ -146,11 +146,11 @@ impl Target {
     /// immediately.
     ///
     /// # Errors
-    /// Returns an error if a file is there and must not be replaced, is one of the inputs, or cannot be created.
+    /// Returns an error if a file exists and must not be replaced, is one of the inputs, or cannot be created.
     pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Path> + Clone) -> Result<Outputs<'_>> {
         let start = Instant::now();
         if self.output == Path::new("-") {
-            return Err(Failure::new("a set is mapped from its file, so --output needs the name of a file"));
+            return Err(Failure::new("--output: expected a file name; a set cannot be written to standard output"));
         }
         let record_path = build_record::path_of(&self.output)?;
         for path in [&self.output, &record_path] {
@@ -222,7 +222,7 @@ impl Args {
         refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
         let set = &self.target.output;
         if is_same_place(path, set) || is_same_place(path, &build_record::path_of(set)?) {
-            return Err(Failure::at(path, "--fates needs a file of its own"));
+            return Err(Failure::at(path, "is the set or its build record; name another file with --fates"));
         }
         let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
         fates::format_of(path)?;
@@ -239,10 +239,11 @@ impl Args {
     }
 }
 
-/// A set is not replaced by one with fewer than this part of its origins: most likely an input was cut short.
+/// Divisor for the minimum number of origins in a set that replaces another one. With fewer, an input was most likely
+/// truncated.
 const MIN_KEPT_PART: u64 = 10;
 
-/// Refuses to replace a set by one that has lost most of its origins. Other files and damaged sets may be replaced.
+/// Refuses to replace a set with one that has lost most of its origins. Other files and damaged sets may be replaced.
 ///
 /// # Errors
 /// Returns an error if the new set has fewer than a tenth as many origins as the old one.
@@ -255,7 +256,7 @@ fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
     let has = Loaded::open_set(new)?.set()?.origin_count();
     if has.saturating_mul(MIN_KEPT_PART) < had {
         let message = format!(
-            "has {} origins, and the new set would have {}: it stays; --allow-shrink replaces it",
+            "has {} origins, and the new set would have {}: refusing to replace it; --allow-shrink permits that",
             grouped(had),
             grouped(has)
         );

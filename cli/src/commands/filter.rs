@@ -352,7 +352,7 @@ impl Counts {
 /// Where records go.
 struct Target {
     output: Output,
-    /// Whether records that are not packed are packed.
+    /// Whether uncompressed records are compressed.
     packs: bool,
 }
 
@@ -360,7 +360,8 @@ impl Target {
     /// Opens a file.
     ///
     /// # Errors
-    /// As [`Output::create_file`], and if its name says that it is packed in a way in which records are not written.
+    /// Returns an error under the conditions listed for [`Output::create_file`], or if the name's extension selects a
+    /// compression other than gzip.
     fn create(path: &Path, force: bool) -> Result<Target> {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let packs = match end.as_deref() {
@@ -393,7 +394,7 @@ fn other_content(start: &[u8]) -> Option<String> {
     match (Packing::of(&first), detect(&first)) {
         (Some(packing), _) => Some(format!("is {packing} within gzip, not a WARC file")),
         (None, Content::Warc | Content::Empty) => None,
-        (None, content) => Some(format!("is {}, packed with gzip, not a WARC file", content.describe())),
+        (None, content) => Some(format!("is {}, compressed with gzip, not a WARC file", content.describe())),
     }
 }
 
@@ -425,7 +426,9 @@ impl Archive<'_> {
                     return Err(Failure::at(path, message));
                 }
             }
-            Some(packing) => return Err(Failure::at(path, format!("is packed with {packing}; unpack it first"))),
+            Some(packing) => {
+                return Err(Failure::at(path, format!("is compressed with {packing}; decompress it first")));
+            }
             None if matches!(content, Content::Warc | Content::Empty) => {}
             None => return Err(Failure::at(path, format!("is {}, not a WARC file", content.describe()))),
         }

@@ -1,8 +1,8 @@
 //! The only path to standard output and standard error. No byte that controls a terminal passes.
 //!
-//! Code that quotes untrusted text makes it printable or a safe column ([`super::text`]). Control characters missed
-//! there are escaped here, except for line ends and tabs, which only the quoting code can tell from its own. This
-//! module does not handle files.
+//! Code that quotes untrusted text makes it printable or a safe column ([`reptile_records::text`]). Control characters
+//! missed there are escaped here, except for line ends and tabs, which only the quoting code can tell from its own.
+//! This module does not handle files.
 #![allow(clippy::disallowed_methods, reason = "all other output passes through here")]
 
 use std::borrow::Cow;

@@ -69,8 +69,8 @@ fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
     }
 }
 
-/// Refuses names that are most likely a mistake: those that nearly match a known crawler's name, and that no
-/// robots.txt contains, according to `is_named`. Each name in a chain is checked separately.
+/// Refuses names that are most likely mistakes: they nearly match a known crawler's name, and no robots.txt contains
+/// them, according to `is_named`. Each name in a chain is checked separately.
 ///
 /// # Errors
 /// Returns an error for the first such name, unless the user requests exact names.
@@ -141,7 +141,7 @@ fn refuse_files(specs: &[String]) -> Result<()> {
     };
     match specs.iter().find(is_file) {
         Some(spec) => {
-            let message = "is a file; --agent takes a name, and is given again for each crawler";
+            let message = "is a file; --agent takes a crawler's name, and can be repeated";
             Err(Failure::new(format!("--agent: {spec:?} {message}")))
         }
         None => Ok(()),

@@ -22,17 +22,17 @@ const KEY_BYTES: usize = 16 + 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It decides for its origin. In a set by time, it decides for some time span.
+    /// The capture decides for its origin. In a set by time, it decides for some time span.
     Used,
     /// Another capture decides.
     Superseded,
     /// The fetch failed, and an earlier response decides.
     Failed,
-    /// It was fetched after the set's time.
+    /// The capture was fetched after the set's time.
     TooLate,
-    /// It was deliberately skipped.
+    /// The capture was deliberately skipped.
     LeftOut,
-    /// It is invalid or unreadable.
+    /// The capture is invalid or unreadable.
     Bad,
 }
 
@@ -55,9 +55,9 @@ impl Fate {
 pub struct FateRow {
     /// The input's index on the command line.
     pub input: usize,
-    /// Its record, line or row number in the input, from 1, if it has one.
+    /// The record, line or row number in the input, from 1, if there is one.
     pub record: Option<u64>,
-    /// Its name in messages.
+    /// The capture's name in messages.
     pub name: String,
     /// The robots.txt URL, if it is known.
     pub url: String,

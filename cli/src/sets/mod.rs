@@ -1,9 +1,9 @@
 //! Compiled sets to query: mapped from a set file, or compiled in memory from an input.
 //!
 //! [`map`] maps files, and [`assemble`] compiles inputs on all threads. [`readers`] reads the inputs, and
-//! [`memory_budget`] bounds the memory. [`single`] compiles one robots.txt. [`report`] counts the captures in a set, and
-//! [`messages`] prints messages about them. [`agents`] resolves the crawlers that the user names, and [`by_row`] those that table
-//! rows name.
+//! [`memory_budget`] bounds the memory. [`single`] compiles one robots.txt. [`report`] counts the captures in a set,
+//! [`messages`] prints messages about them, and [`fates`] records what became of each. [`agents`] resolves the crawlers
+//! that the user names.
 
 pub mod agents;
 pub mod assemble;

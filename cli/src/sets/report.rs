@@ -13,7 +13,7 @@ use reptile_records::detect::Content;
 use reptile_records::time::{now, show_time};
 use reptile_records::warc::redirects::REASONS;
 
-/// Maximum files that messages name for each kind; all are counted.
+/// Maximum number of files that messages name for each kind; all are counted.
 pub const MAX_NAMED: u64 = 10;
 
 /// Label of the summary row for damaged archives' records.
@@ -78,7 +78,7 @@ pub struct InputCounts {
     pub is_set: bool,
 }
 
-/// Bodies that are not text, by content. If a server sent one, it is still the server's robots.txt.
+/// Bodies that are not text, by content. A server's robots.txt may have such a body.
 #[derive(Default)]
 pub struct NonTextBodies {
     counts: BTreeMap<&'static str, u64>,
@@ -103,10 +103,7 @@ impl NonTextBodies {
     pub fn name(&mut self, name: &str, content: Content) {
         self.named += 1;
         if self.named <= MAX_NAMED {
-            note(format_args!(
-                "{name}: is {}, and is read as what a server sent for its robots.txt",
-                content.describe()
-            ));
+            note(format_args!("{name}: is {}, and is used as the server's robots.txt", content.describe()));
         }
     }
 

@@ -15,7 +15,9 @@ use reptile_columns::{Column, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [set, urls, count, agent] = &arguments[..] else { return Err("usage: batch SET URLS COUNT AGENT".into()) };
+    let [set, urls, count, agent] = &arguments[..] else {
+        return Err("usage: batch_speed SET URLS COUNT AGENT".into());
+    };
     let text = std::fs::read_to_string(urls)?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     let urls: Vec<&str> = lines.iter().copied().cycle().take(count.parse()?).collect();

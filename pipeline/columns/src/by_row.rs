@@ -3,7 +3,7 @@
 //! A cell is a product token, as for `--agent`, or a request's `User-Agent` header. A header names a crawler if it
 //! contains a product from the set's crawler table. Otherwise its first product that browsers do not send is the
 //! crawler, if its name looks like a robot's or a robots.txt in the set names it. Other headers, such as a browser's,
-//! name no crawler: no rules apply to them, and the verdict is `unknown`.
+//! name no crawler. No rules apply to them, and the verdict is `unknown`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,61 @@ use reptile::capture::Time;
 use reptile::crawlers::{crawler_in_header, nearly};
 use reptile::{Agent, Agents, Crawler, CrawlerError, CrawlerErrorKind, Error, Set, Verdict};
 
-/// Maximum cells whose crawlers a thread caches. Logs have thousands of different headers, most of them rare.
+/// Maximum number of cells whose crawlers a thread caches. Logs have thousands of different headers, most of them rare.
 pub const MAX_CACHED_CELLS: usize = 8192;
 
 /// Maximum cached cell size in bytes. Longer cells are looked up each time.
 pub const MAX_CACHED_CELL_BYTES: usize = 512;
 
-/// Maximum size in bytes for a cell that names a crawler. Servers accept no longer header field. A longer cell names
-/// none.
+/// Maximum size in bytes of a cell that names a crawler. Servers reject longer header fields. A longer cell names no
+/// crawler.
 pub const MAX_CRAWLER_CELL_BYTES: usize = 4096;
 
 /// Words in robots' product names, in lower case.
 const ROBOTS: [&str; 3] = ["bot", "crawl", "spider"];
 
-/// A crawler's name, and its verdict counts.
+/// A crawler's name, and its verdict counts in the verdicts' numeric order.
 pub type Counted = (Arc<str>, [u64; 4]);
 
 /// Looks up crawlers for rows.
+///
+/// ```
+/// use reptile::capture::Time;
+/// use reptile::{Capture, Compiler, Dialect, Verdict};
+/// use reptile_columns::{ByRow, NamedRow, Times};
+///
+/// struct Row {
+///     crawler: &'static str,
+///     url: &'static str,
+/// }
+///
+/// impl AsRef<[u8]> for Row {
+///     fn as_ref(&self) -> &[u8] {
+///         self.url.as_bytes()
+///     }
+/// }
+///
+/// impl NamedRow for Row {
+///     fn crawler(&self) -> &[u8] {
+///         self.crawler.as_bytes()
+///     }
+///
+///     fn time(&self) -> Option<Time> {
+///         None
+///     }
+/// }
+///
+/// let mut compiler = Compiler::new(Dialect::google());
+/// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: GPTBot\ndisallow: /")?)?;
+/// let by_row = ByRow::new(&compiler.finish()?.into_set()?, 1, false)?;
+/// let rows = ["GPTBot", "Googlebot", "-"].map(|crawler| Row { crawler, url: "https://example.com/" });
+/// let mut verdicts = [Verdict::Invalid; 3];
+/// let mut session = by_row.session();
+/// session.find_all(&rows)?;
+/// session.decide(&rows, 0..rows.len(), Times::None, &mut verdicts)?;
+/// assert_eq!(verdicts, [Verdict::Disallow, Verdict::Allow, Verdict::Unknown]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ByRow {
     set: Set,
     /// The crawler column's index in a row.
@@ -48,10 +86,10 @@ pub struct ByRow {
     misspelt: Mutex<Misspelt>,
 }
 
-/// Maximum misspelled names that are kept.
+/// Maximum number of misspelled names that are kept.
 pub const MAX_MISSPELT_NAMES: usize = 10;
 
-/// Rows with a crawler that no robots.txt in the set names, but that nearly matches a known crawler.
+/// Rows with a crawler that no robots.txt in the set names, but whose name nearly matches a known crawler's.
 #[derive(Clone, Debug, Default)]
 pub struct Misspelt {
     /// Number of such rows.
@@ -79,7 +117,7 @@ struct Found {
     near: Option<&'static str>,
 }
 
-/// One thread's use of [`ByRow`], for a block of rows.
+/// One thread's lookups and counts for a block of rows. See [`ByRow`] for an example.
 pub struct Session<'r> {
     rows: &'r ByRow,
     cache: Cache,
@@ -91,10 +129,10 @@ pub struct Session<'r> {
     places: Vec<Option<usize>>,
 }
 
-/// The time that rows are decided for.
+/// The time that rows are decided for. See [`ByRow`] for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Times {
-    /// No time: the set decides for its own time.
+    /// The set's own time.
     #[default]
     None,
     /// One time for all rows.
@@ -104,7 +142,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// Returns a row's time, or `None` if it has none.
+    /// Returns a row's time, or `None` if the row has no time or the set's own time is used.
     pub fn of(self, row: &impl NamedRow) -> Option<Time> {
         match self {
             Times::None => None,
@@ -114,23 +152,23 @@ impl Times {
     }
 }
 
-/// A row to decide.
+/// A row to decide. See [`ByRow`] for an example.
 pub trait NamedRow: AsRef<[u8]> {
-    /// Returns the cell that names the crawler, empty if the row has none.
+    /// Returns the cell that names the crawler, or an empty cell if no cell does.
     fn crawler(&self) -> &[u8];
     /// Returns the time that the row is decided for, if it has one.
     fn time(&self) -> Option<Time>;
 }
 
 impl ByRow {
-    /// Looks up crawlers in the cell at index `cell`. `is_log` means that every cell is a request header.
+    /// Looks up crawlers in the cell at index `cell`. With `is_log`, every cell is a request header.
     ///
     /// # Errors
     /// Returns an error if the set's crawler table is damaged.
     pub fn new(set: &Set, cell: usize, is_log: bool) -> Result<ByRow, Error> {
         let known = set.crawlers()?.into_iter().map(|known| known.crawler.to_string()).collect();
         let Ok(anyone) = set.agents([Crawler::chain([""; 0], true)]) else {
-            // Only a damaged set cannot resolve it. This reports where the damage is.
+            // This fails only for a damaged set. The verification reports where the damage is.
             set.verify()?;
             return Err(Error::from(std::io::Error::other("the set has no rules for *")));
         };
@@ -138,7 +176,7 @@ impl ByRow {
         Ok(ByRow { set: set.clone(), cell, is_log, known, anyone, caches, is_exact: false, misspelt })
     }
 
-    /// Disables or enables exact names, which never count as misspelled.
+    /// Sets whether names are exact. Exact names never count as misspelled.
     pub fn take_names_exactly(self, is_exact: bool) -> ByRow {
         ByRow { is_exact, ..self }
     }
@@ -153,7 +191,7 @@ impl ByRow {
         &self.anyone
     }
 
-    /// Starts a row block.
+    /// Starts a block of rows.
     pub fn session(&self) -> Session<'_> {
         let cache = self.caches.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Session { rows: self, cache: cache.unwrap_or_default(), counted: Vec::new(), nobody: 0, places: Vec::new() }
@@ -260,7 +298,7 @@ impl Session<'_> {
     }
 
     /// Decides each row in `rows` for its crawler. `found` yields the rows' indexes in the last [`Session::find_all`].
-    /// Without a crawler, the verdict is `unknown`, or `invalid` if the URL is.
+    /// Without a crawler, the verdict is `unknown`, or `invalid` for an invalid URL.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.

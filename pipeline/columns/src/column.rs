@@ -8,7 +8,7 @@ use reptile::Verdict;
 
 use crate::error::{Error, ErrorKind};
 
-/// A selectable column.
+/// A selectable column. See [`Column::from_list`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Column {
@@ -39,7 +39,7 @@ pub enum Column {
     Refused,
 }
 
-/// Maximum crawlers in a mask.
+/// Maximum number of crawlers in a mask.
 pub const MAX_MASKED_AGENTS: usize = u64::BITS as usize;
 
 impl Column {
@@ -58,7 +58,7 @@ impl Column {
         Column::Refused,
     ];
 
-    /// Returns the column's name, without a crawler's.
+    /// Returns the column's name, without a crawler prefix.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl Column {
         Column::from_names(names.split(',').map(str::trim))
     }
 
-    /// Returns the columns with these names.
+    /// Returns the columns with these names. See [`Column::from_list`] for an example.
     ///
     /// # Errors
     /// The errors of [`Column::from_list`].
@@ -103,7 +103,7 @@ impl Column {
                 return Err(Error::new(ErrorKind::Column, message));
             };
             if columns.contains(&column) {
-                return Err(Error::new(ErrorKind::Column, format!("the column {name:?} is there twice")));
+                return Err(Error::new(ErrorKind::Column, format!("the column {name:?} occurs twice")));
             }
             columns.push(column);
         }
@@ -123,7 +123,7 @@ impl Column {
         matches!(self, Column::Url | Column::CaptureTime | Column::Mask | Column::Refused)
     }
 
-    /// Returns whether the column needs more than a row's verdicts. Such a row takes several times as long.
+    /// Returns whether the column needs more than a row's verdicts. Deciding a row then takes several times as long.
     #[must_use]
     pub const fn needs_explanation(self) -> bool {
         match self {
@@ -151,7 +151,7 @@ pub(crate) enum Cell {
 /// All verdicts, in numeric order.
 pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
-/// The columns of an answer row, and their order.
+/// The columns of an answer row, and their order. See [`TableDecider`](crate::TableDecider) for an example.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The columns in cell order.
@@ -167,8 +167,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates a layout with these columns, in this order. Consecutive columns that each crawler has are grouped by
-    /// crawler.
+    /// Creates a layout with these columns, in this order. Consecutive per-crawler columns are grouped by crawler.
     ///
     /// # Errors
     /// Returns an error if a column occurs twice.
@@ -185,19 +184,19 @@ impl Layout {
         Ok(Layout { order: columns.to_vec(), once, columns: of_agent, any_of: false, taken: VERDICTS })
     }
 
-    /// Adds a last column with one verdict over all crawlers: `disallow` if any crawler is refused.
+    /// Sets whether the last column has one verdict for all crawlers: `disallow` if any crawler is refused.
     #[must_use]
     pub fn any_of(self, any_of: bool) -> Layout {
         Layout { any_of, ..self }
     }
 
-    /// Sets the verdict written for each verdict, in numeric order. Counts and reasons are unaffected.
+    /// Sets the verdict that is written instead of each verdict, in numeric order. Counts and reasons are unaffected.
     #[must_use]
     pub fn written_as(self, taken: [Verdict; 4]) -> Layout {
         Layout { taken, ..self }
     }
 
-    /// Returns the verdict written for each verdict, in numeric order.
+    /// Returns the verdict that is written instead of each verdict, in numeric order.
     #[must_use]
     pub fn taken(&self) -> [Verdict; 4] {
         self.taken
@@ -275,7 +274,7 @@ impl Layout {
     }
 }
 
-/// The crawlers whose columns a row has, by name.
+/// The names of the crawlers whose columns a row has. See [`ParquetWriter`](crate::ParquetWriter) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Crawlers {
     /// The same crawlers for each row.

@@ -1,5 +1,5 @@
-//! Columns under construction: [`ColumnData`], which [`parquet`](crate::parquet) writes and [`arrow`](crate::arrow)
-//! turns into arrays. [`CellSink`] is a destination for one cell: a column here, or text.
+//! Columns under construction: [`ColumnData`]. [`parquet`](crate::parquet) writes them, and [`arrow`](crate::arrow)
+//! converts them to arrays. [`CellSink`] is a destination for one cell: one of these columns, or text.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use reptile::{Group, Verdict};
 
 use crate::column::{Cell, Column, Crawlers, Layout, VERDICTS};
 
-/// The words of a group column, by key.
+/// The values of a group column, by key.
 pub(crate) const GROUPS: [Group; 3] = [Group::Named, Group::Default, Group::None];
 
-/// A column's type.
+/// A column's type. See [`RowFormat`](crate::RowFormat) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A mostly unique text; empty is null.
@@ -51,11 +51,11 @@ pub(crate) trait CellSink {
     fn long(&mut self, number: Option<u64>);
     /// Writes a time in seconds since 1970, or null.
     fn time(&mut self, time: Option<i64>);
-    /// Writes a list of some names, by index, or the verdict because of which there is no list.
+    /// Writes a list of names, given by their indexes, or the verdict that replaces the list.
     fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>);
 }
 
-/// A column's values for consecutive rows.
+/// A column's values for consecutive rows. See [`ParquetWriter`](crate::ParquetWriter) for an example.
 #[derive(Clone, Debug)]
 pub struct ColumnData {
     pub(crate) kind: Kind,
@@ -65,13 +65,13 @@ pub struct ColumnData {
 /// The values in the form that their kind needs.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
-    /// Texts one after the other in UTF-8, and their bounds: one more than there are texts, beginning with 0.
+    /// Concatenated texts in UTF-8, and their bounds: 0, then each text's end.
     Texts { bytes: Vec<u8>, bounds: Vec<i64> },
     /// Indexes into [`VERDICTS`] or [`GROUPS`].
     Keys(Vec<i8>),
     /// Numbers.
     Numbers(Vec<u32>),
-    /// Numbers, arbitrary where they are not present.
+    /// Numbers, and whether each is present. Absent numbers are arbitrary.
     Longs { longs: Vec<i64>, present: Vec<bool> },
     /// Indexes of list items, each list's end among them, and whether each list is present.
     Lists { items: Vec<u32>, ends: Vec<u32>, present: Vec<bool> },
@@ -132,7 +132,7 @@ impl ColumnData {
         }
     }
 
-    /// Appends verdicts' keys.
+    /// Appends the keys of verdicts.
     pub(crate) fn extend_verdicts(&mut self, verdicts: impl Iterator<Item = Verdict>) {
         if let Values::Keys(keys) = &mut self.values {
             keys.extend(verdicts.map(|verdict| verdict as i8));
@@ -263,7 +263,8 @@ pub(crate) fn as_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(valid)
 }
 
-/// Returns a layout's columns for these crawlers, each with its name and kind.
+/// Returns a layout's columns for these crawlers, each with its name and kind. See
+/// [`ParquetWriter`](crate::ParquetWriter) for an example.
 #[must_use]
 pub fn columns_of(layout: &Layout, crawlers: &Crawlers) -> Vec<(String, Kind)> {
     let agents = crawlers.names();

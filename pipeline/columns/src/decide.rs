@@ -1,5 +1,5 @@
-//! Decides rows: many together if verdicts suffice, otherwise one at a time with explanations, which takes several times
-//! as long. [`Decider`] serves text, Parquet and Arrow alike.
+//! Decides rows: many together if verdicts suffice, otherwise one at a time with explanations, which takes several
+//! times as long. Text, Parquet and Arrow use the same [`Decider`].
 
 use reptile::capture::Time;
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
@@ -15,7 +15,7 @@ const NO_CRAWLER: &str = "no crawler";
 /// The `reason` in a row without a time.
 const NO_TIME: &str = "no time";
 
-/// Rows decided together: several of the library's batches, so that few are partly filled.
+/// Number of rows decided together: several of the library's batches, so that few batches are partly filled.
 pub(crate) const ROWS_AT_ONCE: usize = 512;
 
 /// An explanation, and the deciding origin if it is not the URL's own.
@@ -74,7 +74,8 @@ fn write_undecided(column: Column, reason: &str, out: &mut impl CellSink) {
 /// A crawler's explanation, or the reason why there is none.
 pub(crate) type ExplainedOrReason = Result<Explained, &'static str>;
 
-/// Decides rows for some crawlers, or for the crawlers that rows name, and fills a layout's cells.
+/// Decides rows for some crawlers, or for the crawlers that rows name, and fills a layout's cells. See
+/// [`TableDecider`](crate::TableDecider) for an example.
 pub struct Decider {
     agents: Agents,
     /// The crawlers named by rows, if rows name crawlers. `agents` is then arbitrary.
@@ -87,7 +88,7 @@ pub struct Decider {
 }
 
 impl Decider {
-    /// Creates a decider for these crawlers. It decides for the set's own time, and by each URL's own origin.
+    /// Creates a decider for these crawlers. It uses the set's own time and each URL's own origin.
     ///
     /// # Errors
     /// Returns the errors of [`Layout::check`].
@@ -96,7 +97,7 @@ impl Decider {
         Decider::of(agents, None, layout, Crawlers::Named(names))
     }
 
-    /// Creates a decider for the crawlers that rows name.
+    /// Creates a decider for the crawlers that rows name. See [`ByRow`] for an example of such rows.
     ///
     /// # Errors
     /// Returns the errors of [`Layout::check`].
@@ -122,7 +123,7 @@ impl Decider {
         Decider { scope, ..self }
     }
 
-    /// Returns the agents: if rows name their crawlers, one to which only the default group applies.
+    /// Returns the agents. If rows name their crawlers, this is one agent that only the default group applies to.
     #[must_use]
     pub fn agents(&self) -> &Agents {
         &self.agents
@@ -303,7 +304,8 @@ impl Decider {
         }
     }
 
-    /// Explains a row's verdicts, in place of the previous row's. Returns the index of the crawler that the row names.
+    /// Explains a row's verdicts, and overwrites the previous row's. Returns the index of the crawler that the row
+    /// names.
     pub(crate) fn explain_row(
         &self,
         row: &impl NamedRow,
@@ -354,8 +356,8 @@ impl Decider {
         }
     }
 
-    /// Writes a cell that lists the refused crawlers. For the verdicts `unknown` and `invalid`, no crawler is known to be
-    /// refused or allowed.
+    /// Writes a cell that lists the refused crawlers. For the verdicts `unknown` and `invalid`, no crawler is known to
+    /// be refused or allowed.
     fn write_refused(&self, column: Column, verdicts: impl Iterator<Item = Verdict> + Clone, out: &mut impl CellSink) {
         let open = verdicts.clone().find(|verdict| matches!(verdict, Verdict::Unknown | Verdict::Invalid));
         let mut refused = verdicts.enumerate().filter(|(_, verdict)| *verdict == Verdict::Disallow).map(|(at, _)| at);
@@ -412,8 +414,8 @@ pub(crate) struct ExplainedRow {
 }
 
 impl ExplainedRow {
-    #[cfg(feature = "tables")]
     /// Returns whether a replacement origin decided the URL for a crawler.
+    #[cfg(feature = "tables")]
     pub(crate) fn is_stood_in(&self) -> bool {
         self.explained.iter().flatten().any(|found| found.stand_in.is_some())
     }

@@ -1,4 +1,4 @@
-//! This crate's error, [`Error`], and an error's text with its sources, [`text_of`].
+//! This crate's error, [`Error`], and the text of an error and its sources, [`text_of`].
 
 use std::{fmt, io};
 
@@ -6,7 +6,8 @@ use std::{fmt, io};
 use arrow_schema::ArrowError;
 use reptile::{CrawlerError, CrawlerErrorKind};
 
-/// The reason why crawlers could not be resolved, or rows could not be decided or written. The text is for people.
+/// The reason why crawlers could not be resolved, or rows could not be decided or written. The text is for people. See
+/// [`Column::from_list`](crate::Column::from_list) for an example.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -23,7 +24,7 @@ pub enum ErrorKind {
     Crawler,
     /// A column is unknown, occurs twice, does not fit the crawlers or the format, or none was chosen.
     Column,
-    /// The array does not contain texts, its schema lacks a URL column, or its data is inconsistent.
+    /// An array does not contain texts, lacks a URL or time column, or has inconsistent data.
     Array,
     /// The set is damaged.
     Set,
@@ -63,7 +64,7 @@ impl Error {
     pub fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
         let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Error::new(ErrorKind::Panic, format!("a mistake in Reptile, please report it: {said}"))
+        Error::new(ErrorKind::Panic, format!("internal error, please report it: {said}"))
     }
 }
 
@@ -100,7 +101,7 @@ impl From<ArrowError> for Error {
     }
 }
 
-/// Converts the error for an Arrow stream. Removes NUL, which the C stream interface cannot represent.
+/// Converts the error for an Arrow stream. Escapes NUL, which the C stream interface cannot represent.
 #[cfg(feature = "arrow")]
 impl From<Error> for ArrowError {
     fn from(error: Error) -> ArrowError {
@@ -113,7 +114,12 @@ impl From<Error> for ArrowError {
     }
 }
 
-/// Returns the text for an error and all its sources, on one line: `cannot be opened: no such file`.
+/// Returns the text of an error and all its sources, on one line: `cannot be opened: no such file`.
+///
+/// ```
+/// use reptile_columns::text_of;
+/// assert_eq!(text_of(&std::io::Error::other("no such file")), "no such file");
+/// ```
 #[must_use]
 pub fn text_of(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

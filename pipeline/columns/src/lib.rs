@@ -1,15 +1,15 @@
-//! Decides rows of URLs by compiled robots.txt files, and holds the answers as columns.
+//! Decides a table's URLs with compiled robots.txt files, and returns the verdicts as columns.
 //!
-//! - [`Column`] names a column, and [`Layout`] says which columns a row has, in which order.
-//! - [`Decider`] decides rows for some crawlers, or for the crawler that each row names ([`ByRow`]), at a time or at each
-//!   row's own ([`Times`]), by the URL's origin or a replacement ([`Scope`]).
+//! - [`Column`] names a column, and [`Layout`] selects a row's columns and their order.
+//! - [`Decider`] decides rows for the same crawlers, or for the crawler that each row names ([`ByRow`]). [`Times`]
+//!   selects the time, and [`Scope`] the origins that may replace one without a known robots.txt.
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
 //! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`).
 //! - [`arrow`] takes arrays of URLs and returns arrays of verdicts (feature `arrow`). The C and Python bindings use it.
 //!
-//! The crate `reptile` decides URLs and makes every guarantee about verdicts. This crate has no `unsafe` code, no
-//! command line and no terminal.
+//! The crate `reptile` decides the URLs and guarantees the verdicts. This crate has no `unsafe` code, and uses no
+//! command line or terminal.
 
 #![forbid(unsafe_code)]
 #![allow(rustdoc::private_intra_doc_links, reason = "module pages name their private parts, for maintainers")]

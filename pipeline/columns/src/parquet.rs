@@ -1,7 +1,7 @@
 //! A Parquet file of columns: [`ParquetWriter`]. Rows are collected in row groups of bounded size.
 //!
-//! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. The file is never
-//! read back, so it can be written to a pipe.
+//! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. The file is
+//! never read back, so it can be written to a pipe.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use crate::data::{ColumnData, Kind, Values, words_of};
 use crate::error::{Error, ErrorKind};
 
-/// Maximum rows per row group: similar to DuckDB, and enough to make dictionaries worthwhile.
+/// Maximum number of rows per row group: similar to DuckDB's, and enough to make dictionaries worthwhile.
 pub const MAX_GROUP_ROWS: usize = 1 << 18;
 
 /// Cell bytes at which a row group is written. A text's length counts as 4 bytes.
@@ -92,10 +92,10 @@ impl<W: Write> ParquetWriter<W> {
         Ok(ParquetWriter { encoder, output, columns, bytes: 0 })
     }
 
-    /// Adds rows, as columns of the same kinds.
+    /// Adds rows, as columns of the file's kinds.
     ///
     /// # Errors
-    /// Returns an error if the output cannot be written, or if the columns are not the file's.
+    /// Returns an error if the output cannot be written, or if the columns' kinds differ from the file's.
     pub fn push(&mut self, columns: &[ColumnData]) -> Result<(), Error> {
         let is_same = |(own, other): (&ColumnData, &ColumnData)| own.kind == other.kind;
         if columns.len() != self.columns.len() || !self.columns.iter().zip(columns).all(is_same) {
@@ -120,8 +120,7 @@ impl<W: Write> ParquetWriter<W> {
         self.columns.first().map_or(0, ColumnData::len)
     }
 
-    /// Returns the first row after those that still belong to the current group: the group ends with the row that
-    /// reaches a limit.
+    /// Returns the end of the rows that belong to the current group. The row that reaches a limit is the group's last.
     fn end_of_group(&self, columns: &[ColumnData], rows: Range<usize>) -> usize {
         let end = rows.end.min(rows.start + MAX_GROUP_ROWS - self.rows());
         let bytes = |end| columns.iter().map(|column| cell_bytes(column, rows.start..end)).sum::<usize>();
@@ -156,7 +155,7 @@ impl<W: Write> ParquetWriter<W> {
         self.output.write_all(&bytes).map_err(unwritable)
     }
 
-    /// Writes the last row group and the footer. Until then, the file is incomplete. Called once, after all rows.
+    /// Writes the last row group and the footer. Until then, the file is incomplete. Call it once, after all rows.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -188,8 +187,8 @@ fn unwritable(error: io::Error) -> Error {
     Error::unwritable(error)
 }
 
-/// Returns the size of some cells: a key is 1 byte, a number 4, an optional number 9, and a text or list has a length of
-/// 4 bytes.
+/// Returns the size of some cells in bytes: 1 per verdict, 4 per number, 9 per optional number, and 4 per text, group
+/// or list in addition to its content.
 fn cell_bytes(column: &ColumnData, rows: Range<usize>) -> usize {
     match &column.values {
         Values::Texts { bounds, .. } => 4 * rows.len() + (bounds[rows.end] - bounds[rows.start]) as usize,
@@ -235,7 +234,7 @@ fn field(name: &str, kind: &Kind) -> Result<Type, ParquetError> {
     if is_list { list(name, column) } else { Ok(column) }
 }
 
-/// Returns a nullable list in the form that every reader knows.
+/// Returns a nullable list type in the form that every reader supports.
 fn list(name: &str, element: Type) -> Result<Type, ParquetError> {
     let group = Type::group_type_builder("list")
         .with_repetition(Repetition::REPEATED)
@@ -287,7 +286,7 @@ fn write_column(column: &mut ColumnData, writer: &mut SerializedColumnWriter<'_>
 fn write_keys(keys: &[i8], kind: &Kind, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
     let words: Vec<ByteArray> =
         words_of(kind).into_iter().map(|word| Bytes::from_static(word.as_bytes()).into()).collect();
-    // A group's column is nullable like the other texts, although no group is null.
+    // Group columns are nullable like other texts, although no group is null.
     let levels = [1; PIECE_VALUES];
     let mut values = Vec::with_capacity(PIECE_VALUES);
     for piece in keys.chunks(PIECE_VALUES) {

@@ -1,4 +1,4 @@
-//! The origins that replace one without a known robots.txt: [`Scope`].
+//! The origins that may replace an origin without a known robots.txt: [`Scope`].
 //!
 //! A robots.txt governs only its own origin (RFC 9309 section 2.3), so another origin is used only if the user requests
 //! it. This module does not decide URLs.
@@ -10,27 +10,28 @@ use reptile::urls::{canonical_host, split};
 #[cfg(feature = "domains")]
 use reptile_domains::own_domain;
 
-/// The origins that decide a URL: its own, or a replacement if its robots.txt is unknown.
+/// The origins that decide a URL: its own, or a replacement if its robots.txt is unknown. Each variant adds origins to
+/// the previous one's. [`Decider::in_scope`](crate::Decider::in_scope) uses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// The URL's own origin, as RFC 9309 section 2.3 says.
+    /// Only the URL's own origin (RFC 9309 section 2.3).
     #[default]
     Origin,
-    /// Otherwise the same host with the other one of http and https.
+    /// Also the same host with the other scheme, http or https.
     Scheme,
-    /// Otherwise also the host with or without `www.` before it.
+    /// Also the host with or without `www.` before it.
     Www,
-    /// Otherwise also the registered domain, by the Public Suffix List, and `www.` before it.
+    /// Also the registered domain according to the Public Suffix List, with and without `www.` before it.
     #[cfg(feature = "domains")]
     Domain,
 }
 
-/// A URL that is decided instead of another one.
+/// A URL that is decided instead of another URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StandIn {
     /// The replacement URL, with the other URL's path.
     pub(crate) url: Vec<u8>,
-    /// The length of the URL's origin.
+    /// The length of the URL's origin in bytes.
     origin_len: usize,
 }
 

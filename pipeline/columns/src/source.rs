@@ -1,10 +1,11 @@
-//! Resolves the crawlers that a binding's user names, with a set or one robots.txt: [`Source`].
+//! Resolves the crawlers that a binding's user names, in a set or one robots.txt: [`Source`].
 
 use reptile::{Agents, Crawler, CrawlerError, Robots, Set};
 
 use crate::error::{Error, ErrorKind};
 
-/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone.
+/// A set or one robots.txt, which resolves crawlers and decides URLs. Cheap to clone. See [`Source::agents`] for an
+/// example.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A compiled set.
@@ -63,7 +64,7 @@ impl Source {
         Ok(agents)
     }
 
-    /// Resolves crawlers.
+    /// Resolves crawlers. See [`Source::agents`] for an example with names.
     ///
     /// # Errors
     /// The errors of [`Set::agents`].

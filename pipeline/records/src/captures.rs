@@ -48,7 +48,7 @@ pub enum Body {
     Whole(Vec<u8>),
     /// The body's length in bytes, which exceeds the limit.
     TooLarge(usize),
-    /// The body's length in bytes, for which there is not enough memory.
+    /// The body's length in bytes, which exceeds the available memory.
     NoMemory(usize),
 }
 
@@ -58,7 +58,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The reason why a row is not a capture, in the same words for all such rows, and the details.
+/// The reason why a row is not a capture, worded the same for all such rows, and the details.
 type Bad = (&'static str, String);
 
 /// The most frequent reason.

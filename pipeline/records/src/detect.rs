@@ -203,13 +203,13 @@ impl Content {
                 format!("`reptile classify {path} URLS` decides URLs by it, `reptile inspect {path}` shows it")
             }
             Content::Parquet if matches!(wanted, Wanted::Urls | Wanted::Captures) => {
-                "Parquet is read from its end on: save it, unpacked, as a file".into()
+                "Parquet is read from its end: save it as an uncompressed file".into()
             }
             Content::Folder | Content::Tar if is_line_by_line => "give a file in it".into(),
             _ if self.is_collection() && !is_line_by_line => {
                 format!("`reptile compile -o SET {path}` makes a set of all robots.txt files in it")
             }
-            Content::Zip => "unpack it, and give the files or the folder".into(),
+            Content::Zip => "extract it, and give the files or the folder".into(),
             Content::Html if !is_line_by_line => {
                 "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
             }

@@ -144,12 +144,12 @@ impl Input {
 
     /// Returns the error for an input with unsuitable content.
     pub fn refused(&self, wanted: Wanted) -> Error {
-        let packed = self.packing.map(|packing| format!(", packed with {packing}")).unwrap_or_default();
+        let packed = self.packing.map(|packing| format!(", compressed with {packing}")).unwrap_or_default();
         let shown = self.path.display().to_string();
         let path = if shown == "-" { "standard input".to_owned() } else { shown.clone() };
         if (self.content, wanted) == (Content::Set, Wanted::Set) {
             let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
-            return Error::unsuitable(format!("{path}: is a compiled set{place}; save it, unpacked, as a file"));
+            return Error::unsuitable(format!("{path}: is a compiled set{place}; save it as an uncompressed file"));
         }
         let (what, hint) = (self.content.describe(), self.content.hint(wanted, &shown));
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();

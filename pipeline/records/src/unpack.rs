@@ -21,7 +21,7 @@ pub const MAX_WINDOW_BYTES: u64 = 1 << MAX_WINDOW_LOG;
 /// The same limit as a power of two, as zstd requires it.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// Maximum compression layers. Servers or crawlers may compress a compressed file again.
+/// Maximum number of compression layers. Servers or crawlers may compress a compressed file again.
 pub const MAX_LAYERS: usize = 4;
 
 /// Number of bytes per read from an input.
@@ -167,7 +167,7 @@ fn damaged(packing: Packing, error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
         return error;
     }
-    io::Error::new(error.kind(), format!("its {packing} data cannot be unpacked: {error}"))
+    io::Error::new(error.kind(), format!("its {packing} data cannot be decompressed: {error}"))
 }
 
 /// Decompresses all layers. Returns the outermost format.
@@ -180,7 +180,7 @@ pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Packing>)> {
         let Some(packing) = Packing::of(&source.bytes) else { break };
         outer = outer.or(Some(packing));
         if layer == MAX_LAYERS {
-            return Err(io::Error::other(format!("it is packed more than {MAX_LAYERS} times")));
+            return Err(io::Error::other(format!("it is compressed more than {MAX_LAYERS} times")));
         }
         let decoder = packing.decoder(source).map_err(|error| damaged(packing, error))?;
         source = Start::read(Box::new(Unpacked { packing, decoder }))?;

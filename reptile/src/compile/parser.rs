@@ -93,7 +93,7 @@ impl Parser {
         })
     }
 
-    /// Parses a file that was not fetched, so that the fetch profile does not apply: the set uses it in any case.
+    /// Parses a file that was not fetched. The fetch profile does not apply, and the set always uses the file.
     pub fn parse_file(&self, origins: Vec<Origin>, body: &[u8]) -> Parsed {
         let prepared = self.with_arena(|arena| self.prepare(body, arena));
         let outcome = prepared.as_ref().map(|_| Outcome::Use).map_err(over_limit);

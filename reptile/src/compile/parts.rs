@@ -174,7 +174,7 @@ impl Parts {
 
 #[cfg(feature = "rayon")]
 impl Drop for Parts {
-    /// Waits for the thread. Its part is not wanted, so its errors do not matter.
+    /// Waits for the thread. Its part is not used, so its errors do not matter.
     fn drop(&mut self) {
         let _ = self.in_progress.take().map(JoinHandle::join);
     }

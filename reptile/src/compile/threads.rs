@@ -32,7 +32,7 @@ pub(super) struct AllThreads<'p> {
     /// Whether the work is large enough for several threads.
     #[cfg(feature = "rayon")]
     is_large: bool,
-    /// Gets the progress of the first list of work, which is the rulesets.
+    /// Receives the progress of the first list of work: compiling the rulesets.
     progress: Option<&'p OnProgress>,
     has_reported: AtomicBool,
 }

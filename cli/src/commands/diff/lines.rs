@@ -63,7 +63,7 @@ pub struct Difference<'b> {
     pub removed: Vec<Line<'b>>,
     /// The lines that only the second list has, in file order.
     pub added: Vec<Line<'b>>,
-    /// The moved rules: the smallest selection without which all other rules have the same order.
+    /// The moved rules: as few as possible, so that all other rules have the same order in both lists.
     pub moved: Vec<Both<'b>>,
 }
 

@@ -1,7 +1,7 @@
-//! `reptile diff`: two robots.txt files, and what changed between them.
+//! `reptile diff`: the changes between two robots.txt files, or between two sets ([`sets`]).
 //!
-//! [`groups`] finds the groups of each product token, [`rules`] compares them and their [`lines`], [`show`] writes the
-//! changes, [`crawlers`] compares the groups that crawlers obey, and [`urls`] compares verdicts.
+//! For files, [`groups`] finds each product token's groups, and [`rules`] compares them and their [`lines`]. [`show`]
+//! writes the changes, [`crawlers`] compares the groups that crawlers obey, and [`urls`] compares verdicts.
 //!
 //! For two files with n bytes in total, everything but `--urls` takes n log n steps, O(n) memory, and O(n) bytes of
 //! output. The URL list is read as it arrives. Each URL is decided for at most [`urls::MAX_ROWS`] groups of crawlers,

@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::groups::{File, GroupsId, NO_GROUPS, Names};
 use super::lines::{Difference, Line, difference};
 
-/// Maximum number of comparisons per line in both files, on average by bytes. If product tokens share so many lines
-/// that it would be exceeded, the last product tokens are listed as not compared.
+/// Maximum number of comparisons per line in both files, on average by bytes. If product tokens share too many lines,
+/// the last product tokens are listed as not compared.
 pub const MAX_TIMES_COMPARED: u64 = 2;
 
 /// Size in bytes of the lines that are always compared, even if [`MAX_TIMES_COMPARED`] allows fewer.

@@ -41,18 +41,18 @@ use urls::{Place, Texts};
 pub use stream::{MAX_ROWS_IN_BATCH, VerdictStream};
 pub use threads::in_pool;
 
-/// Maximum rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
+/// Maximum number of rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
 const MAX_ROWS_OF_TASK: usize = 4096;
-/// Minimum rows in a task. Explanations take long, so that their tasks are this small.
+/// Minimum number of rows in a task. Tasks with explanations, which take longer, have this size.
 const MIN_ROWS_OF_TASK: usize = 256;
-/// Maximum verdicts that a task holds in addition to the result, unless the minimum rows have more.
+/// Maximum number of verdicts that a task holds in addition to the result, unless the minimum rows have more.
 const VERDICTS_OF_TASK: usize = 1 << 17;
-/// Maximum cells that all tasks hold at a time, in addition to the result, unless the minimum rows have more.
+/// Maximum number of cells that all tasks hold at a time, in addition to the result, unless the minimum rows have more.
 const HELD_CELLS: usize = 1 << 20;
-/// Maximum explanations that all tasks hold at a time, unless the minimum rows have more.
+/// Maximum number of explanations that all tasks hold at a time, unless the minimum rows have more.
 const HELD_EXPLANATIONS: usize = 1 << 16;
 
-/// Decides arrays of URLs for some crawlers, and returns the chosen columns.
+/// Decides arrays of URLs for some crawlers, and returns the chosen columns. See [the module](self) for an example.
 ///
 /// Costs as much as `reptile::Agents::par_decide_all`, plus memory on each thread for the positions and verdicts of
 /// some thousand URLs. Columns from explanations take 4 to 6 times as long. Threads may share it.
@@ -64,7 +64,7 @@ pub struct ArrayDecider {
     is_parallel: bool,
 }
 
-/// Where the URLs and times are in arrays of a type.
+/// The positions of URLs and times in arrays of one type.
 #[derive(Clone, Copy, Debug)]
 struct Places {
     urls: Place,
@@ -89,7 +89,7 @@ impl ArrayDecider {
             let message = "agent: is for tables whose rows name their crawlers; a column's name has its crawler";
             return Err(Error::new(ErrorKind::Column, message));
         }
-        // The URLs are passed on. Columns of crawlers come before those that a row has once.
+        // URLs are passed on unchanged. Per-crawler columns precede columns that occur once.
         let (once, mut order): (Vec<Column>, Vec<Column>) = columns.iter().partition(|column| column.is_once());
         let has_url = once.contains(&Column::Url);
         order.extend(once.into_iter().filter(|&column| column != Column::Url));
@@ -110,8 +110,8 @@ impl ArrayDecider {
         self
     }
 
-    /// Sets whether to use all threads, or only the caller's. One thread is right inside an engine with one worker
-    /// per processor, such as Spark.
+    /// Sets whether to use all threads, or only the caller's. Use one thread inside an engine with one worker per
+    /// processor, such as Spark.
     #[must_use]
     pub fn parallel(mut self, is_parallel: bool) -> ArrayDecider {
         self.is_parallel = is_parallel;

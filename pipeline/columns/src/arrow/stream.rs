@@ -1,4 +1,4 @@
-//! Decides streams: takes URL arrays, and returns verdict batches: [`VerdictStream`].
+//! Decides a stream of URL arrays, and returns batches of verdicts: [`VerdictStream`].
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,12 +10,34 @@ use arrow_schema::{ArrowError, DataType, SchemaRef};
 use super::{ArrayDecider, Places, urls};
 use crate::error::Error;
 
-/// Maximum rows in a batch. A larger array is split into several batches, so that the memory for deciding is bounded.
+/// Maximum number of rows in a batch. A larger array is split into several batches, so that memory is bounded.
 pub const MAX_ROWS_IN_BATCH: usize = 1 << 20;
 
 /// Decides an array stream as it is read: the next array is requested after the previous one has been passed on.
 ///
 /// The stream ends after an error. A panic becomes an error, because the reader may be a C program.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayIterator, ArrayRef, StringArray};
+/// use arrow_schema::{ArrowError, DataType, Field};
+/// use reptile::{Dialect, Robots};
+/// use reptile_columns::arrow::{ArrayDecider, VerdictStream};
+/// use reptile_columns::{Column, Source};
+///
+/// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
+/// let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+/// let decider = ArrayDecider::new(agents, &[Column::Verdict])?;
+/// let urls: ArrayRef = Arc::new(StringArray::from(vec!["https://example.com/private/notes"]));
+/// let arrays: Vec<Result<ArrayRef, ArrowError>> = vec![Ok(urls)];
+/// let field = Arc::new(Field::new("urls", DataType::Utf8, true));
+/// let stream = VerdictStream::new(ArrayIterator::new(arrays, field), None, decider)?;
+/// for batch in stream {
+///     assert_eq!(batch?.num_rows(), 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct VerdictStream<R> {
     urls: R,
     places: Places,
@@ -74,8 +96,8 @@ impl<R: ArrayReader> Iterator for VerdictStream<R> {
     }
 }
 
-/// Removes NUL from an error. The input stream's errors may have any text, and the C stream interface cannot
-/// represent NUL.
+/// Escapes NUL in an error. The input stream's errors may have any text, and the C stream interface cannot represent
+/// NUL.
 fn without_nul(error: ArrowError) -> ArrowError {
     let text = error.to_string();
     if text.contains('\0') { ArrowError::ComputeError(text.replace('\0', "%00")) } else { error }

@@ -1,4 +1,4 @@
-//! Work on all threads, in any process: [`in_pool`].
+//! A thread pool that also works in forked processes: [`in_pool`].
 
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +14,11 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 /// `rayon`'s global pool hangs in a process that was forked after its threads were started, as Python's
 /// `multiprocessing` does on Linux: the threads are not copied. This function then starts new ones. If threads cannot
 /// be started, the work runs on the current thread.
+///
+/// ```
+/// use reptile_columns::arrow::in_pool;
+/// assert_eq!(in_pool(|| 2 + 2), 4);
+/// ```
 pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match pool() {
         Some(pool) => pool.install(work),

@@ -1,7 +1,7 @@
 //! Arrow array texts as byte slices, without copying.
 //!
-//! Arrays come from other programs. So each text is sliced with checked bounds, and its bytes are never assumed to be
-//! UTF-8: a URL may be any bytes.
+//! Arrays come from other programs. Each text is therefore sliced with checked bounds, and its bytes are never assumed
+//! to be UTF-8: a URL may be any bytes.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -23,7 +23,7 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
     }
 }
 
-/// Where the URLs are in a stream's arrays.
+/// The position of the URLs in a stream's arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The arrays are the URLs.
@@ -64,7 +64,7 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
     }
 }
 
-/// Maximum columns that a message names.
+/// Maximum number of columns that a message names.
 const SHOWN_COLUMNS: usize = 20;
 
 /// Returns the URLs in an array.
@@ -163,10 +163,10 @@ fn of_bytes<T: ByteArrayType>(array: Option<&GenericByteArray<T>>) -> Result<Vec
     in_room(array.len(), texts)
 }
 
-/// View size in bytes: its length, and either the text itself or its first bytes, a buffer number, and an
-/// offset.
+/// Size of a view in bytes. A view has the text's length, and either the text itself or the text's first bytes, a
+/// buffer number and an offset.
 const VIEW: usize = 16;
-/// Maximum text size that is stored in the view, in bytes.
+/// Maximum size in bytes of a text that is stored in its view.
 const MAX_INLINE: usize = 12;
 
 fn of_views<T: ByteViewType>(array: Option<&GenericByteViewArray<T>>) -> Result<Vec<&[u8]>, Error> {

@@ -8,10 +8,10 @@ use crate::text::line::Line;
 use crate::text::rows::Rows;
 use crate::text::tops::Tops;
 
-/// Each agent's verdict counts, in the verdicts' numeric order.
+/// Each agent's verdict counts, in the verdicts' numeric order. The combined verdict's counts come last, if requested.
 pub type Tally = Vec<[u64; 4]>;
 
-/// The answers to one block of input rows.
+/// The answers to one block of input rows. See [`TableDecider`](crate::TableDecider) for an example.
 #[derive(Default)]
 pub struct Answers {
     /// The output rows.
@@ -36,7 +36,7 @@ pub struct Answers {
     pub nobody: u64,
 }
 
-/// Invalid rows.
+/// Invalid rows, in [`Answers::rejected`].
 #[derive(Default)]
 pub struct Rejected {
     /// The concatenated rows.
@@ -62,7 +62,7 @@ impl Rejected {
 /// Maximum number of individually reported faults per block.
 pub const MAX_NAMED_FAULTS: usize = 10;
 
-/// Rows whose URL could not be read.
+/// Rows whose URL could not be read, in [`Answers::faults`].
 #[derive(Default)]
 pub struct Faults {
     /// The fault counts, in the order of [`Fault::ALL`].
@@ -90,7 +90,7 @@ impl Faults {
 }
 
 impl Answers {
-    /// Returns a header line, to precede all answers.
+    /// Creates answers that consist of a header line.
     #[must_use]
     pub fn of_header(header: &[u8]) -> Answers {
         Answers { rows: Rows::of_text(header), ..Answers::default() }

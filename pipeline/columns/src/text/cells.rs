@@ -105,8 +105,8 @@ impl CellTexts {
         }
     }
 
-    /// Appends the cells before the prepared ones: the URL, and those that occur once or name the row's crawler.
-    /// `is_plain` means that the URL is its own cell.
+    /// Appends the cells before the prepared cells: the URL, and cells that occur once or name the row's crawler. With
+    /// `is_plain`, the URL is copied unchanged.
     #[inline]
     #[allow(clippy::too_many_arguments, reason = "inlined into the loop over all rows")]
     pub(crate) fn push_lead(

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 /// The separator between names in TSV and CSV.
 const BETWEEN: &str = ";";
 
-/// An output format for answers.
+/// An output format for answers. See [`TableDecider`](crate::TableDecider) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Tabs between the cells.
@@ -20,11 +20,11 @@ pub enum Format {
     Tsv,
     /// Commas between the cells, and quotes where a cell needs them (RFC 4180).
     Csv,
-    /// CSV with another byte between the cells: the format of a table with such rows.
+    /// CSV with this byte between the cells, for tables with another delimiter.
     Delimited(u8),
     /// A JSON object on each line.
     Jsonl,
-    /// Columns of a Parquet file: texts, numbers, times and lists, and nulls where a row has no such value.
+    /// Columns of a Parquet file: texts, numbers, times and lists, with nulls for missing values.
     Parquet,
 }
 
@@ -169,7 +169,7 @@ fn push_json(cell: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
 }
 
-/// The words for verdicts in text, in numeric order.
+/// Returns the words for verdicts in text, in numeric order.
 pub(crate) fn verdict_words() -> [String; 4] {
     VERDICTS.map(|verdict| verdict.name().to_owned())
 }

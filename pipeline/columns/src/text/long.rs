@@ -15,7 +15,7 @@ use crate::decide::{DecidedRow, ExplainedOrReason};
 /// The reason for a row that is not a URL, as [`reptile::Reason::NoUrl`] shows it.
 const NO_URL: &str = "no URL";
 
-/// Part of an overlong line, without its line end.
+/// Part of an overlong line, without its line end, for [`TableDecider::pass_on`].
 pub struct LongPart<'b> {
     /// The bytes.
     pub text: &'b [u8],
@@ -28,8 +28,8 @@ pub struct LongPart<'b> {
 }
 
 impl TableDecider {
-    /// Copies part of a line that is too long for a URL or a table row. For a table, nothing is copied unless whole
-    /// rows are wanted. The cells, with the verdict `invalid`, follow the last part, or precede a row's first part.
+    /// Copies part of a line that is too long for a URL or a table row. A table's line is copied only if input rows are
+    /// written. The cells, with the verdict `invalid`, follow the last part, or precede a row's first part.
     pub fn pass_on(&self, table: &Table, part: &LongPart<'_>, answers: &mut Answers) {
         self.prepare(answers);
         let is_list = table.format == tables::Format::List;

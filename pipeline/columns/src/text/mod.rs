@@ -1,8 +1,8 @@
 //! Decides rows of `reptile-records` tables, and writes them as text or columns: [`TableDecider`].
 //!
-//! This is the inner loop of a URL list: rows are decided in batches, buffers are reused, and text is copied in fixed-size
-//! blocks. [`cells`] formats verdicts, [`long`] handles overlong lines, and [`rows`] holds the result. Files and threads
-//! are the caller's.
+//! This is the inner loop for URL lists: rows are decided in batches, buffers are reused, and text is copied in
+//! fixed-size blocks. [`cells`] formats verdicts, [`long`] handles overlong lines, and [`rows`] holds the result. The
+//! caller opens files and starts threads.
 
 mod answers;
 mod cells;
@@ -40,7 +40,7 @@ pub use pieces::Text;
 pub use rows::{RowCells, RowFormat, Rows};
 pub use tops::{MAX_COUNTED_KEYS, MAX_KEY_BYTES, Top, Tops};
 
-/// Number of split URLs decided at once. Their parts take a hundred bytes each, and all of them fit the smallest cache.
+/// Number of split URLs decided at once. Each takes about a hundred bytes, so all of them fit into the smallest cache.
 const PARTS_AT_ONCE: usize = 128;
 
 /// Decides the rows of a table, and writes them in a format.
@@ -99,7 +99,7 @@ impl TableDecider {
         })
     }
 
-    /// Writes each input row after its cells.
+    /// Sets whether each input row is written after its cells.
     ///
     /// # Errors
     /// Returns an error if the format is Parquet, which has no rows of text.
@@ -124,7 +124,7 @@ impl TableDecider {
         self
     }
 
-    /// Writes only the input rows with this combined verdict, unchanged and without cells.
+    /// Writes only the input rows with this combined verdict, unchanged and without cells, unless it is `None`.
     ///
     /// # Errors
     /// Returns an error if the format is Parquet, which has no rows of text.
@@ -133,7 +133,7 @@ impl TableDecider {
         Ok(TableDecider { only, ..self })
     }
 
-    /// Makes input rows safe for a terminal.
+    /// Sets whether input rows are made safe for a terminal.
     #[must_use]
     pub fn show_rows(self, shows_rows: bool) -> TableDecider {
         TableDecider { shows_rows, ..self }
@@ -145,19 +145,20 @@ impl TableDecider {
         TableDecider { zone, ..self }
     }
 
-    /// Counts the origins and rules that disallow URLs, and the unknown origins. Takes about twice the time.
+    /// Sets whether to count the origins and rules that disallow URLs, and the unknown origins. Counting takes about
+    /// twice the time.
     #[must_use]
     pub fn count_tops(self, counts_tops: bool) -> TableDecider {
         TableDecider { counts_tops, ..self }
     }
 
-    /// Keeps invalid rows, to be written elsewhere.
+    /// Sets whether invalid rows are kept in [`Answers::rejected`].
     #[must_use]
     pub fn keep_rejected(self, keeps_rejected: bool) -> TableDecider {
         TableDecider { keeps_rejected, ..self }
     }
 
-    /// Returns the crawlers, the columns and the scope.
+    /// Returns the decider, which has the crawlers, the columns and the scope.
     #[must_use]
     pub fn decider(&self) -> &Decider {
         &self.decider
@@ -260,7 +261,7 @@ impl TableDecider {
         Ok(())
     }
 
-    /// Empties answers, which may come from anywhere.
+    /// Empties answers, which another decider may have filled.
     fn prepare(&self, answers: &mut Answers) {
         answers.clear(self.tallies());
         if matches!(answers.rows, Rows::Columns(_)) != (self.format == Format::Parquet) {

@@ -22,7 +22,8 @@ impl Fixed {
 }
 
 /// A text that grows by short pieces. Its buffer is longer than the text, so that pieces can be copied in fixed-size
-/// blocks, which is faster than copying exact lengths. The next piece overwrites any excess bytes.
+/// blocks, which is faster than copying exact lengths. The next piece overwrites any excess bytes. See
+/// [`TableDecider`](crate::TableDecider) for an example.
 #[derive(Default)]
 pub struct Text {
     bytes: Vec<u8>,

@@ -1,10 +1,10 @@
-//! Answer rows before they are written: [`Rows`], as text or as columns, and [`RowFormat`], which fills them cell by cell.
+//! Answer rows before they are written: [`Rows`], as text or as columns. [`RowFormat`] fills them cell by cell.
 
 use crate::data::{CellSink, ColumnData, Kind};
 use crate::text::format::{Format, SafeColumn, TextCell, verdict_words};
 use crate::text::pieces::Text;
 
-/// Consecutive rows, as text or as columns.
+/// Consecutive rows, as text or as columns. See [`TableDecider`](crate::TableDecider) for an example.
 pub enum Rows {
     /// Text.
     Text(Text),
@@ -93,7 +93,7 @@ impl RowFormat {
         &self.columns
     }
 
-    /// Returns the header line: the column names, in a format that does not have them in each row.
+    /// Returns the header line with the column names, for the formats TSV and CSV.
     #[must_use]
     pub fn header(&self) -> Vec<u8> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| &**name).collect();
@@ -119,7 +119,7 @@ impl RowFormat {
     }
 }
 
-/// A row that is being written.
+/// A row that is being written. See [`RowFormat`] for an example.
 pub struct RowCells<'r> {
     format: &'r RowFormat,
     rows: &'r mut Rows,

@@ -12,6 +12,16 @@ pub const MAX_COUNTED_KEYS: usize = 1 << 16;
 pub const MAX_KEY_BYTES: usize = 300;
 
 /// Key counts.
+///
+/// ```
+/// use reptile_columns::Top;
+///
+/// let mut top = Top::default();
+/// top.add(b"https://a.example", 2);
+/// top.add(b"https://b.example", 5);
+/// assert_eq!(top.first(1), [(&b"https://b.example"[..], 5)]);
+/// assert_eq!(top.missed(), 0);
+/// ```
 #[derive(Debug, Default)]
 pub struct Top {
     counts: HashMap<Vec<u8>, u64>,
@@ -20,7 +30,7 @@ pub struct Top {
 }
 
 impl Top {
-    /// Counts a key. Long keys are cut.
+    /// Adds `times` to a key's count. Long keys are truncated.
     pub fn add(&mut self, key: &[u8], times: u64) {
         let key = &key[..key.len().min(MAX_KEY_BYTES)];
         if let Some(count) = self.counts.get_mut(key) {
@@ -70,7 +80,7 @@ impl Top {
     }
 }
 
-/// The most frequent keys in a report.
+/// The most frequent keys in a report. See [`Top`] for an example.
 #[derive(Debug, Default)]
 pub struct Tops {
     /// The origins that disallow URLs.
@@ -123,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn long_keys_are_cut_at_the_limit() {
+    fn long_keys_are_truncated_at_the_limit() {
         for len in [MAX_KEY_BYTES - 1, MAX_KEY_BYTES, MAX_KEY_BYTES + 1] {
             let mut top = Top::default();
             top.add(&vec![b'x'; len], 1);

@@ -176,12 +176,12 @@ fn read_footer(source: &Source) -> MessageResult<ParquetMetaData> {
     let rows = metadata.row_groups().iter().try_fold(0_i64, |sum, group| sum.checked_add(group.num_rows()));
     if rows != Some(metadata.file_metadata().num_rows()) {
         let whole = metadata.file_metadata().num_rows();
-        return Err(format!("is a damaged Parquet file: its row groups have not the {whole} rows of its footer"));
+        return Err(format!("is a damaged Parquet file: its row groups do not have the {whole} rows in its footer"));
     }
     Ok(metadata)
 }
 
-/// Reads several columns in parallel, one row group after the other.
+/// Reads several columns in parallel, one row group at a time.
 pub struct Batches {
     file: Arc<ParquetFile>,
     columns: Vec<Column>,

@@ -100,7 +100,7 @@ pub fn read_header(source: &Source, offset: u64) -> Result<Header, String> {
         header = self::header(&read(MAX_HEADER_BYTES)?);
     }
     let header = header.ok_or_else(|| in_page(offset, "its header is damaged"))??;
-    for (what, bytes) in [("unpacked", header.unpacked), ("packed", header.packed)] {
+    for (what, bytes) in [("decompressed", header.unpacked), ("compressed", header.packed)] {
         within(|| format!("the page at byte {offset}: its bytes, {what}:"), bytes, MAX_PAGE_BYTES)?;
     }
     Ok(header)
@@ -162,7 +162,7 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
             let values = count(values)?;
             // Columns with several values per row are not supported.
             if count(rows)? != values {
-                return Some(Err("the header of a page has other numbers of rows and of values".into()));
+                return Some(Err("the header of a page has different numbers of rows and values".into()));
             }
             let levels = Levels::V2 {
                 nulls: count(nulls)?,
@@ -233,7 +233,7 @@ fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> R
     if let Some(most) = most_unpacked(codec, packed.len())
         && len - start > most
     {
-        return Err(format!("says that it has {len} bytes, unpacked, and has no more than {most}"));
+        return Err(format!("declares {len} decompressed bytes, and has at most {most}"));
     }
     let mut bytes = Vec::new();
     // One more byte, so that an overlong page is detected.
@@ -264,7 +264,7 @@ fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> R
             CompressionCodec::LZ4 => unpack_lz4(packed, start, len, &mut bytes),
             CompressionCodec::LZO | CompressionCodec::UNCOMPRESSED => Err("the compression is not known".into()),
         };
-        let done = done.map_err(|error| format!("cannot be unpacked: {error}"))?;
+        let done = done.map_err(|error| format!("cannot be decompressed: {error}"))?;
         if done != left {
             bytes.truncate(start);
         }
@@ -272,7 +272,7 @@ fn unpack(codec: CompressionCodec, packed: &[u8], start: usize, len: usize) -> R
     if bytes.len() == len {
         return Ok(bytes);
     }
-    Err(format!("has not the {len} bytes, unpacked, that its header says"))
+    Err(format!("does not have the {len} decompressed bytes that its header declares"))
 }
 
 /// Returns the maximum decompressed length of `packed` bytes, for codecs with a low limit whose decoders fill the

@@ -17,8 +17,8 @@ use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::shown::shown;
 use crate::{Error, Result};
 
-/// Maximum number of access log lines that are searched for virtual hosts if the user gives the host. Otherwise
-/// [`MAX_LINE_BYTES`] are searched.
+/// Maximum number of access log lines that are searched for virtual hosts if the user gives the host. Otherwise the
+/// limit is [`MAX_LINE_BYTES`] bytes.
 const MAX_HOST_LINES: usize = 100;
 
 /// Number of bytes per read while the first row is incomplete.
@@ -99,7 +99,7 @@ impl Opening {
         }
         match format {
             Format::List => match self.wanted.iter().find(|wanted| wanted.name.is_some()) {
-                Some(Wanted { option, .. }) => Err(format!("{option} names a column, and a list of URLs has none")),
+                Some(Wanted { option, .. }) => Err(format!("{option}: a list of URLs has no columns")),
                 None => Ok((Table::list(), 0)),
             },
             Format::Jsonl => self.fields().map(|table| (table, 0)),

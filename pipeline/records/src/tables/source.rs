@@ -47,7 +47,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Bytes that were read.
+    /// Returns the approximate number of bytes that were read.
     pub fn byte_len(&self) -> usize {
         match self {
             Part::Text(chunk) => chunk.filled,
@@ -65,11 +65,11 @@ impl Part {
 }
 
 impl Source {
-    /// Opens the input at a path; `-` is standard input, which is text.
+    /// Opens the input at a path. `-` is standard input, which is read as text.
     ///
     /// # Errors
-    /// Returns an error if it cannot be opened, if it is neither text nor an uncompressed Parquet file, or if an option
-    /// for Parquet files is given with text.
+    /// Returns an error if the input cannot be opened, if it is neither text nor an uncompressed Parquet file, or if an
+    /// option for Parquet files is given with text.
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
         let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
         let input = is_file.then(|| Input::open(path)).transpose()?;
@@ -92,10 +92,10 @@ impl Source {
         }))
     }
 
-    /// Finds the columns of the table.
+    /// Finds the table's columns. Returns the table and its remaining rows.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read, or does not have the wanted columns or the format.
+    /// Returns an error if the source is unreadable, if a wanted column is missing, or if the format is not the user's.
     pub fn open_rows(self, opening: &Opening) -> Result<(Table, Rows)> {
         match self {
             Source::Text(source) => {

@@ -431,8 +431,8 @@ impl<R: Unpack> Records<R> {
             more = match packed {
                 None => format!("; reading stopped at byte {from}: {} bytes are not read", grouped(read + rest)),
                 Some(packed) => format!(
-                    "; reading stopped at byte {from} of the unpacked data, before byte {} of the file: {} packed \
-                     bytes are not read",
+                    "; reading stopped at byte {from} of the decompressed data, before byte {} of the file: {} \
+                     compressed bytes are not read",
                     grouped(packed),
                     grouped(rest)
                 ),
@@ -641,7 +641,9 @@ impl<R: Unpack> Records<R> {
         self.stops |= std::mem::take(&mut self.stops_if_broken);
         Some(match self.in_member {
             0 => broken,
-            before => format!("{broken}; no checksum proves the {before} records before it in the same packed data"),
+            before => {
+                format!("{broken}; no checksum proves the {before} records before it in the same compressed data")
+            }
         })
     }
 

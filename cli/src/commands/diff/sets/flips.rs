@@ -1,6 +1,6 @@
-//! The URLs that two sets decide differently, for which crawlers, and by which rules.
+//! The URLs that two sets decide differently, with their crawlers and deciding rules.
 //!
-//! Reads the list as it comes, and writes each row at once. Crawlers for which the same rules decide share a row.
+//! Reads the list as it arrives, and writes each row at once. Crawlers with the same deciding rules share a row.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -21,7 +21,8 @@ use crate::sets::agents::agents_of;
 use crate::url_list::each_url;
 use reptile_records::text::printable;
 
-/// The product tokens of an origin that a URL is decided for, the first in their order, and `*`. More are counted.
+/// Maximum number of an origin's product tokens that a URL is decided for, in addition to `*`: the first in byte order.
+/// Further product tokens are only counted.
 const MAX_TOKENS: usize = 1024;
 
 /// A crawler in both sets.
@@ -36,7 +37,7 @@ struct Flip {
     sides: [Explanation; 2],
 }
 
-/// Writes a line for each URL of a list, and crawlers, whose verdict changes. Returns whether there are any.
+/// Writes a line for each URL and group of crawlers whose verdict changes. Returns whether there are any.
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.

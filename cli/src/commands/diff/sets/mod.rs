@@ -1,7 +1,7 @@
 //! `reptile diff` of two compiled sets: added, removed and changed origins, and URLs whose verdicts change.
 //!
-//! The library compares the sets ([`reptile::diff`]). [`content`] writes the changes to an origin, and [`flips`] decides
-//! URLs by both sets. Memory: the listed origins, and the library's comparisons.
+//! The library compares the sets ([`reptile::diff`]). [`content`] writes the changes to an origin, and [`flips`]
+//! decides URLs by both sets. Memory: the listed origins, and the library's cached comparisons.
 
 mod content;
 mod flips;
@@ -21,7 +21,7 @@ use crate::outputs::json::json_line;
 use crate::outputs::summary::grouped;
 use crate::sets::Loaded;
 
-/// Maximum number of origins listed per kind, in host order; all are counted.
+/// Maximum number of origins listed per kind: the first in host order. All are counted.
 const MAX_LISTED: usize = 1000;
 
 /// The kinds of changes whose origins are listed, in this order.
