@@ -343,11 +343,11 @@ impl Set {
     /// Returns the engine's set, if it is by time and no site was replaced.
     fn timed(&self) -> Result<&engine::Set<Bytes>, Error> {
         if !self.engine.has_times() {
-            let message = "the set is not by time: it does not keep what was in force when; compile it again by time";
+            let message = "the set is not by time: it does not keep the rules of each time; compile it again by time";
             return Err(Error::new(ErrorKind::NoTimes, message));
         }
         if !self.replaced.is_empty() {
-            let message = "sites of the set were replaced by copies of which nobody knows when they were in force";
+            let message = "some sites were replaced by copies without a known validity period";
             return Err(Error::new(ErrorKind::NoTimes, message));
         }
         Ok(&self.engine)

@@ -117,7 +117,7 @@ impl Decider {
         Decider { times, ..self }
     }
 
-    /// Sets which origins decide a URL.
+    /// Sets which origins decide a URL. See [`Scope`] for an example.
     #[must_use]
     pub fn in_scope(self, scope: Scope) -> Decider {
         Decider { scope, ..self }

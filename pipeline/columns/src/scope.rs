@@ -11,7 +11,25 @@ use reptile::urls::{canonical_host, split};
 use reptile_domains::own_domain;
 
 /// The origins that decide a URL: its own, or a replacement if its robots.txt is unknown. Each variant adds origins to
-/// the previous one's. [`Decider::in_scope`](crate::Decider::in_scope) uses it.
+/// the previous one's.
+///
+/// ```
+/// use reptile::{Capture, Compiler, Dialect};
+/// use reptile_columns::{Column, Decider, Format, Layout, Rows, Scope, TableDecider};
+/// use reptile_records::tables::{Table, source::Block};
+///
+/// let mut compiler = Compiler::new(Dialect::google());
+/// compiler.add(Capture::new("https://www.example.com/robots.txt", "user-agent: *\ndisallow: /a")?)?;
+/// let agents = compiler.finish()?.into_set()?.agents(["AnyBot"])?;
+/// let decider = Decider::new(agents, Layout::new(&[Column::Verdict])?)?.in_scope(Scope::Www);
+/// let decider = TableDecider::new(decider, Format::Tsv)?;
+/// let mut answers = decider.answers();
+/// decider.decide(&Table::list(), Block::Text(b"https://example.com/a\n"), &mut answers)?;
+/// assert_eq!(answers.stood_in, 1);
+/// let Rows::Text(text) = answers.rows else { return Ok(()) };
+/// assert_eq!(text.as_bytes(), b"disallow\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Only the URL's own origin (RFC 9309 section 2.3).

@@ -534,6 +534,12 @@ fn count_verdicts(verdicts: &[Verdict], width: usize, tally: &mut Tally) {
 }
 
 /// Returns an input row. For a terminal, it is made safe and ends with LF; otherwise it is unchanged.
+///
+/// ```
+/// use reptile_columns::shown_row;
+/// assert_eq!(*shown_row(b"a\x1b[31m", true), *b"a\\u{1b}[31m\n");
+/// assert_eq!(*shown_row(b"a\x1b[31m", false), *b"a\x1b[31m");
+/// ```
 #[must_use]
 pub fn shown_row(row: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     if !is_terminal {
