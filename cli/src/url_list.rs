@@ -20,7 +20,7 @@ const FILE_ENDINGS: [&str; 13] =
     [".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".warc", ".cdxj", ".gz", ".zst", ".bz2", ".xz"];
 
 /// Passes each URL of a list to `work` as the list arrives, and flushes `out` after each part. White space around URLs
-/// is removed, and blank lines are skipped. Returns the number of overlong lines, and prints a note about them.
+/// is removed. Blank lines, and comments that begin with `#`, are skipped. Returns the number of overlong lines, and prints a note about them.
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if `out` cannot be flushed, or if `work` fails.
@@ -38,6 +38,7 @@ pub fn each_url<W: Write>(
                 for url in lines(chunk.bytes()).map(|line| trimmed_url(without_line_end(line))) {
                     match url.len() {
                         0 => {}
+                        _ if url.starts_with(b"#") => {}
                         1..=MAX_URL_BYTES => {
                             urls += 1;
                             work(url, out)?;

@@ -479,6 +479,8 @@ fn mostly_invalid_lists_get_a_hint_about_their_format() {
         let is_log = text.contains("HTTP");
         folder.write("urls", if is_log { text.into() } else { text.replace('P', PRIVATE).replace('C', CLOSED) });
         let run = classify(&folder, "urls", &[]).says(1, &["rows are invalid"]);
+        // The reason for the exit code is an error, which --quiet shows.
+        classify(&folder, "urls", &["-q"]).says(1, &["rows are invalid"]);
         assert_eq!(run.stderr.contains(says), is_said, "{text:?} {run:#?}");
     }
     for (invalid, code) in [(0, 0), (4, 0), (5, 0), (6, 1)] {

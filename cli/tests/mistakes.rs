@@ -15,6 +15,7 @@ fn folder() -> Folder {
         ("list", "http://a.example/x\n"),
         ("empty.txt", ""),
         ("blank.txt", "\n \t\r\n\n"),
+        ("comment.txt", "# /cart must be allowed\n"),
         ("paths.txt", "/x\n"),
         ("agents.txt", "bot-a\n"),
         ("cases.tsv", "a.example\tbot-a\t/private\tDISALLOW\n"),
@@ -90,6 +91,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         ("test robots.txt --agent bot-a --expect allow --urls empty.txt", 2, &["empty.txt: contains no URL"]),
         ("test robots.txt --agent bot-a --expect allow --urls blank.txt", 2, &["blank.txt: contains no URL"]),
         ("test robots.txt --agent bot-a --json --urls blank.txt", 2, &["blank.txt: contains no URL"]),
+        ("test robots.txt --agent bot-a --expect allow --urls comment.txt", 2, &["comment.txt: contains no URL"]),
         ("test robots.txt --agent bot-a --brief --urls empty.txt", 2, &["empty.txt: contains no URL"]),
         ("test robots.txt --agent bot-a --all-dialects --urls empty.txt", 2, &["empty.txt: contains no URL"]),
         ("test robots.txt --agent bot-a --expect allow", 2, &["standard input: contains no URL"]),
@@ -178,7 +180,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         assert_eq!(run.code, Some(*code), "{line}: {run:#?}");
         run.says(*code, texts);
     }
-    assert_eq!(cases.len(), 81);
+    assert_eq!(cases.len(), 82);
     // The rejected commands have written nothing.
     let names = folder.names();
     assert!(!names.iter().any(|name| name.starts_with("x.")), "{names:?}");

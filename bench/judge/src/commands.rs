@@ -1,7 +1,10 @@
 //! The subcommands.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::Duration;
 
 use reptile_compiler::dialect;
@@ -91,6 +94,16 @@ pub struct CompareArgs {
     examples: usize,
 }
 
+/// Prints a line. A closed pipe, as with `head`, is ignored. Other errors end the program.
+pub fn say(line: impl Display) {
+    if let Err(error) = writeln!(io::stdout(), "{line}")
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        eprintln!("reptile-judge: standard output: {error}");
+        process::exit(2);
+    }
+}
+
 /// Prints a line for each engine. Returns whether all available engines reply to `hello`.
 ///
 /// # Errors
@@ -107,21 +120,24 @@ pub fn list(source: &EngineListArgs, build: bool) -> Result<bool, String> {
             .filter(|_| build)
             .and_then(|command| built.entry(command).or_insert_with(|| entry.run_build().err()).clone());
         if let Some(missing) = fault.or_else(|| entry.absent()) {
-            println!("{name}\tabsent\t{dialect}\t{}", missing.lines().last().unwrap_or_default());
+            say(format_args!("{name}\tabsent\t{dialect}\t{}", missing.lines().last().unwrap_or_default()));
             continue;
         }
         let mut engine = Engine::new(entry);
         if engine.is_command() {
-            println!("{name}\tpresent\t{dialect}\ta command");
+            say(format_args!("{name}\tpresent\t{dialect}\ta command"));
             continue;
         }
         match engine.hello() {
             Ok(hello) => {
-                println!("{name}\tpresent\t{}\t{} {}, {}", hello.dialect, hello.name, hello.version, hello.language);
+                say(format_args!(
+                    "{name}\tpresent\t{}\t{} {}, {}",
+                    hello.dialect, hello.name, hello.version, hello.language
+                ));
             }
             Err(broken) => {
                 all_greet = false;
-                println!("{name}\tbroken\t{dialect}\t{}", broken.why);
+                say(format_args!("{name}\tbroken\t{dialect}\t{}", broken.why));
             }
         }
     }
@@ -138,9 +154,9 @@ pub fn try_one(name: &str, source: &EngineListArgs) -> Result<bool, String> {
         return Err(format!("{name} is absent: {missing}"));
     }
     let findings = try_engine::try_engine(&entry);
-    findings.remarks.iter().for_each(|remark| println!("note   {remark}"));
-    findings.faults.iter().for_each(|fault| println!("fault  {fault}"));
-    println!("{name}: {} checks, {} faults", findings.checks, findings.faults.len());
+    findings.remarks.iter().for_each(|remark| say(format_args!("note   {remark}")));
+    findings.faults.iter().for_each(|fault| say(format_args!("fault  {fault}")));
+    say(format_args!("{name}: {} checks, {} faults", findings.checks, findings.faults.len()));
     Ok(findings.faults.is_empty())
 }
 
@@ -316,14 +332,14 @@ pub fn compare(arguments: &CompareArgs) -> Result<bool, String> {
     let [a, b] = &entries;
     let mut total = 0;
     let mut seen = HashSet::new();
-    println!("seed {seed}");
+    say(format_args!("seed {seed}"));
     let time = arguments.rows.corpus_time();
     for corpus in &corpora {
         let (mut one, mut other) = (Engine::new(a), Engine::new(b));
         let (ours, theirs) = (ask(&mut one, corpus, time).answers, ask(&mut other, corpus, time).answers);
         let all = [(a.name.clone(), ours), (b.name.clone(), theirs)];
         for pair in verdicts::pairs(corpus.name, &all) {
-            println!("{}: {} of {} rows differ", corpus.name, pair.differ, pair.rows);
+            say(format_args!("{}: {} of {} rows differ", corpus.name, pair.differ, pair.rows));
             total += pair.differ;
         }
         let [(_, ours), (_, theirs)] = &all;
@@ -340,16 +356,16 @@ pub fn compare(arguments: &CompareArgs) -> Result<bool, String> {
 /// Prints a difference.
 fn print_difference(difference: &Difference) {
     let meaning = |letter: char| crate::letters::meaning(letter as u8);
-    println!("\nfound in {}", difference.found_in);
-    difference.body.iter().for_each(|line| println!("    {line}"));
-    println!("  {} for {}", difference.url, difference.agent);
-    println!("    {}: {}", difference.engine, meaning(difference.verdict));
-    println!("    {}: {}", difference.against, meaning(difference.other));
+    say(format_args!("\nfound in {}", difference.found_in));
+    difference.body.iter().for_each(|line| say(format_args!("    {line}")));
+    say(format_args!("  {} for {}", difference.url, difference.agent));
+    say(format_args!("    {}: {}", difference.engine, meaning(difference.verdict)));
+    say(format_args!("    {}: {}", difference.against, meaning(difference.other)));
     for letter in ['A', 'D'] {
         let names: Vec<&str> =
             difference.dialects.iter().filter(|(_, found)| *found == letter).map(|(name, _)| &**name).collect();
         if !names.is_empty() {
-            println!("    {} by {}", meaning(letter), names.join(", "));
+            say(format_args!("    {} by {}", meaning(letter), names.join(", ")));
         }
     }
 }
@@ -377,6 +393,6 @@ pub fn expect(name: &str, source: &EngineListArgs) -> Result<bool, String> {
             differ += usize::from(read(&dialect::GOOGLE_LIB, &group.body, &row.agent, &row.url).letter != letter);
         }
     }
-    println!("{}: {} rows, {differ} of them differ from google-lib", path.display(), corpus.rows());
+    say(format_args!("{}: {} rows, {differ} of them differ from google-lib", path.display(), corpus.rows()));
     Ok(differ == 0)
 }

@@ -115,7 +115,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run(&arguments),
         Command::Compare(arguments) => commands::compare(&arguments),
         Command::Report { folder } => report::write(&folder).map(|files| {
-            files.iter().for_each(|file| println!("{}", folder.join(file).display()));
+            files.iter().for_each(|file| commands::say(folder.join(file).display()));
             true
         }),
         Command::Expect { name, source } => commands::expect(&name, &source),

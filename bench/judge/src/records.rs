@@ -1,9 +1,8 @@
 //! The records of a run: one JSON object per line in `run.jsonl`, which reports are generated from. Each record is
-//! written
-//! as soon as it is known, so a killed run keeps its results.
+//! written as soon as it is known, so a killed run keeps its results.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -296,7 +295,10 @@ impl Writer {
     pub fn create(folder: &Path) -> Result<Writer, String> {
         let path = folder.join(FILE);
         let made = std::fs::create_dir_all(folder).and_then(|()| File::create_new(&path));
-        made.map(Writer).map_err(|error| format!("{}: {error}", path.display()))
+        made.map(Writer).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => format!("{}: contains a run; give another folder with -o", folder.display()),
+            _ => format!("{}: {error}", path.display()),
+        })
     }
 
     /// Writes a record.

@@ -6,7 +6,7 @@ use reptile::{Compiler, Dialect};
 use reptile_columns::{Column, Decider, Format, Layout, ParquetWriter, Rows, TableDecider, columns_of};
 use reptile_records::parquet::urls::Splitting;
 use reptile_records::tables::{open::Opening, source::Source};
-use reptile_records::{Error as ReadError, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
+use reptile_records::{Error as ReadError, Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -14,9 +14,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut compiler = Compiler::new(Dialect::google());
     let (parser, options) = (compiler.parser(), ReadOptions::default());
     let reading = Reading::new(&options, Scratch::default());
-    let mut add = |item: reptile_records::Item| {
-        let Some(response) = item.into_response()? else { return Ok(()) };
-        compiler.add_parsed(parser.parse(response.captures, response.body.as_deref())).map_err(ReadError::sink)
+    let mut invalid = 0;
+    let mut add = |item: Item| {
+        item.read(&mut |item| {
+            if let Item::Bad { name, reason, detail } = item {
+                invalid += 1;
+                eprintln!("{name}: {reason}: {detail}");
+                return Ok(());
+            }
+            let Some(response) = item.into_response()? else { return Ok(()) };
+            compiler.add_parsed(parser.parse(response.captures, response.body.as_deref())).map_err(ReadError::sink)
+        })
     };
     for (place, warc) in warcs.iter().enumerate() {
         reading.read(Input::open(warc.as_ref())?, InputPlace { input: place, rank: place as u32 }, &mut add)?;
@@ -38,5 +46,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    Ok(file.finish()?)
+    file.finish()?;
+    if invalid == 0 { Ok(()) } else { Err(format!("{invalid} captures are invalid and were left out").into()) }
 }

@@ -177,10 +177,10 @@ impl Item {
     }
 
     /// Returns the item's captures and the decompressed body of their response, or `None` if the item has no captures.
-    /// Lines have none before [`Item::read`] parses them.
     ///
     /// # Errors
-    /// Returns an error if the body cannot be decompressed within the compiler's limit.
+    /// Returns an error for an invalid item, if the body cannot be decompressed within the compiler's limit, or for lines
+    /// that [`Item::read`] has not parsed.
     pub fn into_response(self) -> Result<Option<Response>> {
         let (robots, body) = match self {
             Item::Robots(mut robots) => {
@@ -188,6 +188,8 @@ impl Item {
                 (vec![robots], body)
             }
             Item::SameBody { body, robots } => (robots, Some(body)),
+            Item::Bad { name, reason, detail } => return Err(Error::new(format!("{name}: {reason}: {detail}"))),
+            Item::Lines { .. } => return Err(Error::new("internal error: lines that `Item::read` has not parsed")),
             _ => return Ok(None),
         };
         let name = robots.first().map(|one| one.name.clone()).unwrap_or_default();

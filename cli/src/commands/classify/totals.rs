@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reptile::{Agents, Verdict};
 
-use crate::error::note;
+use crate::error::{complain, note};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelt, TableDecider, Tally, Tops};
 use reptile_records::tables::csv::UnclosedRow;
@@ -277,7 +277,8 @@ impl Totals {
         let (shown, invalid, lines) = (path.display(), grouped(invalid), grouped(self.lines));
         let lacks_cells = self.faults[Fault::NoCell as usize] * 2 > self.invalid();
         let hint = hint(&self.sample, &self.table, lacks_cells).map(|hint| format!("; {hint}")).unwrap_or_default();
-        note(format_args!("{shown}: {invalid} of {lines} rows are invalid, read as {}{hint}", self.table));
+        // The reason for the exit code 1, also with --quiet.
+        complain(format_args!("{shown}: {invalid} of {lines} rows are invalid, read as {}{hint}", self.table));
     }
 }
 
