@@ -25,6 +25,8 @@ fn run_in(folder: &Folder, kib: u32, args: &[&str]) -> Run {
     bash.args(["-c", "ulimit -v $0; exec timeout 60 \"$@\"", &kib.to_string()]).arg(binary()).args(args);
     // The runtime may hang when it prints a backtrace without memory.
     bash.current_dir(folder.path(".")).stdin(Stdio::null()).env_remove("RUST_BACKTRACE");
+    // By default, jemalloc keeps the address space of freed memory, which the limit counts although it is not in use.
+    bash.env("_RJEM_MALLOC_CONF", "retain:false,dirty_decay_ms:0,muzzy_decay_ms:0");
     finish(bash)
 }
 
