@@ -267,13 +267,17 @@ pub(crate) fn as_utf8(text: &[u8]) -> Cow<'_, [u8]> {
 /// [`ParquetWriter`](crate::ParquetWriter) for an example.
 #[must_use]
 pub fn columns_of(layout: &Layout, crawlers: &Crawlers) -> Vec<(String, Kind)> {
+    layout.names(crawlers).into_iter().zip(kinds_of(layout, crawlers)).collect()
+}
+
+/// Returns the kinds of a layout's columns for these crawlers.
+pub(crate) fn kinds_of(layout: &Layout, crawlers: &Crawlers) -> impl Iterator<Item = Kind> {
     let agents = crawlers.names();
-    let kinds = layout.cells(agents.len()).into_iter().map(|cell| match cell {
+    layout.cells(agents.len()).into_iter().map(move |cell| match cell {
         Cell::Url => Kind::Text,
         Cell::Once(column) | Cell::Agent(_, column) => kind_of(column, agents),
         Cell::AnyOf => Kind::Verdict,
-    });
-    layout.names(crawlers).into_iter().zip(kinds).collect()
+    })
 }
 
 fn kind_of(column: Column, agents: &[String]) -> Kind {

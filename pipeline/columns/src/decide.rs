@@ -1,12 +1,14 @@
 //! Decides rows: many together if verdicts suffice, otherwise one at a time with explanations, which takes several
 //! times as long. Text, Parquet and Arrow use the same [`Decider`].
 
+use std::sync::Arc;
+
 use reptile::capture::Time;
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
 
 use crate::by_row::{ByRow, Misspelt, NamedRow, Session, Times};
 use crate::column::{Cell, Column, Crawlers, Layout, over_all};
-use crate::data::{CellSink, ColumnData, columns_of};
+use crate::data::{CellSink, ColumnData, kinds_of};
 use crate::scope::{Scope, StandIn};
 
 /// The `reason` in a row that names no crawler.
@@ -29,8 +31,8 @@ pub(crate) struct Explained {
 }
 
 impl Explained {
-    #[cfg(feature = "tables")]
     /// Returns the deciding rule, as in a robots.txt, or the reason if no rule decided.
+    #[cfg(feature = "tables")]
     pub(crate) fn rule_or_reason(&self) -> Vec<u8> {
         self.rule().unwrap_or_else(|| self.explanation.reason.to_string().into_bytes())
     }
@@ -76,10 +78,11 @@ pub(crate) type ExplainedOrReason = Result<Explained, &'static str>;
 
 /// Decides rows for some crawlers, or for the crawlers that rows name, and fills a layout's cells. See
 /// [`TableDecider`](crate::TableDecider) for an example.
+#[derive(Clone)]
 pub struct Decider {
     agents: Agents,
     /// The crawlers named by rows, if rows name crawlers. `agents` is then arbitrary.
-    by_row: Option<ByRow>,
+    by_row: Option<Arc<ByRow>>,
     layout: Layout,
     times: Times,
     scope: Scope,
@@ -102,10 +105,15 @@ impl Decider {
     /// # Errors
     /// Returns the errors of [`Layout::check`].
     pub fn by_row(by_row: ByRow, layout: Layout) -> Result<Decider, crate::Error> {
-        Decider::of(by_row.anyone().clone(), Some(by_row), layout, Crawlers::OfRows)
+        Decider::of(by_row.anyone().clone(), Some(Arc::new(by_row)), layout, Crawlers::OfRows)
     }
 
-    fn of(agents: Agents, by_row: Option<ByRow>, layout: Layout, crawlers: Crawlers) -> Result<Decider, crate::Error> {
+    fn of(
+        agents: Agents,
+        by_row: Option<Arc<ByRow>>,
+        layout: Layout,
+        crawlers: Crawlers,
+    ) -> Result<Decider, crate::Error> {
         layout.check(&crawlers)?;
         let order = layout.cells(crawlers.names().len());
         Ok(Decider { agents, by_row, layout, times: Times::None, scope: Scope::Origin, crawlers, order })
@@ -150,11 +158,11 @@ impl Decider {
     /// Returns the rows with probably misspelled crawlers, if rows name crawlers.
     #[must_use]
     pub fn misspelt(&self) -> Option<Misspelt> {
-        self.by_row.as_ref().map(ByRow::misspelt).filter(|misspelt| misspelt.rows > 0)
+        self.by_row.as_ref().map(|by_row| by_row.misspelt()).filter(|misspelt| misspelt.rows > 0)
     }
 
-    #[cfg(feature = "tables")]
     /// Returns the index of the cell with the crawler's name among a row's selected cells, if rows name crawlers.
+    #[cfg(feature = "tables")]
     pub(crate) fn crawler_cell(&self) -> Option<usize> {
         self.by_row.as_ref().map(|by_row| by_row.cell)
     }
@@ -174,16 +182,16 @@ impl Decider {
         &self.order
     }
 
-    #[cfg(feature = "tables")]
     /// Starts a block of rows, if rows name crawlers.
+    #[cfg(feature = "tables")]
     pub(crate) fn session(&self) -> Option<Session<'_>> {
-        self.by_row.as_ref().map(ByRow::session)
+        self.by_row.as_ref().map(|by_row| by_row.session())
     }
 
     /// Returns empty columns, one for each cell.
     #[must_use]
     pub fn columns(&self) -> Vec<ColumnData> {
-        columns_of(&self.layout, &self.crawlers).into_iter().map(|(_, kind)| ColumnData::new(kind)).collect()
+        kinds_of(&self.layout, &self.crawlers).map(ColumnData::new).collect()
     }
 
     /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler. Returns how many URLs a
@@ -251,9 +259,8 @@ impl Decider {
             if open.is_empty() {
                 break;
             }
-            let replaced = |(row, all): &(usize, Vec<StandIn>)| (*row, all[place].url.clone());
-            let urls: Vec<(usize, Vec<u8>)> = open.iter().map(replaced).collect();
-            let tried: Vec<_> = urls.iter().map(|(row, url)| Replaced { row: &rows[*row], url }).collect();
+            let tried: Vec<_> =
+                open.iter().map(|(row, all)| Replaced { row: &rows[*row], url: &all[place].url }).collect();
             row_verdicts.resize(tried.len() * width, Verdict::Invalid);
             self.decide_urls(&tried, open.iter().map(|(row, _)| *row), session, &mut row_verdicts)?;
             let mut chunks = row_verdicts.chunks_exact(width);

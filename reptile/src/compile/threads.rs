@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use reptile_engine::threads::Threads;
+use reptile_engine::threads::{OneThread, Threads};
 
 /// Progress of [`Compiler::finish`](crate::Compiler::finish).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Threads for AllThreads<'_> {
         if self.is_large {
             return rayon::join(a, b);
         }
-        (a(), b())
+        OneThread.both(a, b)
     }
 
     fn each<T: Send, S, R: Send>(
@@ -84,7 +84,6 @@ impl Threads for AllThreads<'_> {
             use rayon::iter::{IntoParallelIterator, ParallelIterator};
             return things.into_par_iter().map_init(start, work).collect();
         }
-        let mut state = start();
-        things.into_iter().map(|thing| work(&mut state, thing)).collect()
+        OneThread.each(things, start, work)
     }
 }

@@ -58,7 +58,7 @@ const HELD_EXPLANATIONS: usize = 1 << 16;
 /// some thousand URLs. Columns from explanations take 4 to 6 times as long. Threads may share it.
 #[derive(Clone)]
 pub struct ArrayDecider {
-    decider: Arc<Decider>,
+    decider: Decider,
     has_url: bool,
     time_column: Option<String>,
     is_parallel: bool,
@@ -93,7 +93,7 @@ impl ArrayDecider {
         let (once, mut order): (Vec<Column>, Vec<Column>) = columns.iter().partition(|column| column.is_once());
         let has_url = once.contains(&Column::Url);
         order.extend(once.into_iter().filter(|&column| column != Column::Url));
-        let decider = Arc::new(Decider::new(agents, Layout::new(&order)?)?);
+        let decider = Decider::new(agents, Layout::new(&order)?)?;
         Ok(ArrayDecider { decider, has_url, time_column: None, is_parallel: true })
     }
 
@@ -103,10 +103,7 @@ impl ArrayDecider {
     #[must_use]
     pub fn times(mut self, column: impl Into<String>) -> ArrayDecider {
         self.time_column = Some(column.into());
-        let (agents, layout) = (self.decider.agents().clone(), self.decider.layout().clone());
-        if let Ok(decider) = Decider::new(agents, layout) {
-            self.decider = Arc::new(decider.at(Times::OfRows));
-        }
+        self.decider = self.decider.at(Times::OfRows);
         self
     }
 

@@ -73,13 +73,12 @@ impl Source {
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
         let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
         let input = is_file.then(|| Input::open(path)).transpose()?;
-        let (parquet, input) = match input {
-            Some(input) if is_parquet(&input) => (Some(input), None),
-            input => (None, input),
+        let input = match input {
+            Some(input) if is_parquet(&input) => {
+                return Ok(Source::Parquet(ParquetFile::of(path, input.into_file()?)?, splitting));
+            }
+            input => input,
         };
-        if let Some(input) = parquet {
-            return Ok(Source::Parquet(ParquetFile::of(path, input.into_file()?)?, splitting));
-        }
         let Splitting { is_split, absent_is_empty } = splitting;
         for (option, is_given) in [("--split-columns", is_split), ("--missing-columns", absent_is_empty)] {
             if is_given {
