@@ -295,10 +295,8 @@ fn the_number_of_merged_sets_is_limited() {
 struct Full(bool);
 
 impl Store for Full {
-    type Spool = Disk;
-
-    fn create(&self) -> io::Result<Disk> {
-        if self.0 { Ok(Disk) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    fn create(&self) -> io::Result<Box<dyn Spool>> {
+        if self.0 { Ok(Box::new(Disk)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 }
 

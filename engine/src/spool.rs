@@ -8,14 +8,11 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// A factory for spools, such as a folder for temporary files, or memory.
 pub trait Store: Sync {
-    /// The type of its spools.
-    type Spool: Spool + 'static;
-
     /// Creates an empty spool.
     ///
     /// # Errors
     /// Returns an error if there is no space for it.
-    fn create(&self) -> io::Result<Self::Spool>;
+    fn create(&self) -> io::Result<Box<dyn Spool>>;
 }
 
 /// Bytes that are written sequentially and then read back.
@@ -32,10 +29,8 @@ pub trait Spool: Write + Send + Sync {
 pub struct Memory;
 
 impl Store for Memory {
-    type Spool = Vec<u8>;
-
-    fn create(&self) -> io::Result<Vec<u8>> {
-        Ok(Vec::new())
+    fn create(&self) -> io::Result<Box<dyn Spool>> {
+        Ok(Box::new(Vec::new()))
     }
 }
 
@@ -122,16 +117,16 @@ impl Sink for Vec<u8> {
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Writes a section to a spool and computes its checksum along the way.
-pub(crate) struct SectionWriter<P> {
-    spool: P,
+pub(crate) struct SectionWriter {
+    spool: Box<dyn Spool>,
     buffer: Vec<u8>,
     checksum: Xxh3Default,
     len: u64,
 }
 
-impl<P: Spool + 'static> SectionWriter<P> {
+impl SectionWriter {
     /// Starts an empty section.
-    pub fn new(spool: P) -> SectionWriter<P> {
+    pub fn new(spool: Box<dyn Spool>) -> SectionWriter {
         SectionWriter { spool, buffer: Vec::new(), checksum: Xxh3Default::new(), len: 0 }
     }
 
@@ -146,11 +141,11 @@ impl<P: Spool + 'static> SectionWriter<P> {
     pub fn finish(mut self) -> io::Result<SectionBytes> {
         self.flush()?;
         self.spool.flush()?;
-        Ok(SectionBytes::Spooled { len: self.len, checksum: self.checksum.digest(), spool: Box::new(self.spool) })
+        Ok(SectionBytes::Spooled { len: self.len, checksum: self.checksum.digest(), spool: self.spool })
     }
 }
 
-impl<P: Spool + 'static> Sink for SectionWriter<P> {
+impl Sink for SectionWriter {
     type Error = io::Error;
 
     #[inline]
@@ -169,7 +164,7 @@ mod tests {
     fn spooled_and_in_memory_sections_are_equal() {
         for len in [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES] {
             let bytes: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
-            let mut writer = SectionWriter::new(Vec::new());
+            let mut writer = SectionWriter::new(Box::new(Vec::new()));
             bytes.chunks(7_000).for_each(|chunk| writer.put(chunk).unwrap());
             let (spooled, held) = (writer.finish().unwrap(), SectionBytes::Held(bytes.clone()));
             assert_eq!((spooled.len(), spooled.checksum()), (held.len(), held.checksum()), "{len}");

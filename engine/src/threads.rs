@@ -3,22 +3,59 @@
 //! Nothing here starts a thread.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Runs independent pieces of work, in any order or at the same time.
 ///
-/// The result never depends on the order.
+/// The result never depends on the order. Callers pass trait objects: the set writer is long, and would otherwise be
+/// compiled again for each kind of threads.
 pub trait Threads: Sync {
-    /// Runs two pieces of work and returns both results.
-    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
+    /// Calls `work` with ranges that together contain each number below `count` exactly once.
+    fn run(&self, count: usize, work: &(dyn Fn(Range<usize>) + Sync));
+}
 
-    /// Runs `work` for each item and returns the results in input order. Each participating thread has its own state,
-    /// created by `start`.
-    fn each<T: Send, S, R: Send>(
+impl dyn Threads + '_ {
+    /// Runs two pieces of work and returns both results.
+    pub(crate) fn both<A: Send, B: Send>(&self, a: impl FnMut() -> A + Send, b: impl FnMut() -> B + Send) -> (A, B) {
+        let (a, b) = (Mutex::new((a, None)), Mutex::new((b, None)));
+        self.run(2, &|range| {
+            if range.contains(&0) {
+                let (work, result) = &mut *a.lock().unwrap_or_else(PoisonError::into_inner);
+                *result = Some(work());
+            }
+            if range.contains(&1) {
+                let (work, result) = &mut *b.lock().unwrap_or_else(PoisonError::into_inner);
+                *result = Some(work());
+            }
+        });
+        let (a, b) = (a.into_inner(), b.into_inner());
+        let ((a, left), (b, right)) =
+            (a.unwrap_or_else(PoisonError::into_inner), b.unwrap_or_else(PoisonError::into_inner));
+        (left.unwrap_or_else(a), right.unwrap_or_else(b))
+    }
+
+    /// Runs `work` for each item and returns the results in input order. Each range has its own state, created by
+    /// `start`.
+    pub fn each<T: Sync, S, R: Send>(
         &self,
-        things: Vec<T>,
-        start: impl Fn() -> S + Send + Sync,
-        work: impl Fn(&mut S, T) -> R + Send + Sync,
-    ) -> Vec<R>;
+        items: &[T],
+        start: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, &T) -> R + Sync,
+    ) -> Vec<R> {
+        let done = Mutex::new(BTreeMap::new());
+        self.run(items.len(), &|range| {
+            let mut state = start();
+            let first = range.start;
+            let results: Vec<R> = items[range].iter().map(|item| work(&mut state, item)).collect();
+            done.lock().unwrap_or_else(PoisonError::into_inner).insert(first, results);
+        });
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut results = Vec::with_capacity(items.len());
+        done.into_values().for_each(|mut of_range| results.append(&mut of_range));
+        results
+    }
 }
 
 /// Number of times that [`sort`] halves its list. Three give eight parts; each costs a pass over the list.
@@ -30,13 +67,13 @@ const SHORT: usize = 1 << 14;
 /// Sorts on all threads, in place. No two items may be equal, so that the result is unique.
 ///
 /// Time: sorting each eighth of the list, plus three passes.
-pub(crate) fn sort<T: Send>(things: &mut [T], threads: &impl Threads, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
+pub(crate) fn sort<T: Send>(things: &mut [T], threads: &dyn Threads, compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
     sort_parts(things, threads, compare, HALVINGS);
 }
 
 fn sort_parts<T: Send>(
     things: &mut [T],
-    threads: &impl Threads,
+    threads: &dyn Threads,
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
     halvings: u32,
 ) {
@@ -57,18 +94,8 @@ fn sort_parts<T: Send>(
 pub struct OneThread;
 
 impl Threads for OneThread {
-    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        (a(), b())
-    }
-
-    fn each<T: Send, S, R: Send>(
-        &self,
-        things: Vec<T>,
-        start: impl Fn() -> S + Send + Sync,
-        work: impl Fn(&mut S, T) -> R + Send + Sync,
-    ) -> Vec<R> {
-        let mut state = start();
-        things.into_iter().map(|thing| work(&mut state, thing)).collect()
+    fn run(&self, count: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+        work(0..count);
     }
 }
 

@@ -356,7 +356,7 @@ fn merge(
     parts: &[MappedFile],
     sets: &[Set],
     strategy: Strategy,
-    store: &impl Store,
+    store: &dyn Store,
 ) -> Result<set::CompiledSet, Error> {
     let mut opened: Vec<Engine<&[u8]>> =
         parts.iter().map(|part| Engine::from_bytes(part.as_ref())).collect::<Result<_, _>>()?;

@@ -702,8 +702,15 @@ fn progress_counts_all_rulesets_or_reports_the_merge() {
             Progress::Rulesets { done, .. } => *done,
             _ => 0,
         });
-        let expected: Vec<_> = (1..=500).map(|done| Progress::Rulesets { done, total: 500 }).collect();
-        assert_eq!(reports, expected);
+        let counts: Vec<u64> = reports
+            .iter()
+            .map(|progress| match progress {
+                Progress::Rulesets { done, total: 500 } => *done,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert!(counts.len() >= 50 && counts.is_sorted_by(|a, b| a < b), "{counts:?}");
+        assert_eq!(counts.last(), Some(&500));
     }
 }
 

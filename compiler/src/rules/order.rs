@@ -73,7 +73,7 @@ pub struct OrderScratch<'b> {
 /// The bytes can be hashed, compared, sorted and compiled.
 ///
 /// Holds no line numbers; [`order`] returns them in a separate list, by position.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuleList {
     // For each rule, in matcher order: rank, flags, matcher length, key if the list decides together with others,
     // pattern length if the pattern differs, and the texts.

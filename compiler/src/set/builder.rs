@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use reptile_engine::format::captures::StoredCaptures;
@@ -223,7 +224,7 @@ impl SetBuilder {
     ///
     /// # Errors
     /// Returns an error if some part is too large for the format.
-    pub fn finish_with(mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
+    pub fn finish_with(mut self, strategy: Strategy, threads: &dyn Threads) -> Result<CompiledSet, TooLarge> {
         self.compile(strategy, threads, false)
     }
 
@@ -265,12 +266,12 @@ impl SetBuilder {
     ///
     /// # Errors
     /// Returns an error if some part is too large for the format. The builder cannot be used afterwards.
-    pub fn finish_part(&mut self, strategy: Strategy, threads: &impl Threads) -> Result<CompiledSet, TooLarge> {
+    pub fn finish_part(&mut self, strategy: Strategy, threads: &dyn Threads) -> Result<CompiledSet, TooLarge> {
         self.compile(strategy, threads, true)
     }
 
     /// Compiles the added data. For a part, captures are counted only when the set is complete.
-    fn compile(&mut self, strategy: Strategy, threads: &impl Threads, is_part: bool) -> Result<CompiledSet, TooLarge> {
+    fn compile(&mut self, strategy: Strategy, threads: &dyn Threads, is_part: bool) -> Result<CompiledSet, TooLarge> {
         let at = self.at.or(self.newest);
         self.held_bytes = 0;
         let (origins, mut captures) = (std::mem::take(&mut self.origins), std::mem::take(&mut self.captures));
@@ -301,7 +302,10 @@ impl SetBuilder {
         let policies = content.policies(&place_of_list);
         let Content { histories, origins, files, .. } = content;
         drop(files);
-        let rulesets = threads.each(lists, Workspace::default, |workspace, list| {
+        // Each list is freed when its automaton is complete.
+        let lists: Vec<Mutex<RuleList>> = lists.into_iter().map(Mutex::new).collect();
+        let rulesets = threads.each(&lists, Workspace::default, |workspace, list| {
+            let list = std::mem::take(&mut *list.lock().unwrap_or_else(PoisonError::into_inner));
             let mut automaton = workspace.compile(&list, strategy)?;
             automaton.shrink_to_fit();
             Ok(automaton.into())

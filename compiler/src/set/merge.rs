@@ -94,8 +94,8 @@ impl SetBuilder {
         mut self,
         sets: &[Set<&[u8]>],
         strategy: Strategy,
-        threads: &impl Threads,
-        store: &impl Store,
+        threads: &dyn Threads,
+        store: &dyn Store,
     ) -> Result<CompiledSet, PartError> {
         let header = Header {
             normal_form: self.dialect.normal_form.number(),

@@ -110,9 +110,8 @@ impl SetDraft<'_> {
     ///
     /// # Errors
     /// Returns an error if any part exceeds a format limit.
-    pub fn write(mut self, threads: &impl Threads) -> Result<Sections, TooLarge> {
+    pub fn write(mut self, threads: &dyn Threads) -> Result<Sections, TooLarge> {
         let used = self.used();
-        let automata = std::mem::take(&mut self.rulesets);
         let write_lines = || {
             pool_of(LINES, &self.lines, &used.lines, threads, |lines, out| {
                 lines::encode(lines, out);
@@ -124,7 +123,7 @@ impl SetDraft<'_> {
             })
         };
         let (rulesets, (order, (tokens, (lines, other)))) = threads.both(
-            || write_rulesets(automata, &used.rulesets),
+            || write_rulesets(std::mem::take(&mut self.rulesets), &used.rulesets),
             || {
                 threads.both(
                     || OriginOrder::of(&self.origins, threads),
@@ -206,7 +205,7 @@ fn pool_of<T>(
     pool: (&'static str, usize),
     things: &[T],
     is_used: &[bool],
-    threads: &impl Threads,
+    threads: &dyn Threads,
     mut encode: impl FnMut(&T, &mut Vec<u8>),
 ) -> Result<Pool, TooLarge> {
     let mut records = Records::default();

@@ -59,16 +59,14 @@ fn no_space(folder: &Path, error: &io::Error) -> io::Error {
 }
 
 impl Store for MemoryLimit {
-    type Spool = TemporaryFile;
-
-    fn create(&self) -> io::Result<TemporaryFile> {
+    fn create(&self) -> io::Result<Box<dyn Spool>> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|error| no_space(&self.folder, &error))?;
-        Ok(TemporaryFile { file, folder: self.folder.clone() })
+        Ok(Box::new(TemporaryFile { file, folder: self.folder.clone() }))
     }
 }
 
 /// A file without a name.
-pub(super) struct TemporaryFile {
+struct TemporaryFile {
     file: std::fs::File,
     folder: PathBuf,
 }

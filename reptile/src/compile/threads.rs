@@ -1,14 +1,16 @@
 //! The threads that a set is compiled on, and the progress that they report.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use reptile_engine::threads::{OneThread, Threads};
+use reptile_engine::threads::Threads;
 
 /// Progress of [`Compiler::finish`](crate::Compiler::finish).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// Rulesets are compiled. Several threads report at once, so that the counts may arrive in any order.
+    /// Rulesets are compiled. Reported after some rulesets at a time. Several threads report at once, so that the counts
+    /// may arrive in any order.
     Rulesets {
         /// The number of compiled rulesets.
         done: u64,
@@ -53,37 +55,40 @@ impl<'p> AllThreads<'p> {
     pub fn quiet() -> AllThreads<'static> {
         AllThreads::reporting(None, usize::MAX)
     }
+
+    /// Returns the number of threads that work runs on.
+    fn count(&self) -> usize {
+        #[cfg(feature = "rayon")]
+        if self.is_large {
+            return rayon::current_num_threads();
+        }
+        1
+    }
 }
 
-impl Threads for AllThreads<'_> {
-    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        #[cfg(feature = "rayon")]
-        if self.is_large {
-            return rayon::join(a, b);
-        }
-        OneThread.both(a, b)
-    }
+/// Number of ranges for each thread. More balance rulesets that take long; each takes its own working memory.
+const RANGES_PER_THREAD: usize = 64;
 
-    fn each<T: Send, S, R: Send>(
-        &self,
-        things: Vec<T>,
-        start: impl Fn() -> S + Send + Sync,
-        work: impl Fn(&mut S, T) -> R + Send + Sync,
-    ) -> Vec<R> {
+impl Threads for AllThreads<'_> {
+    fn run(&self, count: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
         let progress = self.progress.filter(|_| !self.has_reported.swap(true, Ordering::Relaxed));
-        let (total, done) = (things.len() as u64, AtomicU64::new(0));
-        let work = |state: &mut S, thing| {
-            let result = work(state, thing);
+        let done = AtomicU64::new(0);
+        let len = count.div_ceil(self.count() * RANGES_PER_THREAD).max(1);
+        let run = |number: usize| {
+            let range = number * len..count.min((number + 1) * len);
+            let ran = range.len() as u64;
+            work(range);
             if let Some(progress) = progress {
-                progress(Progress::Rulesets { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
+                let done = done.fetch_add(ran, Ordering::Relaxed) + ran;
+                progress(Progress::Rulesets { done, total: count as u64 });
             }
-            result
         };
+        let ranges = 0..count.div_ceil(len);
         #[cfg(feature = "rayon")]
         if self.is_large {
-            use rayon::iter::{IntoParallelIterator, ParallelIterator};
-            return things.into_par_iter().map_init(start, work).collect();
+            use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+            return ranges.into_par_iter().with_max_len(1).for_each(run);
         }
-        OneThread.each(things, start, work)
+        ranges.for_each(run);
     }
 }

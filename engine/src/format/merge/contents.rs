@@ -19,6 +19,7 @@ use crate::threads::Threads;
 use crate::verdict::PolicySource;
 
 /// The new numbers or addresses of one section's needed records, for each set.
+#[derive(Default)]
 struct Renumbering {
     places: Vec<RankedBits>,
     to: Vec<Vec<u32>>,
@@ -67,22 +68,25 @@ impl Addresses {
 type Sections = Vec<(Section, SectionBytes)>;
 
 /// Merges the contents. Rulesets are merged in parallel with lines and other directives.
-pub(super) fn merge_contents<E: Send, S: Store>(
+pub(super) fn merge_contents<E: Send>(
     tables: &[Tables<'_>],
     used: UsedContents,
-    threads: &impl Threads,
-    store: &S,
+    threads: &dyn Threads,
+    store: &dyn Store,
 ) -> Result<(Addresses, Sections), MergeError<E>> {
     let UsedContents { mut parts, variants } = used;
     let mut take = |of: fn(&mut super::used::UsedRecords) -> &mut Bits| {
         Renumbering::of(parts.iter_mut().map(|part| std::mem::take(of(part))).collect::<Vec<_>>().into_iter())
     };
     let policies = take(|part| &mut part.policies);
-    let (tokens, rulesets) = (take(|part| &mut part.tokens), take(|part| &mut part.rulesets));
-    let (lines, other) = (take(|part| &mut part.lines), take(|part| &mut part.other));
+    let (tokens, mut rulesets) = (take(|part| &mut part.tokens), take(|part| &mut part.rulesets));
+    let (mut lines, mut other) = (take(|part| &mut part.lines), take(|part| &mut part.other));
     let (rulesets, (lines, other)) = threads.both(
-        || merge_rulesets::<E, S>(tables, rulesets, store),
-        || (merge_lines::<E, S>(tables, lines, store), merge_other::<E, S>(tables, other, store)),
+        || merge_rulesets::<E>(tables, std::mem::take(&mut rulesets), store),
+        || {
+            let (lines, other) = (std::mem::take(&mut lines), std::mem::take(&mut other));
+            (merge_lines::<E>(tables, lines, store), merge_other::<E>(tables, other, store))
+        },
     );
     let ((rulesets, mut sections), (lines, line_bytes), (other, other_bytes)) = (rulesets?, lines?, other?);
     let (tokens, token_bytes) = merge_tokens(tables, tokens)?;
@@ -115,10 +119,10 @@ fn merge_sorted<R: Ord, E>(
     Ok(())
 }
 
-fn merge_rulesets<E, S: Store>(
+fn merge_rulesets<E>(
     tables: &[Tables<'_>],
     mut renumbering: Renumbering,
-    store: &S,
+    store: &dyn Store,
 ) -> Result<(Renumbering, Sections), MergeError<E>> {
     let mut writer = RulesetWriter::new(SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
@@ -142,10 +146,10 @@ fn merge_rulesets<E, S: Store>(
     Ok((renumbering, sections))
 }
 
-fn merge_lines<E, S: Store>(
+fn merge_lines<E>(
     tables: &[Tables<'_>],
     mut renumbering: Renumbering,
-    store: &S,
+    store: &dyn Store,
 ) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
     let mut pool = PoolWriter::new(LINES, SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
@@ -160,10 +164,10 @@ fn merge_lines<E, S: Store>(
     Ok((renumbering, pool.out.finish()?))
 }
 
-fn merge_other<E, S: Store>(
+fn merge_other<E>(
     tables: &[Tables<'_>],
     mut renumbering: Renumbering,
-    store: &S,
+    store: &dyn Store,
 ) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
     let mut pool = PoolWriter::new(OTHER, SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
@@ -208,15 +212,15 @@ struct Renumberings {
 }
 
 impl Renumberings {
-    fn merge_policies<E: Send, S: Store>(
+    fn merge_policies<E: Send>(
         &self,
         tables: &[Tables<'_>],
         mut renumbering: Renumbering,
         variants: impl IntoIterator<Item = Variant>,
-        threads: &impl Threads,
-        store: &S,
+        threads: &dyn Threads,
+        store: &dyn Store,
     ) -> Result<(Renumbering, BTreeMap<Variant, u32>, SectionBytes), MergeError<E>> {
-        let of_set = |(): &mut (), (part, places): (usize, &RankedBits)| {
+        let of_set = |(): &mut (), &(part, places): &(usize, &RankedBits)| {
             let mut records = Records::default();
             for policy in places.iter() {
                 let file = File { part: part as u32, policy, other: NONE };
@@ -226,7 +230,7 @@ impl Renumberings {
             Ok::<Records, MergeError<E>>(records)
         };
         let mut records = Records::default();
-        for of_set in threads.each(renumbering.places.iter().enumerate().collect(), || (), of_set) {
+        for of_set in threads.each(&renumbering.places.iter().enumerate().collect::<Vec<_>>(), || (), of_set) {
             records.append(&of_set?);
         }
         let variants: Vec<Variant> = variants.into_iter().collect();

@@ -33,7 +33,7 @@ pub(super) struct JoinedOrigins {
 }
 
 /// Finds the origins that several sets contain. Memory: 16 bytes for each origin in each set.
-pub(super) fn join<E>(tables: &[Tables<'_>], threads: &impl Threads) -> Result<JoinedOrigins, MergeError<E>> {
+pub(super) fn join<E>(tables: &[Tables<'_>], threads: &dyn Threads) -> Result<JoinedOrigins, MergeError<E>> {
     let mut all = hashed_records(tables, threads, |part| records(part, &tables[part]), seed_part)?;
     sort(&mut all, threads, &Ord::cmp);
     let mut joined =
@@ -107,7 +107,7 @@ impl JoinedOrigins {
     pub fn hashed<E>(
         &self,
         tables: &[Tables<'_>],
-        threads: &impl Threads,
+        threads: &dyn Threads,
         hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
     ) -> Result<Vec<(u64, Location)>, MergeError<E>> {
         let first_of =
@@ -119,14 +119,14 @@ impl JoinedOrigins {
 /// Returns hashes and locations for records from all sets, which are read in parallel.
 fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), FormatError>>, E>(
     tables: &[Tables<'t>],
-    threads: &impl Threads,
+    threads: &dyn Threads,
     records_of: impl Fn(usize) -> I + Sync,
     hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
 ) -> Result<Vec<(u64, Location)>, MergeError<E>> {
     let hashed = threads.each(
-        (0..tables.len()).collect(),
+        &(0..tables.len()).collect::<Vec<_>>(),
         || (),
-        |(), part| {
+        |(), &part| {
             records_of(part).map(|found| found.map(|(at, record)| (hash(&record), at))).collect::<Result<Vec<_>, _>>()
         },
     );

@@ -120,13 +120,13 @@ pub struct Merged<C> {
 /// # Errors
 /// Returns an error if a set is damaged, an origin cannot be decided, a format limit is exceeded, or a temporary file
 /// cannot be written.
-pub fn merge<D: Decide, T: Threads, S: Store>(
+pub fn merge<D: Decide>(
     sets: &[&Set<&[u8]>],
     reading: &Reading<'_>,
     crawlers: &CrawlerTable<'_>,
     decide: &D,
-    threads: &T,
-    store: &S,
+    threads: &dyn Threads,
+    store: &dyn Store,
 ) -> Result<Merged<D::Counts>, MergeError<D::Error>> {
     if sets.len() > MAX_PARTS {
         let (limit, found) = (MAX_PARTS as u64, sets.len() as u64);
@@ -278,17 +278,17 @@ const NO_ORIGIN: OriginRecord<'_> =
     OriginRecord { host: b"", scheme: Scheme::Http, port: 0, policy: NONE, captures: None, other: None };
 
 /// Writes captures and origins.
-fn merge_origins<D: Decide, T: Threads, S: Store>(
+fn merge_origins<D: Decide>(
     tables: &[Tables<'_>],
     joined: &JoinedOrigins,
     addresses: &Addresses,
     decide: &D,
-    threads: &T,
-    store: &S,
+    threads: &dyn Threads,
+    store: &dyn Store,
 ) -> Result<[(Section, SectionBytes); 3], MergeError<D::Error>> {
-    let references_of_part = |(): &mut (), part: usize| PartReferences::find(tables, joined, addresses, decide, part);
+    let references_of_part = |(): &mut (), &part: &usize| PartReferences::find(tables, joined, addresses, decide, part);
     let (mut parts, mut histories) = (Vec::new(), Records::default());
-    for found in threads.each((0..tables.len()).collect(), || (), references_of_part) {
+    for found in threads.each(&(0..tables.len()).collect::<Vec<_>>(), || (), references_of_part) {
         let mut found = found?;
         found.first_history = histories.len();
         histories.append(&std::mem::take(&mut found.histories));

@@ -1,6 +1,7 @@
 //! Finds the contents that the merged set needs, and numbers them.
 
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 use super::super::draft::Tables;
 use super::super::{FormatError, NONE};
@@ -105,16 +106,16 @@ struct PartNeeds<C> {
 }
 
 /// Decides every origin, and collects the contents that it needs.
-pub(super) fn find<D: Decide, T: Threads>(
+pub(super) fn find<D: Decide>(
     tables: &[Tables<'_>],
     joined: &JoinedOrigins,
     decide: &D,
-    threads: &T,
+    threads: &dyn Threads,
 ) -> Result<Decisions<D::Counts>, MergeError<D::Error>> {
     let needed = threads.each(
-        (0..tables.len()).collect(),
+        &(0..tables.len()).collect::<Vec<_>>(),
         || (),
-        |(), part| {
+        |(), &part| {
             let (mut needed, mut input) = (PartNeeds::default(), OriginInput::default());
             for found in joined.origins(part, &tables[part]) {
                 let (at, origin, others) = of_part(part, found)?;
@@ -138,14 +139,16 @@ pub(super) fn find<D: Decide, T: Threads>(
         used.parts[file.part as usize].file(file, needs_policy, needs_other);
     }
     let variants = &used.variants;
+    let parts: Vec<_> = used.parts.into_iter().map(Mutex::new).enumerate().collect();
     let with_contents = threads.each(
-        used.parts.into_iter().enumerate().collect(),
+        &parts,
         || (),
-        |(), (part, mut used)| {
+        |(), (part, used)| {
+            let mut used = std::mem::take(&mut *used.lock().unwrap_or_else(PoisonError::into_inner));
             let policies: Vec<u32> = used.policies.iter().collect();
-            let of_variants = variants.iter().filter_map(|(_, file)| file.filter(|file| file.part as usize == part));
+            let of_variants = variants.iter().filter_map(|(_, file)| file.filter(|file| file.part as usize == *part));
             for address in policies.into_iter().chain(of_variants.map(|file| file.policy)) {
-                of_part(part, used.contents_of(&tables[part], address))?;
+                of_part(*part, used.contents_of(&tables[*part], address))?;
             }
             Ok::<UsedRecords, MergeError<D::Error>>(used)
         },

@@ -49,7 +49,7 @@ impl OriginOrder<usize> {
     ///
     /// # Errors
     /// Returns an error if look-ups cannot be bounded.
-    pub fn of(origins: &[OriginRecord<'_>], threads: &impl Threads) -> Result<OriginOrder<usize>, TooLarge> {
+    pub fn of(origins: &[OriginRecord<'_>], threads: &dyn Threads) -> Result<OriginOrder<usize>, TooLarge> {
         let first = origins.iter().fold(0, |sum: u64, origin| sum.wrapping_add(seed_part(origin)));
         OriginOrder::from_seed(first, origins, threads)
     }
@@ -57,7 +57,7 @@ impl OriginOrder<usize> {
     pub(super) fn from_seed(
         first: u64,
         origins: &[OriginRecord<'_>],
-        threads: &impl Threads,
+        threads: &dyn Threads,
     ) -> Result<OriginOrder<usize>, TooLarge> {
         let hashed = |seed| Ok(origins.iter().map(|origin| hash_of_record(seed, origin)).zip(0..).collect());
         OriginOrder::choose(first, hashed, |index| origins[index], threads)
@@ -75,7 +75,7 @@ impl<T: Copy + Send> OriginOrder<T> {
         first: u64,
         of_seed: impl FnMut(u64) -> Result<Vec<(u64, T)>, E>,
         record: impl Fn(T) -> OriginRecord<'a> + Sync,
-        threads: &impl Threads,
+        threads: &dyn Threads,
     ) -> Result<OriginOrder<T>, E> {
         let (seed, hashed) = choose_seed(first, of_seed)?;
         Ok(OriginOrder::with_seed(seed, hashed, record, threads))
@@ -85,7 +85,7 @@ impl<T: Copy + Send> OriginOrder<T> {
         seed: u64,
         mut order: Vec<(u64, T)>,
         record: impl Fn(T) -> OriginRecord<'a> + Sync,
-        threads: &impl Threads,
+        threads: &dyn Threads,
     ) -> OriginOrder<T> {
         sort(&mut order, threads, &|&(hash, place): &(u64, T), &(other_hash, other): &(u64, T)| {
             // The rest of the key is not in the cache, and equal hashes are very rare.
@@ -112,7 +112,7 @@ pub(in super::super) fn write_origins<'a, T, O, E>(
     record: impl Fn(T) -> Result<OriginRecord<'a>, E> + Sync,
     slots: &mut O,
     records: &mut O,
-    threads: &impl Threads,
+    threads: &dyn Threads,
 ) -> Result<(), E>
 where
     T: Copy + Send + Sync,
@@ -160,9 +160,9 @@ where
         let next = ahead.next();
         let encode_next = || {
             let pieces = next.map(|origins| origins.chunks(PIECE_ORIGINS).collect());
-            pieces.map(|pieces: Vec<_>| threads.each(pieces, || (), |(), piece| encode_piece(piece)))
+            pieces.map(|pieces: Vec<_>| threads.each(&pieces, || (), |(), piece| encode_piece(piece)))
         };
-        let (written, next) = threads.both(|| write(encoded), encode_next);
+        let (written, next) = threads.both(|| write(std::mem::take(&mut encoded)), encode_next);
         written?;
         match next {
             Some(next) => encoded = next,

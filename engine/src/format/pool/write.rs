@@ -80,7 +80,7 @@ pub(in super::super) fn write_pool<O: Sink, E: From<TooLarge> + From<O::Error>>(
     pool: &mut PoolWriter<O>,
     records: &Records,
     is_used: impl Fn(usize) -> bool,
-    threads: &impl Threads,
+    threads: &dyn Threads,
 ) -> Result<Vec<u32>, E> {
     // The first bytes usually decide, and need no memory access. Zeros after a short record's end are harmless, because
     // records are compared in full if these bytes are equal.
