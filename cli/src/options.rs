@@ -27,19 +27,8 @@ pub struct CompileOptions {
     /// For example 2026-03-14T15:09:26Z, 2026-03-14, 20260314150926, or seconds since 1970.
     #[arg(long, value_name = "TIME", value_parser = WrittenTime::parse, allow_negative_numbers = true)]
     pub at: Option<WrittenTime>,
-    /// The zone of times without a zone: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
-    ///
-    /// Offsets are written as +02:00. Names come from the system's time zone database. A local time that a clock change
-    /// skips or repeats is an error. WARC-Date and CDXJ times are always UTC.
-    #[arg(
-        long,
-        value_name = "ZONE",
-        value_parser = Zone::of_name,
-        default_value = "UTC",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    pub timezone: Zone,
+    #[command(flatten)]
+    pub zone: ZoneOption,
     /// How a group's rules are compiled to an automaton; verdicts do not depend on it [default: factored]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     pub strategy: Option<Strategy>,
@@ -65,6 +54,24 @@ pub struct CompileOptions {
     pub by_time: bool,
     #[command(flatten)]
     pub archives: ArchiveOptions,
+}
+
+/// The zone option of commands that read times.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ZoneOption {
+    /// The zone of times without a zone: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
+    ///
+    /// Offsets are written as +02:00. Names come from the system's time zone database. A local time that a clock change
+    /// skips or repeats is an error. WARC-Date and CDXJ times are always UTC.
+    #[arg(
+        long,
+        value_name = "ZONE",
+        value_parser = Zone::of_name,
+        default_value = "UTC",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub timezone: Zone,
 }
 
 /// Options for reading damaged crawl archives.
@@ -103,7 +110,7 @@ impl CompileOptions {
         ReadOptions {
             schemes: self.schemes.clone(),
             host: self.host.clone(),
-            timezone: self.timezone.clone(),
+            timezone: self.zone.timezone.clone(),
             resync: self.archives.resync,
         }
     }
@@ -113,7 +120,7 @@ impl CompileOptions {
     /// # Errors
     /// Returns an error if the time is not an instant in the given zone.
     pub fn at(&self) -> Result<Option<Time>> {
-        let time = self.at.map(|at| at.in_zone(&self.timezone)).transpose();
+        let time = self.at.map(|at| at.in_zone(&self.zone.timezone)).transpose();
         time.map_err(|error| Failure::new(format!("--at: {error}")))
     }
 

@@ -310,13 +310,13 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let folder = Folder::with_set();
     let counts = "agent bot-a allow 2, disallow 2, unknown 1, invalid 1\n";
     let found = run(&folder, URLS, &["--columns", "verdict,mask", "--unknown", "disallow", "--invalid", "allow"]);
-    let found = found.says(0, &[counts, "unknown, taken for disallow 1\n", "invalid, taken for allow 1\n"]);
+    let found = found.says(0, &[counts, "unknown, written as disallow 1\n", "invalid, taken for allow 1\n"]);
     let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
     let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
     assert_eq!(found.text().lines().collect::<Vec<_>>(), expected);
     // Reasons and rejected rows are the same in every mode.
     let reason = ["--columns", "verdict,reason", "--unknown", "allow", "--any-of", "--rejects", "bad"];
-    let found = run(&folder, URLS, &reason).says(0, &["unknown, taken for allow 1\n"]);
+    let found = run(&folder, URLS, &reason).says(0, &["unknown, written as allow 1\n"]);
     assert!(!found.stderr.contains("invalid, taken"), "{found:?}");
     let rows = found.text();
     assert_eq!(rows.lines().nth(4), Some("allow\tno robots.txt is known\tallow\tno robots.txt is known\tallow"));
@@ -345,10 +345,10 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     assert_eq!(shown.lines().nth(4), shown.lines().nth(2));
     run(&folder, URLS, &["--unknown", "disallow", "--report", "page.html"]).says(0, &[]);
     let page = String::from_utf8(folder.read("page.html")).unwrap();
-    assert!(page.contains("<tr><th>unknown, taken for disallow</th><td>1 rows (--unknown)</td></tr>"), "{page}");
+    assert!(page.contains("<tr><th>unknown, written as disallow</th><td>1 rows (--unknown)</td></tr>"), "{page}");
     // Rows that name no crawler are unknown too.
     folder.write("t.tsv", "url\tagent\nhttp://b.example/\t-\nhttp://b.example/\tx\n");
     let args = ["classify", "set", "t.tsv", "--agent-column", "agent", "--columns", "agent,verdict"];
     let run = folder.run(&[&args[..], &["--unknown", "allow"]].concat());
-    assert_eq!(run.says(0, &["unknown, taken for allow 1\n"]).text(), "\tallow\nx\tdisallow\n");
+    assert_eq!(run.says(0, &["unknown, written as allow 1\n"]).text(), "\tallow\nx\tdisallow\n");
 }

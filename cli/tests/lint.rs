@@ -42,7 +42,8 @@ fn changed_rules_and_verdicts_are_listed() {
     folder.write("old", "User-agent: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: x\nDisallow: /\n");
     folder.write("new", "User-agent: *\nDisallow: /b\nDisallow: /c\n");
     folder.write("urls", "/a\nhttp://example.com/c\n/b\n");
-    let rules = "@ *\n- 2: Disallow: /a\n+ 3: Disallow: /c\n@ x\n- the group; the rules for * are for it now\n- 6: Disallow: /\n";
+    let rules =
+        "@ *\n- 2: Disallow: /a\n+ 3: Disallow: /c\n@ x\n- the group; the rules for * now apply\n- 6: Disallow: /\n";
     assert_eq!(folder.run(&["diff", "old", "new"]).says(1, &[]).text(), rules);
     let run = folder.run(&["diff", "old", "new", "--urls", "urls"]).says(1, &[]);
     let flips =
@@ -64,11 +65,11 @@ fn changed_order_and_groups_are_listed() {
     let text = folder.run(&["diff", "old", "new", "--dialect", "koster-1996"]).says(1, &[]).text();
     // This dialect looks for the crawler's token within the name in the file, so Googlebot keeps its group.
     let moved = "@ *\n~ 2 > 3: Disallow: /x/1\n@ googlebot-image\n\
-                 + the group; the rules for * were for it before\n+ 6: Disallow: /g\n";
+                 + the group; the rules for * applied before\n+ 6: Disallow: /g\n";
     assert_eq!(text, moved);
     let text = folder.run(&["diff", "old", "new", "--dialect", "google"]).says(1, &[]).text();
-    let groups = "@ googlebot\n- the group; the rules for * are for it now\n- 6: Disallow: /g\n\
-                  @ googlebot-image\n+ the group; the rules for * were for it before\n+ 6: Disallow: /g\n";
+    let groups = "@ googlebot\n- the group; the rules for * now apply\n- 6: Disallow: /g\n\
+                  @ googlebot-image\n+ the group; the rules for * applied before\n+ 6: Disallow: /g\n";
     assert!(text.starts_with(groups), "{text}");
     for crawler in [
         "~ Googlebot-Image: obeyed the rules for Googlebot, obeys those for Googlebot-Image\n",

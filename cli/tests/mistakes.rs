@@ -289,7 +289,7 @@ fn sets_by_time_report_that_no_time_was_given() {
     folder.write("c.jsonl", captures.join("\n"));
     folder.run(&["compile", "--by-time", "-o", "set", "c.jsonl"]).says(0, &[]);
     folder.write("urls", "https://a.example/old\nhttps://a.example/new\n");
-    let note = "keeps the rules of every time, and answers by those of";
+    let note = "has rules for several times; without a time, the rules of";
     let verdicts = |more: &[&str]| {
         let run =
             folder.run(&[&["classify", "set", "urls", "--agent", "x", "--columns", "verdict"][..], more].concat());

@@ -19,7 +19,7 @@ use crate::sets::agents::agents;
 use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
 use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
-use reptile_records::unpack::Packing;
+use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::fault_of;
 use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
@@ -391,8 +391,8 @@ fn other_content(start: &[u8]) -> Option<String> {
     if first.is_empty() || RECORD_START.starts_with(&first) {
         return None;
     }
-    match (Packing::of(&first), detect(&first)) {
-        (Some(packing), _) => Some(format!("is {packing} within gzip, not a WARC file")),
+    match (Compression::of(&first), detect(&first)) {
+        (Some(compression), _) => Some(format!("is {compression} within gzip, not a WARC file")),
         (None, Content::Warc | Content::Empty) => None,
         (None, content) => Some(format!("is {}, compressed with gzip, not a WARC file", content.describe())),
     }
@@ -418,16 +418,16 @@ impl Archive<'_> {
             Box::new(BufReader::with_capacity(READ_BYTES, file))
         };
         let start = source.fill_buf().map_err(fail)?;
-        let (packing, content) = (Packing::of(start), detect(start));
-        let is_packed = packing == Some(Packing::Gzip);
-        match packing {
-            Some(Packing::Gzip) => {
+        let (compression, content) = (Compression::of(start), detect(start));
+        let is_packed = compression == Some(Compression::Gzip);
+        match compression {
+            Some(Compression::Gzip) => {
                 if let Some(message) = other_content(start) {
                     return Err(Failure::at(path, message));
                 }
             }
-            Some(packing) => {
-                return Err(Failure::at(path, format!("is compressed with {packing}; decompress it first")));
+            Some(compression) => {
+                return Err(Failure::at(path, format!("is compressed with {compression}; decompress it first")));
             }
             None if matches!(content, Content::Warc | Content::Empty) => {}
             None => return Err(Failure::at(path, format!("is {}, not a WARC file", content.describe()))),

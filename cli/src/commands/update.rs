@@ -7,12 +7,11 @@ use reptile::Scheme;
 use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
-use crate::options::{ArchiveOptions, CompileOptions, schemes};
+use crate::options::{ArchiveOptions, CompileOptions, ZoneOption, schemes};
 use crate::sets::assemble::assemble_with;
 use crate::sets::{Loaded, refuse_swapped};
 use reptile_records::Inputs;
 use reptile_records::globs::expand;
-use reptile_records::time::Zone;
 
 /// Add captures to a set
 ///
@@ -52,18 +51,8 @@ pub struct Args {
     /// Leave out other directives in the added captures: Sitemap, Crawl-delay and the like
     #[arg(long)]
     no_other: bool,
-    /// The zone of times without a zone: UTC, an offset, or a name such as Europe/Berlin [default: UTC]
-    ///
-    /// Offsets are written as +02:00. Names come from the system's time zone database.
-    #[arg(
-        long,
-        value_name = "ZONE",
-        value_parser = Zone::of_name,
-        default_value = "UTC",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    timezone: Zone,
+    #[command(flatten)]
+    zone: ZoneOption,
     #[command(flatten)]
     archives: ArchiveOptions,
     #[command(flatten)]
@@ -84,7 +73,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         schemes: args.schemes.clone(),
         host: args.host.clone(),
         no_other: args.no_other,
-        timezone: args.timezone.clone(),
+        zone: args.zone.clone(),
         archives: args.archives,
         ..options_of(&old, &args.set)?
     };

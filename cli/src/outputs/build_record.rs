@@ -139,7 +139,7 @@ impl BuildRecord {
             as_of: report.captures.at.map(show_time),
             options: Options {
                 at: options.at().ok().flatten().map(show_time),
-                timezone: options.timezone.to_string(),
+                timezone: options.zone.timezone.to_string(),
                 strategy: options.strategy_name().into(),
                 schemes: options.schemes().into_iter().map(|scheme| scheme.as_str().into()).collect(),
                 host: options.host.clone(),

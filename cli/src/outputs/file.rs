@@ -10,7 +10,7 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use reptile::files::PendingFile;
 
-use super::packed::Packer;
+use super::compressed::Compressor;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result, Stop, damaged};
 
@@ -25,7 +25,7 @@ pub struct Output {
     name: String,
     target: Target,
     /// Compresses the output, if its file extension requests that.
-    packer: Option<Packer>,
+    compressor: Option<Compressor>,
 }
 
 enum Target {
@@ -44,7 +44,7 @@ pub struct Complete {
 impl Output {
     /// Returns standard output.
     pub fn stdout() -> Output {
-        Output { name: "standard output".into(), target: Target::Stdout(Stdout::new()), packer: None }
+        Output { name: "standard output".into(), target: Target::Stdout(Stdout::new()), compressor: None }
     }
 
     /// Opens a file like [`Output::create_file`], or an existing device or pipe. `-` means standard output. Names that
@@ -56,12 +56,12 @@ impl Output {
         if path == Path::new("-") {
             return Ok(Output::stdout());
         }
-        let packer = Packer::for_name(path).map_err(|error| Failure::at(path, error))?;
+        let compressor = Compressor::for_name(path).map_err(|error| Failure::at(path, error))?;
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             let device = File::options().write(true).open(path).map_err(|error| Failure::at(path, error))?;
-            return Ok(Output { name: path.display().to_string(), target: Target::Device(device), packer });
+            return Ok(Output { name: path.display().to_string(), target: Target::Device(device), compressor });
         }
-        Ok(Output { packer, ..Output::create_file(path, force)? })
+        Ok(Output { compressor, ..Output::create_file(path, force)? })
     }
 
     /// Opens the file for an option that writes additional output, if it is given.
@@ -91,7 +91,7 @@ impl Output {
             _ => Failure::at(path, error),
         })?;
         unfinished.push(file.hidden_path().into());
-        Ok(Output { name: path.display().to_string(), target: Target::File(file), packer: None })
+        Ok(Output { name: path.display().to_string(), target: Target::File(file), compressor: None })
     }
 
     /// Returns whether the output is a terminal.
@@ -147,8 +147,8 @@ impl Output {
     /// # Errors
     /// Returns an error if the output cannot be written.
     pub fn complete(mut self) -> Result<Option<Complete>> {
-        let packed = self.packer.take().map_or(Ok(Vec::new()), Packer::finish);
-        let written = packed.and_then(|packed| self.target.write_all(&packed)).and_then(|()| self.flush());
+        let compressed = self.compressor.take().map_or(Ok(Vec::new()), Compressor::finish);
+        let written = compressed.and_then(|compressed| self.target.write_all(&compressed)).and_then(|()| self.flush());
         written.map_err(|error| self.failure(&error))?;
         let Target::File(file) = self.target else { return Ok(None) };
         file.sync().map_err(|error| not_written(&self.name, &error))?;
@@ -191,9 +191,9 @@ pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(packer) = &mut self.packer else { return self.target.write(bytes) };
-        let packed = packer.pack(bytes)?;
-        self.target.write_all(&packed)?;
+        let Some(compressor) = &mut self.compressor else { return self.target.write(bytes) };
+        let compressed = compressor.compress(bytes)?;
+        self.target.write_all(&compressed)?;
         Ok(bytes.len())
     }
 

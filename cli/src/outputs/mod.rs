@@ -1,16 +1,16 @@
 //! Command output: whole files ([`file`], under hidden names until they are complete), human-readable figures
 //! ([`summary`]), capture fates ([`fates`]), build records ([`build_record`]), JSON ([`json`]), name lists ([`names`]),
-//! formats by extension ([`endings`]), compressed bytes ([`packed`]), rows in any format ([`sink`]), text columns
+//! formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]), text columns
 //! ([`align`]), [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
 
 pub mod align;
 pub mod build_record;
+mod compressed;
 pub mod endings;
 pub mod fates;
 pub mod file;
 pub mod json;
 pub mod names;
-mod packed;
 pub mod progress;
 pub mod sink;
 pub mod style;

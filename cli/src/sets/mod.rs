@@ -79,7 +79,7 @@ impl Loaded {
         match input.content {
             _ if input.is_collection() => {}
             Content::Text | Content::Empty if options.host.is_some() => {}
-            Content::Set if input.is_regular && input.packing.is_none() => {
+            Content::Set if input.is_regular && input.compression.is_none() => {
                 let loaded = Loaded::map(&path)?;
                 if options.are_given() {
                     let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
@@ -100,7 +100,7 @@ impl Loaded {
     /// Returns an error if the file cannot be mapped, or its header is invalid.
     pub fn open_set(path: &Path) -> Result<Loaded> {
         let input = Input::open_no_pipe(path)?;
-        if input.content != Content::Set || input.packing.is_some() {
+        if input.content != Content::Set || input.compression.is_some() {
             return Err(input.refused(Wanted::Set).into());
         }
         Loaded::map(path)
@@ -210,8 +210,8 @@ pub fn refuse_swapped(command: &str, first: &Path, second: Option<&str>) -> Resu
 pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
     let path = path.display();
     let when = time.map_or_else(|| "its newest captures".to_owned(), |time| format!("its time, {}", show_time(time)));
-    let more = if options.is_empty() { String::new() } else { format!("; {options} asks for others") };
-    note(format_args!("{path}: keeps the rules of every time, and answers by those of {when}{more}"));
+    let more = if options.is_empty() { String::new() } else { format!("; {options} chooses others") };
+    note(format_args!("{path}: has rules for several times; without a time, the rules of {when} apply{more}"));
 }
 
 /// Returns whether a file starts like a set. Pipes are not checked, because that would consume their first bytes.

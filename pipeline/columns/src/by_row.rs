@@ -77,21 +77,21 @@ pub struct ByRow {
     known: Vec<String>,
     /// A crawler that only the default group applies to. It determines which URLs are invalid in rows without a
     /// crawler.
-    anyone: Agents,
+    default_agents: Agents,
     /// Lookup caches, one for each active thread.
     caches: Mutex<Vec<Cache>>,
     /// Whether names are used unchanged.
     is_exact: bool,
     /// Rows with probably misspelled crawlers.
-    misspelt: Mutex<Misspelt>,
+    misspelled: Mutex<Misspelled>,
 }
 
 /// Maximum number of misspelled names that are kept.
-pub const MAX_MISSPELT_NAMES: usize = 10;
+pub const MAX_MISSPELLED_NAMES: usize = 10;
 
 /// Rows with a crawler that no robots.txt in the set names, but whose name nearly matches a known crawler's.
 #[derive(Clone, Debug, Default)]
-pub struct Misspelt {
+pub struct Misspelled {
     /// Number of such rows.
     pub rows: u64,
     /// The first names in alphabetical order, each with the known crawler's name.
@@ -124,7 +124,7 @@ pub struct Session<'r> {
     /// Evicted crawlers' verdict counts.
     counted: Vec<Counted>,
     /// Rows without a crawler.
-    nobody: u64,
+    unnamed: u64,
     /// Each row's crawler index in the last [`Session::find_all`].
     places: Vec<Option<usize>>,
 }
@@ -167,13 +167,13 @@ impl ByRow {
     /// Returns an error if the set's crawler table is damaged.
     pub fn new(set: &Set, cell: usize, is_log: bool) -> Result<ByRow, Error> {
         let known = set.crawlers()?.into_iter().map(|known| known.crawler.to_string()).collect();
-        let Ok(anyone) = set.agents([Crawler::chain([""; 0], true)]) else {
+        let Ok(default_agents) = set.agents([Crawler::chain([""; 0], true)]) else {
             // This fails only for a damaged set. The verification reports where the damage is.
             set.verify()?;
             return Err(Error::from(std::io::Error::other("the set has no rules for *")));
         };
-        let (caches, misspelt) = (Mutex::default(), Mutex::default());
-        Ok(ByRow { set: set.clone(), cell, is_log, known, anyone, caches, is_exact: false, misspelt })
+        let (caches, misspelled) = (Mutex::default(), Mutex::default());
+        Ok(ByRow { set: set.clone(), cell, is_log, known, default_agents, caches, is_exact: false, misspelled })
     }
 
     /// Sets whether names are exact. Exact names never count as misspelled.
@@ -182,19 +182,19 @@ impl ByRow {
     }
 
     /// Returns the rows with probably misspelled crawlers in all decided blocks.
-    pub fn misspelt(&self) -> Misspelt {
-        self.misspelt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn misspelled(&self) -> Misspelled {
+        self.misspelled.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns an agent that only the default group applies to, as a placeholder for each row's crawler.
-    pub fn anyone(&self) -> &Agents {
-        &self.anyone
+    pub fn default_agents(&self) -> &Agents {
+        &self.default_agents
     }
 
     /// Starts a block of rows.
     pub fn session(&self) -> Session<'_> {
         let cache = self.caches.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Session { rows: self, cache: cache.unwrap_or_default(), counted: Vec::new(), nobody: 0, places: Vec::new() }
+        Session { rows: self, cache: cache.unwrap_or_default(), counted: Vec::new(), unnamed: 0, places: Vec::new() }
     }
 
     /// Returns the crawler that a cell names.
@@ -267,11 +267,11 @@ impl Session<'_> {
     fn count(&mut self) {
         for found in self.cache.crawlers.iter_mut().filter(|found| found.counts != [0; 4]) {
             if let Some(near) = found.near {
-                let mut misspelt = self.rows.misspelt.lock().unwrap_or_else(PoisonError::into_inner);
-                misspelt.rows += found.counts.iter().sum::<u64>();
-                misspelt.names.insert(Arc::clone(&found.name), near);
-                if misspelt.names.len() > MAX_MISSPELT_NAMES {
-                    misspelt.names.pop_last();
+                let mut misspelled = self.rows.misspelled.lock().unwrap_or_else(PoisonError::into_inner);
+                misspelled.rows += found.counts.iter().sum::<u64>();
+                misspelled.names.insert(Arc::clone(&found.name), near);
+                if misspelled.names.len() > MAX_MISSPELLED_NAMES {
+                    misspelled.names.pop_last();
                 }
             }
             self.counted.push((Arc::clone(&found.name), std::mem::take(&mut found.counts)));
@@ -353,11 +353,11 @@ impl Session<'_> {
         self.place(row.crawler())
     }
 
-    /// Returns a crawler's name and agent. Without a crawler, returns an empty name and [`ByRow::anyone`].
+    /// Returns a crawler's name and agent. Without a crawler, returns an empty name and [`ByRow::default_agents`].
     pub fn agents(&self, place: Option<usize>) -> (&str, &Agents) {
         match place.map(|place| &self.cache.crawlers[place]) {
             Some(found) => (&found.name, &found.agents),
-            None => ("", &self.rows.anyone),
+            None => ("", &self.rows.default_agents),
         }
     }
 
@@ -366,12 +366,12 @@ impl Session<'_> {
         self.places.get(row).map_or("", |&place| self.agents(place).0)
     }
 
-    /// Counts and returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::anyone`]'s.
+    /// Counts and returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::default_agents`]'s.
     pub fn add(&mut self, place: Option<usize>, verdict: Verdict) -> Verdict {
         let verdict = of_place(place, verdict);
         match place {
             Some(place) => self.cache.crawlers[place].counts[verdict as usize] += 1,
-            None => self.nobody += 1,
+            None => self.unnamed += 1,
         }
         verdict
     }
@@ -381,11 +381,11 @@ impl Session<'_> {
         self.count();
         self.counted.sort_unstable();
         self.rows.caches.lock().unwrap_or_else(PoisonError::into_inner).push(self.cache);
-        (self.counted, self.nobody)
+        (self.counted, self.unnamed)
     }
 }
 
-/// Returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::anyone`]'s.
+/// Returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::default_agents`]'s.
 fn of_place(place: Option<usize>, verdict: Verdict) -> Verdict {
     if place.is_none() && verdict != Verdict::Invalid { Verdict::Unknown } else { verdict }
 }
@@ -511,8 +511,8 @@ mod tests {
                 assert_eq!(session.add(place, Verdict::Allow), Verdict::Allow);
             }
             assert_eq!(session.cache.places.len(), kept, "{cells}");
-            let (counted, nobody) = session.end();
-            assert_eq!((counted.len(), nobody), (cells, 0));
+            let (counted, unnamed) = session.end();
+            assert_eq!((counted.len(), unnamed), (cells, 0));
             assert!(counted.iter().all(|(_, counts)| counts.iter().sum::<u64>() == 1));
             // This thread's next session must start with an empty cache.
             rows.caches.lock().unwrap().clear();
@@ -546,9 +546,9 @@ mod tests {
         for found in verdicts.chunks(5) {
             assert_eq!(found, [Disallow, Unknown, Allow, Disallow, Allow]);
         }
-        let (counted, nobody) = session.end();
+        let (counted, unnamed) = session.end();
         let names: Vec<(&str, u64)> = counted.iter().map(|(name, counts)| (&**name, counts.iter().sum())).collect();
-        assert_eq!((names, nobody), (vec![("GPTBot", 300), ("Googlebot", 300), ("Wget", 300), ("x", 300)], 300));
+        assert_eq!((names, unnamed), (vec![("GPTBot", 300), ("Googlebot", 300), ("Wget", 300), ("x", 300)], 300));
     }
 
     #[test]
@@ -562,7 +562,7 @@ mod tests {
                 session.add(place, Verdict::Allow);
             }
             session.end();
-            rows.misspelt()
+            rows.misspelled()
         };
         let cells = ["Googelbot", "GPTBot", "googelbot", "MyBot", "Googelbot/2.1 (+http://x.example/bot)", "-"];
         let found = misspelt_in(&cells, false);
@@ -571,11 +571,11 @@ mod tests {
         assert_eq!(misspelt_in(&cells, true).rows, 0);
         // Any letter in a long name may be wrong.
         let names: Vec<String> =
-            (0..=MAX_MISSPELT_NAMES).map(|at| format!("Googlebo{}", (b'a' + at as u8) as char)).collect();
-        for count in [MAX_MISSPELT_NAMES - 1, MAX_MISSPELT_NAMES, MAX_MISSPELT_NAMES + 1] {
+            (0..=MAX_MISSPELLED_NAMES).map(|at| format!("Googlebo{}", (b'a' + at as u8) as char)).collect();
+        for count in [MAX_MISSPELLED_NAMES - 1, MAX_MISSPELLED_NAMES, MAX_MISSPELLED_NAMES + 1] {
             let cells: Vec<&str> = names[..count].iter().map(String::as_str).collect();
             let found = misspelt_in(&cells, false);
-            assert_eq!((found.rows, found.names.len()), (count as u64, count.min(MAX_MISSPELT_NAMES)));
+            assert_eq!((found.rows, found.names.len()), (count as u64, count.min(MAX_MISSPELLED_NAMES)));
         }
     }
 }

@@ -163,7 +163,7 @@ pub struct Layout {
     /// Whether the last cell is the combined verdict for all crawlers.
     pub(crate) any_of: bool,
     /// The verdict written for each verdict, in numeric order.
-    pub(crate) taken: [Verdict; 4],
+    pub(crate) written: [Verdict; 4],
 }
 
 impl Layout {
@@ -181,7 +181,7 @@ impl Layout {
         }
         let (mut once, of_agent): (Vec<Column>, _) = columns.iter().partition(|column| column.is_once());
         once.retain(|&column| column != Column::Url);
-        Ok(Layout { order: columns.to_vec(), once, columns: of_agent, any_of: false, taken: VERDICTS })
+        Ok(Layout { order: columns.to_vec(), once, columns: of_agent, any_of: false, written: VERDICTS })
     }
 
     /// Sets whether the last column has one verdict for all crawlers: `disallow` if any crawler is refused.
@@ -192,14 +192,14 @@ impl Layout {
 
     /// Sets the verdict that is written instead of each verdict, in numeric order. Counts and reasons are unaffected.
     #[must_use]
-    pub fn written_as(self, taken: [Verdict; 4]) -> Layout {
-        Layout { taken, ..self }
+    pub fn written_as(self, written: [Verdict; 4]) -> Layout {
+        Layout { written, ..self }
     }
 
     /// Returns the verdict that is written instead of each verdict, in numeric order.
     #[must_use]
-    pub fn taken(&self) -> [Verdict; 4] {
-        self.taken
+    pub fn written(&self) -> [Verdict; 4] {
+        self.written
     }
 
     /// Returns whether any cell needs more than a verdict.

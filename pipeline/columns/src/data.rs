@@ -111,6 +111,12 @@ impl ColumnData {
         self.len() == 0
     }
 
+    /// Returns a sink that appends cells, with texts as they are.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code, reason = "text formats change their texts"))]
+    pub(crate) fn cells(&mut self) -> ColumnCells<'_> {
+        ColumnCells { column: self, clean: |text| Cow::Borrowed(text) }
+    }
+
     /// Removes all rows, and keeps the memory.
     pub fn clear(&mut self) {
         match &mut self.values {
@@ -167,65 +173,44 @@ impl ColumnData {
     }
 }
 
-impl<S: CellSink + ?Sized> CellSink for &mut S {
-    fn text(&mut self, text: &[u8]) {
-        (**self).text(text);
-    }
+/// How a column's texts are changed before they become UTF-8.
+pub(crate) type Clean = fn(&[u8]) -> Cow<'_, [u8]>;
 
-    fn verdict(&mut self, verdict: Verdict) {
-        (**self).verdict(verdict);
-    }
-
-    fn group(&mut self, group: Group) {
-        (**self).group(group);
-    }
-
-    fn number(&mut self, number: u32) {
-        (**self).number(number);
-    }
-
-    fn long(&mut self, number: Option<u64>) {
-        (**self).long(number);
-    }
-
-    fn time(&mut self, time: Option<i64>) {
-        (**self).time(time);
-    }
-
-    fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
-        (**self).list(names, places);
-    }
+/// Appends cells to a column.
+pub(crate) struct ColumnCells<'c> {
+    pub(crate) column: &'c mut ColumnData,
+    pub(crate) clean: Clean,
 }
 
-impl CellSink for ColumnData {
+impl CellSink for ColumnCells<'_> {
     fn text(&mut self, text: &[u8]) {
-        if let Values::Texts { bytes, bounds } = &mut self.values {
-            bytes.extend_from_slice(&as_utf8(text));
+        if let Values::Texts { bytes, bounds } = &mut self.column.values {
+            bytes.extend_from_slice(&as_utf8(&(self.clean)(text)));
             bounds.push(bytes.len() as i64);
         }
     }
 
     fn verdict(&mut self, verdict: Verdict) {
-        if let Values::Keys(keys) = &mut self.values {
+        if let Values::Keys(keys) = &mut self.column.values {
             keys.push(verdict as i8);
         }
     }
 
     fn group(&mut self, group: Group) {
-        if let Values::Keys(keys) = &mut self.values {
+        if let Values::Keys(keys) = &mut self.column.values {
             let key = GROUPS.iter().position(|&one| one == group).unwrap_or(GROUPS.len() - 1);
             keys.push(key as i8);
         }
     }
 
     fn number(&mut self, number: u32) {
-        if let Values::Numbers(numbers) = &mut self.values {
+        if let Values::Numbers(numbers) = &mut self.column.values {
             numbers.push(number);
         }
     }
 
     fn long(&mut self, number: Option<u64>) {
-        if let Values::Longs { longs, present } = &mut self.values {
+        if let Values::Longs { longs, present } = &mut self.column.values {
             // The bits are the same as in the unsigned number.
             longs.push(number.unwrap_or(0) as i64);
             present.push(number.is_some());
@@ -238,7 +223,7 @@ impl CellSink for ColumnData {
     }
 
     fn list(&mut self, _: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
-        if let Values::Lists { items, ends, present } = &mut self.values {
+        if let Values::Lists { items, ends, present } = &mut self.column.values {
             present.push(places.is_ok());
             if let Ok(places) = places {
                 items.extend(places.map(|place| place as u32));
@@ -313,15 +298,16 @@ mod tests {
         for kind in kinds {
             let column = |rows: std::ops::Range<usize>| {
                 let mut column = ColumnData::new(kind.clone());
+                let mut cells = column.cells();
                 for row in rows {
                     match kind {
-                        Kind::Text => column.text(&b"0123456789"[..row % 10]),
-                        Kind::Verdict => column.verdict(VERDICTS[row % 4]),
-                        Kind::Group => column.group(GROUPS[row % 3]),
-                        Kind::Number => column.number(row as u32),
-                        Kind::Long => column.long((row % 3 > 0).then_some(row as u64)),
-                        _ if row % 4 == 0 => column.list(&names, Err(Verdict::Unknown)),
-                        _ => column.list(&names, Ok(&mut (0..row % 3))),
+                        Kind::Text => cells.text(&b"0123456789"[..row % 10]),
+                        Kind::Verdict => cells.verdict(VERDICTS[row % 4]),
+                        Kind::Group => cells.group(GROUPS[row % 3]),
+                        Kind::Number => cells.number(row as u32),
+                        Kind::Long => cells.long((row % 3 > 0).then_some(row as u64)),
+                        _ if row % 4 == 0 => cells.list(&names, Err(Verdict::Unknown)),
+                        _ => cells.list(&names, Ok(&mut (0..row % 3))),
                     }
                 }
                 column

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use reptile::capture::Time;
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
 
-use crate::by_row::{ByRow, Misspelt, NamedRow, Session, Times};
+use crate::by_row::{ByRow, Misspelled, NamedRow, Session, Times};
 use crate::column::{Cell, Column, Crawlers, Layout, over_all};
-use crate::data::{CellSink, ColumnData, kinds_of};
+use crate::data::{CellSink, ColumnCells, ColumnData, kinds_of};
 use crate::scope::{Scope, StandIn};
 
 /// The `reason` in a row that names no crawler.
@@ -105,7 +105,7 @@ impl Decider {
     /// # Errors
     /// Returns the errors of [`Layout::check`].
     pub fn by_row(by_row: ByRow, layout: Layout) -> Result<Decider, crate::Error> {
-        Decider::of(by_row.anyone().clone(), Some(Arc::new(by_row)), layout, Crawlers::OfRows)
+        Decider::of(by_row.default_agents().clone(), Some(Arc::new(by_row)), layout, Crawlers::OfRows)
     }
 
     fn of(
@@ -157,8 +157,8 @@ impl Decider {
 
     /// Returns the rows with probably misspelled crawlers, if rows name crawlers.
     #[must_use]
-    pub fn misspelt(&self) -> Option<Misspelt> {
-        self.by_row.as_ref().map(|by_row| by_row.misspelt()).filter(|misspelt| misspelt.rows > 0)
+    pub fn misspelled(&self) -> Option<Misspelled> {
+        self.by_row.as_ref().map(|by_row| by_row.misspelled()).filter(|misspelled| misspelled.rows > 0)
     }
 
     /// Returns the index of the cell with the crawler's name among a row's selected cells, if rows name crawlers.
@@ -206,14 +206,14 @@ impl Decider {
             session.find_all(rows)?;
         }
         self.decide_urls(rows, 0..rows.len(), session.as_deref(), verdicts)?;
-        let mut stood_in = 0;
+        let mut stand_ins = 0;
         if self.scope > Scope::Origin {
-            stood_in = self.decide_stand_ins(rows, session.as_deref(), verdicts)?;
+            stand_ins = self.decide_stand_ins(rows, session.as_deref(), verdicts)?;
         }
         if let Some(session) = &mut session {
             session.add_all(verdicts);
         }
-        Ok(stood_in)
+        Ok(stand_ins)
     }
 
     /// Decides URLs, and stores a row of verdicts for each. A URL without a time is invalid if row times are used.
@@ -341,25 +341,25 @@ impl Decider {
 
     /// Writes one of a row's cells.
     pub(crate) fn write_cell(&self, cell: Cell, row: &DecidedRow<'_>, out: &mut impl CellSink) {
-        let taken = |verdict: Verdict| self.layout.taken[verdict as usize];
+        let written = |verdict: Verdict| self.layout.written[verdict as usize];
         match cell {
             Cell::Url => out.text(row.url),
             Cell::Once(Column::CaptureTime) => {
                 let found = row.explained.unwrap_or_default().iter().flatten();
                 out.time(found.filter_map(|found| found.provenance.fetched_at).next());
             }
-            Cell::Once(column) => self.write_refused(column, row.verdicts.iter().map(|&verdict| taken(verdict)), out),
+            Cell::Once(column) => self.write_refused(column, row.verdicts.iter().map(|&verdict| written(verdict)), out),
             Cell::Agent(at, Column::Agent) => {
                 let name = row.crawler.or(self.crawlers.names().get(at).map(String::as_str));
                 out.text(name.unwrap_or_default().as_bytes());
             }
-            Cell::Agent(at, Column::Verdict) => out.verdict(taken(row.verdicts[at])),
+            Cell::Agent(at, Column::Verdict) => out.verdict(written(row.verdicts[at])),
             Cell::Agent(at, column) => match row.explained.and_then(|explained| explained.get(at)) {
                 Some(Ok(found)) => found.write(column, out),
                 Some(Err(reason)) => write_undecided(column, reason, out),
                 None => {}
             },
-            Cell::AnyOf => out.verdict(taken(over_all(row.verdicts))),
+            Cell::AnyOf => out.verdict(written(over_all(row.verdicts))),
         }
     }
 
@@ -380,28 +380,28 @@ impl Decider {
     }
 
     /// Appends rows whose cells need only verdicts to columns. `url` returns a row's URL as written.
-    pub(crate) fn push_rows<'r, R: NamedRow + 'r, S: CellSink>(
+    pub(crate) fn push_rows<'r, R: NamedRow + 'r>(
         &self,
         rows: &'r [R],
         verdicts: &[Verdict],
         session: Option<&Session<'_>>,
         columns: &'r mut [ColumnData],
         url: impl Fn(&'r R) -> &'r [u8],
-        sink: impl Fn(&'r mut ColumnData) -> S,
+        cells: fn(&mut ColumnData) -> ColumnCells<'_>,
     ) {
         let width = self.agents.len();
-        let taken = |verdict: &Verdict| self.layout.taken[*verdict as usize];
+        let written = |verdict: &Verdict| self.layout.written[*verdict as usize];
         for (&cell, column) in self.order.iter().zip(columns) {
             match cell {
                 Cell::Agent(at, Column::Verdict) => {
-                    column.extend_verdicts(verdicts[at..].iter().step_by(width).map(taken));
+                    column.extend_verdicts(verdicts[at..].iter().step_by(width).map(written));
                 }
                 Cell::AnyOf => {
-                    let all = verdicts.chunks_exact(width).map(|row| taken(&over_all(row)));
+                    let all = verdicts.chunks_exact(width).map(|row| written(&over_all(row)));
                     column.extend_verdicts(all);
                 }
                 _ => {
-                    let mut out = sink(column);
+                    let mut out = cells(column);
                     for (place, (row, verdicts)) in rows.iter().zip(verdicts.chunks_exact(width)).enumerate() {
                         let crawler = session.map(|session| session.name_of(place));
                         let row = DecidedRow { url: url(row), verdicts, crawler, explained: None };
@@ -423,7 +423,7 @@ pub(crate) struct ExplainedRow {
 impl ExplainedRow {
     /// Returns whether a replacement origin decided the URL for a crawler.
     #[cfg(feature = "tables")]
-    pub(crate) fn is_stood_in(&self) -> bool {
+    pub(crate) fn has_stand_in(&self) -> bool {
         self.explained.iter().flatten().any(|found| found.stand_in.is_some())
     }
 }

@@ -370,7 +370,7 @@ mod tests {
         let mut file = ParquetWriter::new(Vec::new(), vec![("text".into(), Kind::Text)]).unwrap();
         let mut column = ColumnData::new(Kind::Text);
         for text in 1..=texts {
-            column.text(&vec![b'x'; len]);
+            column.cells().text(&vec![b'x'; len]);
             if text % chunk == 0 || text == texts {
                 file.push(std::slice::from_ref(&column)).unwrap();
                 column.clear();

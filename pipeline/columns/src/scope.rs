@@ -25,7 +25,7 @@ use reptile_domains::own_domain;
 /// let decider = TableDecider::new(decider, Format::Tsv)?;
 /// let mut answers = decider.answers();
 /// decider.decide(&Table::list(), Block::Text(b"https://example.com/a\n"), &mut answers)?;
-/// assert_eq!(answers.stood_in, 1);
+/// assert_eq!(answers.stand_ins, 1);
 /// let Rows::Text(text) = answers.rows else { return Ok(()) };
 /// assert_eq!(text.as_bytes(), b"disallow\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

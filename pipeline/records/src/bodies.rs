@@ -7,7 +7,7 @@ use reptile::limits::MAX_BODY_BYTES;
 
 use super::Item;
 use super::detect::{Content, detect};
-use super::unpack::{Packing, START_BYTES, Start, unpack};
+use super::unpack::{Compression, START_BYTES, Start, unpack};
 use crate::{Error, Result};
 
 /// The reason reported for a body that exceeds the compiler's limit.
@@ -87,7 +87,7 @@ fn has_room(len: usize) -> bool {
 /// # Errors
 /// Returns an error if the body cannot be decompressed within the limit.
 pub fn decompress_and_detect(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
-    if Packing::of(&body).is_none() {
+    if Compression::of(&body).is_none() {
         let content = detect(&body[..body.len().min(START_BYTES)]);
         return Ok((body, content));
     }

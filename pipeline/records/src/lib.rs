@@ -374,7 +374,7 @@ fn read(
         (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
-        (Content::Parquet, _) if input.packing.is_none() && input.is_regular => {
+        (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
             parquet::captures::read(&path, input.into_file()?, zone, sink)
         }
         (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),

@@ -15,7 +15,7 @@ use super::captures::names::TableKind;
 use super::csv_captures::{Delimiter, table_of};
 use super::detect::{Content, Wanted, detect};
 use super::gzip::Unpack;
-use super::unpack::{Packing, Start, unpack};
+use super::unpack::{Compression, Start, unpack};
 use crate::{Error, Result};
 
 /// An open input with known content.
@@ -25,7 +25,7 @@ pub struct Input {
     /// The decompressed content's type.
     pub content: Content,
     /// The outermost compression format.
-    pub packing: Option<Packing>,
+    pub compression: Option<Compression>,
     /// Whether the input is a file that can be reopened and mapped.
     pub is_regular: bool,
     source: Start,
@@ -43,7 +43,7 @@ impl Input {
         let mut input = Input {
             path: path.into(),
             content: Content::Folder,
-            packing: None,
+            compression: None,
             is_regular: false,
             source: Start::empty(),
             file: None,
@@ -61,7 +61,7 @@ impl Input {
             Box::new(file)
         };
         let start = Start::read(source).map_err(fail)?;
-        (input.source, input.packing) = unpack(start).map_err(fail)?;
+        (input.source, input.compression) = unpack(start).map_err(fail)?;
         input.content = detect(&input.source.bytes);
         Ok(input)
     }
@@ -144,7 +144,7 @@ impl Input {
 
     /// Returns the error for an input with unsuitable content.
     pub fn refused(&self, wanted: Wanted) -> Error {
-        let packed = self.packing.map(|packing| format!(", compressed with {packing}")).unwrap_or_default();
+        let packed = self.compression.map(|compression| format!(", compressed with {compression}")).unwrap_or_default();
         let shown = self.path.display().to_string();
         let path = if shown == "-" { "standard input".to_owned() } else { shown.clone() };
         if (self.content, wanted) == (Content::Set, Wanted::Set) {

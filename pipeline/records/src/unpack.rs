@@ -32,7 +32,7 @@ pub const START_BYTES: usize = 4096;
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
+pub enum Compression {
     /// RFC 1952.
     Gzip,
     /// RFC 8878.
@@ -43,29 +43,29 @@ pub enum Packing {
     Xz,
 }
 
-impl fmt::Display for Packing {
+impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Packing::Gzip => "gzip",
-            Packing::Zstd => "zstd",
-            Packing::Bzip2 => "bzip2",
-            Packing::Xz => "xz",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
         })
     }
 }
 
-impl Packing {
+impl Compression {
     /// Detects the format by the first bytes.
-    pub fn of(start: &[u8]) -> Option<Packing> {
+    pub fn of(start: &[u8]) -> Option<Compression> {
         match start {
-            [0x1f, 0x8b, 8, ..] => Some(Packing::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
             // A skippable zstd frame, which parallel programs write at the start.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Packing::Bzip2),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Compression::Bzip2),
             // Empty bzip2 data.
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Packing::Bzip2),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Packing::Xz),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Compression::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             _ => None,
         }
     }
@@ -73,13 +73,13 @@ impl Packing {
     /// Returns a reader that decompresses `source`.
     fn decoder(self, source: Start) -> io::Result<Box<dyn Unpack>> {
         let source = BufReader::with_capacity(READ_BYTES, source);
-        if self == Packing::Gzip {
+        if self == Compression::Gzip {
             return Ok(Box::new(Members::new(source)));
         }
         let source = Counted::new(source);
         Ok(match self {
-            Packing::Zstd => Box::new(OneMember { decoder: unpack_zstd(source)?, source: ZstdDecoder::get_mut }),
-            Packing::Xz => {
+            Compression::Zstd => Box::new(OneMember { decoder: unpack_zstd(source)?, source: ZstdDecoder::get_mut }),
+            Compression::Xz => {
                 let stream = Stream::new_stream_decoder(MAX_WINDOW_BYTES, CONCATENATED)?;
                 Box::new(OneMember { decoder: XzDecoder::new_stream(source, stream), source: XzDecoder::get_mut })
             }
@@ -100,7 +100,7 @@ pub fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>>
 
 /// A reader that decompresses, and names the format in its errors.
 struct Unpacked {
-    packing: Packing,
+    compression: Compression,
     decoder: Box<dyn Unpack>,
 }
 
@@ -158,32 +158,32 @@ impl<D: Read + Send> Unpack for OneMember<D> {
 
 impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| damaged(self.packing, error))
+        self.decoder.read(buffer).map_err(|error| damaged(self.compression, error))
     }
 }
 
-fn damaged(packing: Packing, error: io::Error) -> io::Error {
+fn damaged(compression: Compression, error: io::Error) -> io::Error {
     // The system's own errors do not indicate damage, and are passed on.
     if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
         return error;
     }
-    io::Error::new(error.kind(), format!("its {packing} data cannot be decompressed: {error}"))
+    io::Error::new(error.kind(), format!("its {compression} data cannot be decompressed: {error}"))
 }
 
 /// Decompresses all layers. Returns the outermost format.
 ///
 /// # Errors
 /// Returns an error if the data is damaged at its start, needs too much memory, or has more than [`MAX_LAYERS`] layers.
-pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Packing>)> {
+pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Compression>)> {
     let mut outer = None;
     for layer in 0.. {
-        let Some(packing) = Packing::of(&source.bytes) else { break };
-        outer = outer.or(Some(packing));
+        let Some(compression) = Compression::of(&source.bytes) else { break };
+        outer = outer.or(Some(compression));
         if layer == MAX_LAYERS {
             return Err(io::Error::other(format!("it is compressed more than {MAX_LAYERS} times")));
         }
-        let decoder = packing.decoder(source).map_err(|error| damaged(packing, error))?;
-        source = Start::read(Box::new(Unpacked { packing, decoder }))?;
+        let decoder = compression.decoder(source).map_err(|error| damaged(compression, error))?;
+        source = Start::read(Box::new(Unpacked { compression, decoder }))?;
     }
     Ok((source, outer))
 }
@@ -286,12 +286,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::gzip::tests::gzip;
 
     fn bzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
@@ -311,32 +306,36 @@ mod tests {
 
     type Pack = fn(&[u8]) -> Vec<u8>;
 
-    fn read(bytes: Vec<u8>) -> Result<(Vec<u8>, Option<Packing>), String> {
+    fn read(bytes: Vec<u8>) -> Result<(Vec<u8>, Option<Compression>), String> {
         let start = Start::read(Box::new(io::Cursor::new(bytes))).unwrap();
-        let (mut source, packing) = unpack(start).map_err(|error| error.to_string())?;
+        let (mut source, compression) = unpack(start).map_err(|error| error.to_string())?;
         let mut unpacked = Vec::new();
         source.read_to_end(&mut unpacked).map_err(|error| error.to_string())?;
-        Ok((unpacked, packing))
+        Ok((unpacked, compression))
     }
 
     #[test]
     fn every_format_is_decompressed_even_if_concatenated() {
         let text: Vec<u8> = (0..20_000).flat_map(|number: u32| format!("{number}\n").into_bytes()).collect();
         assert_eq!(read(text.clone()), Ok((text.clone(), None)));
-        let all: [(Pack, Packing); 4] =
-            [(gzip, Packing::Gzip), (bzip, Packing::Bzip2), (xz, Packing::Xz), (zst, Packing::Zstd)];
-        for (pack, packing) in all {
-            assert_eq!(read(pack(&text)), Ok((text.clone(), Some(packing))));
-            assert_eq!(read(pack(b"")), Ok((Vec::new(), Some(packing))));
+        let all: [(Pack, Compression); 4] =
+            [(gzip, Compression::Gzip), (bzip, Compression::Bzip2), (xz, Compression::Xz), (zst, Compression::Zstd)];
+        for (pack, compression) in all {
+            assert_eq!(read(pack(&text)), Ok((text.clone(), Some(compression))));
+            assert_eq!(read(pack(b"")), Ok((Vec::new(), Some(compression))));
             let (first, second) = text.split_at(1234);
-            assert_eq!(read([pack(first), pack(second)].concat()), Ok((text.clone(), Some(packing))), "{packing}");
+            assert_eq!(
+                read([pack(first), pack(second)].concat()),
+                Ok((text.clone(), Some(compression))),
+                "{compression}"
+            );
             // Truncated data is an error, and never a shorter text.
             let packed = pack(&text);
             for len in [8, packed.len() / 2, packed.len() - 1] {
                 assert!(
                     packed.len() > 20
-                        && (len < 12 && packing == Packing::Bzip2 || read(packed[..len].to_vec()).is_err()),
-                    "{packing} {len}"
+                        && (len < 12 && compression == Compression::Bzip2 || read(packed[..len].to_vec()).is_err()),
+                    "{compression} {len}"
                 );
             }
         }

@@ -74,7 +74,7 @@ impl Record {
             "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?} {:?}",
             options.at
         );
-        let (site, zone) = (&settings.site, &options.timezone);
+        let (site, zone) = (&settings.site, &options.zone.timezone);
         Record {
             made_by: Tool::this(),
             set: settings.identity.clone(),

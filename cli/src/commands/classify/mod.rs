@@ -346,7 +346,7 @@ fn decide(
         decider = decider.verdict_words(VERDICTS.map(|verdict| Style::of_verdict(verdict).of(verdict.name())));
     }
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted());
-    let decider = decider.in_zone(table.zone_of_times(&args.options.timezone));
+    let decider = decider.in_zone(table.zone_of_times(&args.options.zone.timezone));
     let header = args.written.header(&decider, &table, shows_rows);
     let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
     let time = start.elapsed();

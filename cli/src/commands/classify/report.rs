@@ -114,11 +114,11 @@ fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Du
         ("Made by", format!("reptile {}", env!("CARGO_PKG_VERSION"))),
     ];
     let mut facts: Vec<(String, String)> = facts.map(|(name, fact)| (name.to_owned(), fact)).into();
-    if totals.stood_in() > 0 {
-        facts.push(("Decided by another origin".into(), format!("{} URLs (--scope)", grouped(totals.stood_in()))));
+    if totals.stand_ins() > 0 {
+        facts.push(("Decided by another origin".into(), format!("{} URLs (--scope)", grouped(totals.stand_ins()))));
     }
-    facts.extend(totals.taken(decider).map(|(verdict, taken, count)| {
-        (format!("{verdict}, taken for {taken}"), format!("{} rows (--{verdict})", grouped(count)))
+    facts.extend(totals.written(decider).map(|(verdict, written, count)| {
+        (format!("{verdict}, written as {written}"), format!("{} rows (--{verdict})", grouped(count)))
     }));
     facts.extend(totals.faults().map(|(fault, count)| (format!("Invalid: {}", escaped(&fault)), grouped(count))));
     page.push_str("<table>\n");

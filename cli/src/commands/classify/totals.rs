@@ -9,7 +9,7 @@ use reptile::{Agents, Verdict};
 
 use crate::error::{complain, note};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
-use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelt, TableDecider, Tally, Tops};
+use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
 use reptile_records::tables::csv::UnclosedRow;
 use reptile_records::tables::{Fault, Format, Table, hint};
 use reptile_records::text::printable;
@@ -40,7 +40,7 @@ pub struct Totals {
     /// Number of rows.
     pub lines: u64,
     tally: Tally,
-    stood_in: u64,
+    stand_ins: u64,
     /// Number of line ends before the next row.
     line_ends: u64,
     faults: [u64; Fault::ALL.len()],
@@ -53,7 +53,7 @@ pub struct Totals {
     /// Verdict counts for all crawlers over the limit.
     other_crawlers: [u64; 4],
     /// Number of rows that name no crawler.
-    nobody: u64,
+    unnamed: u64,
     /// The most frequent origins and rules, if requested.
     pub tops: Tops,
 }
@@ -66,7 +66,7 @@ impl Totals {
             table: Arc::new(table),
             lines: 0,
             tally: Tally::new(),
-            stood_in: 0,
+            stand_ins: 0,
             line_ends,
             faults: [0; Fault::ALL.len()],
             named_faults: 0,
@@ -74,7 +74,7 @@ impl Totals {
             sample: Vec::new(),
             crawlers: HashMap::new(),
             other_crawlers: [0; 4],
-            nobody: 0,
+            unnamed: 0,
             tops: Tops::default(),
         }
     }
@@ -104,11 +104,11 @@ impl Totals {
         }
         self.line_ends += answers.line_ends;
         self.lines += answers.lines;
-        self.stood_in += answers.stood_in;
+        self.stand_ins += answers.stand_ins;
         self.faults.iter_mut().zip(&answers.faults.counts).for_each(|(total, count)| *total += count);
         self.tally.resize(answers.tally.len(), [0; 4]);
         self.tally.iter_mut().zip(&answers.tally).for_each(|(total, counts)| add(total, counts));
-        self.nobody += answers.nobody;
+        self.unnamed += answers.unnamed;
         self.tops.merge(&answers.tops);
         answers.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
     }
@@ -129,11 +129,11 @@ impl Totals {
     pub fn merge(&mut self, other: &Totals) {
         self.is_unclosed |= other.is_unclosed;
         self.lines += other.lines;
-        self.stood_in += other.stood_in;
+        self.stand_ins += other.stand_ins;
         self.faults.iter_mut().zip(other.faults).for_each(|(total, count)| *total += count);
         self.tally.resize(self.tally.len().max(other.tally.len()), [0; 4]);
         self.tally.iter_mut().zip(&other.tally).for_each(|(total, counts)| add(total, counts));
-        self.nobody += other.nobody;
+        self.unnamed += other.unnamed;
         self.tops.merge(&other.tops);
         add(&mut self.other_crawlers, &other.other_crawlers);
         other.crawlers.iter().for_each(|(name, counts)| self.add_crawler(name, counts));
@@ -162,13 +162,13 @@ impl Totals {
             summary.row(format!("{label}{}", printable(name.as_bytes())), verdict_counts(&counts));
         }
         if decider.decider().is_by_row() {
-            summary.count("  rows that name no crawler", self.nobody);
+            summary.count("  rows that name no crawler", self.unnamed);
         }
-        if self.stood_in > 0 {
-            summary.count("decided by another origin", self.stood_in);
+        if self.stand_ins > 0 {
+            summary.count("decided by another origin", self.stand_ins);
         }
-        for (verdict, taken, count) in self.taken(decider) {
-            summary.count(format!("{verdict}, taken for {taken}"), count);
+        for (verdict, written, count) in self.written(decider) {
+            summary.count(format!("{verdict}, written as {written}"), count);
         }
         summary.row("time", format!("{}, {} URLs/s", seconds(time), rate(self.lines, time)));
         let decider = decider.decider();
@@ -180,7 +180,7 @@ impl Totals {
             };
             note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
-        if let Some(Misspelt { rows, names }) = decider.misspelt() {
+        if let Some(Misspelled { rows, names }) = decider.misspelled() {
             summary.count("  rows with a misspelled crawler", rows);
             let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
             let (path, rows) = (path.display(), grouped(rows));
@@ -205,18 +205,18 @@ impl Totals {
     }
 
     /// Returns the number of rows decided by an origin other than the URL's own.
-    pub fn stood_in(&self) -> u64 {
-        self.stood_in
+    pub fn stand_ins(&self) -> u64 {
+        self.stand_ins
     }
 
     /// Returns each verdict replaced by `--unknown` or `--invalid`, its replacement, and the number of rows.
-    pub fn taken(&self, decider: &TableDecider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
+    pub fn written(&self, decider: &TableDecider) -> impl Iterator<Item = (Verdict, Verdict, u64)> {
         // They are the same for all agents.
         let counts = self.tally.first().copied().unwrap_or_default();
-        let taken = decider.decider().layout().taken();
+        let written = decider.decider().layout().written();
         let all = [Verdict::Unknown, Verdict::Invalid];
-        let taken = all.map(|verdict| (verdict, taken[verdict as usize], counts[verdict as usize]));
-        taken.into_iter().filter(|(verdict, taken, _)| verdict != taken)
+        let written = all.map(|verdict| (verdict, written[verdict as usize], counts[verdict as usize]));
+        written.into_iter().filter(|(verdict, written, _)| verdict != written)
     }
 
     /// Returns the verdict counts of each crawler. If rows name crawlers, returns the counts of all crawlers together,

@@ -132,9 +132,9 @@ impl WrittenOptions {
     }
 
     /// Returns the replacement of each verdict, by verdict number.
-    fn taken(&self) -> [Verdict; 4] {
+    fn written(&self) -> [Verdict; 4] {
         VERDICTS.map(|verdict| match (verdict, self.unknown, self.invalid) {
-            (Verdict::Unknown, Some(taken), _) | (Verdict::Invalid, _, Some(taken)) => match taken {
+            (Verdict::Unknown, Some(written), _) | (Verdict::Invalid, _, Some(written)) => match written {
                 Taken::Allow => Verdict::Allow,
                 Taken::Disallow => Verdict::Disallow,
             },
@@ -173,7 +173,7 @@ impl WrittenOptions {
         let is_several = matches!(&crawlers, Crawlers::Named(names) if names.len() > 1);
         let of_columns = |error| Failure::new(format!("--columns {error}"));
         let layout = Layout::new(&columns).map_err(of_columns)?;
-        let layout = layout.any_of(self.any_of || (self.only.is_some() && is_several)).written_as(self.taken());
+        let layout = layout.any_of(self.any_of || (self.only.is_some() && is_several)).written_as(self.written());
         layout.check(&crawlers).and_then(|()| format.check(&layout, &crawlers)).map_err(of_columns)?;
         Ok((layout, format))
     }

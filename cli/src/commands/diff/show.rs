@@ -54,8 +54,8 @@ fn write_change(changes: &Changes<'_, '_>, change: &Change, out: &mut impl Write
         (Fate::Kept, _) => {}
         (Fate::Removed, true) => writeln!(out, "- the group")?,
         (Fate::Added, true) => writeln!(out, "+ the group")?,
-        (Fate::Removed, false) => writeln!(out, "- the group; {} are for it now", fallback(1))?,
-        (Fate::Added, false) => writeln!(out, "+ the group; {} were for it before", fallback(0))?,
+        (Fate::Removed, false) => writeln!(out, "- the group; {} now apply", fallback(1))?,
+        (Fate::Added, false) => writeln!(out, "+ the group; {} applied before", fallback(0))?,
     }
     let [removed, added, moved] = changes.lines_of(change);
     write_lines(removed, added, out)?;

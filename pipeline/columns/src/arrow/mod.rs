@@ -214,7 +214,7 @@ impl ArrayDecider {
                 let (verdicts, explained) = (&explained.verdicts[..], Some(&explained.explained[..]));
                 let decided = DecidedRow { url: row.url, verdicts, crawler: None, explained };
                 for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
-                    self.decider.write_cell(cell, &decided, column);
+                    self.decider.write_cell(cell, &decided, &mut column.cells());
                 }
             }
             return Ok(());
@@ -224,7 +224,7 @@ impl ArrayDecider {
         for rows in rows.chunks(ROWS_AT_ONCE) {
             let verdicts = &mut verdicts[..rows.len() * width];
             self.decider.decide(rows, None, verdicts)?;
-            self.decider.push_rows(rows, verdicts, None, columns, |row| row.url, |column| column);
+            self.decider.push_rows(rows, verdicts, None, columns, |row| row.url, ColumnData::cells);
         }
         Ok(())
     }

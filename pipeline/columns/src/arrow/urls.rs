@@ -134,7 +134,7 @@ impl<'a> Texts<'a> {
                     Some(key) => self.words.get(key).copied().ok_or_else(|| damaged("a key beyond the dictionary")),
                 };
                 downcast_dictionary_array!(
-                    part => in_room(part.len(), part.keys_iter().map(text)),
+                    part => try_collect(part.len(), part.keys_iter().map(text)),
                     _ => Err(damaged("not a dictionary"))
                 )
             }
@@ -144,7 +144,7 @@ impl<'a> Texts<'a> {
 }
 
 /// Collects `rows` texts. Collecting into a `Result` would not reserve capacity.
-fn in_room<'p>(rows: usize, texts: impl Iterator<Item = Result<&'p [u8], Error>>) -> Result<Vec<&'p [u8]>, Error> {
+fn try_collect<'p>(rows: usize, texts: impl Iterator<Item = Result<&'p [u8], Error>>) -> Result<Vec<&'p [u8]>, Error> {
     let mut found = Vec::with_capacity(rows);
     for text in texts {
         found.push(text?);
@@ -160,7 +160,7 @@ fn of_bytes<T: ByteArrayType>(array: Option<&GenericByteArray<T>>) -> Result<Vec
         _ => None,
     };
     let texts = offsets.windows(2).map(|pair| text(pair).ok_or_else(|| damaged("offsets beyond the text")));
-    in_room(array.len(), texts)
+    try_collect(array.len(), texts)
 }
 
 /// Size of a view in bytes. A view has the text's length, and either the text itself or the text's first bytes, a
@@ -184,7 +184,7 @@ fn of_views<T: ByteViewType>(array: Option<&GenericByteViewArray<T>>) -> Result<
         buffers.get(number(view, 8)?)?.as_slice().get(start..start + len)
     };
     let views = array.views().inner().as_slice().chunks_exact(VIEW);
-    in_room(array.len(), views.map(|view| text(view).ok_or_else(|| damaged("a view beyond its buffer"))))
+    try_collect(array.len(), views.map(|view| text(view).ok_or_else(|| damaged("a view beyond its buffer"))))
 }
 
 fn damaged(what: &str) -> Error {

@@ -25,7 +25,7 @@ pub struct Answers {
     /// The rows whose URL could not be read.
     pub faults: Faults,
     /// Number of URLs decided by a replacement origin.
-    pub stood_in: u64,
+    pub stand_ins: u64,
     /// The most frequent origins and rules, if requested.
     pub tops: Tops,
     /// The invalid rows, if requested.
@@ -33,7 +33,7 @@ pub struct Answers {
     /// The verdict counts for each crawler that rows name.
     pub crawlers: Vec<Counted>,
     /// Number of rows that name no crawler, if rows name crawlers.
-    pub nobody: u64,
+    pub unnamed: u64,
 }
 
 /// Invalid rows, in [`Answers::rejected`].
@@ -101,14 +101,14 @@ impl Answers {
         self.rows.clear();
         self.lines = 0;
         self.line_ends = 0;
-        self.stood_in = 0;
+        self.stand_ins = 0;
         self.tops.clear();
         self.faults.counts = [0; Fault::ALL.len()];
         self.faults.first.clear();
         self.rejected.bytes.clear();
         self.rejected.rows.clear();
         self.crawlers.clear();
-        self.nobody = 0;
+        self.unnamed = 0;
         self.tally.clear();
         self.tally.resize(agents, [0; 4]);
     }

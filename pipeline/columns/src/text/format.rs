@@ -6,7 +6,7 @@ use reptile_records::text::{opaque_column, url_column};
 use reptile_records::time::show_time;
 
 use crate::column::{Column, Crawlers, Layout, VERDICTS};
-use crate::data::{CellSink, ColumnData};
+use crate::data::{CellSink, ColumnCells, ColumnData};
 use crate::error::{Error, ErrorKind};
 
 /// The separator between names in TSV and CSV.
@@ -247,37 +247,9 @@ impl CellSink for TextCell<'_> {
     }
 }
 
-/// A column whose texts are safe for a terminal, as in the text formats.
-pub(crate) struct SafeColumn<'c>(pub(crate) &'c mut ColumnData);
-
-impl CellSink for SafeColumn<'_> {
-    fn text(&mut self, text: &[u8]) {
-        self.0.text(&url_column(text));
-    }
-
-    fn verdict(&mut self, verdict: Verdict) {
-        self.0.verdict(verdict);
-    }
-
-    fn group(&mut self, group: Group) {
-        self.0.group(group);
-    }
-
-    fn number(&mut self, number: u32) {
-        self.0.number(number);
-    }
-
-    fn long(&mut self, number: Option<u64>) {
-        self.0.long(number);
-    }
-
-    fn time(&mut self, time: Option<i64>) {
-        self.0.time(time);
-    }
-
-    fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>) {
-        self.0.list(names, places);
-    }
+/// Appends cells whose texts are safe for a terminal to a column, as in the text formats.
+pub(crate) fn safe_cells(column: &mut ColumnData) -> ColumnCells<'_> {
+    ColumnCells { column, clean: url_column }
 }
 
 #[cfg(test)]

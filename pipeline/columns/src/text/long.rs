@@ -6,7 +6,7 @@ use reptile::Verdict;
 use reptile_records::tables::{self, Fault, Table};
 use reptile_records::text::opaque_column;
 
-use super::format::{Format, SafeColumn};
+use super::format::{Format, safe_cells};
 use super::rows::Rows;
 use super::{Answers, TableDecider, push_row};
 use crate::column::Cell;
@@ -53,7 +53,7 @@ impl TableDecider {
                 if part.is_last {
                     self.with_invalid(|row| {
                         for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
-                            self.decider.write_cell(cell, row, &mut SafeColumn(column));
+                            self.decider.write_cell(cell, row, &mut safe_cells(column));
                         }
                     });
                 }
@@ -62,7 +62,7 @@ impl TableDecider {
         };
         let mut buffer = Vec::new();
         if let Some(only) = self.only {
-            if only == self.decider.layout().taken[Verdict::Invalid as usize] {
+            if only == self.decider.layout().written[Verdict::Invalid as usize] {
                 self.push_text(part, &mut buffer);
                 rows.push(&buffer);
             }

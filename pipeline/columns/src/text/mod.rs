@@ -30,7 +30,7 @@ use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE};
 use crate::error::ErrorKind;
 use crate::scope::Scope;
 use cells::CellTexts;
-use format::SafeColumn;
+use format::safe_cells;
 use line::{Cells, Line, time_of, trimmed_parts};
 
 pub use answers::{Answers, Faults, MAX_NAMED_FAULTS, Rejected, Tally};
@@ -256,7 +256,7 @@ impl TableDecider {
             _ => answers.lines,
         };
         if let Some(session) = session {
-            (answers.crawlers, answers.nobody) = session.end();
+            (answers.crawlers, answers.unnamed) = session.end();
         }
         Ok(())
     }
@@ -314,7 +314,7 @@ impl TableDecider {
                     verdicts.iter().chain([&all]).zip(&mut *tally).for_each(|(&verdict, counts)| {
                         counts[verdict as usize] += 1;
                     });
-                    if layout.taken[all as usize] == only {
+                    if layout.written[all as usize] == only {
                         text.push(&shown_row(line.row(), self.shows_rows));
                     }
                 }
@@ -341,7 +341,7 @@ impl TableDecider {
             }
             Rows::Columns(columns) => {
                 let Batch { lines, verdicts, session } = *batch;
-                self.decider.push_rows(lines, verdicts, session, columns, Line::url, SafeColumn);
+                self.decider.push_rows(lines, verdicts, session, columns, Line::url, safe_cells);
                 count_verdicts(verdicts, self.decider.agents().len(), tally);
             }
         })
@@ -359,7 +359,7 @@ impl TableDecider {
         for row in rows {
             answers.lines += 1;
             let place = self.decider.explain_row(&row, session.as_deref_mut(), &mut explained)?;
-            answers.stood_in += u64::from(explained.is_stood_in());
+            answers.stand_ins += u64::from(explained.has_stand_in());
             let verdicts = &explained.verdicts;
             let crawler = session.as_deref().map(|session| session.agents(place).0);
             let decided = DecidedRow { url: row.url(), verdicts, crawler, explained: Some(&explained.explained) };
@@ -374,7 +374,7 @@ impl TableDecider {
                 }
                 Rows::Columns(columns) => {
                     for (&cell, column) in self.decider.order().iter().zip(columns) {
-                        self.decider.write_cell(cell, &decided, &mut SafeColumn(column));
+                        self.decider.write_cell(cell, &decided, &mut safe_cells(column));
                     }
                 }
             }
@@ -431,7 +431,7 @@ impl TableDecider {
                 }
                 Rows::Columns(columns) => {
                     let lines = &no_lines[..urls.len()];
-                    self.decider.push_rows(lines, verdicts, None, columns, Line::url, SafeColumn);
+                    self.decider.push_rows(lines, verdicts, None, columns, Line::url, safe_cells);
                     count_verdicts(verdicts, width, &mut answers.tally);
                 }
             }
@@ -458,7 +458,7 @@ impl TableDecider {
                 return Ok(());
             }
             let verdicts = &mut verdicts[..batch.len() * width];
-            answers.stood_in += self.decider.decide(&batch, session.as_deref_mut(), verdicts)?;
+            answers.stand_ins += self.decider.decide(&batch, session.as_deref_mut(), verdicts)?;
             let batch = Batch { lines: &batch, verdicts, session: session.as_deref() };
             if self.counts_tops || self.keeps_rejected {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {

@@ -1,7 +1,7 @@
 //! Answer rows before they are written: [`Rows`], as text or as columns. [`RowFormat`] fills them cell by cell.
 
 use crate::data::{CellSink, ColumnData, Kind};
-use crate::text::format::{Format, SafeColumn, TextCell, verdict_words};
+use crate::text::format::{Format, TextCell, safe_cells, verdict_words};
 use crate::text::pieces::Text;
 
 /// Consecutive rows, as text or as columns. See [`TableDecider`](crate::TableDecider) for an example.
@@ -140,7 +140,7 @@ impl RowCells<'_> {
             }
             Rows::Columns(columns) => {
                 if let Some(column) = columns.get_mut(cell) {
-                    write(&mut SafeColumn(column));
+                    write(&mut safe_cells(column));
                 }
             }
         }

@@ -119,7 +119,7 @@ impl Source {
 
 /// Returns whether an input is an uncompressed Parquet file on disk, which can be read from its end.
 fn is_parquet(input: &Input) -> bool {
-    input.content == Content::Parquet && input.packing.is_none() && input.is_regular
+    input.content == Content::Parquet && input.compression.is_none() && input.is_regular
 }
 
 impl Rows {

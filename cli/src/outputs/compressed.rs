@@ -17,43 +17,43 @@ const ZSTD_LEVEL: i32 = 0;
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// Compresses written bytes into memory.
-pub struct Packer {
-    encoder: Packing,
+pub struct Compressor {
+    encoder: Codec,
     /// Less than a block, not yet compressed.
     waiting: Vec<u8>,
 }
 
-enum Packing {
+enum Codec {
     /// RFC 1952.
     Gzip(GzEncoder<Vec<u8>>),
     /// RFC 8878.
     Zstd(Encoder<'static, Vec<u8>>),
 }
 
-impl Packer {
+impl Compressor {
     /// Returns the compressor for a file name, or `None` for other extensions.
     ///
     /// # Errors
     /// Returns an error if zstd cannot be set up.
-    pub fn for_name(path: &Path) -> io::Result<Option<Packer>> {
+    pub fn for_name(path: &Path) -> io::Result<Option<Compressor>> {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let encoder = match end.as_deref() {
-            Some("gz") => Packing::Gzip(GzEncoder::new(Vec::new(), Compression::default())),
+            Some("gz") => Codec::Gzip(GzEncoder::new(Vec::new(), Compression::default())),
             Some("zst") => {
                 let mut encoder = Encoder::new(Vec::new(), ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
-                Packing::Zstd(encoder)
+                Codec::Zstd(encoder)
             }
             _ => return Ok(None),
         };
-        Ok(Some(Packer { encoder, waiting: Vec::new() }))
+        Ok(Some(Compressor { encoder, waiting: Vec::new() }))
     }
 
     /// Compresses bytes, and returns the finished ones.
     ///
     /// # Errors
     /// Returns an error if the compressor fails.
-    pub fn pack(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    pub fn compress(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         self.waiting.extend_from_slice(bytes);
         let (blocks, rest) = self.waiting.as_chunks::<BLOCK_BYTES>();
         let rest = rest.len();
@@ -69,25 +69,25 @@ impl Packer {
     pub fn finish(mut self) -> io::Result<Vec<u8>> {
         self.encoder.write_all(&self.waiting)?;
         match self.encoder {
-            Packing::Gzip(encoder) => encoder.finish(),
-            Packing::Zstd(encoder) => encoder.finish(),
+            Codec::Gzip(encoder) => encoder.finish(),
+            Codec::Zstd(encoder) => encoder.finish(),
         }
     }
 }
 
-impl Packing {
+impl Codec {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Packing::Gzip(encoder) => encoder.write_all(bytes),
-            Packing::Zstd(encoder) => encoder.write_all(bytes),
+            Codec::Gzip(encoder) => encoder.write_all(bytes),
+            Codec::Zstd(encoder) => encoder.write_all(bytes),
         }
     }
 
     /// Returns the finished compressed bytes.
     fn take(&mut self) -> Vec<u8> {
         std::mem::take(match self {
-            Packing::Gzip(encoder) => encoder.get_mut(),
-            Packing::Zstd(encoder) => encoder.get_mut(),
+            Codec::Gzip(encoder) => encoder.get_mut(),
+            Codec::Zstd(encoder) => encoder.get_mut(),
         })
     }
 }
@@ -102,16 +102,16 @@ mod tests {
         let text: Vec<u8> =
             (0..3 * BLOCK_BYTES as u32).flat_map(|number| (number.wrapping_mul(number) % 9973).to_le_bytes()).collect();
         for name in ["x.gz", "x.zst"] {
-            let packed = |piece: usize| {
-                let mut packer = Packer::for_name(Path::new(name)).unwrap().unwrap();
-                let mut packed = Vec::new();
-                text.chunks(piece).for_each(|piece| packed.extend(packer.pack(piece).unwrap()));
-                packed.extend(packer.finish().unwrap());
-                packed
+            let compressed = |piece: usize| {
+                let mut compressor = Compressor::for_name(Path::new(name)).unwrap().unwrap();
+                let mut compressed = Vec::new();
+                text.chunks(piece).for_each(|piece| compressed.extend(compressor.compress(piece).unwrap()));
+                compressed.extend(compressor.finish().unwrap());
+                compressed
             };
-            let whole = packed(text.len());
+            let whole = compressed(text.len());
             for piece in [1000, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 5 * BLOCK_BYTES] {
-                assert!(packed(piece) == whole, "{name} {piece}");
+                assert!(compressed(piece) == whole, "{name} {piece}");
             }
         }
     }
