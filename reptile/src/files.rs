@@ -116,6 +116,14 @@ impl Write for PendingFile {
 
 /// Returns the target of a symbolic link, or any other path unchanged, even if no file exists there.
 ///
+/// ```
+/// use std::path::Path;
+///
+/// let path = Path::new("not-yet-written.reptile");
+/// assert_eq!(reptile::files::target_of(path)?, path);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// Returns an error if a symbolic link is dangling, or if the path cannot be looked up.
 pub fn target_of(path: &Path) -> io::Result<PathBuf> {
@@ -150,6 +158,15 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Runs `work`, which reads mapped files of any size. Another thread releases their pages regularly, so that only
 /// recently read pages take memory.
+///
+/// ```no_run
+/// use reptile::{MappedFile, files::release_pages_during};
+///
+/// // SAFETY: nobody writes to this file.
+/// let file = unsafe { MappedFile::open("web.reptile") }?;
+/// let zeros = release_pages_during(&[&file], || file.as_ref().iter().filter(|&&byte| byte == 0).count());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn release_pages_during<R>(files: &[&MappedFile], work: impl FnOnce() -> R) -> R {
     let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {

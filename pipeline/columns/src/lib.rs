@@ -10,6 +10,24 @@
 //!
 //! The crate `reptile` decides the URLs and guarantees the verdicts. This crate has no `unsafe` code, and uses no
 //! command line or terminal.
+//!
+//! ```
+//! # #[cfg(feature = "tables")] {
+//! use reptile::{Dialect, Robots};
+//! use reptile_columns::{Column, Decider, Format, Layout, Rows, TableDecider};
+//! use reptile_records::tables::{Table, source::Block};
+//!
+//! let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
+//! let layout = Layout::new(&[Column::Verdict, Column::Url])?;
+//! let decider = TableDecider::new(Decider::new(robots.agents(["GPTBot"])?, layout)?, Format::Csv)?;
+//! let mut answers = decider.answers();
+//! decider.decide(&Table::list(), Block::Text(b"https://example.com/\nhttps://example.com/private/1\n"), &mut answers)?;
+//! let Rows::Text(rows) = &answers.rows else { unreachable!("CSV is text") };
+//! assert_eq!(rows.as_bytes(), b"allow,https://example.com/\ndisallow,https://example.com/private/1\n");
+//! assert_eq!(answers.lines, 2);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![allow(rustdoc::private_intra_doc_links, reason = "module pages name their private parts, for maintainers")]

@@ -12,6 +12,11 @@ use psl::Type;
 ///
 /// Returns `None` for a host that is itself a suffix. The host must be in lower case, with A-labels, and not an
 /// address.
+///
+/// ```
+/// assert_eq!(reptile_domains::own_domain(b"www.someone.github.io"), Some(&b"someone.github.io"[..]));
+/// assert_eq!(reptile_domains::own_domain(b"github.io"), None);
+/// ```
 #[must_use]
 #[inline(never)]
 pub fn own_domain(host: &[u8]) -> Option<&[u8]> {
