@@ -134,7 +134,7 @@ def test_single_documents(path):
     for metadata, kept, verdict, refused in [
         ({"url": "https://shop.example/"}, (False, "robots_disallow"), "disallow", ["GPTBot"]),
         ({"url": "https://gone.example/"}, True, "allow", []),
-        ({"url": "https://\udc80.example/"}, (False, "robots_unknown"), "unknown", []),
+        ({"url": "https://\udc80.example/"}, (False, "robots_invalid"), "invalid", []),
         ({"url": 7}, (False, "robots_invalid"), "invalid", []),
         ({"url": None}, (False, "robots_invalid"), "invalid", []),
         ({}, (False, "robots_invalid"), "invalid", []),
