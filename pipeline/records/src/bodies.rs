@@ -1,4 +1,23 @@
 //! Reads robots.txt bodies up to the compiler's size limit.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use flate2::{Compression, write::GzEncoder};
+//! use reptile_records::{Item, bodies::decompress_and_detect, detect::Content};
+//!
+//! let robots = b"user-agent: *\ndisallow: /private\n";
+//! let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+//! encoder.write_all(robots)?;
+//! let packed = encoder.finish()?;
+//! assert!(matches!(decompress_and_detect(packed.clone()), Ok((body, Content::Text)) if body == robots));
+//!
+//! // A body that cannot be read becomes an item, under the name that its messages use.
+//! let cut = decompress_and_detect(packed[..20].to_vec());
+//! let bad = cut.err().map(|fault| fault.item("example.com".into())).transpose()?;
+//! assert!(matches!(bad, Some(Item::Bad { reason: "unreadable", .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -45,19 +64,19 @@ impl Fault {
 }
 
 /// Returns the error for an input that does not fit into memory.
-pub fn no_memory(name: &str, len: u64) -> Error {
+pub(crate) fn no_memory(name: &str, len: u64) -> Error {
     Error::new(format!("{name}: there is not enough memory for its {len} bytes"))
 }
 
 /// Reads a robots.txt file. An oversized file is rejected by its size, before it is read.
-pub fn read_body(file: io::Result<File>) -> std::result::Result<Vec<u8>, Fault> {
+pub(crate) fn read_body(file: io::Result<File>) -> std::result::Result<Vec<u8>, Fault> {
     let file = file.map_err(Fault::Unreadable)?;
     let len = file.metadata().map_err(Fault::Unreadable)?.len();
     read_sized(file, len)
 }
 
 /// Reads a body with an announced length of `len` bytes. It may be longer, up to the limit.
-pub fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, Fault> {
+pub(crate) fn read_sized(source: impl Read, len: u64) -> std::result::Result<Vec<u8>, Fault> {
     let limit = MAX_BODY_BYTES as u64;
     if len > limit {
         return Err(Fault::TooLarge(len));

@@ -2,6 +2,31 @@
 //!
 //! [`names`] lists the fields and their names, for tables and for JSON Lines. A cell is text, or has the field's
 //! natural type if the table has types. [`Lines`] are an input's lines with one capture each.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
+//!
+//! let mut file = tempfile::NamedTempFile::new()?;
+//! file.write_all(br#"{"url": "https://example.com/robots.txt", "statusCode": 404}"#)?;
+//!
+//! let options = ReadOptions::default();
+//! let reading = Reading::new(&options, Scratch::default());
+//! let mut found = Vec::new();
+//! reading.read(Input::open(file.path())?, InputPlace::default(), &mut |item| {
+//!     assert!(matches!(item, Item::Lines { count: 1, .. }));
+//!     // The lines are parsed here. Another thread could do it.
+//!     item.read(&mut |item| {
+//!         if let Some(response) = item.into_response()? {
+//!             found.extend(response.captures.into_iter().map(|(_, capture)| capture.status));
+//!         }
+//!         Ok(())
+//!     })
+//! })?;
+//! assert_eq!(found, [Some(404)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod lines;
 pub mod names;
@@ -25,7 +50,7 @@ use names::{CELLS, Field};
 
 /// A table cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell<'b> {
+pub(crate) enum Cell<'b> {
     /// The cell's bytes.
     Text(&'b [u8]),
     /// An empty or missing cell.
@@ -43,7 +68,7 @@ impl<'b> Cell<'b> {
 }
 
 /// A body with at most [`MAX_BODY_BYTES`], or the reason why it cannot be kept.
-pub enum Body {
+pub(crate) enum Body {
     /// The body's bytes.
     Whole(Vec<u8>),
     /// The body's length in bytes, which exceeds the limit.
@@ -62,13 +87,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 type Bad = (&'static str, String);
 
 /// The most frequent reason.
-pub const NO_CAPTURE: &str = "not a valid capture";
+pub(crate) const NO_CAPTURE: &str = "not a valid capture";
 
 /// Returns a row's capture, or an item that describes the problem. `zone` is the time zone for times without one.
 ///
 /// # Errors
 /// Returns an error if there is not enough memory for the body.
-pub fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item> {
+pub(crate) fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item> {
     Ok(match capture(cells, zone) {
         Ok((_, Some(Body::NoMemory(len)), _)) => return Err(no_memory(&name, len as u64)),
         Ok((_, Some(Body::TooLarge(len)), _)) => {
@@ -119,7 +144,7 @@ fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Captur
 ///
 /// # Errors
 /// Returns an error if the text is not base64.
-pub fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
+pub(crate) fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     let text: Cow<'_, [u8]> = match text.iter().any(u8::is_ascii_whitespace) {
         true => text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect(),
         false => text.into(),
@@ -166,7 +191,7 @@ fn word<T>(
 }
 
 /// Returns whether an error text reports an error. Programs may write special words if there was none.
-pub fn is_error(text: &str) -> bool {
+pub(crate) fn is_error(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty() && !["false", "none", "null", "nan", "0"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
@@ -175,7 +200,7 @@ pub fn is_error(text: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error if the text is neither true nor false.
-pub fn failed_of(text: &str) -> std::result::Result<bool, String> {
+pub(crate) fn failed_of(text: &str) -> std::result::Result<bool, String> {
     let text = text.trim();
     let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     match text {
@@ -186,7 +211,7 @@ pub fn failed_of(text: &str) -> std::result::Result<bool, String> {
 }
 
 /// Returns a Content-Type's media type, unless it describes a whole HTTP message in a WARC record.
-pub fn media_type_of(content_type: &str) -> Option<Box<str>> {
+pub(crate) fn media_type_of(content_type: &str) -> Option<Box<str>> {
     Some(capture::media_type(content_type)).filter(|media_type| &**media_type != "application/http")
 }
 
@@ -223,7 +248,7 @@ fn redirects_of(text: &str) -> std::result::Result<u32, String> {
 ///
 /// # Errors
 /// Returns an error if the text is not a known word.
-pub fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
+pub(crate) fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
     match text {
         text if ["", "false", "0"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(None),
         text if ["true", "1"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(Some(Truncation::Unspecified)),

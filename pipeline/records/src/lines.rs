@@ -2,6 +2,26 @@
 //!
 //! This module does not interpret lines. An overlong line is passed on in parts. CSV rows, which may contain line ends,
 //! are split like lines, but never inside quotes.
+//!
+//! ```
+//! use reptile_records::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
+//!
+//! let list: &[u8] = b"https://a.example/\r\n  https://b.example/ \nhttps://c.example/";
+//! let mut chunks = Chunks::new(list);
+//! let (mut urls, mut buffer) = (Vec::new(), Vec::new());
+//! while let Some(chunk) = chunks.next(buffer, || false)? {
+//!     // Parts of overlong lines are skipped here.
+//!     if chunk.kind == ChunkKind::Lines {
+//!         // Each block could go to another thread.
+//!         for line in chunk.blocks().into_iter().flat_map(lines) {
+//!             urls.push(trimmed_url(without_line_end(line)).to_vec());
+//!         }
+//!     }
+//!     buffer = chunk.buffer;
+//! }
+//! assert_eq!(urls, [&b"https://a.example/"[..], b"https://b.example/", b"https://c.example/"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod chunks;
 
@@ -12,7 +32,7 @@ use std::path::{Path, PathBuf};
 use super::detect::Wanted;
 use super::open::Input;
 use crate::Result;
-pub use chunks::{BLOCK_BYTES, CHUNK_BYTES, Chunk, ChunkKind, Chunks, RowEnds, blocks};
+pub use chunks::{Chunk, ChunkKind, Chunks, RowEnds, blocks};
 
 /// Maximum length in bytes for a line that is kept whole. Longer lines far exceed
 /// [`MAX_URL_BYTES`](reptile::limits::MAX_URL_BYTES), and are passed on in parts, unread.
@@ -67,7 +87,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
 ///
 /// # Errors
 /// Returns the errors of [`open`].
-pub fn open_urls(path: &Path) -> Result<Box<dyn Read + Send>> {
+pub(crate) fn open_urls(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::Urls)
 }
 

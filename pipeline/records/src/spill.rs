@@ -1,6 +1,25 @@
 //! Sorted rows and stored bytes, with temporary files for data over the memory limit.
 //!
 //! The files have no names, so the system removes them when the command ends, even if it is killed.
+//!
+//! ```
+//! use reptile_records::spill::{Rows, Scratch};
+//!
+//! // The small limit sends these rows to a temporary file.
+//! let mut rows = Rows::new(Scratch { buffer_bytes: 64, ..Scratch::default() });
+//! for host in ["c.example", "a.example", "b.example", "a.example"] {
+//!     rows.push(&[b"https://", host.as_bytes()])?;
+//! }
+//! let sorted = rows.finish()?;
+//! let mut cursor = sorted.cursor()?;
+//! let mut origins = Vec::new();
+//! while let Some(row) = cursor.row() {
+//!     origins.push(String::from_utf8_lossy(row).into_owned());
+//!     cursor.advance()?;
+//! }
+//! assert_eq!(origins, ["https://a.example", "https://a.example", "https://b.example", "https://c.example"]);
+//! # Ok::<(), reptile_records::Error>(())
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,7 +72,7 @@ impl Default for Scratch {
 }
 
 /// An append-only store of bytes, read by offset.
-pub struct Blobs {
+pub(crate) struct Blobs {
     scratch: Scratch,
     /// Bytes that have not been written to the file.
     buffer: Vec<u8>,

@@ -2,6 +2,27 @@
 //!
 //! Memory is bounded for any input. gzip and bzip2 have small windows, and zstd and xz windows over
 //! [`MAX_WINDOW_BYTES`] are rejected.
+//!
+//! ```
+//! use std::{fs::File, io::{Read, Write}};
+//!
+//! use reptile_records::{detect::Content, open::Input};
+//! use reptile_records::unpack::{Compression, START_BYTES};
+//!
+//! let mut file = tempfile::NamedTempFile::new()?;
+//! let mut encoder = flate2::write::GzEncoder::new(&mut file, flate2::Compression::default());
+//! encoder.write_all(b"user-agent: *\ndisallow: /private\n")?;
+//! encoder.finish()?;
+//!
+//! let mut start = Vec::new();
+//! File::open(file.path())?.take(START_BYTES as u64).read_to_end(&mut start)?;
+//! assert_eq!(Compression::of(&start), Some(Compression::Gzip));
+//!
+//! // An opened input is decompressed already.
+//! let input = Input::open(file.path())?;
+//! assert_eq!((input.compression, input.content), (Some(Compression::Gzip), Content::Text));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -16,16 +37,16 @@ use super::gzip::{Counted, Members, Unpack};
 /// Maximum memory for decompression in bytes.
 ///
 /// It is enough for the largest window of `zstd` without `--long`, and for `xz -9`.
-pub const MAX_WINDOW_BYTES: u64 = 1 << MAX_WINDOW_LOG;
+pub(crate) const MAX_WINDOW_BYTES: u64 = 1 << MAX_WINDOW_LOG;
 
 /// The same limit as a power of two, as zstd requires it.
 const MAX_WINDOW_LOG: u32 = 27;
 
 /// Maximum number of compression layers. Servers or crawlers may compress a compressed file again.
-pub const MAX_LAYERS: usize = 4;
+pub(crate) const MAX_LAYERS: usize = 4;
 
 /// Number of bytes per read from an input.
-pub const READ_BYTES: usize = 1 << 16;
+pub(crate) const READ_BYTES: usize = 1 << 16;
 
 /// Number of bytes at an input's start that are used to detect its content.
 pub const START_BYTES: usize = 4096;
@@ -92,7 +113,7 @@ impl Compression {
 ///
 /// # Errors
 /// Returns an error if there is not enough memory.
-pub fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
+pub(crate) fn unpack_zstd<R: BufRead>(source: R) -> io::Result<ZstdDecoder<'static, R>> {
     let mut decoder = ZstdDecoder::with_buffer(source)?;
     decoder.window_log_max(MAX_WINDOW_LOG)?;
     Ok(decoder)
@@ -174,7 +195,7 @@ fn damaged(compression: Compression, error: io::Error) -> io::Error {
 ///
 /// # Errors
 /// Returns an error if the data is damaged at its start, needs too much memory, or has more than [`MAX_LAYERS`] layers.
-pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Compression>)> {
+pub(crate) fn unpack(mut source: Start) -> io::Result<(Start, Option<Compression>)> {
     let mut outer = None;
     for layer in 0.. {
         let Some(compression) = Compression::of(&source.bytes) else { break };
@@ -189,7 +210,7 @@ pub fn unpack(mut source: Start) -> io::Result<(Start, Option<Compression>)> {
 }
 
 /// A source that still returns all its bytes after its first bytes were inspected.
-pub struct Start {
+pub(crate) struct Start {
     /// The first bytes.
     pub bytes: Vec<u8>,
     /// Number of these bytes that were already returned.

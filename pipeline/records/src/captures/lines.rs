@@ -1,6 +1,6 @@
 //! Inputs with one capture per line, in JSON Lines or TSV.
 //!
-//! Short lines are grouped unparsed as [`Item::Lines`], so that other threads can parse them with [`Lines::read`].
+//! Short lines are grouped unparsed as [`Item::Lines`], so that other threads can parse them with [`Item::read`].
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -33,18 +33,20 @@ const LONG_LINE_BYTES: usize = 1 << 20;
 const BLOCK_BYTES: usize = 1 << 16;
 
 /// An input's lines, each with one capture.
+///
+/// See [`captures`](crate::captures) for an example.
 pub struct Lines {
     /// The input's path.
-    pub path: String,
+    pub(crate) path: String,
     /// The columns for TSV. Without them, the lines are JSON.
-    pub columns: Option<Columns>,
+    pub(crate) columns: Option<Columns>,
     /// The time zone for times without one.
-    pub zone: Zone,
+    pub(crate) zone: Zone,
 }
 
 impl Lines {
     /// Returns a line's name.
-    pub fn name(&self, number: u64) -> String {
+    pub(crate) fn name(&self, number: u64) -> String {
         // Names are built for all lines, including valid ones, so the full capacity is allocated at once.
         let mut name = String::with_capacity(self.path.len() + ":18446744073709551615".len());
         name.push_str(&self.path);
@@ -57,7 +59,7 @@ impl Lines {
     ///
     /// # Errors
     /// Returns an error if there is not enough memory for a body, or if the sink fails.
-    pub fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
+    pub(crate) fn read(&self, bytes: &[u8], first: u64, sink: &mut Sink<'_>) -> Result<()> {
         let (mut json, mut names) = (jsonl::FieldReader::new(bytes), NameUse::default());
         let unended = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
         let mut start = 0;

@@ -2,6 +2,30 @@
 //!
 //! Letter case, `-`, `_`, `.` and spaces are ignored, so `statusCode`, `Status Code` and `response.status` are
 //! recognized too. Unknown names are reported as unused ([`NameUse`]).
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use reptile_records::captures::names::{Field, NameUse};
+//! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
+//!
+//! let mut table = tempfile::NamedTempFile::new()?;
+//! table.write_all(b"url,Status Code,id\nhttps://example.com/robots.txt,404,7\n")?;
+//!
+//! let options = ReadOptions::default();
+//! let reading = Reading::new(&options, Scratch::default());
+//! let mut names = NameUse::default();
+//! reading.read(Input::open(table.path())?, InputPlace::default(), &mut |item| {
+//!     if let Item::Names(part) = item {
+//!         names.extend(part);
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(names.used(), "url, status (Status Code)");
+//! assert_eq!(names.unused().as_deref(), Some("id"));
+//! assert!(Field::Status.names().contains(&"status_code"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,10 +41,10 @@ const MAX_WORD_BYTES: usize = 1 << 10;
 const MAX_BASE64_BYTES: usize = 2 * MAX_BODY_BYTES;
 
 /// Maximum bytes in a header field value. Servers and clients reject header fields over 8 or 16 KiB.
-pub const MAX_HEADER_BYTES: usize = 64 << 10;
+pub(crate) const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// Maximum number of used or unused names in a report.
-pub const MAX_LISTED_NAMES: usize = 32;
+pub(crate) const MAX_LISTED_NAMES: usize = 32;
 
 /// Maximum bytes in a name without separators.
 const MAX_NAME_BYTES: usize = 32;
@@ -59,10 +83,10 @@ pub enum Field {
 }
 
 /// Number of fields that can be table cells: all but the last.
-pub const CELLS: usize = Field::Headers as usize;
+pub(crate) const CELLS: usize = Field::Headers as usize;
 
 /// The number of fields.
-pub const FIELDS: usize = CELLS + 1;
+pub(crate) const FIELDS: usize = CELLS + 1;
 
 /// The fields in order, with a cell's maximum bytes and the field's names. The first name is used in the documentation.
 const NAMES: [(Field, usize, &[&str]); FIELDS] = [
@@ -219,12 +243,12 @@ const NAMES: [(Field, usize, &[&str]); FIELDS] = [
 
 impl Field {
     /// Returns all fields.
-    pub fn all() -> impl Iterator<Item = Field> {
+    pub(crate) fn all() -> impl Iterator<Item = Field> {
         NAMES.iter().map(|&(field, ..)| field)
     }
 
     /// Returns the name in the documentation.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.names().first().copied().unwrap_or_default()
     }
 
@@ -234,12 +258,12 @@ impl Field {
     }
 
     /// Returns a cell's maximum bytes.
-    pub const fn limit(self) -> usize {
+    pub(crate) const fn limit(self) -> usize {
         NAMES[self as usize].1
     }
 
     /// Returns the field with a name, if there is one.
-    pub fn of_name(name: &[u8]) -> Option<Field> {
+    pub(crate) fn of_name(name: &[u8]) -> Option<Field> {
         // Nearly all keys are in this list.
         match name {
             b"url" => return Some(Field::Url),
@@ -294,19 +318,19 @@ pub struct NameUse {
 
 impl NameUse {
     /// Records a known name.
-    pub fn add_used(&mut self, field: Field, name: &[u8]) {
+    pub(crate) fn add_used(&mut self, field: Field, name: &[u8]) {
         self.used.insert((field, text_of(name)));
         self.trim();
     }
 
     /// Records an unknown name.
-    pub fn add_unused(&mut self, name: &[u8]) {
+    pub(crate) fn add_unused(&mut self, name: &[u8]) {
         self.unused.insert(text_of(name));
         self.trim();
     }
 
     /// Records that there are further names.
-    pub fn add_more(&mut self) {
+    pub(crate) fn add_more(&mut self) {
         self.has_more = true;
     }
 
@@ -372,7 +396,7 @@ fn text_of(name: &[u8]) -> String {
 
 /// A capture table's columns.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// Each field's column in the table, from 0.
     numbers: [Option<usize>; CELLS],
     /// Each column's field.
@@ -422,7 +446,7 @@ impl Header {
 }
 
 /// Returns the message for a field with two names.
-pub fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
+pub(crate) fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
     let (first, second) = (text_of(first), text_of(second));
     format!("\"{first}\" and \"{second}\" are both names of the {}: rename one of them, or leave it out", field.name())
 }

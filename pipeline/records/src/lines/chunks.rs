@@ -9,12 +9,12 @@ use super::MAX_LINE_BYTES;
 use crate::tables::csv::{Records, UnclosedRow};
 
 /// Chunk size in bytes: tens of thousands of URLs, so that the handover costs nothing by comparison.
-pub const CHUNK_BYTES: usize = 4 << 20;
+const CHUNK_BYTES: usize = 4 << 20;
 
 /// Block size in bytes, for one thread's task.
 ///
 /// Blocks are large enough to be worth the handover, and small enough that all threads finish at about the same time.
-pub const BLOCK_BYTES: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 const _: () = assert!(MAX_URL_BYTES < MAX_LINE_BYTES && MAX_LINE_BYTES < CHUNK_BYTES);
 

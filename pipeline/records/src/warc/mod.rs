@@ -4,6 +4,38 @@
 //! Here a response becomes a capture for its origins. A crawler writes each step of a redirect as a separate record,
 //! and a revisit record for a response that it has stored before. [`redirects`] resolves them when all files have been
 //! read.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
+//!
+//! let record = |url: &str, answer: &str| {
+//!     let header = format!("WARC-Target-URI: {url}\r\nContent-Length: {}\r\n", answer.len());
+//!     format!("WARC/1.0\r\nWARC-Type: response\r\n{header}\r\n{answer}\r\n\r\n")
+//! };
+//! let moved = "HTTP/1.1 301 Moved Permanently\r\nLocation: https://www.example.com/robots.txt\r\n\r\n";
+//! let robots = "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /private\n";
+//! let mut warc = tempfile::NamedTempFile::new()?;
+//! warc.write_all(record("https://example.com/robots.txt", moved).as_bytes())?;
+//! warc.write_all(record("https://www.example.com/robots.txt", robots).as_bytes())?;
+//!
+//! let options = ReadOptions::default();
+//! let reading = Reading::new(&options, Scratch::default());
+//! let mut found = Vec::new();
+//! let mut add = |item: Item| {
+//!     if let Some(response) = item.into_response()? {
+//!         let captures = response.captures.into_iter();
+//!         found.extend(captures.map(|(origins, capture)| (origins[0].to_string(), capture.redirects)));
+//!     }
+//!     Ok(())
+//! };
+//! reading.read(Input::open(warc.path())?, InputPlace { input: 0, rank: 0 }, &mut add)?;
+//! // The first record waits until all files have been read.
+//! reading.resolve(&mut add)?;
+//! assert_eq!(found, [("https://www.example.com".to_owned(), 0), ("https://example.com".to_owned(), 1)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod http;
 pub mod raw;
@@ -55,7 +87,7 @@ const OTHER_URL: &str = "response for a URL that is not a robots.txt";
 ///
 /// # Errors
 /// Returns an error if the file is unreadable. A damaged record is an [`Item::Bad`].
-pub fn read(
+pub(crate) fn read(
     path: &Path,
     source: impl Unpack,
     searches: bool,

@@ -2,6 +2,34 @@
 //!
 //! In a compressed file, each record is a gzip member. It is decompressed to its end to check it, but copied
 //! compressed. Bytes are kept until the record is complete. Long records are kept in a temporary file.
+//!
+//! ```
+//! use reptile_records::warc::raw::{NextStored, PlainRecords};
+//! use reptile_records::warc::read_date;
+//!
+//! let record = |date: &str| format!("WARC/1.0\r\nWARC-Date: {date}\r\nContent-Length: 4\r\n\r\ntext\r\n\r\n");
+//! let (old, new) = (record("2025-12-31T23:59:59Z"), record("2026-01-01T00:00:00Z"));
+//! let archive = [old.as_bytes(), new.as_bytes()].concat();
+//!
+//! // Copies the records since 2026.
+//! let since = read_date(b"2026-01-01T00:00:00Z")?;
+//! let mut records = PlainRecords::new(&archive[..], false);
+//! let mut copied = Vec::new();
+//! loop {
+//!     match records.next_record()? {
+//!         NextStored::Record(record, stored) => {
+//!             if record.date.is_some_and(|date| read_date(&date).is_ok_and(|date| date >= since)) {
+//!                 stored.copy_to(&mut copied)?;
+//!             }
+//!         }
+//!         NextStored::Damaged(damage) => return Err(damage.detail.into()),
+//!         NextStored::Several(number) => return Err(format!("record {number} is not a separate member").into()),
+//!         NextStored::End => break,
+//!     }
+//! }
+//! assert_eq!(copied, new.as_bytes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
@@ -13,7 +41,7 @@ use super::records::{Damage, Next, Record, Records, stopped};
 use crate::gzip::{Member, Unpack, has_more, skip_to_member};
 
 /// Maximum size in bytes of a record that is kept in memory. Longer records are kept in a temporary file.
-pub const MAX_WAITING_BYTES: usize = 4 << 20;
+const MAX_WAITING_BYTES: usize = 4 << 20;
 
 /// The next item in a file.
 pub enum NextStored {

@@ -4,6 +4,21 @@
 //! possible block: after damage it resumes at the end that Content-Length declares, or with the next gzip member. If
 //! neither is known, it stops and reports the number of unread bytes. A caller may request a search instead; then the
 //! first record found and all later records are marked as untrusted.
+//!
+//! ```
+//! use reptile_records::warc::raw::{NextStored, PlainRecords};
+//! use reptile_records::warc::{fault_of, records::RECORD_START};
+//!
+//! let archive = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: many\r\n\r\n";
+//! assert!(archive.starts_with(RECORD_START));
+//!
+//! let mut records = PlainRecords::new(&archive[..], false);
+//! let NextStored::Damaged(damage) = records.next_record()? else { return Err("the record has no length".into()) };
+//! assert_eq!((damage.number, damage.stops), (1, true));
+//! assert_eq!(fault_of(&damage), "damaged WARC file, not read to its end");
+//! assert!(damage.detail.starts_with("its Content-Length is \"many\", not a number of bytes"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -16,10 +31,10 @@ use crate::shown::shown;
 use crate::text::grouped;
 
 /// Maximum header length in bytes for a usable record. Usual headers have about a thousand bytes.
-pub const MAX_HEADER_BYTES: usize = 64 << 10;
+pub(crate) const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// Maximum header length in bytes for a record that is skipped to the end that its Content-Length declares.
-pub const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
+pub(crate) const MAX_SKIPPED_HEADER_BYTES: usize = 16 << 20;
 
 /// Maximum stored line length in bytes in a skipped header, enough for Content-Length.
 const MAX_SKIPPED_LINE_BYTES: usize = 128;
@@ -60,14 +75,14 @@ pub struct Record {
     /// Whether the record is at or after a search result, so that a website may have written it.
     pub is_untrusted: bool,
     /// The fields that link records.
-    pub links: Box<Links>,
+    pub(crate) links: Box<Links>,
     /// Block length in bytes.
     length: u64,
 }
 
 /// The header fields that link records.
 #[derive(Debug, Default)]
-pub struct Links {
+pub(crate) struct Links {
     /// `WARC-Record-ID`.
     pub id: Option<Vec<u8>>,
     /// `WARC-Payload-Digest`: an algorithm and a value.
@@ -83,7 +98,7 @@ pub struct Links {
 }
 
 /// The next item in a file.
-pub enum Next {
+pub(crate) enum Next {
     /// A record whose block has not been read yet.
     Record(Record),
     /// A damaged record, or bytes outside any record.
@@ -104,7 +119,7 @@ pub struct Damage {
 }
 
 /// A record's block.
-pub enum Block {
+pub(crate) enum Block {
     /// The bytes, and whether there were two more than Content-Length declares.
     Whole(Vec<u8>, bool),
     /// A block over the limit, with its length in bytes.
@@ -116,7 +131,7 @@ pub enum Block {
 }
 
 /// Reads a file's records.
-pub struct Records<R> {
+pub(crate) struct Records<R> {
     source: R,
     /// Whether to search for the next record if the current one's end is unknown.
     searches: bool,
@@ -673,7 +688,7 @@ impl<R: Unpack> Records<R> {
 const TO_SEARCH: &str = ", because nothing says where the next record begins; --resync searches for it";
 
 /// Returns the message part about unread compressed bytes.
-pub fn stopped(offset: u64, unread: u64) -> String {
+pub(crate) fn stopped(offset: u64, unread: u64) -> String {
     match unread {
         0 => String::new(),
         _ => {
@@ -752,7 +767,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 /// Returns the fields in a header, after its first line. A line that starts with white space continues the preceding
 /// field. Lines without a colon are ignored.
-pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+pub(crate) fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
     let mut lines = lines(header).skip(1).peekable();
     std::iter::from_fn(move || {
         loop {
@@ -772,10 +787,10 @@ pub fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
 }
 
 /// Maximum length in bytes for names from [`lower_name`]. All supported names are shorter.
-pub const MAX_NAME_BYTES: usize = 32;
+pub(crate) const MAX_NAME_BYTES: usize = 32;
 
 /// Returns a field's name in lower case, or an empty one if it is longer than any supported name.
-pub fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
+pub(crate) fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
     let Some(lower) = memory.get_mut(..name.len()) else { return &[] };
     lower.copy_from_slice(name);
     lower.make_ascii_lowercase();

@@ -17,6 +17,31 @@
 //!   [`Reference`].
 //! - A capture whose target is not in the input is skipped and counted. A loop, or more than [`MAX_REDIRECTS`]
 //!   redirects, becomes a capture that the fetch profile interprets.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use reptile_records::warc::{InputPlace, redirects::REASONS};
+//! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch};
+//!
+//! let answer = "HTTP/1.1 301 Moved Permanently\r\nLocation: https://www.example.com/robots.txt\r\n\r\n";
+//! let mut warc = tempfile::NamedTempFile::new()?;
+//! write!(warc, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://example.com/robots.txt\r\n")?;
+//! write!(warc, "Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len())?;
+//!
+//! let options = ReadOptions::default();
+//! let reading = Reading::new(&options, Scratch::default());
+//! reading.read(Input::open(warc.path())?, InputPlace::default(), &mut |_| Ok(()))?;
+//! let mut unresolved = 0;
+//! reading.resolve(&mut |item| {
+//!     if let Item::LeftOut { reason, .. } = item {
+//!         unresolved += usize::from(REASONS.contains(&reason));
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(unresolved, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -35,10 +60,10 @@ use crate::{Error, Result};
 use crate::{Fetch, Item, Robots, Sink};
 
 /// Maximum number of redirects in a chain. Every fetch profile has a lower limit.
-pub const MAX_REDIRECTS: usize = 20;
+pub(crate) const MAX_REDIRECTS: usize = 20;
 
 /// Maximum number of revisits in a chain.
-pub const MAX_REVISITS: u32 = 20;
+pub(crate) const MAX_REVISITS: u32 = 20;
 
 /// Maximum number of candidate responses for a URL. If there are more, none is used.
 const MAX_ANSWERS: usize = 1 << 16;
@@ -53,16 +78,16 @@ const UNRESOLVED_REDIRECT: &str = "redirect to a URL that is not in the input";
 const PAGE_NOT_STORED: &str = "redirect to a page that does not follow it in the same file";
 
 /// The reason for a revisit without its original record.
-pub const UNRESOLVED_REVISIT: &str = "revisit of a capture that is not in the input";
+pub(crate) const UNRESOLVED_REVISIT: &str = "revisit of a capture that is not in the input";
 
 /// The reason for a URL with too many responses.
 const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,536 answers";
 
 /// A URL's key. It must be unpredictable, because a collision would mix up two URLs.
-pub type Key = u128;
+pub(crate) type Key = u128;
 
 /// Returns a URL's normal form for look-ups: the WHATWG serialization without fragment.
-pub fn normal_url(url: &[u8]) -> Option<String> {
+pub(crate) fn normal_url(url: &[u8]) -> Option<String> {
     let url = std::str::from_utf8(url).ok().filter(|url| url.len() <= MAX_URL_BYTES)?;
     normal(Url::parse(url).ok()?)
 }
@@ -73,7 +98,7 @@ fn normal(mut url: Url) -> Option<String> {
 }
 
 /// Returns a redirect's target, or `None` if the response is not a redirect or its `Location` is unusable.
-pub fn target_of(url: &str, answer: &Answer) -> Option<String> {
+pub(crate) fn target_of(url: &str, answer: &Answer) -> Option<String> {
     if !is_redirect(answer.capture.status) {
         return None;
     }
@@ -82,13 +107,13 @@ pub fn target_of(url: &str, answer: &Answer) -> Option<String> {
 }
 
 /// Returns whether a status is a redirect with a `Location`.
-pub fn is_redirect(status: Option<u16>) -> bool {
+pub(crate) fn is_redirect(status: Option<u16>) -> bool {
     matches!(status, Some(301 | 302 | 303 | 307 | 308))
 }
 
 /// A record's position in the input.
 #[derive(Clone, Copy, Debug)]
-pub struct RecordPlace {
+pub(crate) struct RecordPlace {
     /// The input's index on the command line.
     pub input: usize,
     /// The path's rank among all input paths.
@@ -147,7 +172,7 @@ impl Head {
 /// must be equal. A record with another URL is used only if both have the same digest. Bodies are not hashed, so a
 /// digest alone must never assign one site's body to another.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// The original record's URL, in normal form.
     pub url: String,
     /// Whether that URL differs from the revisit's URL.
@@ -165,7 +190,7 @@ pub struct Reference {
 
 /// A revisit record.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Revisit {
+pub(crate) struct Revisit {
     reference: Reference,
     /// The revisit's header, or `None` if the response was 304 or the record has no header.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -194,7 +219,7 @@ struct Stored {
 }
 
 /// A response, by kind.
-pub enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     /// A response with a body.
     Body(&'a Capture, &'a [u8]),
     /// A redirect to a URL in normal form.
@@ -206,7 +231,7 @@ pub enum Kind<'a> {
 }
 
 /// A response's identity.
-pub struct Identity {
+pub(crate) struct Identity {
     /// The URL's key.
     pub key: Key,
     /// The response's date.
@@ -402,7 +427,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
 }
 
 /// Responses and waiting captures from all files in a command.
-pub struct Redirects {
+pub(crate) struct Redirects {
     /// The hash functions' keys.
     hashers: [RandomState; 2],
     scratch: Scratch,
