@@ -2,6 +2,18 @@
 //!
 //! This module neither reads files nor looks at names: people have text robots.txt files called `dis.gz`, and compiled
 //! sets called `robots.txt`.
+//!
+//! ```
+//! use reptile_records::detect::{Content, detect};
+//!
+//! assert_eq!(detect(b"User-agent: *\nDisallow: /private\n"), Content::Text);
+//! assert_eq!(detect(b"WARC/1.0\r\n"), Content::Warc);
+//!
+//! // Many servers send a page for a missing robots.txt.
+//! let page = detect(b"<!DOCTYPE html>\n<title>Not found</title>");
+//! assert!(!page.is_text());
+//! assert_eq!(page.describe(), "a web page (HTML)");
+//! ```
 
 use super::archives::is_tar;
 use super::parquet::{ENCRYPTED_MAGIC, MAGIC};
@@ -175,12 +187,12 @@ impl Content {
     }
 
     /// Returns whether this holds several robots.txt files, each with a host name or URL.
-    pub fn is_collection(self) -> bool {
+    pub(crate) fn is_collection(self) -> bool {
         matches!(self, Content::Folder | Content::Tar | Content::Json | Content::Warc | Content::Parquet)
     }
 
     /// Returns whether this can only be captures, which name their own origins. Text may also contain captures.
-    pub fn is_captures(self) -> bool {
+    pub(crate) fn is_captures(self) -> bool {
         matches!(self, Content::Json | Content::Warc | Content::Parquet)
     }
 
@@ -190,7 +202,7 @@ impl Content {
     }
 
     /// Suggests a suitable command or input, if a command cannot use this one.
-    pub fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
+    pub(crate) fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
         let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Urls | Wanted::Table);
         Some(match self {
             Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
@@ -224,7 +236,7 @@ impl Content {
 
 impl Wanted {
     /// Returns a description for messages.
-    pub fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Wanted::Robots => "a robots.txt",
             Wanted::List => "a list with a URL on each line",

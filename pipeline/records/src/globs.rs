@@ -3,6 +3,19 @@
 //!
 //! `*`, `?`, `[...]` and `**` have the same meaning as in a shell, and do not match hidden files. A name that exists is
 //! used as it is, even if it contains wildcards.
+//!
+//! ```
+//! use reptile_records::globs::expand;
+//!
+//! let folder = tempfile::tempdir()?;
+//! for name in ["b.warc.gz", "a.warc.gz", "notes.txt"] {
+//!     std::fs::write(folder.path().join(name), "")?;
+//! }
+//! let paths = expand(&[folder.path().join("*.warc.gz")])?;
+//! assert_eq!(paths, ["a.warc.gz", "b.warc.gz"].map(|name| folder.path().join(name)));
+//! assert!(expand(&[folder.path().join("*.csv")]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::path::{Path, PathBuf};
 

@@ -3,6 +3,25 @@
 //! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` apply to a host. A site mirror has other
 //! files below its host, some of them also called `robots.txt`. A folder that contains all hosts and is not a host
 //! itself is ignored.
+//!
+//! ```
+//! use reptile::Scheme;
+//! use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option, sorted_schemes};
+//!
+//! let naming = Naming::Hosts(sorted_schemes(&[Scheme::Https]));
+//! let (mut hosts, mut found) = (Hosts::default(), Vec::new());
+//! for path in ["crawl/example.com/robots.txt", "crawl/example.com/blog/robots.txt", "crawl/example.org"] {
+//!     if let Ok(PathOwner::Origins(origins)) = hosts.of(path.as_bytes(), &naming) {
+//!         found.extend(origins.iter().map(ToString::to_string));
+//!     }
+//! }
+//! assert_eq!(found, ["https://example.com", "https://example.org"]);
+//!
+//! // A URL has its own scheme.
+//! let origins = origins_of_option("http://example.com/robots.txt", &naming)?;
+//! assert_eq!(origins.iter().map(ToString::to_string).collect::<Vec<_>>(), ["http://example.com"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use reptile::urls::{RobotsUrlError, origin_of, split};
 use reptile::{Origin, Scheme, UrlError};
@@ -19,7 +38,7 @@ pub enum Naming {
 
 impl Naming {
     /// Returns the naming by hosts, for the given schemes in any order. None means both.
-    pub fn of_schemes(schemes: &[Scheme]) -> Naming {
+    pub(crate) fn of_schemes(schemes: &[Scheme]) -> Naming {
         Naming::Hosts(sorted_schemes(schemes))
     }
 
@@ -27,7 +46,7 @@ impl Naming {
     ///
     /// # Errors
     /// Returns an error if the host or the port is invalid.
-    pub fn origins(&self, name: &[u8]) -> std::result::Result<Vec<Origin>, UrlError> {
+    pub(crate) fn origins(&self, name: &[u8]) -> std::result::Result<Vec<Origin>, UrlError> {
         let Naming::Hosts(schemes) = self else { return Ok(Vec::new()) };
         // In a URL, these characters end the host or the user information.
         if name.iter().any(|byte| b"/?#;@".contains(byte)) {
@@ -80,7 +99,7 @@ pub struct Nameless {
 
 impl Nameless {
     /// Returns the item that reports this problem.
-    pub fn item(self, name: String) -> Item {
+    pub(crate) fn item(self, name: String) -> Item {
         Item::Bad { name, reason: "no valid host", detail: self.detail }
     }
 }
@@ -94,10 +113,10 @@ pub enum PathOwner {
 }
 
 /// The reason for a file that is below or next to a host's robots.txt.
-pub const NOT_ROBOTS: &str = "not HOST or HOST/robots.txt";
+const NOT_ROBOTS: &str = "not HOST or HOST/robots.txt";
 
 /// The reason for a file whose name looks like a file name.
-pub const FILE_NAME: &str = "named as a file, not as a host";
+const FILE_NAME: &str = "named as a file, not as a host";
 
 /// File name extensions. None is a top-level domain, so that no host is skipped.
 const FILE_ENDS: [&str; 34] = [

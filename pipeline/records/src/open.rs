@@ -3,6 +3,22 @@
 //! The stages are: open a path or standard input (this file), decompress it ([`unpack`](super::unpack)), detect its
 //! content ([`detect`](super::detect)), and split it into lines ([`lines`](super::lines)) or robots.txt files
 //! ([`folders`](super::folders), [`archives`](super::archives), [`jsonl`](super::jsonl)).
+//!
+//! ```
+//! use reptile_records::detect::{Content, Wanted};
+//! use reptile_records::open::{Input, read_input};
+//!
+//! let file = tempfile::NamedTempFile::new()?;
+//! std::fs::write(file.path(), "user-agent: *\ndisallow: /private\n")?;
+//! let input = Input::open(file.path())?;
+//! assert_eq!(input.content, Content::Text);
+//! assert_eq!(read_input(input.text(Wanted::Robots)?)?, b"user-agent: *\ndisallow: /private\n");
+//!
+//! std::fs::write(file.path(), "<!DOCTYPE html>")?;
+//! let error = Input::open(file.path())?.text(Wanted::Robots).err().map(|error| error.to_string());
+//! assert!(error.is_some_and(|text| text.contains("is a web page (HTML), not a robots.txt")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs::{self, File};
 use std::io;
@@ -90,12 +106,12 @@ impl Input {
     }
 
     /// Returns a reader of the decompressed bytes, from the first one.
-    pub fn into_source(self) -> impl Unpack + 'static {
+    pub(crate) fn into_source(self) -> impl Unpack + 'static {
         self.source
     }
 
     /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.
-    pub fn table(&self) -> Option<(TableKind, Delimiter)> {
+    pub(crate) fn table(&self) -> Option<(TableKind, Delimiter)> {
         if self.content != Content::Text {
             return None;
         }
@@ -109,7 +125,7 @@ impl Input {
     }
 
     /// Describes the input if it certainly contains more than one robots.txt.
-    pub fn collection(&self) -> Option<&'static str> {
+    pub(crate) fn collection(&self) -> Option<&'static str> {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.table() {
             _ if self.content.is_collection() => Some(self.content.describe()),
@@ -137,7 +153,7 @@ impl Input {
     ///
     /// # Errors
     /// Returns the errors of [`Input::text`].
-    pub fn rows(self, wanted: Wanted) -> Result<Input> {
+    pub(crate) fn rows(self, wanted: Wanted) -> Result<Input> {
         let is_json = self.content == Content::Json && wanted == Wanted::Urls;
         if is_json { Ok(self) } else { self.text(wanted) }
     }

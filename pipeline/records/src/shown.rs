@@ -1,9 +1,16 @@
 //! Text from inputs in messages: safe for a terminal, and short enough that the message remains visible.
+//!
+//! ```
+//! use reptile_records::shown::shown;
+//!
+//! assert_eq!(shown(b"a.example\x1b[2J"), r"a.example\u{1b}[2J");
+//! assert!(shown(&[b'x'; 1000]).ends_with("x... (1000 bytes)"));
+//! ```
 
 use crate::text::printable;
 
 /// Maximum bytes of input text that a message shows.
-pub const MAX_SHOWN_BYTES: usize = 200;
+const MAX_SHOWN_BYTES: usize = 200;
 
 /// Returns the text for a message.
 ///

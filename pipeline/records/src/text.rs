@@ -1,4 +1,17 @@
 //! Makes text from files and command lines safe for a terminal, and aligns it in columns.
+//!
+//! ```
+//! use reptile_records::text::{are_plain_columns, escaped, opaque_column, printable, url_column};
+//!
+//! // A file cannot clear the screen.
+//! assert_eq!(printable(b"Disallow: /\x1b[2J"), r"Disallow: /\u{1b}[2J");
+//!
+//! // A tab cannot begin another column.
+//! assert_eq!(escaped(b"GPT\tBot"), r"GPT\tBot");
+//! assert_eq!(url_column(b"https://example.com/a\tb")[..], b"https://example.com/a%09b"[..]);
+//! assert_eq!(opaque_column(b"half a \xC3"), b"half a %C3");
+//! assert!(are_plain_columns(b"https://example.com/\nhttps://example.org/\n"));
+//! ```
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -99,11 +112,7 @@ pub fn is_unsafe(character: char) -> bool {
 }
 
 /// Formats a number with a comma between groups of three digits.
-///
-/// ```
-/// assert_eq!(reptile_records::text::grouped(1_234_567), "1,234,567");
-/// ```
-pub fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -153,5 +162,12 @@ mod tests {
             assert!(!are_plain_columns(&[b'a', byte, b'\n']), "{byte}");
         }
         assert_eq!(opaque_column("a é\t~".as_bytes()), b"a %C3%A9%09~");
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
     }
 }

@@ -2,6 +2,20 @@
 //!
 //! [`WrittenTime::parse`] reads a text and needs no zone; [`WrittenTime::in_zone`] turns the result into an instant.
 //! `guide/by-time.md` lists the forms for users.
+//!
+//! ```
+//! use reptile_records::time::{WrittenTime, Zone, read_time, show_time};
+//!
+//! // A time with a zone is an instant. A time without one depends on the zone.
+//! let zone = Zone::of_name("+02:00")?;
+//! assert_eq!(show_time(read_time("2026-03-14T15:09:26Z", &zone)?), "2026-03-14T15:09:26Z");
+//! assert_eq!(show_time(read_time("2026-03-14 15:09:26", &zone)?), "2026-03-14T13:09:26Z");
+//!
+//! let written = WrittenTime::parse("20260314150926")?;
+//! assert_eq!(show_time(written.in_zone(&Zone::default())?), "2026-03-14T15:09:26Z");
+//! assert!(WrittenTime::parse("yesterday").is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 use std::time::SystemTime;
@@ -15,7 +29,7 @@ use reptile::limits::{MAX_TIME, MIN_TIME};
 use super::shown::shown;
 
 /// Maximum length of a written time in bytes. All forms are shorter, apart from meaningless fractions.
-pub const MAX_TIME_BYTES: usize = 64;
+pub(crate) const MAX_TIME_BYTES: usize = 64;
 
 /// The last year for 12-digit dates. Larger numbers would be milliseconds from 1976 to 2001.
 const LAST_YEAR_OF_12_DIGITS: i16 = 2199;
@@ -286,7 +300,7 @@ impl Cursor<'_> {
 ///
 /// # Errors
 /// Returns an error if the time is outside that range.
-pub fn in_range(time: Time) -> Result<Time, String> {
+fn in_range(time: Time) -> Result<Time, String> {
     if (MIN_TIME..=MAX_TIME).contains(&time) {
         return Ok(time);
     }
@@ -305,7 +319,7 @@ fn of_clock(clock: SystemTime) -> Time {
 }
 
 /// Formats a local date and time, given in seconds as if in UTC, as a text for [`WrittenTime::parse`].
-pub fn show_local(time: Time) -> String {
+pub(crate) fn show_local(time: Time) -> String {
     let local = Timestamp::from_second(time).map(|time| Offset::UTC.to_datetime(time));
     local.map_or_else(|_| format!("@{time}"), |time| time.to_string())
 }

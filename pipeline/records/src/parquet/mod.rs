@@ -4,9 +4,28 @@
 //! ([`page`], [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`].
 //! [`kinds`] lists the supported column types. [`urls`] turns cells into URL table rows, [`captures`] into robots.txt
 //! captures.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use parquet::file::writer::SerializedFileWriter;
+//! use parquet::schema::parser::parse_message_type;
+//! use reptile_records::parquet::{ParquetFile, urls::Splitting};
+//! use reptile_records::tables::{open::Opening, source::Source};
+//!
+//! let schema = parse_message_type("message table { required int64 id; required binary url (UTF8); }")?;
+//! let file = tempfile::NamedTempFile::new()?;
+//! SerializedFileWriter::new(file.reopen()?, Arc::new(schema), Arc::default())?.close()?;
+//!
+//! let source = Source::Parquet(ParquetFile::open(file.path())?, Splitting::default());
+//! let (table, mut rows) = source.open_rows(&Opening::of(file.path()))?;
+//! assert_eq!(table.to_string(), "Parquet, URLs in column 2 (\"url\")");
+//! assert!(rows.next(Vec::new(), || true)?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod ahead;
-pub mod captures;
+pub(crate) mod captures;
 mod cells;
 mod column;
 mod decode;
@@ -39,10 +58,10 @@ use source::Source;
 const TAIL_BYTES: u64 = 8;
 
 /// The magic bytes at a file's start and end.
-pub const MAGIC: &[u8] = b"PAR1";
+pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// The magic bytes in a file with an encrypted footer.
-pub const ENCRYPTED_MAGIC: &[u8] = b"PARE";
+pub(crate) const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 
 /// Maximum number of column names in a message.
 const MAX_SHOWN_NAMES: usize = 20;
@@ -182,7 +201,7 @@ fn read_footer(source: &Source) -> MessageResult<ParquetMetaData> {
 }
 
 /// Reads several columns in parallel, one row group at a time.
-pub struct Batches {
+struct Batches {
     file: Arc<ParquetFile>,
     columns: Vec<Column>,
     /// The next row group's index.

@@ -2,6 +2,41 @@
 //!
 //! The URL is either one column, or split across columns as in Common Crawl's index; these are joined again. Columns
 //! are decoded here in batches, and the code that decides the rows takes their cells from the decoded columns.
+//!
+//! ```
+//! use reptile_records::parquet::urls::Splitting;
+//! use reptile_records::tables::open::Opening;
+//! use reptile_records::tables::source::{Block, Source};
+//! # use std::sync::Arc;
+//! # use parquet::data_type::{ByteArray, ByteArrayType};
+//! # use parquet::{file::writer::SerializedFileWriter, schema::parser::parse_message_type};
+//! #
+//! # let columns = "required binary url_protocol; required binary url_host_name; required binary url_path;";
+//! # let schema = parse_message_type(&format!("message index {{ {columns} }}"))?;
+//! # let index = tempfile::NamedTempFile::new()?;
+//! # let mut writer = SerializedFileWriter::new(index.reopen()?, Arc::new(schema), Arc::default())?;
+//! # let mut group = writer.next_row_group()?;
+//! # for cell in ["https", "example.com", "/private"] {
+//! #     let Some(mut column) = group.next_column()? else { break };
+//! #     column.typed::<ByteArrayType>().write_batch(&[ByteArray::from(cell)], None, None)?;
+//! #     column.close()?;
+//! # }
+//! # group.close()?;
+//! # writer.close()?;
+//!
+//! // A table without columns for the port and the query.
+//! let splitting = Splitting { is_split: true, absent_is_empty: true };
+//! let (_, mut rows) = Source::open(index.path(), splitting)?.open_rows(&Opening::of(index.path()))?;
+//! let mut paths = Vec::new();
+//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//!     for block in part.blocks() {
+//!         let Block::Cells(block) = block else { continue };
+//!         paths.extend(block.parts().flatten().map(|parts| parts.path.to_vec()));
+//!     }
+//! }
+//! assert_eq!(paths, [b"/private"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::any::Any;
 use std::sync::Arc;
@@ -83,7 +118,7 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error if there is no such column, or if one has the wrong type.
-    pub fn open(file: ParquetFile, wanted: &[Wanted], splitting: Splitting) -> Result<(Table, Rows)> {
+    pub(crate) fn open(file: ParquetFile, wanted: &[Wanted], splitting: Splitting) -> Result<(Table, Rows)> {
         let file = Arc::new(file);
         Rows::find(&file, wanted, splitting).map_err(|text| file.failure(text))
     }
@@ -116,7 +151,7 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error without the file's path if the file is damaged.
-    pub fn next_batch(&mut self) -> MessageResult<Option<Batch>> {
+    pub(crate) fn next_batch(&mut self) -> MessageResult<Option<Batch>> {
         let rows = self.batches.fill()?;
         if rows == 0 {
             return Ok(None);
@@ -138,13 +173,13 @@ pub struct Batch {
 
 impl Batch {
     /// Returns the approximate size of all cells in bytes.
-    pub fn byte_len(&self) -> usize {
+    pub(crate) fn byte_len(&self) -> usize {
         let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
         self.columns.iter().map(|(cells, _)| share(cells)).sum()
     }
 
     /// Splits the rows into blocks of [`BLOCK_ROWS`].
-    pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let starts = (0..self.rows).step_by(BLOCK_ROWS);
         starts.map(|start| Block { batch: self, start, end: self.rows.min(start + BLOCK_ROWS) })
     }

@@ -3,6 +3,20 @@
 //! A row ends at a line end outside quotes. A quote opens only as a cell's first byte; elsewhere it is text. An
 //! overlong row with more than [`MAX_LINE_BYTES`] ends like any other row. An unclosed quote extends its row to the
 //! input's end. Every byte therefore belongs to exactly one row, and no part of a cell is ever read as a row.
+//!
+//! ```
+//! use reptile_records::lines::{Chunks, RowEnds};
+//! use reptile_records::tables::csv::{COMMA, UnclosedRow};
+//!
+//! let text = b"url,note\nhttps://example.com/,\"never\nclosed\n";
+//! let mut chunks = Chunks::of_rows(&text[..], RowEnds::Csv(COMMA));
+//! let mut unclosed = None;
+//! while let Some(chunk) = chunks.next(Vec::new(), || true)? {
+//!     unclosed = chunk.unclosed;
+//! }
+//! assert_eq!(unclosed, Some(UnclosedRow { bytes: 35, line_ends: 2 }));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
@@ -13,7 +27,7 @@ pub const COMMA: u8 = b',';
 
 /// A row's length and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Length in bytes with the line end.
     pub len: usize,
     /// Whether and how the row can be read.
@@ -22,7 +36,7 @@ pub struct Row {
 
 /// A row's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowKind {
+pub(crate) enum RowKind {
     /// A line without quotes.
     Plain,
     /// A row with quotes. [`Records::cell`] returns its cells.
@@ -115,7 +129,7 @@ pub struct UnclosedRow {
 }
 
 /// A reader that finds rows, and splits rows with quotes. The memory is reused for each row.
-pub struct Records {
+pub(crate) struct Records {
     delimiter: u8,
     max_row_bytes: usize,
     /// The row that continues after the preceding bytes.
@@ -298,7 +312,7 @@ impl Records {
 }
 
 /// Returns the cells in a plain CSV row or a TSV row without its line end.
-pub fn plain_cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn plain_cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     let ends = memchr_iter(delimiter, row).chain(Some(row.len()));
     ends.map(move |end| &row[std::mem::replace(&mut start, end + 1)..end])

@@ -4,6 +4,26 @@
 //! the rows in a block. [`csv`], [`json`], [`cdxj`] and [`log`] read rows in their formats. Cells are not interpreted
 //! here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in the memory for
 //! its block.
+//!
+//! ```
+//! use bumpalo::Bump;
+//! use reptile_records::tables::open::Opening;
+//! use reptile_records::tables::source::{Block, Source};
+//! use reptile_records::tables::{Fault, Format};
+//!
+//! let text = b"id,url\n1,\"https://example.com/a,b\"\n2\n";
+//! let (table, mut rows) = Source::Text(Box::new(&text[..])).open_rows(&Opening::of("urls.csv"))?;
+//! assert_eq!((table.format, &table.header[..]), (Format::Csv, &b"id,url\n"[..]));
+//! let (arena, mut found) = (Bump::new(), Vec::new());
+//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//!     for block in part.blocks() {
+//!         let Block::Text(block) = block else { continue };
+//!         found.extend(table.rows(block, &arena).map(|row| (row.cells[0].map(<[u8]>::to_vec), row.fault)));
+//!     }
+//! }
+//! assert_eq!(found, [(Some(b"https://example.com/a,b".to_vec()), None), (None, Some(Fault::NoCell))]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cdxj;
 pub mod csv;
@@ -23,12 +43,15 @@ use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
 use super::time::Zone;
 use cdxj::Cdxj;
 use csv::{Records, RowKind, plain_cells};
+use delimiter::shown_delimiter;
 use json::Fields;
 use log::Log;
 
+pub(crate) use guess::is_url_name;
+
 pub use csv::COMMA;
-pub use delimiter::{Delimiter, shown_delimiter};
-pub use guess::{hint, is_url_name};
+pub use delimiter::Delimiter;
+pub use guess::hint;
 
 /// Maximum number of columns that a command uses.
 pub const MAX_CELLS: usize = 3;
@@ -190,7 +213,7 @@ impl Table {
     }
 
     /// Creates the table for a Parquet file. Only the wanted columns are read.
-    pub fn of_parquet(names: Vec<String>) -> Table {
+    pub(crate) fn of_parquet(names: Vec<String>) -> Table {
         Table::new(Format::Parquet, names, Columns::AtHand)
     }
 
@@ -200,7 +223,7 @@ impl Table {
     }
 
     /// Returns the rule for the end of a row.
-    pub fn row_ends(&self) -> RowEnds {
+    pub(crate) fn row_ends(&self) -> RowEnds {
         if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
     }
 

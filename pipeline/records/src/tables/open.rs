@@ -1,6 +1,24 @@
 //! Opens a table: reads its first row, detects its format, and finds the wanted columns.
 //!
 //! The returned table begins with the first data row.
+//!
+//! ```
+//! use reptile_records::tables::open::{Opening, URL_OPTION};
+//! use reptile_records::tables::{Delimiter, Wanted, source::Source};
+//!
+//! let text = b"seen;link\n2026-03-14;https://example.com/\n";
+//! let open = |opening: Opening| Source::Text(Box::new(&text[..])).open_rows(&opening);
+//!
+//! let wanted = [(URL_OPTION, "link"), ("--at-column", "seen")];
+//! let wanted = wanted.map(|(option, name)| Wanted { option, name: Some(name.into()) }).into();
+//! let (table, _) = open(Opening { wanted, ..Opening::of("visits.csv") })?;
+//! assert_eq!(table.to_string(), "CSV with semicolons between cells, URLs in column 2 (\"link\")");
+//!
+//! // No column has a known name.
+//! let delimiter = Some(Delimiter::of_name("semicolon")?);
+//! assert!(open(Opening { delimiter, ..Opening::of("visits.csv") }).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
@@ -66,7 +84,7 @@ impl Opening {
     ///
     /// # Errors
     /// Returns an error if the source is unreadable, if a column is missing, or if the format has no columns.
-    pub fn read(&self, mut source: Box<dyn Read + Send>) -> Result<(Table, Rows)> {
+    pub(crate) fn read(&self, mut source: Box<dyn Read + Send>) -> Result<(Table, Rows)> {
         let mut start = Vec::new();
         let (table, header_len) = self.find(&mut source, &mut start).map_err(|text| Error::at(&self.path, text))?;
         start.drain(..header_len);

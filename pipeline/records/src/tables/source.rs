@@ -1,4 +1,25 @@
 //! A table's rows from any input: text in any format, or a Parquet file. [`Source`] opens it, and [`Rows`] reads it.
+//!
+//! ```
+//! use bumpalo::Bump;
+//! use reptile_records::parquet::urls::Splitting;
+//! use reptile_records::tables::{open::Opening, source::{Block, Source}};
+//!
+//! let file = tempfile::NamedTempFile::new()?;
+//! std::fs::write(file.path(), "url\tid\nhttps://example.com/\t1\nhttps://example.org/\t2\n")?;
+//! let (table, mut rows) = Source::open(file.path(), Splitting::default())?.open_rows(&Opening::of(file.path()))?;
+//! let mut count = 0;
+//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//!     for block in part.blocks() {
+//!         count += match block {
+//!             Block::Text(block) => table.rows(block, &Bump::new()).count(),
+//!             Block::Cells(block) => block.row_count(),
+//!         };
+//!     }
+//! }
+//! assert_eq!(count, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs;
 use std::io::{self, Read};

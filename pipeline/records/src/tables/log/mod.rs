@@ -3,7 +3,7 @@
 //! A line in the common format is `HOST IDENT USER [TIME] "REQUEST" STATUS BYTES`. The combined format adds `"REFERER"
 //! "USER AGENT"`. A virtual host may precede or follow all this. Clients choose the request, the text after it and the
 //! user name before it, so parsing starts at the first quote: servers escape quotes inside a part. [`shape`] detects
-//! which parts a log has.
+//! which parts a log has, and has an example.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -19,7 +19,7 @@ const USER_AGENT: usize = 3;
 
 /// The locations of URLs and other wanted cells in a log.
 #[derive(Debug)]
-pub struct Log {
+pub(crate) struct Log {
     /// The location of the request's host.
     pub host: HostOf,
     /// The URL prefix for requests without a virtual host, if the user gives one.
@@ -32,7 +32,7 @@ pub struct Log {
 
 /// The location of a request's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HostOf {
+pub(crate) enum HostOf {
     /// The log does not contain it.
     Nothing,
     /// The same for all requests: a URL prefix with the scheme and the host.
@@ -45,7 +45,7 @@ pub enum HostOf {
 
 /// A cell in a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogCell {
+pub(crate) enum LogCell {
     /// The requested URL.
     Url,
     /// The request's time.

@@ -2,6 +2,26 @@
 //!
 //! The first conclusive line decides for the whole log. The user's host applies to requests without a virtual host.
 //! Lines are not judged individually, because clients often control the text at a line's end.
+//!
+//! ```
+//! use bumpalo::Bump;
+//! use reptile_records::tables::log::shape::Site;
+//! use reptile_records::tables::{open::Opening, source::{Block, Source}};
+//!
+//! let site = Site::of_options(Some("example.com"), &[])?;
+//! let opening = Opening { site: Ok(site), ..Opening::of("access.log") };
+//! let log = b"192.0.2.1 - - [14/Mar/2026:15:09:26 +0000] \"GET /private HTTP/1.1\" 200 5\n";
+//! let (table, mut rows) = Source::Text(Box::new(&log[..])).open_rows(&opening)?;
+//! let mut urls = Vec::new();
+//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//!     for block in part.blocks() {
+//!         let Block::Text(block) = block else { continue };
+//!         urls.extend(table.rows(block, &Bump::new()).filter_map(|row| row.cells[0].map(<[u8]>::to_vec)));
+//!     }
+//! }
+//! assert_eq!(urls, [b"https://example.com/private"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use memchr::memchr;
 use reptile::Scheme;
@@ -20,7 +40,7 @@ pub struct Site {
 
 /// A log's optional parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// The virtual host's location.
     pub host: HostOf,
     /// Whether lines have user agents.
@@ -64,14 +84,14 @@ impl Site {
     }
 
     /// Returns the URL prefix for requests without a virtual host, if the user gives the host.
-    pub fn start(&self) -> Option<Vec<u8>> {
+    pub(crate) fn start(&self) -> Option<Vec<u8>> {
         let host = self.host.as_ref()?;
         Some(format!("{}://{host}", self.scheme.unwrap_or("https")).into_bytes())
     }
 }
 
 /// Returns a log's shape according to one line, or `None` if it is not a log line.
-pub fn shape_of(line: &[u8]) -> Option<Shape> {
+pub(crate) fn shape_of(line: &[u8]) -> Option<Shape> {
     let Parts { before, time, after, .. } = Parts::of(line)?;
     if !is_time(time) {
         return None;
@@ -90,7 +110,7 @@ pub fn shape_of(line: &[u8]) -> Option<Shape> {
 }
 
 /// Returns whether this is an access log line.
-pub fn is_log(line: &[u8]) -> bool {
+pub(crate) fn is_log(line: &[u8]) -> bool {
     shape_of(line).is_some()
 }
 
