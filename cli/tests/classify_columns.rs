@@ -310,14 +310,14 @@ fn unknown_and_invalid_rows_get_the_verdicts_chosen_by_the_user() {
     let folder = Folder::with_set();
     let counts = "agent bot-a allow 2, disallow 2, unknown 1, invalid 1\n";
     let found = run(&folder, URLS, &["--columns", "verdict,mask", "--unknown", "disallow", "--invalid", "allow"]);
-    let found = found.says(0, &[counts, "unknown, written as disallow 1\n", "invalid, taken for allow 1\n"]);
+    let found = found.says(0, &[counts, "unknown, written as disallow 1\n", "invalid, written as allow 1\n"]);
     let expected = ["disallow\tallow\t1", "allow\tdisallow\t2", "disallow\tdisallow\t3", "allow\tallow\t0"];
     let expected = [&expected[..], &["disallow\tdisallow\t3", "allow\tallow\t0"]].concat();
     assert_eq!(found.text().lines().collect::<Vec<_>>(), expected);
     // Reasons and rejected rows are the same in every mode.
     let reason = ["--columns", "verdict,reason", "--unknown", "allow", "--any-of", "--rejects", "bad"];
     let found = run(&folder, URLS, &reason).says(0, &["unknown, written as allow 1\n"]);
-    assert!(!found.stderr.contains("invalid, taken"), "{found:?}");
+    assert!(!found.stderr.contains("invalid, written"), "{found:?}");
     let rows = found.text();
     assert_eq!(rows.lines().nth(4), Some("allow\tno robots.txt is known\tallow\tno robots.txt is known\tallow"));
     assert_eq!(rows.lines().nth(5), Some("invalid\tno URL\tinvalid\tno URL\tinvalid"));
