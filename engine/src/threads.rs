@@ -103,6 +103,29 @@ impl Threads for OneThread {
 mod tests {
     use super::*;
 
+    /// Runs each number by itself, the last one first.
+    struct Backwards;
+
+    impl Threads for Backwards {
+        fn run(&self, count: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+            (0..count).rev().for_each(|number| work(number..number + 1));
+        }
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_order_of_the_work() {
+        for threads in [&OneThread as &dyn Threads, &Backwards] {
+            for len in [0_usize, 1, 2, 1000] {
+                let items: Vec<usize> = (0..len).collect();
+                let doubled = threads.each(&items, || 2, |factor, item| item * *factor);
+                assert_eq!(doubled, items.iter().map(|item| item * 2).collect::<Vec<_>>());
+            }
+            let (mut first, mut second) = (vec![1], vec![2]);
+            let taken = threads.both(|| std::mem::take(&mut first), || std::mem::take(&mut second));
+            assert_eq!(taken, (vec![1], vec![2]));
+        }
+    }
+
     #[test]
     fn sorting_in_parts_agrees_with_standard_sort() {
         for len in [0, 1, SHORT - 1, SHORT, SHORT + 1, 5 * SHORT, 20 * SHORT + 7] {
@@ -110,7 +133,7 @@ mod tests {
             let mut things: Vec<u32> = (0..len as u32).map(|number| number.wrapping_mul(0x9E37_79B1)).collect();
             let mut sorted = things.clone();
             sorted.sort_unstable();
-            sort(&mut things, &OneThread, &u32::cmp);
+            sort(&mut things, &Backwards, &u32::cmp);
             assert!(things == sorted, "{len}");
         }
     }
