@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Runs independent pieces of work, in any order or at the same time.
 ///
-/// The result never depends on the order. Callers pass trait objects: the set writer is long, and would otherwise be
-/// compiled again for each kind of threads.
+/// The result never depends on the order. Callers pass trait objects, because the set writer is long. With generics, it
+/// would be compiled again for each implementation.
 pub trait Threads: Sync {
     /// Calls `work` with ranges that together contain each number below `count` exactly once.
     fn run(&self, count: usize, work: &(dyn Fn(Range<usize>) + Sync));
@@ -36,8 +36,8 @@ impl dyn Threads + '_ {
         (left.unwrap_or_else(a), right.unwrap_or_else(b))
     }
 
-    /// Runs `work` for each item and returns the results in input order. Each range has its own state, created by
-    /// `start`.
+    /// Runs `work` for each item and returns the results in input order. `start` creates a state for each range of
+    /// items.
     pub fn each<T: Sync, S, R: Send>(
         &self,
         items: &[T],

@@ -162,7 +162,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 /// ```no_run
 /// use reptile::{MappedFile, files::release_pages_during};
 ///
-/// // SAFETY: nobody writes to this file.
+/// // SAFETY: no process writes to this file.
 /// let file = unsafe { MappedFile::open("web.reptile") }?;
 /// let zeros = release_pages_during(&[&file], || file.as_ref().iter().filter(|&&byte| byte == 0).count());
 /// # Ok::<(), std::io::Error>(())

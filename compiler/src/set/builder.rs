@@ -302,7 +302,7 @@ impl SetBuilder {
         let policies = content.policies(&place_of_list);
         let Content { histories, origins, files, .. } = content;
         drop(files);
-        // Each list is freed when its automaton is complete.
+        // The mutexes allow each list to be freed as soon as its automaton is complete.
         let lists: Vec<Mutex<RuleList>> = lists.into_iter().map(Mutex::new).collect();
         let rulesets = threads.each(&lists, Workspace::default, |workspace, list| {
             let list = std::mem::take(&mut *list.lock().unwrap_or_else(PoisonError::into_inner));

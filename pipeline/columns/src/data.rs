@@ -111,7 +111,7 @@ impl ColumnData {
         self.len() == 0
     }
 
-    /// Returns a sink that appends cells, with texts as they are.
+    /// Returns a sink that appends cells without escaping their texts.
     #[cfg_attr(not(feature = "arrow"), allow(dead_code, reason = "text formats change their texts"))]
     pub(crate) fn cells(&mut self) -> ColumnCells<'_> {
         ColumnCells { column: self, clean: |text| Cow::Borrowed(text) }
@@ -173,10 +173,10 @@ impl ColumnData {
     }
 }
 
-/// How a column's texts are changed before they become UTF-8.
+/// A function that changes a column's texts before they are converted to UTF-8.
 pub(crate) type Clean = fn(&[u8]) -> Cow<'_, [u8]>;
 
-/// Appends cells to a column.
+/// A sink that appends cells to a column.
 pub(crate) struct ColumnCells<'c> {
     pub(crate) column: &'c mut ColumnData,
     pub(crate) clean: Clean,

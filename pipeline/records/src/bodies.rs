@@ -12,7 +12,7 @@
 //! let packed = encoder.finish()?;
 //! assert!(matches!(decompress_and_detect(packed.clone()), Ok((body, Content::Text)) if body == robots));
 //!
-//! // A body that cannot be read becomes an item, under the name that its messages use.
+//! // An unreadable body becomes an item. Messages use the item's name.
 //! let cut = decompress_and_detect(packed[..20].to_vec());
 //! let bad = cut.err().map(|fault| fault.item("example.com".into())).transpose()?;
 //! assert!(matches!(bad, Some(Item::Bad { reason: "unreadable", .. })));

@@ -16,7 +16,7 @@
 //! let mut found = Vec::new();
 //! reading.read(Input::open(file.path())?, InputPlace::default(), &mut |item| {
 //!     assert!(matches!(item, Item::Lines { count: 1, .. }));
-//!     // The lines are parsed here. Another thread could do it.
+//!     // Parses the lines. Another thread could do this.
 //!     item.read(&mut |item| {
 //!         if let Some(response) = item.into_response()? {
 //!             found.extend(response.captures.into_iter().map(|(_, capture)| capture.status));

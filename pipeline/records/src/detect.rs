@@ -9,7 +9,7 @@
 //! assert_eq!(detect(b"User-agent: *\nDisallow: /private\n"), Content::Text);
 //! assert_eq!(detect(b"WARC/1.0\r\n"), Content::Warc);
 //!
-//! // Many servers send a page for a missing robots.txt.
+//! // Many servers without a robots.txt send a web page instead.
 //! let page = detect(b"<!DOCTYPE html>\n<title>Not found</title>");
 //! assert!(!page.is_text());
 //! assert_eq!(page.describe(), "a web page (HTML)");

@@ -17,7 +17,7 @@
 //! }
 //! assert_eq!(found, ["https://example.com", "https://example.org"]);
 //!
-//! // A URL has its own scheme.
+//! // A URL's own scheme takes precedence.
 //! let origins = origins_of_option("http://example.com/robots.txt", &naming)?;
 //! assert_eq!(origins.iter().map(ToString::to_string).collect::<Vec<_>>(), ["http://example.com"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -10,7 +10,7 @@
 //! let mut chunks = Chunks::new(list);
 //! let (mut urls, mut buffer) = (Vec::new(), Vec::new());
 //! while let Some(chunk) = chunks.next(buffer, || false)? {
-//!     // Parts of overlong lines are skipped here.
+//!     // This example skips overlong lines.
 //!     if chunk.kind == ChunkKind::Lines {
 //!         // Each block could go to another thread.
 //!         for line in chunk.blocks().into_iter().flat_map(lines) {

@@ -5,7 +5,7 @@
 //! ```
 //! use reptile_records::spill::{Rows, Scratch};
 //!
-//! // The small limit sends these rows to a temporary file.
+//! // These rows exceed the memory limit, so they go to a temporary file.
 //! let mut rows = Rows::new(Scratch { buffer_bytes: 64, ..Scratch::default() });
 //! for host in ["c.example", "a.example", "b.example", "a.example"] {
 //!     rows.push(&[b"https://", host.as_bytes()])?;

@@ -1,4 +1,4 @@
-//! Decompresses gzip, zstd, bzip2 and xz. Formats are detected by their first bytes ([`Start`]), never by a name.
+//! Decompresses gzip, zstd, bzip2 and xz. Formats are detected by their first bytes, never by a name.
 //!
 //! Memory is bounded for any input. gzip and bzip2 have small windows, and zstd and xz windows over
 //! [`MAX_WINDOW_BYTES`] are rejected.
@@ -18,7 +18,7 @@
 //! File::open(file.path())?.take(START_BYTES as u64).read_to_end(&mut start)?;
 //! assert_eq!(Compression::of(&start), Some(Compression::Gzip));
 //!
-//! // An opened input is decompressed already.
+//! // An opened input is already decompressed.
 //! let input = Input::open(file.path())?;
 //! assert_eq!((input.compression, input.content), (Some(Compression::Gzip), Content::Text));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

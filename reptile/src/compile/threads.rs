@@ -9,7 +9,7 @@ use reptile_engine::threads::Threads;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// Rulesets are compiled. Reported after some rulesets at a time. Several threads report at once, so that the counts
+    /// Rulesets are compiled. Reported for several rulesets at a time. Several threads report at once, so the counts
     /// may arrive in any order.
     Rulesets {
         /// The number of compiled rulesets.
@@ -56,7 +56,7 @@ impl<'p> AllThreads<'p> {
         AllThreads::reporting(None, usize::MAX)
     }
 
-    /// Returns the number of threads that work runs on.
+    /// Returns the number of threads that share the work.
     fn count(&self) -> usize {
         #[cfg(feature = "rayon")]
         if self.is_large {
@@ -66,7 +66,8 @@ impl<'p> AllThreads<'p> {
     }
 }
 
-/// Number of ranges for each thread. More balance rulesets that take long; each takes its own working memory.
+/// Number of ranges for each thread. More ranges distribute slow rulesets more evenly, but each range allocates its own
+/// working memory.
 const RANGES_PER_THREAD: usize = 64;
 
 impl Threads for AllThreads<'_> {

@@ -247,7 +247,7 @@ impl CellSink for TextCell<'_> {
     }
 }
 
-/// Appends cells whose texts are safe for a terminal to a column, as in the text formats.
+/// Returns a sink that appends cells, with texts made safe for a terminal as in the text formats.
 pub(crate) fn safe_cells(column: &mut ColumnData) -> ColumnCells<'_> {
     ColumnCells { column, clean: url_column }
 }

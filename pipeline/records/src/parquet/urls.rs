@@ -24,7 +24,7 @@
 //! # group.close()?;
 //! # writer.close()?;
 //!
-//! // A table without columns for the port and the query.
+//! // The table has no columns for the port and the query.
 //! let splitting = Splitting { is_split: true, absent_is_empty: true };
 //! let (_, mut rows) = Source::open(index.path(), splitting)?.open_rows(&Opening::of(index.path()))?;
 //! let mut paths = Vec::new();

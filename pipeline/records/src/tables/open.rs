@@ -14,7 +14,7 @@
 //! let (table, _) = open(Opening { wanted, ..Opening::of("visits.csv") })?;
 //! assert_eq!(table.to_string(), "CSV with semicolons between cells, URLs in column 2 (\"link\")");
 //!
-//! // No column has a known name.
+//! // Without the options, the URL column must have a known name.
 //! let delimiter = Some(Delimiter::of_name("semicolon")?);
 //! assert!(open(Opening { delimiter, ..Opening::of("visits.csv") }).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

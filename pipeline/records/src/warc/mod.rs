@@ -31,7 +31,7 @@
 //!     Ok(())
 //! };
 //! reading.read(Input::open(warc.path())?, InputPlace { input: 0, rank: 0 }, &mut add)?;
-//! // The first record waits until all files have been read.
+//! // The redirect is resolved after all files have been read.
 //! reading.resolve(&mut add)?;
 //! assert_eq!(found, [("https://www.example.com".to_owned(), 0), ("https://example.com".to_owned(), 1)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

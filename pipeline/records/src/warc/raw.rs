@@ -11,7 +11,7 @@
 //! let (old, new) = (record("2025-12-31T23:59:59Z"), record("2026-01-01T00:00:00Z"));
 //! let archive = [old.as_bytes(), new.as_bytes()].concat();
 //!
-//! // Copies the records since 2026.
+//! // Copies the records from 2026 on.
 //! let since = read_date(b"2026-01-01T00:00:00Z")?;
 //! let mut records = PlainRecords::new(&archive[..], false);
 //! let mut copied = Vec::new();

@@ -3,7 +3,7 @@
 //! A line in the common format is `HOST IDENT USER [TIME] "REQUEST" STATUS BYTES`. The combined format adds `"REFERER"
 //! "USER AGENT"`. A virtual host may precede or follow all this. Clients choose the request, the text after it and the
 //! user name before it, so parsing starts at the first quote: servers escape quotes inside a part. [`shape`] detects
-//! which parts a log has, and has an example.
+//! which parts a log has, and shows an example.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
