@@ -157,15 +157,20 @@ def main():
     slots = {}
     if MODE == "silent":
         time.sleep(3600)
-    if MODE == "daemon" and os.fork() == 0:
-        os.setsid()
+    if MODE == "daemon":
         if os.fork() == 0:
-            with open("daemon.pid", "w") as file:
-                file.write(str(os.getpid()))
-            for stream in 0, 1, 2:
-                os.close(stream)
-            time.sleep(3600)
-        os._exit(0)
+            os.setsid()
+            if os.fork() == 0:
+                with open("daemon.part", "w") as file:
+                    file.write(str(os.getpid()))
+                os.rename("daemon.part", "daemon.pid")
+                for stream in 0, 1, 2:
+                    os.close(stream)
+                time.sleep(3600)
+            os._exit(0)
+        # Otherwise the judge could end both before the daemon has written its number.
+        while not os.path.exists("daemon.pid"):
+            time.sleep(0.01)
     if MODE == "deaf":
         # Never reads, so the judge's requests stay in the pipe.
         OUTPUT.write(b"is:2:ok\nname:4:deaf\nversion:1:1\ndialect:3:own\ncan:4:load\ncan:6:decide\n\n")
