@@ -20,7 +20,8 @@ const FILE_ENDINGS: [&str; 13] =
     [".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".warc", ".cdxj", ".gz", ".zst", ".bz2", ".xz"];
 
 /// Passes each URL of a list to `work` as the list arrives, and flushes `out` after each part. White space around URLs
-/// is removed. Blank lines, and comments that begin with `#`, are skipped. Returns the number of overlong lines, and prints a note about them.
+/// is removed. Blank lines, and comments that begin with `#`, are skipped. Returns the number of overlong lines, and
+/// prints a note about them.
 ///
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if `out` cannot be flushed, or if `work` fails.

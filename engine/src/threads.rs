@@ -19,21 +19,21 @@ pub trait Threads: Sync {
 impl dyn Threads + '_ {
     /// Runs two pieces of work and returns both results.
     pub(crate) fn both<A: Send, B: Send>(&self, a: impl FnMut() -> A + Send, b: impl FnMut() -> B + Send) -> (A, B) {
-        let (a, b) = (Mutex::new((a, None)), Mutex::new((b, None)));
+        let (a, b) = (Once::new(a), Once::new(b));
         self.run(2, &|range| {
             if range.contains(&0) {
-                let (work, result) = &mut *a.lock().unwrap_or_else(PoisonError::into_inner);
-                *result = Some(work());
+                a.run();
             }
             if range.contains(&1) {
-                let (work, result) = &mut *b.lock().unwrap_or_else(PoisonError::into_inner);
-                *result = Some(work());
+                b.run();
             }
         });
-        let (a, b) = (a.into_inner(), b.into_inner());
-        let ((a, left), (b, right)) =
-            (a.unwrap_or_else(PoisonError::into_inner), b.unwrap_or_else(PoisonError::into_inner));
-        (left.unwrap_or_else(a), right.unwrap_or_else(b))
+        (a.result(), b.result())
+    }
+
+    /// Runs `work` for each number below `count` and returns the results in order.
+    pub(crate) fn each_number<R: Send>(&self, count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        self.each(&(0..count).collect::<Vec<_>>(), || (), |(), &number| work(number))
     }
 
     /// Runs `work` for each item and returns the results in input order. `start` creates a state for each range of
@@ -55,6 +55,25 @@ impl dyn Threads + '_ {
         let mut results = Vec::with_capacity(items.len());
         done.into_values().for_each(|mut of_range| results.append(&mut of_range));
         results
+    }
+}
+
+/// Work that another thread may run, and its result.
+struct Once<F, R>(Mutex<(F, Option<R>)>);
+
+impl<F: FnMut() -> R, R> Once<F, R> {
+    fn new(work: F) -> Once<F, R> {
+        Once(Mutex::new((work, None)))
+    }
+
+    fn run(&self) {
+        let (work, result) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *result = Some(work());
+    }
+
+    fn result(self) -> R {
+        let (work, result) = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result.unwrap_or_else(work)
     }
 }
 

@@ -123,13 +123,9 @@ fn hashed_records<'t, I: Iterator<Item = Result<(Location, OriginRecord<'t>), Fo
     records_of: impl Fn(usize) -> I + Sync,
     hash: impl Fn(&OriginRecord<'_>) -> u64 + Sync,
 ) -> Result<Vec<(u64, Location)>, MergeError<E>> {
-    let hashed = threads.each(
-        &(0..tables.len()).collect::<Vec<_>>(),
-        || (),
-        |(), &part| {
-            records_of(part).map(|found| found.map(|(at, record)| (hash(&record), at))).collect::<Result<Vec<_>, _>>()
-        },
-    );
+    let hashed = threads.each_number(tables.len(), |part| {
+        records_of(part).map(|found| found.map(|(at, record)| (hash(&record), at))).collect::<Result<Vec<_>, _>>()
+    });
     let mut all = Vec::new();
     for (part, hashed) in hashed.into_iter().enumerate() {
         all.append(&mut of_part(part, hashed)?);

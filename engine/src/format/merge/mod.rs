@@ -286,9 +286,9 @@ fn merge_origins<D: Decide>(
     threads: &dyn Threads,
     store: &dyn Store,
 ) -> Result<[(Section, SectionBytes); 3], MergeError<D::Error>> {
-    let references_of_part = |(): &mut (), &part: &usize| PartReferences::find(tables, joined, addresses, decide, part);
+    let references_of_part = |part| PartReferences::find(tables, joined, addresses, decide, part);
     let (mut parts, mut histories) = (Vec::new(), Records::default());
-    for found in threads.each(&(0..tables.len()).collect::<Vec<_>>(), || (), references_of_part) {
+    for found in threads.each_number(tables.len(), references_of_part) {
         let mut found = found?;
         found.first_history = histories.len();
         histories.append(&std::mem::take(&mut found.histories));

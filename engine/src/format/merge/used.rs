@@ -112,20 +112,16 @@ pub(super) fn find<D: Decide>(
     decide: &D,
     threads: &dyn Threads,
 ) -> Result<Decisions<D::Counts>, MergeError<D::Error>> {
-    let needed = threads.each(
-        &(0..tables.len()).collect::<Vec<_>>(),
-        || (),
-        |(), &part| {
-            let (mut needed, mut input) = (PartNeeds::default(), OriginInput::default());
-            for found in joined.origins(part, &tables[part]) {
-                let (at, origin, others) = of_part(part, found)?;
-                input.collect_from(tables, (at, origin), others)?;
-                let decided = decide.decide(&origin, &input.found, &mut needed.counts);
-                needed.add(part, &input, decided.map_err(MergeError::Undecided)?);
-            }
-            Ok::<PartNeeds<D::Counts>, MergeError<D::Error>>(needed)
-        },
-    );
+    let needed = threads.each_number(tables.len(), |part| {
+        let (mut needed, mut input) = (PartNeeds::default(), OriginInput::default());
+        for found in joined.origins(part, &tables[part]) {
+            let (at, origin, others) = of_part(part, found)?;
+            input.collect_from(tables, (at, origin), others)?;
+            let decided = decide.decide(&origin, &input.found, &mut needed.counts);
+            needed.add(part, &input, decided.map_err(MergeError::Undecided)?);
+        }
+        Ok::<PartNeeds<D::Counts>, MergeError<D::Error>>(needed)
+    });
     let mut used = UsedContents { parts: Vec::new(), variants: BTreeSet::new() };
     let (mut counts, mut far) = (Vec::new(), Vec::new());
     for needed in needed {
