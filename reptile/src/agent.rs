@@ -230,7 +230,13 @@ impl Agent {
             .find_map(|token| reptile_compiler::dialect::crawlers::nearly(token).filter(|_| !is_named(token)))
     }
 
-    fn as_query(&self) -> Query<'_> {
+    /// Returns the set that resolved the crawler.
+    #[cfg(feature = "compile")]
+    pub(crate) fn set(&self) -> &Set {
+        &self.set
+    }
+
+    pub(crate) fn as_query(&self) -> Query<'_> {
         Query { resolved: &self.resolved, chain: &self.chain }
     }
 

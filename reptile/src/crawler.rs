@@ -52,6 +52,19 @@ impl Crawler {
         Crawler { name, kind: Kind::Chain { tokens, honors_default_group } }
     }
 
+    /// Returns a crawler that no group names: it obeys the default group.
+    ///
+    /// ```
+    /// use reptile::{Crawler, Dialect, Robots, Verdict};
+    /// let robots = Robots::parse("user-agent: *\ndisallow: /a", Dialect::google())?;
+    /// assert_eq!(robots.agent(Crawler::anyone())?.decide("/a")?, Verdict::Disallow);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn anyone() -> Crawler {
+        Crawler::chain::<&[u8]>([], true)
+    }
+
     /// Returns a crawler whose name is exactly these bytes. Nothing is looked up, cut off or refused: for conformance
     /// tests, which use names that no crawler should have.
     #[must_use]

@@ -62,6 +62,10 @@ pub enum ErrorKind {
     BufferLength,
     /// A query for a time, on a set that is not by time or has replaced sites.
     NoTimes,
+    /// A question about all paths of an origin that has no robots.txt in the set.
+    UnknownOrigin,
+    /// The name of a crawler is invalid.
+    Crawler,
 }
 
 impl Error {

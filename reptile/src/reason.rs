@@ -1,8 +1,9 @@
-//! Statements about all paths of an origin at once.
+//! Statements about all paths of an origin at once, each proved or with a counterexample.
 //!
-//! [`Reasoner::extent`] takes the rulesets that decide together for a crawler, from
-//! [`crate::contents::Policy::rules_for`] or [`crate::contents::Set::rulesets`]. It returns which paths they allow,
-//! with an example of each kind.
+//! [`Robots::compare`](crate::Robots::compare), [`Agent::compare`](crate::Agent::compare) and
+//! [`Agent::permits_no_more_than`](crate::Agent::permits_no_more_than) answer the usual questions. For others, a
+//! [`Reasoner`] takes the rulesets that decide together for a crawler, from [`Access::of`] or
+//! [`crate::contents::Set::rulesets`].
 //!
 //! ```
 //! use reptile::reason::{Extent, Reasoner};
@@ -20,4 +21,93 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use reptile_compiler::reason::{Extent, Reasoner, Statement};
+pub use reptile_compiler::reason::{Access, Assumption, BadPattern, Comparison, Extent, Reasoner, Statement, Witness};
+
+use reptile_engine::format::FormatError;
+
+use crate::Crawler;
+use crate::agent::Agent;
+use crate::error::{Error, ErrorKind};
+use crate::robots::Robots;
+
+impl Robots {
+    /// Compares what two robots.txt files allow a crawler, over all paths of any length.
+    ///
+    /// ```
+    /// use reptile::reason::Witness;
+    /// use reptile::{Dialect, Robots};
+    /// let old = Robots::parse("user-agent: *\ndisallow: /private", Dialect::google())?;
+    /// let new = Robots::parse("user-agent: *\ndisallow: /private/", Dialect::google())?;
+    /// let found = old.compare(&new, "AnyBot")?;
+    /// assert_eq!(found.first_only, Witness::None);
+    /// assert_eq!(found.second_only, Witness::Path(b"/private".into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Cost: see [`Agent::compare`].
+    ///
+    /// # Errors
+    /// The errors of [`Robots::agent`], as [`ErrorKind::Crawler`].
+    pub fn compare(&self, other: &Robots, crawler: impl Into<Crawler>) -> Result<Comparison, Error> {
+        let crawler = crawler.into();
+        let agent = |robots: &Robots| {
+            robots.agent(crawler.clone()).map_err(|error| Error::new(ErrorKind::Crawler, error.to_string()))
+        };
+        agent(self)?.compare(&agent(other)?, "/")
+    }
+}
+
+impl Agent {
+    /// Compares what a URL's origin allows this crawler and another one, over all paths of any length. The other
+    /// crawler may be in another set, and the dialects may differ.
+    ///
+    /// Each answer is a proof or one of the shortest paths. Takes at most
+    /// [`MAX_PROOF_STEPS`](crate::limits::MAX_PROOF_STEPS) steps for each, some tens of milliseconds; usually far less.
+    /// Equal rules need none.
+    ///
+    /// ```
+    /// use reptile::{Dialect, Robots};
+    /// let body = "user-agent: a\ndisallow: /x*\n\nuser-agent: b\ndisallow: /x";
+    /// let robots = Robots::parse(body, Dialect::google())?;
+    /// assert!(robots.agent("a")?.compare(&robots.agent("b")?, "/")?.is_equivalent());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::UnknownOrigin`] if a set has no robots.txt for the URL's origin, or the URL is malformed,
+    /// and [`ErrorKind::Format`] if a set is damaged.
+    pub fn compare(&self, other: &Agent, url: impl AsRef<[u8]>) -> Result<Comparison, Error> {
+        let (reasoner, [first, second]) = self.question_with(other, url.as_ref())?;
+        Ok(reasoner.compare(&first, &second, None).map_err(FormatError::from)?)
+    }
+
+    /// Searches for a path on a URL's origin that this crawler may fetch, and the other crawler may not. If there is
+    /// none, this crawler is permitted no more than the other one.
+    ///
+    /// ```
+    /// use reptile::reason::Witness;
+    /// use reptile::{Crawler, Dialect, Robots};
+    /// // A new group for one crawler opens everything that `*` closes.
+    /// let body = "user-agent: *\ndisallow: /cart\n\nuser-agent: GPTBot\ndisallow: /images";
+    /// let robots = Robots::parse(body, Dialect::google())?;
+    /// let found = robots.agent("GPTBot")?.permits_no_more_than(&robots.agent(Crawler::anyone())?, "/")?;
+    /// assert_eq!(found, Witness::Path(b"/cart".into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Cost: see [`Agent::compare`].
+    ///
+    /// # Errors
+    /// The errors of [`Agent::compare`].
+    pub fn permits_no_more_than(&self, other: &Agent, url: impl AsRef<[u8]>) -> Result<Witness, Error> {
+        let (reasoner, [first, second]) = self.question_with(other, url.as_ref())?;
+        Ok(reasoner.excess(&first, &second, None).map_err(FormatError::from)?)
+    }
+
+    /// Returns what decides the paths on a URL's origin for both crawlers, and a reasoner for it.
+    fn question_with<'s>(&'s self, other: &'s Agent, url: &[u8]) -> Result<(Reasoner, [Access<'s>; 2]), Error> {
+        let reasoner = Reasoner::of_forms([self.set().normal_form(), other.set().normal_form()]);
+        let access = |agent: &'s Agent| agent.set().access(agent.as_query(), url);
+        Ok((reasoner, [access(self)?, access(other)?]))
+    }
+}

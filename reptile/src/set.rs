@@ -17,6 +17,9 @@ use reptile_engine::token::product_token;
 use reptile_engine::url::{self, MAX_URL_BYTES, UrlParts, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
+#[cfg(feature = "compile")]
+use reptile_compiler::reason::Access;
+
 use crate::crawler::{Crawler, Kind};
 use crate::error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use crate::{Directive, Explanation, Group, Origin, Provenance, Site, Span};
@@ -329,6 +332,30 @@ impl Set {
                 path.with(|path| question(&site, &resolved, path))
             }
         }
+    }
+
+    /// Returns what decides an agent's paths on a URL's origin.
+    ///
+    /// # Errors
+    /// Returns an error if the origin is unknown, or the set is damaged.
+    #[cfg(feature = "compile")]
+    pub(crate) fn access(&self, query: Query<'_>, url: &[u8]) -> Result<Access<'_>, Error> {
+        match self.find(url)? {
+            SiteLookup::Invalid | SiteLookup::Unknown => {
+                let message = format!("no robots.txt for the origin of \"{}\"", url.escape_ascii());
+                Err(Error::new(ErrorKind::UnknownOrigin, message))
+            }
+            SiteLookup::Site { site, replaced: None, .. } => Ok(Access::of(site.policy(), query.resolved)?),
+            SiteLookup::Site { site, replaced: Some(engine), .. } => {
+                Ok(Access::of(site.policy(), &query.chain.look_up(engine)?)?)
+            }
+        }
+    }
+
+    /// Returns the normal form of the set's rules.
+    #[cfg(feature = "compile")]
+    pub(crate) fn normal_form(&self) -> reptile_engine::norm::NormalForm {
+        self.engine.normal_form()
     }
 
     pub(crate) fn explain(&self, query: Query<'_>, url: &[u8]) -> Result<Explanation, Error> {

@@ -1,31 +1,43 @@
-//! Proves statements about all URLs under a ruleset, rather than deciding a single one.
+//! Proves statements about all URLs under rulesets, rather than deciding a single one.
 //!
 //! [`Reasoner::extent`] proves that everything is allowed, that everything is disallowed, or that each occurs, with an
-//! example path. A few probes cannot do that: `Disallow: /` with `Allow: /$` disallows every page except the first. The
-//! search runs all rules at once over all paths of any length, and visits each state once (`search`). Only paths that a
-//! URL can have count (`paths`), and the ruleset itself decided every returned path.
+//! example path. [`Reasoner::compare`], [`Reasoner::excess`] and [`Reasoner::common`] compare two rulesets: are they
+//! equivalent, does one allow more than the other, does any path have both? [`Assumption`] restricts a question to some
+//! paths. A few probes cannot answer this: `Disallow: /` with `Allow: /$` disallows every page except the first.
+//!
+//! Each question is a search for a shortest path that meets some conditions. The search runs all rules at once over all
+//! paths of any length, and visits each state once (`search`). Only paths that a URL can have count (`paths`, and
+//! `two_forms` for rulesets of two dialects). Before a path is returned, the compiled rulesets decide it, and so does
+//! the slow matcher of the [oracle](crate::oracle).
 //!
 //! `/robots.txt` itself does not count: it is not a page, and some dialects allow it regardless of the rules.
 //!
 //! There can be many states, for example with a hundred patterns that each have several wildcards. [`MAX_PROOF_STEPS`]
-//! bounds the work; beyond it the answer is [`Extent::Unproved`], never a guess.
+//! bounds the work; beyond it the answer is [`Extent::Unproved`] or [`Witness::Unproved`], never a guess.
 
+mod assumption;
 mod paths;
 mod patterns;
 mod search;
+mod two_forms;
 
 use bumpalo::Bump;
 use reptile_engine::automaton::{Ruleset, RulesetRule};
-use reptile_engine::format::automaton::Corrupt;
+use reptile_engine::format::FormatError;
+use reptile_engine::format::automaton::{Corrupt, kind_of};
 use reptile_engine::norm::NormalForm;
+use reptile_engine::set::{Agent, Policy};
 use reptile_engine::url::MAX_URL_BYTES;
 use reptile_engine::verdict::{RuleKind, Verdict};
 
+pub use self::assumption::{Assumption, BadPattern};
 use crate::limits::MAX_PROOF_STEPS;
-use crate::rules::order::RuleList;
+use crate::oracle::pattern_matches;
+use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
-use patterns::Patterns;
+use patterns::{Condition, Patterns};
 use search::{SearchResult, search};
+use two_forms::TwoForms;
 
 /// Length of the shortest text before a URL's path, such as `ftp://a`.
 const MIN_ORIGIN_BYTES: usize = 7;
@@ -68,10 +80,73 @@ pub struct Statement {
     pub steps: usize,
 }
 
+/// What decides a crawler's paths at an origin.
+#[derive(Clone, Debug)]
+pub enum Access<'r> {
+    /// One verdict for every path, for example because the robots.txt could not be fetched.
+    Every(RuleKind),
+    /// Rulesets that decide together; usually a single one, and none if no group applies.
+    Rules(Vec<Ruleset<'r>>),
+}
+
+impl<'r> Access<'r> {
+    /// Returns what decides a crawler's paths under a policy.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn of(policy: &Policy<'r>, agent: &Agent) -> Result<Access<'r>, FormatError> {
+        match policy.source()?.verdict() {
+            Some(Verdict::Disallow) => Ok(Access::Every(RuleKind::Disallow)),
+            Some(_) => Ok(Access::Every(RuleKind::Allow)),
+            None => Ok(Access::Rules(policy.rules_for(agent)?.iter().map(|rules| rules.ruleset).collect())),
+        }
+    }
+}
+
+/// The answer to the question whether a path with some property exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Witness {
+    /// Proved: there is no such path.
+    None,
+    /// Such a path, as written in a URL, starting at the slash after the host. Unless the proof stopped, it is one of
+    /// the shortest in normal form.
+    Path(Vec<u8>),
+    /// The proof stopped at [`MAX_PROOF_STEPS`] or at a path that is too long for a URL, and no such path was seen.
+    Unproved,
+}
+
+/// The result of comparing two rulesets, each way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// A path that only the first one allows.
+    pub first_only: Witness,
+    /// A path that only the second one allows.
+    pub second_only: Witness,
+    /// The steps in the longer of the two searches; 0 for equal rulesets.
+    pub steps: usize,
+}
+
+impl Comparison {
+    /// Returns whether both were proved to allow the same paths.
+    #[must_use]
+    pub fn is_equivalent(&self) -> bool {
+        (&self.first_only, &self.second_only) == (&Witness::None, &Witness::None)
+    }
+
+    /// Returns whether either question is unproved.
+    #[must_use]
+    pub fn is_unproved(&self) -> bool {
+        self.first_only == Witness::Unproved || self.second_only == Witness::Unproved
+    }
+}
+
 /// Proves statements about a set's rulesets.
 pub struct Reasoner {
-    form: NormalForm,
+    /// The normal form of the first ruleset in a question, and of the second.
+    forms: [NormalForm; 2],
     paths: Paths,
+    /// If the forms differ.
+    two_forms: Option<TwoForms>,
     max_steps: usize,
 }
 
@@ -85,7 +160,171 @@ impl Reasoner {
     /// Creates a reasoner like [`Reasoner::new`], with a limit other than [`MAX_PROOF_STEPS`].
     #[must_use]
     pub fn with_max_steps(form: NormalForm, max_steps: usize) -> Reasoner {
-        Reasoner { form, paths: Paths::of(form), max_steps }
+        Reasoner { forms: [form; 2], paths: Paths::of(form), two_forms: None, max_steps }
+    }
+
+    /// Creates a reasoner that compares rulesets in two normal forms, from sets with different dialects. The first one
+    /// is also the form of the assumption. Otherwise it is the same as [`Reasoner::new`].
+    ///
+    /// A shortest path is then the shortest as written.
+    #[must_use]
+    pub fn of_forms(forms: [NormalForm; 2]) -> Reasoner {
+        let two_forms = (forms[0] != forms[1]).then(|| TwoForms::of(forms));
+        Reasoner { forms, two_forms, ..Reasoner::new(forms[0]) }
+    }
+
+    /// Compares two rulesets: searches for a path that only the first one allows, and for one that only the second one
+    /// allows. The rulesets are equivalent if there is neither.
+    ///
+    /// Cost: that of [`Reasoner::excess`] in each direction. Equal rulesets need no search.
+    ///
+    /// # Errors
+    /// Returns an error if a ruleset is damaged.
+    ///
+    /// ```
+    /// use bumpalo::Bump;
+    /// use reptile_compiler::automaton::{Strategy, compile};
+    /// use reptile_compiler::reason::{Access, Reasoner, Witness};
+    /// use reptile_compiler::{dialect::GOOGLE_LIB, set::prepare};
+    /// use reptile_engine::automaton::Ruleset;
+    ///
+    /// let arena = Bump::new();
+    /// let ruleset = |rules: &str| {
+    ///     let prepared = prepare(rules.as_bytes(), &GOOGLE_LIB, &arena)?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(compile(&prepared.groups[0].0, Strategy::default(), &arena)?)
+    /// };
+    /// let (old, new) = (ruleset("user-agent: *\ndisallow: /a")?, ruleset("user-agent: *\ndisallow: /a$")?);
+    /// let [old, new] = [Ruleset::new(&old)?, Ruleset::new(&new)?].map(|ruleset| Access::Rules(vec![ruleset]));
+    /// let found = Reasoner::new(GOOGLE_LIB.normal_form).compare(&old, &new, None)?;
+    /// assert_eq!((found.first_only, found.second_only), (Witness::None, Witness::Path(b"/aa".into())));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compare(
+        &self,
+        first: &Access<'_>,
+        second: &Access<'_>,
+        assumption: Option<&Assumption>,
+    ) -> Result<Comparison, Corrupt> {
+        let sides = [Side::of(first)?, Side::of(second)?];
+        if self.two_forms.is_none() && sides[0].is_same(&sides[1]) {
+            return Ok(Comparison { first_only: Witness::None, second_only: Witness::None, steps: 0 });
+        }
+        let [allow, disallow] = [RuleKind::Allow, RuleKind::Disallow];
+        let (first_only, steps) = self.find(&sides, [allow, disallow], assumption)?;
+        let (second_only, more_steps) = self.find(&sides, [disallow, allow], assumption)?;
+        Ok(Comparison { first_only, second_only, steps: steps.max(more_steps) })
+    }
+
+    /// Searches for a path that the first ruleset allows and the second one does not. If there is none, the first
+    /// permits no more than the second.
+    ///
+    /// Lists the rules, and takes at most [`MAX_PROOF_STEPS`] steps; see [`Reasoner::extent`].
+    ///
+    /// # Errors
+    /// Returns an error if a ruleset is damaged.
+    pub fn excess(
+        &self,
+        first: &Access<'_>,
+        second: &Access<'_>,
+        assumption: Option<&Assumption>,
+    ) -> Result<Witness, Corrupt> {
+        let sides = [Side::of(first)?, Side::of(second)?];
+        if self.two_forms.is_none() && sides[0].is_same(&sides[1]) {
+            return Ok(Witness::None);
+        }
+        Ok(self.find(&sides, [RuleKind::Allow, RuleKind::Disallow], assumption)?.0)
+    }
+
+    /// Searches for a path to which both rulesets give the same verdict. The sets of paths that they allow are disjoint
+    /// if no path is allowed by both.
+    ///
+    /// Cost: see [`Reasoner::excess`].
+    ///
+    /// # Errors
+    /// Returns an error if a ruleset is damaged.
+    pub fn common(
+        &self,
+        first: &Access<'_>,
+        second: &Access<'_>,
+        verdict: RuleKind,
+        assumption: Option<&Assumption>,
+    ) -> Result<Witness, Corrupt> {
+        Ok(self.find(&[Side::of(first)?, Side::of(second)?], [verdict; 2], assumption)?.0)
+    }
+
+    /// Searches for a path that has a verdict, among the paths of the assumption.
+    ///
+    /// Cost: see [`Reasoner::excess`].
+    ///
+    /// # Errors
+    /// Returns an error if a ruleset is damaged.
+    pub fn any(
+        &self,
+        access: &Access<'_>,
+        verdict: RuleKind,
+        assumption: Option<&Assumption>,
+    ) -> Result<Witness, Corrupt> {
+        Ok(self.find(&[Side::of(access)?], [verdict; 2], assumption)?.0)
+    }
+
+    /// Searches for a path to which each side gives its wanted verdict, among the paths of the assumption. Returns the
+    /// steps too.
+    fn find(
+        &self,
+        sides: &[Side<'_>],
+        wanted: [RuleKind; 2],
+        assumption: Option<&Assumption>,
+    ) -> Result<(Witness, usize), Corrupt> {
+        let mut conditions: Vec<Condition<'_>> = (sides.iter().zip(wanted).enumerate())
+            .map(|(form, (side, wanted))| Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form))
+            .collect();
+        conditions.extend(assumption.map(Assumption::condition));
+        let patterns = Patterns::of(conditions);
+        let found = match &self.two_forms {
+            Some(letters) => search(&patterns, letters, self.max_steps),
+            None => search(&patterns, &self.paths, self.max_steps),
+        };
+        let steps = found.steps;
+        if found.is_complete && found.path.is_none() {
+            return Ok((Witness::None, steps));
+        }
+        let written = found.path.map(|path| match self.two_forms {
+            Some(_) => path,
+            None => self.paths.as_written(&path),
+        });
+        let candidates = patterns.shortest_paths().take(MAX_RULES_TRIED).map(|path| self.paths.as_written(&path));
+        for path in written.into_iter().chain(candidates) {
+            if self.is_witness(&path, sides, wanted, assumption)? {
+                return Ok((Witness::Path(path), steps));
+            }
+        }
+        Ok((Witness::Unproved, steps))
+    }
+
+    /// Decides a path by the compiled rulesets and by the oracle's matcher.
+    fn is_witness(
+        &self,
+        written: &[u8],
+        sides: &[Side<'_>],
+        wanted: [RuleKind; 2],
+        assumption: Option<&Assumption>,
+    ) -> Result<bool, Corrupt> {
+        let normal = self.forms.map(|form| form.path(written));
+        let is_page = normal.iter().all(|path| **path != *search::ROBOTS_TXT);
+        let is_assumed = assumption.is_none_or(|assumption| assumption.includes(written));
+        if !is_page
+            || !is_assumed
+            || !self.paths.accepts(&normal[0])
+            || written.len() > MAX_URL_BYTES - MIN_ORIGIN_BYTES
+        {
+            return Ok(false);
+        }
+        for ((side, wanted), path) in sides.iter().zip(wanted).zip(&normal) {
+            if side.decide(path)? != wanted || side.decide_slowly(path) != wanted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Proves the verdicts for all paths under rulesets that decide together (usually a single one).
@@ -122,9 +361,11 @@ impl Reasoner {
             }
             lists.push(RuleList::from_compiled(&rules, &Bump::new()));
         }
-        let patterns = Patterns::of(&lists);
-        let kinds = [RuleKind::Allow, RuleKind::Disallow];
-        let found = kinds.map(|kind| search(&patterns, &self.paths, kind, self.max_steps));
+        let found = [RuleKind::Allow, RuleKind::Disallow].map(|kind| {
+            let patterns = Patterns::of(vec![Condition::verdict(&lists, RuleKind::Allow, kind)]);
+            search(&patterns, &self.paths, self.max_steps)
+        });
+        let patterns = Patterns::of(vec![Condition::verdict(&lists, RuleKind::Allow, RuleKind::Allow)]);
         let steps = found.iter().map(|found| found.steps).max().unwrap_or_default();
         let extent = self.judge(found, &patterns, rulesets)?;
         Ok(Statement { extent, allow_rules: counts[0], disallow_rules: counts[1], steps })
@@ -176,10 +417,55 @@ impl Reasoner {
         let example = &mut examples[usize::from(verdict(rulesets, path)? == Verdict::Disallow)];
         if example.is_none() && path != search::ROBOTS_TXT && self.paths.accepts(path) {
             let written = self.paths.as_written(path);
-            let is_in_a_url = written.len() <= MAX_URL_BYTES - MIN_ORIGIN_BYTES && *self.form.path(&written) == *path;
+            let is_in_a_url =
+                written.len() <= MAX_URL_BYTES - MIN_ORIGIN_BYTES && *self.forms[0].path(&written) == *path;
             *example = is_in_a_url.then_some(written);
         }
         Ok(())
+    }
+}
+
+/// One side of a comparison.
+struct Side<'r> {
+    rulesets: &'r [Ruleset<'r>],
+    lists: Vec<RuleList>,
+    /// The verdict if no rule matches.
+    otherwise: RuleKind,
+}
+
+impl<'r> Side<'r> {
+    fn of(access: &'r Access<'r>) -> Result<Side<'r>, Corrupt> {
+        let (rulesets, otherwise) = match access {
+            Access::Every(verdict) => (&[][..], *verdict),
+            Access::Rules(rulesets) => (&rulesets[..], RuleKind::Allow),
+        };
+        let list = |ruleset: &Ruleset<'_>| Ok(RuleList::from_compiled(&ruleset.rules()?, &Bump::new()));
+        Ok(Side { rulesets, lists: rulesets.iter().map(list).collect::<Result<_, _>>()?, otherwise })
+    }
+
+    fn is_same(&self, other: &Side<'_>) -> bool {
+        (&self.lists, self.otherwise) == (&other.lists, other.otherwise)
+    }
+
+    /// Decides a normalized path by the compiled rulesets.
+    fn decide(&self, path: &[u8]) -> Result<RuleKind, Corrupt> {
+        if self.rulesets.is_empty() {
+            return Ok(self.otherwise);
+        }
+        let is_disallowed = verdict(self.rulesets, path)? == Verdict::Disallow;
+        Ok(if is_disallowed { RuleKind::Disallow } else { RuleKind::Allow })
+    }
+
+    /// Decides a normalized path by the oracle's matcher, rule by rule.
+    fn decide_slowly(&self, path: &[u8]) -> RuleKind {
+        let matches = |rule: &OrderedRule<'_>| {
+            // A final `$` in the text is not an anchor.
+            let end = if rule.anchored { b"$" } else { b"*" };
+            !rule.is_empty && pattern_matches(&[rule.matcher, end].concat(), path)
+        };
+        let rank = |rule: OrderedRule<'_>| (rule.key.unwrap_or(rule.rank / 2), kind_of(rule.rank));
+        let best = self.lists.iter().flat_map(RuleList::iter).filter(matches).map(rank).min();
+        best.map_or(self.otherwise, |(_, kind)| kind)
     }
 }
 

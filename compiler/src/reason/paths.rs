@@ -4,6 +4,8 @@
 
 use reptile_engine::norm::NormalForm;
 
+use super::search::{Alphabet, Bytes, Letter, MAX_FORMS};
+
 /// The bytes in the order preferred in examples: common path characters first.
 pub(super) const BY_PREFERENCE: [u8; 256] = {
     const FIRST: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789-_./ABCDEFGHIJKLMNOPQRSTUVWXYZ~=&?+,;:@!()'";
@@ -88,7 +90,7 @@ pub(super) struct Paths {
 }
 
 /// Returns whether a byte can occur unescaped in a URL's path.
-fn is_written(byte: u8) -> bool {
+pub(super) fn is_written(byte: u8) -> bool {
     !matches!(byte, 0 | b'\t' | b'\n' | b'\r' | b'#')
 }
 
@@ -170,6 +172,66 @@ impl Paths {
     /// Returns a spelling of the path in a URL, whose normal form is `path`.
     pub(super) fn as_written(&self, path: &[u8]) -> Vec<u8> {
         path.iter().flat_map(|&byte| &self.written[usize::from(byte)]).copied().collect()
+    }
+}
+
+/// Each byte as a text.
+const TEXTS: [u8; 256] = {
+    let mut texts = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        texts[byte] = byte as u8;
+        byte += 1;
+    }
+    texts
+};
+
+/// Paths in one normal form. The letters are its bytes.
+impl Alphabet for Paths {
+    type Place = PathState;
+
+    fn after_slash(&self) -> PathState {
+        // The slash is in every normal form.
+        self.next(PathState::START, b'/').unwrap_or(PathState::START)
+    }
+
+    /// Returns the special bytes, and one that represents all others. If there is such a byte, an escape leads nowhere
+    /// that three such bytes do not.
+    fn letters(&self, place: PathState, [special, _]: &[Bytes; MAX_FORMS]) -> Vec<Letter> {
+        let is_like_others = |byte: u8| !special.contains(byte) && self.next(place, byte) == Some(place);
+        match BY_PREFERENCE.into_iter().find(|&byte| place.is_plain() && is_like_others(byte)) {
+            None => BY_PREFERENCE.map(Letter::from).into(),
+            Some(other) => {
+                let mut list = special.list.clone();
+                list.push(other);
+                list.sort_unstable_by_key(|&byte| PREFERENCE[usize::from(byte)]);
+                list.into_iter().map(Letter::from).collect()
+            }
+        }
+    }
+
+    fn next(&self, place: PathState, letter: Letter) -> Option<PathState> {
+        self.next(place, letter as u8)
+    }
+
+    fn may_end(&self, place: PathState) -> bool {
+        self.may_end(place)
+    }
+
+    fn text(&self, _: PathState, letter: Letter, _: usize) -> &[u8] {
+        TEXTS.get(usize::from(letter)..=usize::from(letter)).unwrap_or_default()
+    }
+
+    fn len(&self, _: Letter) -> u32 {
+        1
+    }
+
+    fn least_len(&self, bytes: u32) -> u32 {
+        bytes
+    }
+
+    fn write(&self, letter: Letter, path: &mut Vec<u8>) {
+        path.push(letter as u8);
     }
 }
 

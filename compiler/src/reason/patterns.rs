@@ -1,4 +1,4 @@
-//! The rules that decide together, in order of precedence, and their progress through a path byte by byte.
+//! Conditions on a path, each with rules in order of precedence, and the rules' progress through the path.
 //!
 //! A pattern has one position at a time. After a wildcard, earlier positions no longer matter, because any text may
 //! precede the rest of the pattern. The position is then the longest prefix of the next segment that the text read so
@@ -15,11 +15,61 @@ struct Pattern<'l> {
     text: &'l [u8],
     /// Tables for its wildcards, if it has any.
     wildcards: Option<Box<Wildcards>>,
-    /// The precedence among all rules; the smaller decides.
-    place: u32,
-    kind: RuleKind,
+    /// The index of its condition.
+    condition: u8,
+    /// Whether the condition holds if this rule decides.
+    holds: bool,
     /// Whether the match must end at the end of the path.
     anchored: bool,
+}
+
+/// A condition on a path: which of its rules decides.
+pub(super) struct Condition<'l> {
+    rules: Vec<ConditionRule<'l>>,
+    /// Whether the condition holds if no rule matches.
+    otherwise: bool,
+    /// The index of the normal form of the rules.
+    form: usize,
+}
+
+/// A rule of a condition.
+pub(super) struct ConditionRule<'l> {
+    /// The pattern without the end anchor and trailing wildcards.
+    pub(super) text: &'l [u8],
+    /// Whether the match must end at the end of the path.
+    pub(super) anchored: bool,
+    /// The precedence; the smaller decides.
+    pub(super) place: u64,
+    /// Whether the condition holds if this rule decides.
+    pub(super) holds: bool,
+}
+
+impl<'l> Condition<'l> {
+    /// Creates a condition of rules.
+    pub(super) fn new(rules: Vec<ConditionRule<'l>>, otherwise: bool) -> Condition<'l> {
+        Condition { rules, otherwise, form: 0 }
+    }
+
+    /// Creates the condition that rules which decide together give a verdict. `otherwise` is their verdict if no rule
+    /// matches.
+    pub(super) fn verdict(lists: &'l [RuleList], otherwise: RuleKind, wanted: RuleKind) -> Condition<'l> {
+        let rule = |rule: OrderedRule<'l>| {
+            let kind = kind_of(rule.rank);
+            let place = if lists.len() > 1 { rule.key.unwrap_or(u32::MAX) } else { rule.rank / 2 };
+            // An allow wins against a disallow with the same precedence.
+            let place = 2 * u64::from(place) + kind as u64;
+            ConditionRule { text: rule.matcher, anchored: rule.anchored, place, holds: kind == wanted }
+        };
+        let rules = || lists.iter().flat_map(RuleList::iter).filter(|rule| !rule.is_empty);
+        let mut all = Vec::with_capacity(rules().count());
+        all.extend(rules().map(rule));
+        Condition { rules: all, otherwise: otherwise == wanted, form: 0 }
+    }
+
+    /// Sets the index of the normal form of the rules.
+    pub(super) fn in_form(self, form: usize) -> Condition<'l> {
+        Condition { form, ..self }
+    }
 }
 
 /// Tables with an entry for each position in a pattern with wildcards.
@@ -34,8 +84,12 @@ struct Wildcards {
 /// A missing failure position: after a mismatch the rule is dead.
 const NONE: u32 = u32::MAX;
 
-/// All rules, the deciding rule first.
-pub(super) struct Patterns<'l>(Vec<Pattern<'l>>);
+/// The rules of all conditions, one condition after the other, each with the deciding rule first.
+pub(super) struct Patterns<'l> {
+    all: Vec<Pattern<'l>>,
+    /// For each condition, whether it holds if no rule matches, and the index of its normal form.
+    conditions: Vec<(bool, usize)>,
+}
 
 /// The progress of a rule through a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,60 +111,81 @@ pub(super) enum RuleProgress {
 }
 
 impl<'l> Patterns<'l> {
-    /// Collects all rules in `lists` that restrict something.
-    pub(super) fn of(lists: &'l [RuleList]) -> Patterns<'l> {
-        let pattern = |rule: OrderedRule<'l>| Pattern {
-            text: rule.matcher,
-            wildcards: Wildcards::of(rule.matcher).map(Box::new),
-            place: if lists.len() > 1 { rule.key.unwrap_or(u32::MAX) } else { rule.rank },
-            kind: kind_of(rule.rank),
-            anchored: rule.anchored,
-        };
-        let rules = || lists.iter().flat_map(RuleList::iter).filter(|rule| !rule.is_empty);
-        let mut patterns = Vec::with_capacity(rules().count());
-        patterns.extend(rules().map(pattern));
-        // An allow wins against a disallow with the same precedence.
-        patterns.sort_unstable_by_key(|pattern: &Pattern<'_>| (pattern.place, pattern.kind));
-        Patterns(patterns)
+    /// Collects the rules of conditions, which must be fewer than 256.
+    pub(super) fn of(conditions: Vec<Condition<'l>>) -> Patterns<'l> {
+        let mut all = Vec::with_capacity(conditions.iter().map(|condition| condition.rules.len()).sum());
+        let outcomes = conditions.iter().map(|condition| (condition.otherwise, condition.form)).collect();
+        for (number, mut condition) in (0..).zip(conditions) {
+            condition.rules.sort_by_key(|rule| rule.place);
+            all.extend(condition.rules.into_iter().map(|rule| Pattern {
+                text: rule.text,
+                wildcards: Wildcards::of(rule.text).map(Box::new),
+                condition: number,
+                holds: rule.holds,
+                anchored: rule.anchored,
+            }));
+        }
+        Patterns { all, conditions: outcomes }
     }
 
-    /// Returns each rule's number and its state after the slash that begins every path.
-    pub(super) fn after_slash(&self) -> impl Iterator<Item = (u32, RuleProgress)> + '_ {
-        (0..).zip(&self.0).map(|(rule, pattern)| match pattern.arrive(rule, 0) {
-            RuleProgress::Live(start) => (rule, self.read(start, b'/')),
-            moved => (rule, moved),
-        })
+    /// Returns for each condition whether it holds if no rule matches.
+    pub(super) fn otherwise(&self) -> impl Iterator<Item = bool> + '_ {
+        self.conditions.iter().map(|&(otherwise, _)| otherwise)
+    }
+
+    /// Returns the index of a rule's condition.
+    pub(super) fn condition(&self, rule: u32) -> usize {
+        self.all.get(rule as usize).map_or(0, |pattern| usize::from(pattern.condition))
+    }
+
+    /// Returns the index of the normal form of a rule.
+    pub(super) fn form(&self, rule: u32) -> usize {
+        self.conditions.get(self.condition(rule)).map_or(0, |&(_, form)| form)
+    }
+
+    /// Returns the numbers of all rules.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        0..self.all.len() as u32
+    }
+
+    /// Returns a rule's state after the slash that begins every path.
+    pub(super) fn after_slash(&self, rule: u32) -> RuleProgress {
+        match self.all.get(rule as usize).map(|pattern| pattern.arrive(rule, 0)) {
+            Some(RuleProgress::Live(start)) => self.read(start, b"/"),
+            Some(moved) => moved,
+            None => RuleProgress::Dead,
+        }
     }
 
     /// Returns the minimum number of bytes that a rule must still read to match.
     pub(super) fn bytes_left(&self, Position { rule, at }: Position) -> u32 {
-        let Some(pattern) = self.0.get(rule as usize) else { return 0 };
+        let Some(pattern) = self.all.get(rule as usize) else { return 0 };
         let wildcards = pattern.wildcards.as_ref().and_then(|wildcards| wildcards.left.get(at as usize)).copied();
         (pattern.text.len() as u32).saturating_sub(at).saturating_sub(wildcards.unwrap_or_default())
     }
 
-    /// Returns the rule's kind.
-    pub(super) fn kind(&self, rule: u32) -> RuleKind {
-        self.0.get(rule as usize).map_or(RuleKind::Allow, |pattern| pattern.kind)
+    /// Returns whether a rule's condition holds if it decides.
+    pub(super) fn holds(&self, rule: u32) -> bool {
+        self.all.get(rule as usize).is_some_and(|pattern| pattern.holds)
     }
 
     /// Returns whether the rule matches a path that ends here.
     pub(super) fn matches_at_end(&self, Position { rule, at }: Position) -> bool {
         // Without an end anchor the rule would already be done.
-        self.0.get(rule as usize).is_some_and(|pattern| at as usize == pattern.text.len())
+        self.all.get(rule as usize).is_some_and(|pattern| at as usize == pattern.text.len())
     }
 
     /// Returns the only byte that a rule can continue with, or `None` for a rule after a wildcard, which continues with
     /// any.
     pub(super) fn only_byte(&self, Position { rule, at }: Position) -> Option<Option<u8>> {
-        let pattern = self.0.get(rule as usize)?;
+        let pattern = self.all.get(rule as usize)?;
         pattern.failure(at).is_none().then(|| pattern.text.get(at as usize).copied())
     }
 
     /// Calls `visit` with each byte that is special to a rule after a wildcard: all other bytes lead to the same
     /// position.
     pub(super) fn each_byte(&self, Position { rule, mut at }: Position, mut visit: impl FnMut(u8)) {
-        let Some(pattern) = self.0.get(rule as usize) else { return };
+        let Some(pattern) = self.all.get(rule as usize) else { return };
         loop {
             pattern.text.get(at as usize).into_iter().for_each(|&byte| visit(byte));
             match pattern.failure(at) {
@@ -120,25 +195,18 @@ impl<'l> Patterns<'l> {
         }
     }
 
-    /// Reads a byte.
-    pub(super) fn read(&self, Position { rule, mut at }: Position, byte: u8) -> RuleProgress {
-        let Some(pattern) = self.0.get(rule as usize) else { return RuleProgress::Dead };
-        loop {
-            if pattern.text.get(at as usize) == Some(&byte) {
-                return pattern.arrive(rule, at + 1);
-            }
-            match pattern.failure(at) {
-                None => return RuleProgress::Dead,
-                // The segment starts over with the next byte.
-                Some(failure) if failure == at => return RuleProgress::Live(Position { rule, at }),
-                Some(failure) => at = failure,
-            }
-        }
+    /// Reads a text, which is not empty.
+    pub(super) fn read(&self, position: Position, text: &[u8]) -> RuleProgress {
+        let Some(pattern) = self.all.get(position.rule as usize) else { return RuleProgress::Dead };
+        text.iter().fold(RuleProgress::Live(position), |progress, &byte| match progress {
+            RuleProgress::Live(position) => pattern.read(position, byte),
+            progress => progress,
+        })
     }
 
     /// Returns, for each rule, the shortest path that it matches.
     pub(super) fn shortest_paths(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
-        self.0.iter().map(|pattern| {
+        self.all.iter().map(|pattern| {
             let text = pattern.text.iter().copied().filter(|&byte| byte != b'*');
             let slash = (pattern.text.first() != Some(&b'/')).then_some(b'/');
             slash.into_iter().chain(text).collect()
@@ -147,6 +215,21 @@ impl<'l> Patterns<'l> {
 }
 
 impl Pattern<'_> {
+    /// Reads a byte.
+    fn read(&self, Position { rule, mut at }: Position, byte: u8) -> RuleProgress {
+        loop {
+            if self.text.get(at as usize) == Some(&byte) {
+                return self.arrive(rule, at + 1);
+            }
+            match self.failure(at) {
+                None => return RuleProgress::Dead,
+                // The segment starts over with the next byte.
+                Some(failure) if failure == at => return RuleProgress::Live(Position { rule, at }),
+                Some(failure) => at = failure,
+            }
+        }
+    }
+
     fn failure(&self, at: u32) -> Option<u32> {
         self.wildcards.as_ref()?.failure(at)
     }

@@ -1,0 +1,103 @@
+//! A restriction of a question to some paths.
+
+use std::fmt;
+
+use reptile_engine::norm::NormalForm;
+
+use super::patterns::{Condition, ConditionRule};
+use crate::oracle::pattern_matches;
+
+/// The paths that a question is about: those that match at least one of some patterns.
+///
+/// ```
+/// use reptile_compiler::dialect::GOOGLE_LIB;
+/// use reptile_compiler::reason::Assumption;
+/// let shop = Assumption::new(["/shop/*", "/cart$"], GOOGLE_LIB.normal_form)?;
+/// assert!(shop.includes(b"/shop/1") && shop.includes(b"/cart") && !shop.includes(b"/carts"));
+/// assert!(Assumption::new(["shop/"], GOOGLE_LIB.normal_form).is_err());
+/// # Ok::<(), reptile_compiler::reason::BadPattern>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Assumption {
+    form: NormalForm,
+    patterns: Vec<AssumedPattern>,
+}
+
+#[derive(Clone, Debug)]
+struct AssumedPattern {
+    /// In normal form, without trailing wildcards and the end anchor.
+    text: Vec<u8>,
+    anchored: bool,
+}
+
+/// A pattern that no path can match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPattern(String);
+
+impl fmt::Display for BadPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" matches no path: expected a pattern that begins with / or *", self.0)
+    }
+}
+
+impl std::error::Error for BadPattern {}
+
+impl Assumption {
+    /// Creates an assumption from patterns, written as in robots.txt rules: `*` matches any text, a final `$` the end
+    /// of the path, and every pattern begins with `/` or `*`. A wildcard is one in every dialect.
+    ///
+    /// # Errors
+    /// Returns an error if a pattern begins with another byte.
+    pub fn new<P: AsRef<[u8]>>(
+        patterns: impl IntoIterator<Item = P>,
+        form: NormalForm,
+    ) -> Result<Assumption, BadPattern> {
+        let pattern = |pattern: P| {
+            let pattern = pattern.as_ref();
+            if !matches!(pattern.first(), Some(b'/' | b'*')) {
+                return Err(BadPattern(String::from_utf8_lossy(pattern).escape_debug().to_string()));
+            }
+            Ok(AssumedPattern::new(pattern, form))
+        };
+        Ok(Assumption { form, patterns: patterns.into_iter().map(pattern).collect::<Result<_, _>>()? })
+    }
+
+    /// Returns whether the assumption includes a path, as written in a URL.
+    #[must_use]
+    pub fn includes(&self, path: &[u8]) -> bool {
+        let path = self.form.path(path);
+        self.patterns.iter().any(|AssumedPattern { text, anchored }| {
+            let end = if *anchored { b"$" } else { b"*" };
+            pattern_matches(&[text, &end[..]].concat(), &path)
+        })
+    }
+
+    /// Returns the condition that a path is included.
+    pub(super) fn condition(&self) -> Condition<'_> {
+        let rules = self.patterns.iter().map(|AssumedPattern { text, anchored }| ConditionRule {
+            text,
+            anchored: *anchored,
+            place: 0,
+            holds: true,
+        });
+        Condition::new(rules.collect(), false)
+    }
+}
+
+impl AssumedPattern {
+    fn new(pattern: &[u8], form: NormalForm) -> AssumedPattern {
+        let (body, anchored) = pattern.strip_suffix(b"$").map_or((pattern, false), |body| (body, true));
+        let mut text: Vec<u8> = Vec::new();
+        for (index, segment) in body.split(|&byte| byte == b'*').enumerate() {
+            if index > 0 && text.last() != Some(&b'*') {
+                text.push(b'*');
+            }
+            // A `$` that is not at the end is a literal byte, as in a path.
+            let is_literal = segment.contains(&b'$');
+            text.extend_from_slice(&if is_literal { form.path(segment) } else { form.pattern(segment) });
+        }
+        let ends_with_wildcard = text.ends_with(b"*");
+        text.truncate(text.len() - usize::from(ends_with_wildcard));
+        AssumedPattern { text, anchored: anchored && !ends_with_wildcard }
+    }
+}
