@@ -275,9 +275,12 @@ impl Reasoner {
         wanted: [RuleKind; 2],
         assumption: Option<&Assumption>,
     ) -> Result<(Witness, usize), Corrupt> {
-        let mut conditions: Vec<Condition<'_>> = (sides.iter().zip(wanted).enumerate())
-            .map(|(form, (side, wanted))| Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form))
-            .collect();
+        // The rules of both sides are in the first form, unless there are two.
+        let form_of = |side: usize| if self.two_forms.is_some() { side } else { 0 };
+        let mut conditions: Vec<Condition<'_>> = Vec::new();
+        for (at, (side, wanted)) in sides.iter().zip(wanted).enumerate() {
+            conditions.push(Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form_of(at)));
+        }
         conditions.extend(assumption.map(Assumption::condition));
         let patterns = Patterns::of(conditions);
         let found = match &self.two_forms {
