@@ -192,8 +192,11 @@ pub fn pattern_matches(pattern: &[u8], path: &[u8]) -> bool {
             }
         }
         reached = next;
+        if !reached.contains(&true) {
+            return false;
+        }
     }
-    reached.contains(&true)
+    true
 }
 
 #[cfg(test)]

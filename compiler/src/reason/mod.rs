@@ -36,7 +36,7 @@ use crate::oracle::pattern_matches;
 use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
 use patterns::{Condition, Patterns};
-use search::{SearchResult, search};
+use search::search;
 use two_forms::TwoForms;
 
 /// Length of the shortest text before a URL's path, such as `ftp://a`.
@@ -44,6 +44,10 @@ const MIN_ORIGIN_BYTES: usize = 7;
 
 /// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
+
+/// Maximum size of a ruleset in bytes times the length of a path that the oracle's matcher decides. It takes a fraction
+/// of a second. Beyond it the path is not returned.
+const MAX_CHECK_STEPS: usize = 1 << 30;
 
 /// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -322,12 +326,13 @@ impl Reasoner {
         {
             return Ok(false);
         }
-        for ((side, wanted), path) in sides.iter().zip(wanted).zip(&normal) {
-            if side.decide(path)? != wanted || side.decide_slowly(path) != wanted {
+        let decided = || sides.iter().zip(wanted).zip(&normal);
+        for ((side, wanted), path) in decided() {
+            if side.decide(path)? != wanted {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(decided().all(|((side, wanted), path)| side.decide_slowly(path) == Some(wanted)))
     }
 
     /// Proves the verdicts for all paths under rulesets that decide together (usually a single one).
@@ -356,75 +361,26 @@ impl Reasoner {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn extent(&self, rulesets: &[Ruleset<'_>]) -> Result<Statement, Corrupt> {
-        let (mut lists, mut counts) = (Vec::with_capacity(rulesets.len()), [0; 2]);
+        let mut counts = [0; 2];
         for ruleset in rulesets {
-            let rules = ruleset.rules()?;
-            for rule in rules.iter().filter(|rule| is_counted(rule)) {
+            for rule in ruleset.rules()?.iter().filter(|rule| is_counted(rule)) {
                 counts[rule.kind as usize] += 1;
             }
-            lists.push(RuleList::from_compiled(&rules, &Bump::new()));
         }
-        let found = [RuleKind::Allow, RuleKind::Disallow].map(|kind| {
-            let patterns = Patterns::of(vec![Condition::verdict(&lists, RuleKind::Allow, kind)]);
-            search(&patterns, &self.paths, self.max_steps)
-        });
-        let patterns = Patterns::of(vec![Condition::verdict(&lists, RuleKind::Allow, RuleKind::Allow)]);
-        let steps = found.iter().map(|found| found.steps).max().unwrap_or_default();
-        let extent = self.judge(found, &patterns, rulesets)?;
-        Ok(Statement { extent, allow_rules: counts[0], disallow_rules: counts[1], steps })
-    }
-
-    /// Combines the results of the searches for each verdict.
-    fn judge(
-        &self,
-        found: [SearchResult; 2],
-        patterns: &Patterns<'_>,
-        rulesets: &[Ruleset<'_>],
-    ) -> Result<Extent, Corrupt> {
-        let is_ruled_out = found.each_ref().map(|found| found.is_complete && found.path.is_none());
-        let [allowed, disallowed] = found.map(|found| found.path);
-        let one_verdict = match is_ruled_out {
-            [false, true] => Some(Extent::Allowed),
-            [true, false] => Some(Extent::Disallowed),
-            _ => None,
+        let access = Access::Rules(rulesets.to_vec());
+        let side = [Side::of(&access)?];
+        let (allowed, steps) = self.find(&side, [RuleKind::Allow; 2], None)?;
+        let (disallowed, more_steps) = self.find(&side, [RuleKind::Disallow; 2], None)?;
+        let extent = match (allowed, disallowed) {
+            (_, Witness::None) => Extent::Allowed,
+            (Witness::None, _) => Extent::Disallowed,
+            (Witness::Path(allowed), Witness::Path(disallowed)) => Extent::Partial { allowed, disallowed },
+            (Witness::Path(path), _) => Extent::Unproved { example: Some((Verdict::Allow, path)) },
+            (_, Witness::Path(path)) => Extent::Unproved { example: Some((Verdict::Disallow, path)) },
+            _ => Extent::Unproved { example: None },
         };
-        let mut examples = [None, None];
-        for path in [allowed, disallowed].into_iter().flatten() {
-            self.note_example(&path, rulesets, &mut examples)?;
-        }
-        if let Some(extent) = one_verdict {
-            return Ok(extent);
-        }
-        for path in patterns.shortest_paths().take(MAX_RULES_TRIED) {
-            if examples.iter().all(Option::is_some) {
-                break;
-            }
-            self.note_example(&path, rulesets, &mut examples)?;
-        }
-        Ok(match examples {
-            [Some(allowed), Some(disallowed)] => Extent::Partial { allowed, disallowed },
-            [Some(path), None] => Extent::Unproved { example: Some((Verdict::Allow, path)) },
-            [None, Some(path)] => Extent::Unproved { example: Some((Verdict::Disallow, path)) },
-            [None, None] => Extent::Unproved { example: None },
-        })
-    }
-
-    /// Records a normalized path as an example of its verdict, unless there already is one or the path cannot occur in
-    /// a URL.
-    fn note_example(
-        &self,
-        path: &[u8],
-        rulesets: &[Ruleset<'_>],
-        examples: &mut [Option<Vec<u8>>; 2],
-    ) -> Result<(), Corrupt> {
-        let example = &mut examples[usize::from(verdict(rulesets, path)? == Verdict::Disallow)];
-        if example.is_none() && path != search::ROBOTS_TXT && self.paths.accepts(path) {
-            let written = self.paths.as_written(path);
-            let is_in_a_url =
-                written.len() <= MAX_URL_BYTES - MIN_ORIGIN_BYTES && *self.forms[0].path(&written) == *path;
-            *example = is_in_a_url.then_some(written);
-        }
-        Ok(())
+        let steps = steps.max(more_steps);
+        Ok(Statement { extent, allow_rules: counts[0], disallow_rules: counts[1], steps })
     }
 }
 
@@ -459,8 +415,13 @@ impl<'r> Side<'r> {
         Ok(if is_disallowed { RuleKind::Disallow } else { RuleKind::Allow })
     }
 
-    /// Decides a normalized path by the oracle's matcher, rule by rule.
-    fn decide_slowly(&self, path: &[u8]) -> RuleKind {
+    /// Decides a normalized path by the oracle's matcher, rule by rule. `None` if that may take more than
+    /// [`MAX_CHECK_STEPS`].
+    fn decide_slowly(&self, path: &[u8]) -> Option<RuleKind> {
+        let bytes: usize = self.lists.iter().map(RuleList::byte_len).sum();
+        if bytes.saturating_mul(path.len()) > MAX_CHECK_STEPS {
+            return None;
+        }
         let matches = |rule: &OrderedRule<'_>| {
             // A final `$` in the text is not an anchor.
             let end = if rule.anchored { b"$" } else { b"*" };
@@ -468,7 +429,7 @@ impl<'r> Side<'r> {
         };
         let rank = |rule: OrderedRule<'_>| (rule.key.unwrap_or(rule.rank / 2), kind_of(rule.rank));
         let best = self.lists.iter().flat_map(RuleList::iter).filter(matches).map(rank).min();
-        best.map_or(self.otherwise, |(_, kind)| kind)
+        Some(best.map_or(self.otherwise, |(_, kind)| kind))
     }
 }
 
