@@ -171,32 +171,18 @@ pub(crate) fn weight_of(mut pattern: &[u8], order: Order) -> usize {
 /// Returns whether a pattern matches a path, by definition: `*` matches any bytes, a final `$` matches the end of the
 /// path, any other byte matches itself, and any text may follow the match.
 ///
-/// Keeps the set of all path positions reachable with the pattern read so far.
+/// Keeps the list of all path positions reachable with the pattern read so far.
 #[must_use]
 pub fn pattern_matches(pattern: &[u8], path: &[u8]) -> bool {
-    let mut reached = vec![false; path.len() + 1];
-    reached[0] = true;
+    let mut reached = vec![0];
     for (index, &byte) in pattern.iter().enumerate() {
-        if byte == b'$' && index + 1 == pattern.len() {
-            return reached[path.len()];
-        }
-        let mut next = vec![false; path.len() + 1];
-        if byte == b'*' {
-            let first = reached.iter().position(|&here| here);
-            if let Some(first) = first {
-                next[first..].fill(true);
-            }
-        } else {
-            for at in 0..path.len() {
-                next[at + 1] = reached[at] && path[at] == byte;
-            }
-        }
-        reached = next;
-        if !reached.contains(&true) {
-            return false;
-        }
+        reached = match (byte, reached.first()) {
+            (b'$', _) if index + 1 == pattern.len() => return reached.contains(&path.len()),
+            (b'*', Some(&first)) => (first..=path.len()).collect(),
+            _ => reached.into_iter().filter(|&at| path.get(at) == Some(&byte)).map(|at| at + 1).collect(),
+        };
     }
-    true
+    !reached.is_empty()
 }
 
 #[cfg(test)]

@@ -45,9 +45,9 @@ const MIN_ORIGIN_BYTES: usize = 7;
 /// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
 
-/// Maximum size of a ruleset in bytes times the length of a path that the oracle's matcher decides. It takes a fraction
-/// of a second. Beyond it the path is not returned.
-const MAX_CHECK_STEPS: usize = 1 << 30;
+/// Maximum number of steps in which the oracle's matcher decides a path: the bytes in all patterns, those with wildcards
+/// times the length of the path. They take a fraction of a second. Beyond it the path is not returned.
+const MAX_CHECK_STEPS: usize = 1 << 28;
 
 /// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -418,8 +418,12 @@ impl<'r> Side<'r> {
     /// Decides a normalized path by the oracle's matcher, rule by rule. `None` if that may take more than
     /// [`MAX_CHECK_STEPS`].
     fn decide_slowly(&self, path: &[u8]) -> Option<RuleKind> {
-        let bytes: usize = self.lists.iter().map(RuleList::byte_len).sum();
-        if bytes.saturating_mul(path.len()) > MAX_CHECK_STEPS {
+        let rules = || self.lists.iter().flat_map(RuleList::iter);
+        let steps_of = |rule: OrderedRule<'_>| match memchr::memchr(b'*', rule.matcher) {
+            Some(_) => rule.matcher.len().saturating_mul(path.len()),
+            None => rule.matcher.len(),
+        };
+        if rules().map(steps_of).fold(0, usize::saturating_add) > MAX_CHECK_STEPS {
             return None;
         }
         let matches = |rule: &OrderedRule<'_>| {
@@ -428,7 +432,7 @@ impl<'r> Side<'r> {
             !rule.is_empty && pattern_matches(&[rule.matcher, end].concat(), path)
         };
         let rank = |rule: OrderedRule<'_>| (rule.key.unwrap_or(rule.rank / 2), kind_of(rule.rank));
-        let best = self.lists.iter().flat_map(RuleList::iter).filter(matches).map(rank).min();
+        let best = rules().filter(matches).map(rank).min();
         Some(best.map_or(self.otherwise, |(_, kind)| kind))
     }
 }
