@@ -180,6 +180,9 @@ pub fn pattern_matches(pattern: &[u8], path: &[u8]) -> bool {
         if byte == b'$' && index + 1 == pattern.len() {
             return reached[path.len()];
         }
+        if !reached.contains(&true) {
+            return false;
+        }
         let mut next = vec![false; path.len() + 1];
         if byte == b'*' {
             let first = reached.iter().position(|&here| here);

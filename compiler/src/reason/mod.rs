@@ -13,7 +13,8 @@
 //! `/robots.txt` itself does not count: it is not a page, and some dialects allow it regardless of the rules.
 //!
 //! There can be many states, for example with a hundred patterns that each have several wildcards. [`MAX_PROOF_STEPS`]
-//! bounds the work; beyond it the answer is [`Extent::Unproved`] or [`Witness::Unproved`], never a guess.
+//! bounds the work; beyond it the paths of single rules and of pairs of rules are tried. If none of them is an example,
+//! the answer is [`Extent::Unproved`] or [`Witness::Unproved`], never a guess.
 
 mod assumption;
 mod paths;
@@ -35,12 +36,15 @@ use crate::limits::MAX_PROOF_STEPS;
 use crate::oracle::pattern_matches;
 use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
-use patterns::{Condition, Patterns};
+use patterns::{Condition, Patterns, rule_out};
 use search::{SearchResult, search};
 use two_forms::TwoForms;
 
 /// Length of the shortest text before a URL's path, such as `ftp://a`.
 const MIN_ORIGIN_BYTES: usize = 7;
+
+/// Maximum pairs of rules tried for an example after a proof stops.
+const MAX_PAIRS_TRIED: usize = 1 << 16;
 
 /// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
@@ -281,6 +285,10 @@ impl Reasoner {
         for (at, (side, wanted)) in sides.iter().zip(wanted).enumerate() {
             conditions.push(Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form_of(at)));
         }
+        if let [first, second] = &mut conditions[..] {
+            let implies = |side, text: &[u8]| self.two_forms.as_ref().is_none_or(|forms| forms.implies(side, text));
+            rule_out([first, second], implies);
+        }
         conditions.extend(assumption.map(Assumption::condition));
         let patterns = Patterns::of(conditions);
         let found = match &self.two_forms {
@@ -295,22 +303,31 @@ impl Reasoner {
             Some(_) => path,
             None => self.paths.as_written(&path),
         });
-        let candidates = patterns.shortest_paths().take(MAX_RULES_TRIED).map(|path| self.paths.as_written(&path));
+        let of_one_rule = patterns.shortest_paths().take(MAX_RULES_TRIED);
+        let of_two_rules = || patterns.joint_paths(MAX_PAIRS_TRIED);
+        let of_two_rules = std::iter::once_with(of_two_rules).flatten();
+        let candidates = of_one_rule.chain(of_two_rules).map(|path| self.paths.as_written(&path));
+        let mut spent = 0;
         for path in written.into_iter().chain(candidates) {
-            if self.is_witness(&path, sides, wanted, assumption)? {
+            if self.is_witness(&path, sides, wanted, assumption, &mut spent)? {
                 return Ok((Witness::Path(path), steps));
+            }
+            if spent > self.max_steps {
+                break;
             }
         }
         Ok((Witness::Unproved, steps))
     }
 
-    /// Decides a path by the compiled rulesets and by the oracle's matcher.
+    /// Decides a path by the compiled rulesets and by the oracle's matcher, and adds the steps in the rulesets. The
+    /// oracle is slow, so it decides only what the rulesets confirm.
     fn is_witness(
         &self,
         written: &[u8],
         sides: &[Side<'_>],
         wanted: [RuleKind; 2],
         assumption: Option<&Assumption>,
+        spent: &mut usize,
     ) -> Result<bool, Corrupt> {
         let normal = self.forms.map(|form| form.path(written));
         let is_page = normal.iter().all(|path| **path != *search::ROBOTS_TXT);
@@ -323,11 +340,12 @@ impl Reasoner {
             return Ok(false);
         }
         for ((side, wanted), path) in sides.iter().zip(wanted).zip(&normal) {
-            if side.decide(path)? != wanted || side.decide_slowly(path) != wanted {
+            *spent += side.steps(path)?;
+            if side.decide(path)? != wanted {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(sides.iter().zip(wanted).zip(&normal).all(|((side, wanted), path)| side.decide_slowly(path) == wanted))
     }
 
     /// Proves the verdicts for all paths under rulesets that decide together (usually a single one).
@@ -457,6 +475,12 @@ impl<'r> Side<'r> {
         }
         let is_disallowed = verdict(self.rulesets, path)? == Verdict::Disallow;
         Ok(if is_disallowed { RuleKind::Disallow } else { RuleKind::Allow })
+    }
+
+    /// Counts the steps in a decision.
+    fn steps(&self, path: &[u8]) -> Result<usize, Corrupt> {
+        let steps = self.rulesets.iter().map(|ruleset| Ok(ruleset.verdict_counted(path)?.1));
+        steps.sum()
     }
 
     /// Decides a normalized path by the oracle's matcher, rule by rule.
