@@ -22,6 +22,8 @@ mod patterns;
 mod search;
 mod two_forms;
 
+use std::borrow::Cow;
+
 use bumpalo::Bump;
 use reptile_engine::automaton::{Ruleset, RulesetRule};
 use reptile_engine::format::FormatError;
@@ -36,7 +38,7 @@ use crate::limits::MAX_PROOF_STEPS;
 use crate::oracle::pattern_matches;
 use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
-use patterns::{Condition, Patterns, rule_out};
+use patterns::{Condition, Pattern, Patterns, joint_path, rule_out};
 use search::{SearchResult, search};
 use two_forms::TwoForms;
 
@@ -286,8 +288,10 @@ impl Reasoner {
             conditions.push(Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form_of(at)));
         }
         if let [first, second] = &mut conditions[..] {
-            let implies = |side, text: &[u8]| self.two_forms.as_ref().is_none_or(|forms| forms.implies(side, text));
-            rule_out([first, second], implies);
+            rule_out([first, second], |side, text| match &self.two_forms {
+                Some(forms) => forms.translate(side, text).map(Cow::Owned),
+                None => Some(Cow::Borrowed(text)),
+            });
         }
         conditions.extend(assumption.map(Assumption::condition));
         let patterns = Patterns::of(conditions);
@@ -303,10 +307,9 @@ impl Reasoner {
             Some(_) => path,
             None => self.paths.as_written(&path),
         });
-        let of_one_rule = patterns.shortest_paths().take(MAX_RULES_TRIED);
-        let of_two_rules = || patterns.joint_paths(MAX_PAIRS_TRIED);
-        let of_two_rules = std::iter::once_with(of_two_rules).flatten();
-        let candidates = of_one_rule.chain(of_two_rules).map(|path| self.paths.as_written(&path));
+        let of_one_rule = patterns.shortest_paths().take(MAX_RULES_TRIED).map(|path| self.paths.as_written(&path));
+        let pairs = || patterns.pairs(MAX_PAIRS_TRIED).into_iter().flat_map(|pair| self.paths_of_two_rules(pair));
+        let candidates = of_one_rule.chain(std::iter::once_with(pairs).flatten());
         let mut spent = 0;
         for path in written.into_iter().chain(candidates) {
             if self.is_witness(&path, sides, wanted, assumption, &mut spent)? {
@@ -317,6 +320,22 @@ impl Reasoner {
             }
         }
         Ok((Witness::Unproved, steps))
+    }
+
+    /// Returns paths that two rules match, as written. In two normal forms, one of them may match only a spelling with
+    /// escapes.
+    fn paths_of_two_rules(&self, [a, b]: [&Pattern<'_>; 2]) -> impl Iterator<Item = Vec<u8>> {
+        let as_written = |byte, _: bool, path: &mut Vec<u8>| path.extend(self.paths.as_written(&[byte]));
+        let escaped = |byte: u8, is_escaped, path: &mut Vec<u8>| {
+            if is_escaped && byte.is_ascii_alphanumeric() {
+                path.extend_from_slice(format!("%{byte:02X}").as_bytes());
+            } else {
+                as_written(byte, is_escaped, path);
+            }
+        };
+        let plain = [(a, b), (b, a)].map(|(first, second)| joint_path(first, second, as_written));
+        let spelled = self.two_forms.is_some().then(|| [(a, b), (b, a)].map(|(a, b)| joint_path(a, b, escaped)));
+        plain.into_iter().chain(spelled.into_iter().flatten()).flatten()
     }
 
     /// Decides a path by the compiled rulesets and by the oracle's matcher, and adds the steps in the rulesets. The

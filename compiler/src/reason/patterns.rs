@@ -4,6 +4,7 @@
 //! precede the rest of the pattern. The position is then the longest prefix of the next segment that the text read so
 //! far ends with, as in the algorithm by Knuth, Morris and Pratt.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use reptile_engine::format::automaton::kind_of;
@@ -12,7 +13,7 @@ use reptile_engine::verdict::RuleKind;
 use crate::rules::order::{OrderedRule, RuleList};
 
 /// A rule. Small, because a ruleset may have a million.
-struct Pattern<'l> {
+pub(super) struct Pattern<'l> {
     /// The pattern without the end anchor and trailing wildcards; every `*` in it is a wildcard.
     text: &'l [u8],
     /// Tables for its wildcards, if it has any.
@@ -81,10 +82,14 @@ impl<'l> Condition<'l> {
 /// have few deciders left, and the search drops most states early.
 ///
 /// If a rule matches, so does its twin: the rule of the other condition with the same pattern. Then the twin decides
-/// there, or a rule before it. `implies` returns whether this applies to a pattern of the condition with this number.
-pub(super) fn rule_out(conditions: [&mut Condition<'_>; 2], implies: impl Fn(usize, &[u8]) -> bool) {
+/// there, or a rule before it. `translate` returns a pattern of the condition with this number as the other condition
+/// writes it, if it is known.
+pub(super) fn rule_out<'t>(
+    conditions: [&mut Condition<'t>; 2],
+    translate: impl Fn(usize, &'t [u8]) -> Option<Cow<'t, [u8]>>,
+) {
     let [first, second] = conditions;
-    let twins = [first.twins(second, |text| implies(0, text)), second.twins(first, |text| implies(1, text))];
+    let twins = [first.twins(second, |text| translate(0, text)), second.twins(first, |text| translate(1, text))];
     let [of_first, of_second] = &twins;
     let possible = [first.possible(second, [of_first, of_second]), second.possible(first, [of_second, of_first])];
     for (condition, possible) in [first, second].into_iter().zip(possible) {
@@ -96,16 +101,16 @@ pub(super) fn rule_out(conditions: [&mut Condition<'_>; 2], implies: impl Fn(usi
 /// The place of a missing twin: it rules nothing out.
 const NO_TWIN: usize = usize::MAX;
 
-impl Condition<'_> {
+impl<'l> Condition<'l> {
     /// Returns the index of each rule's twin in another condition.
-    fn twins(&self, other: &Condition<'_>, implies: impl Fn(&[u8]) -> bool) -> Vec<usize> {
+    fn twins(&self, other: &Condition<'l>, translate: impl Fn(&'l [u8]) -> Option<Cow<'l, [u8]>>) -> Vec<usize> {
         let mut places = HashMap::with_capacity(other.rules.len());
         for (place, rule) in other.rules.iter().enumerate() {
-            places.entry((rule.text, rule.anchored)).or_insert(place);
+            places.entry((Cow::Borrowed(rule.text), rule.anchored)).or_insert(place);
         }
-        let twin = |rule: &ConditionRule<'_>| {
-            let place = places.get(&(rule.text, rule.anchored)).copied();
-            place.filter(|_| implies(rule.text)).unwrap_or(NO_TWIN)
+        let twin = |rule: &ConditionRule<'l>| {
+            let place = translate(rule.text).and_then(|text| places.get(&(text, rule.anchored)).copied());
+            place.unwrap_or(NO_TWIN)
         };
         self.rules.iter().map(twin).collect()
     }
@@ -272,9 +277,8 @@ impl<'l> Patterns<'l> {
         })
     }
 
-    /// Returns paths that two rules match, for up to `max_pairs` pairs of rules of different conditions with which
-    /// these hold. Other such paths may be shorter.
-    pub(super) fn joint_paths(&self, max_pairs: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
+    /// Returns up to `max_pairs` pairs of rules of different conditions with which these hold.
+    pub(super) fn pairs(&self, max_pairs: usize) -> Vec<[&Pattern<'l>; 2]> {
         let holding: Vec<&Pattern<'_>> = self.all.iter().filter(|pattern| pattern.holds).collect();
         // The rules of a condition follow each other.
         let of_conditions: Vec<&[&Pattern<'_>]> = holding.chunk_by(|a, b| a.condition == b.condition).collect();
@@ -284,24 +288,38 @@ impl<'l> Patterns<'l> {
             let all = rules.iter().flat_map(|&rule| others().map(move |&other| [rule, other]));
             pairs.extend(all.take(max_pairs - pairs.len()));
         }
-        pairs.into_iter().flat_map(|[a, b]| [joint_path(a, b), joint_path(b, a)]).flatten()
+        pairs
     }
 }
 
 /// Returns a path that starts as two patterns do, and continues with the segments of the first one and then those of
-/// the second one. Returns `None` if no path starts as both do.
-fn joint_path(first: &Pattern<'_>, second: &Pattern<'_>) -> Option<Vec<u8>> {
+/// the second one. Returns `None` if no path starts as both do. `write` appends a byte, and is told whether only the
+/// second pattern requires it.
+pub(super) fn joint_path(
+    first: &Pattern<'_>,
+    second: &Pattern<'_>,
+    write: impl Fn(u8, bool, &mut Vec<u8>),
+) -> Option<Vec<u8>> {
     let [first, second] = [first, second].map(|pattern| {
         let wildcard = memchr::memchr(b'*', pattern.text).unwrap_or(pattern.text.len());
         pattern.text.split_at(wildcard)
     });
-    let (short, long) = if first.0.len() < second.0.len() { (first.0, second.0) } else { (second.0, first.0) };
-    if !long.starts_with(short) {
+    let start = if second.0.starts_with(first.0) {
+        second.0
+    } else if first.0.starts_with(second.0) {
+        first.0
+    } else {
         return None;
+    };
+    let slash = if start.is_empty() { &b"/"[..] } else { &[] };
+    // The slash at the start is in every path.
+    let (common, of_second) = start.split_at(first.0.len().max(1).min(start.len()));
+    let mut path = Vec::new();
+    for (text, is_of_second) in [(slash, false), (common, false), (of_second, true), (first.1, false), (second.1, true)]
+    {
+        text.iter().filter(|&&byte| byte != b'*').for_each(|&byte| write(byte, is_of_second, &mut path));
     }
-    let slash = (long.first() != Some(&b'/')).then_some(b'/');
-    let segments = first.1.iter().chain(second.1).filter(|&&byte| byte != b'*');
-    Some(slash.iter().chain(long).chain(segments).copied().collect())
+    Some(path)
 }
 
 impl Pattern<'_> {

@@ -53,7 +53,7 @@ pub(super) struct TwoForms {
     /// The units, the preferred ones first. Of those that no normal form tells apart, only the first.
     units: Vec<Unit>,
     /// For each normal form, what its bytes say about the other one.
-    bytes: [[InForm; 256]; MAX_FORMS],
+    bytes: [Vec<InForm>; MAX_FORMS],
     /// For each normal form, before and after a `?`, the letters with a byte.
     with_byte: [[Vec<Vec<Letter>>; 2]; MAX_FORMS],
     /// For each place, by its index, the letters that lead to the same place.
@@ -61,10 +61,12 @@ pub(super) struct TwoForms {
 }
 
 /// What a byte in a normal form says about the same path in the other form.
-#[derive(Clone, Copy)]
+#[derive(Clone, Default)]
 struct InForm {
-    /// Whether it is the same byte there, if it is a unit of its own here.
-    is_kept: bool,
+    /// The text there of every unit that is this byte here, if it is the same for all.
+    other: Option<Vec<u8>>,
+    /// Whether such units have several texts there.
+    is_ambiguous: bool,
     /// Whether it may begin a longer unit here.
     begins_longer: bool,
     /// Whether it may be in a longer unit here.
@@ -93,12 +95,16 @@ impl TwoForms {
             known.insert((follows.then(|| unit.written.clone()), normal))
         };
         let units: Vec<Unit> = units.filter(is_new).collect();
-        let mut bytes = [[InForm { is_kept: true, begins_longer: false, is_in_longer: false }; 256]; MAX_FORMS];
+        let mut bytes = [(); MAX_FORMS].map(|()| vec![InForm::default(); 256]);
         for (unit, in_query) in units.iter().flat_map(|unit| [(unit, 0), (unit, 1)]) {
             for (form, bytes) in bytes.iter_mut().enumerate() {
                 let (own, other) = (&unit.normal[form][in_query], &unit.normal[1 - form][in_query]);
                 match own[..] {
-                    [byte] => bytes[usize::from(byte)].is_kept &= own == other,
+                    [byte] => {
+                        let known = bytes[usize::from(byte)].other.get_or_insert_with(|| other.clone());
+                        let is_same = known == other;
+                        bytes[usize::from(byte)].is_ambiguous |= !is_same;
+                    }
                     [first, ..] => {
                         bytes[usize::from(first)].begins_longer = true;
                         own.iter().for_each(|&byte| bytes[usize::from(byte)].is_in_longer = true);
@@ -136,20 +142,27 @@ impl TwoForms {
         lists.into_iter().map(|(_, letters)| letters).collect()
     }
 
-    /// Returns whether every path that a pattern matches in a normal form is matched by the same text in the other one.
+    /// Returns a pattern in the other normal form that matches every path that a pattern matches in this one, if it is
+    /// known.
     ///
-    /// This is so if each of its bytes is a unit of its own wherever it matches, and the same in the other form.
-    pub(super) fn implies(&self, form: usize, pattern: &[u8]) -> bool {
-        let Some(bytes) = self.bytes.get(form) else { return false };
-        let mut segments = pattern.split(|&byte| byte == b'*').enumerate();
-        segments.all(|(number, segment)| {
-            let begins_unit = number == 0 || segment.first().is_none_or(|&byte| !bytes[usize::from(byte)].is_in_longer);
-            let is_kept = |&byte: &u8| {
-                let InForm { is_kept, begins_longer, .. } = bytes[usize::from(byte)];
-                is_kept && !begins_longer
-            };
-            begins_unit && segment.iter().all(is_kept)
-        })
+    /// It is known if each byte is a unit of its own wherever it matches, with one text in the other form.
+    pub(super) fn translate(&self, form: usize, pattern: &[u8]) -> Option<Vec<u8>> {
+        let bytes = self.bytes.get(form)?;
+        let mut text = Vec::with_capacity(pattern.len());
+        for (number, segment) in pattern.split(|&byte| byte == b'*').enumerate() {
+            if number > 0 {
+                text.push(b'*');
+                if segment.first().is_some_and(|&byte| bytes[usize::from(byte)].is_in_longer) {
+                    return None;
+                }
+            }
+            for &byte in segment {
+                let InForm { other, is_ambiguous, begins_longer, .. } = &bytes[usize::from(byte)];
+                let other = other.as_ref().filter(|_| !is_ambiguous && !begins_longer)?;
+                text.extend_from_slice(other);
+            }
+        }
+        Some(text)
     }
 
     fn unit(&self, letter: Letter) -> Option<&Unit> {
