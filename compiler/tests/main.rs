@@ -22,6 +22,7 @@ mod lint;
 mod merge;
 mod names;
 mod near_copies;
+mod pairs;
 mod reason;
 mod recompile;
 mod scope;

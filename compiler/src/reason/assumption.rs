@@ -87,17 +87,17 @@ impl Assumption {
 impl AssumedPattern {
     fn new(pattern: &[u8], form: NormalForm) -> AssumedPattern {
         let (body, anchored) = pattern.strip_suffix(b"$").map_or((pattern, false), |body| (body, true));
-        let mut text: Vec<u8> = Vec::new();
-        for (index, segment) in body.split(|&byte| byte == b'*').enumerate() {
-            if index > 0 && text.last() != Some(&b'*') {
-                text.push(b'*');
-            }
-            // A `$` that is not at the end is a literal byte, as in a path.
-            let is_literal = segment.contains(&b'$');
-            text.extend_from_slice(&if is_literal { form.path(segment) } else { form.pattern(segment) });
-        }
-        let ends_with_wildcard = text.ends_with(b"*");
-        text.truncate(text.len() - usize::from(ends_with_wildcard));
+        // A wildcard at the end, so that a `$` before it is a literal byte, as in a path.
+        let open = [body, b"*"].concat();
+        let mut text = if form.has_operators() {
+            form.pattern(&open).into_owned()
+        } else {
+            let segments: Vec<_> = open.split(|&byte| byte == b'*').map(|segment| form.path(segment)).collect();
+            segments.join(&b'*')
+        };
+        text.dedup_by(|byte, before| (*byte, *before) == (b'*', b'*'));
+        let ends_with_wildcard = body.ends_with(b"*");
+        text.pop();
         AssumedPattern { text, anchored: anchored && !ends_with_wildcard }
     }
 }

@@ -13,13 +13,16 @@
 //! `/robots.txt` itself does not count: it is not a page, and some dialects allow it regardless of the rules.
 //!
 //! There can be many states, for example with a hundred patterns that each have several wildcards. [`MAX_PROOF_STEPS`]
-//! bounds the work; beyond it the answer is [`Extent::Unproved`] or [`Witness::Unproved`], never a guess.
+//! bounds the work; beyond it the paths of single rules and of pairs of rules are tried. If none of them is an example,
+//! the answer is [`Extent::Unproved`] or [`Witness::Unproved`], never a guess.
 
 mod assumption;
 mod paths;
 mod patterns;
 mod search;
 mod two_forms;
+
+use std::borrow::Cow;
 
 use bumpalo::Bump;
 use reptile_engine::automaton::{Ruleset, RulesetRule};
@@ -35,12 +38,15 @@ use crate::limits::MAX_PROOF_STEPS;
 use crate::oracle::pattern_matches;
 use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
-use patterns::{Condition, Patterns};
+use patterns::{Condition, Pattern, Patterns, joint_path, rule_out};
 use search::search;
 use two_forms::TwoForms;
 
 /// Length of the shortest text before a URL's path, such as `ftp://a`.
 const MIN_ORIGIN_BYTES: usize = 7;
+
+/// Maximum pairs of rules tried for an example after a proof stops.
+const MAX_PAIRS_TRIED: usize = 1 << 16;
 
 /// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
@@ -285,6 +291,12 @@ impl Reasoner {
         for (at, (side, wanted)) in sides.iter().zip(wanted).enumerate() {
             conditions.push(Condition::verdict(&side.lists, side.otherwise, wanted).in_form(form_of(at)));
         }
+        if let [first, second] = &mut conditions[..] {
+            rule_out([first, second], |side, text| match &self.two_forms {
+                Some(forms) => forms.translate(side, text).map(Cow::Owned),
+                None => Some(Cow::Borrowed(text)),
+            });
+        }
         conditions.extend(assumption.map(Assumption::condition));
         let patterns = Patterns::of(conditions);
         let found = match &self.two_forms {
@@ -299,22 +311,46 @@ impl Reasoner {
             Some(_) => path,
             None => self.paths.as_written(&path),
         });
-        let candidates = patterns.shortest_paths().take(MAX_RULES_TRIED).map(|path| self.paths.as_written(&path));
+        let of_one_rule = patterns.shortest_paths().take(MAX_RULES_TRIED).map(|path| self.paths.as_written(&path));
+        let pairs = || patterns.pairs(MAX_PAIRS_TRIED).into_iter().flat_map(|pair| self.paths_of_two_rules(pair));
+        let candidates = of_one_rule.chain(std::iter::once_with(pairs).flatten());
+        let mut spent = 0;
         for path in written.into_iter().chain(candidates) {
-            if self.is_witness(&path, sides, wanted, assumption)? {
+            if self.is_witness(&path, sides, wanted, assumption, &mut spent)? {
                 return Ok((Witness::Path(path), steps));
+            }
+            if spent > self.max_steps {
+                break;
             }
         }
         Ok((Witness::Unproved, steps))
     }
 
-    /// Decides a path by the compiled rulesets and by the oracle's matcher.
+    /// Returns paths that two rules match, as written. In two normal forms, one of them may match only a spelling with
+    /// escapes.
+    fn paths_of_two_rules(&self, [a, b]: [&Pattern<'_>; 2]) -> impl Iterator<Item = Vec<u8>> {
+        let as_written = |byte, _: bool, path: &mut Vec<u8>| path.extend(self.paths.as_written(&[byte]));
+        let escaped = |byte: u8, is_escaped, path: &mut Vec<u8>| {
+            if is_escaped && byte.is_ascii_alphanumeric() {
+                path.extend_from_slice(format!("%{byte:02X}").as_bytes());
+            } else {
+                as_written(byte, is_escaped, path);
+            }
+        };
+        let plain = [(a, b), (b, a)].map(|(first, second)| joint_path(first, second, as_written));
+        let spelled = self.two_forms.is_some().then(|| [(a, b), (b, a)].map(|(a, b)| joint_path(a, b, escaped)));
+        plain.into_iter().chain(spelled.into_iter().flatten()).flatten()
+    }
+
+    /// Decides a path by the compiled rulesets and by the oracle's matcher, and adds the steps in the rulesets. The
+    /// oracle is slow, so it decides only what the rulesets confirm.
     fn is_witness(
         &self,
         written: &[u8],
         sides: &[Side<'_>],
         wanted: [RuleKind; 2],
         assumption: Option<&Assumption>,
+        spent: &mut usize,
     ) -> Result<bool, Corrupt> {
         let normal = self.forms.map(|form| form.path(written));
         let is_page = normal.iter().all(|path| **path != *search::ROBOTS_TXT);
@@ -328,6 +364,7 @@ impl Reasoner {
         }
         let decided = || sides.iter().zip(wanted).zip(&normal);
         for ((side, wanted), path) in decided() {
+            *spent += side.steps(path)?;
             if side.decide(path)? != wanted {
                 return Ok(false);
             }
@@ -413,6 +450,11 @@ impl<'r> Side<'r> {
         }
         let is_disallowed = verdict(self.rulesets, path)? == Verdict::Disallow;
         Ok(if is_disallowed { RuleKind::Disallow } else { RuleKind::Allow })
+    }
+
+    /// Counts the steps in a decision.
+    fn steps(&self, path: &[u8]) -> Result<usize, Corrupt> {
+        self.rulesets.iter().map(|ruleset| Ok(ruleset.verdict_counted(path)?.1)).sum()
     }
 
     /// Decides a normalized path by the oracle's matcher, rule by rule. `None` if that may take more than

@@ -4,13 +4,16 @@
 //! precede the rest of the pattern. The position is then the longest prefix of the next segment that the text read so
 //! far ends with, as in the algorithm by Knuth, Morris and Pratt.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use reptile_engine::format::automaton::kind_of;
 use reptile_engine::verdict::RuleKind;
 
 use crate::rules::order::{OrderedRule, RuleList};
 
 /// A rule. Small, because a ruleset may have a million.
-struct Pattern<'l> {
+pub(super) struct Pattern<'l> {
     /// The pattern without the end anchor and trailing wildcards; every `*` in it is a wildcard.
     text: &'l [u8],
     /// Tables for its wildcards, if it has any.
@@ -25,6 +28,7 @@ struct Pattern<'l> {
 
 /// A condition on a path: which of its rules decides.
 pub(super) struct Condition<'l> {
+    /// The deciding rule first.
     rules: Vec<ConditionRule<'l>>,
     /// Whether the condition holds if no rule matches.
     otherwise: bool,
@@ -46,7 +50,8 @@ pub(super) struct ConditionRule<'l> {
 
 impl<'l> Condition<'l> {
     /// Creates a condition of rules.
-    pub(super) fn new(rules: Vec<ConditionRule<'l>>, otherwise: bool) -> Condition<'l> {
+    pub(super) fn new(mut rules: Vec<ConditionRule<'l>>, otherwise: bool) -> Condition<'l> {
+        rules.sort_by_key(|rule| rule.place);
         Condition { rules, otherwise, form: 0 }
     }
 
@@ -63,12 +68,72 @@ impl<'l> Condition<'l> {
         let rules = || lists.iter().flat_map(RuleList::iter).filter(|rule| !rule.is_empty);
         let mut all = Vec::with_capacity(rules().count());
         all.extend(rules().map(rule));
-        Condition { rules: all, otherwise: otherwise == wanted, form: 0 }
+        Condition::new(all, otherwise == wanted)
     }
 
     /// Sets the index of the normal form of the rules.
     pub(super) fn in_form(self, form: usize) -> Condition<'l> {
         Condition { form, ..self }
+    }
+}
+
+/// Rules out deciders: where no path that meets both conditions is decided by a rule, the rule no longer makes its
+/// condition hold, and the same applies to the outcome without a matching rule. Rulesets with many common rules then
+/// have few deciders left, and the search drops most states early.
+///
+/// If a rule matches, so does its twin: the rule of the other condition with the same pattern. Then the twin decides
+/// there, or a rule before it. `translate` returns a pattern of the condition with this number as the other condition
+/// writes it, if it is known.
+pub(super) fn rule_out<'t>(
+    conditions: [&mut Condition<'t>; 2],
+    translate: impl Fn(usize, &'t [u8]) -> Option<Cow<'t, [u8]>>,
+) {
+    let [first, second] = conditions;
+    let twins = [first.twins(second, |text| translate(0, text)), second.twins(first, |text| translate(1, text))];
+    let [of_first, of_second] = &twins;
+    let possible = [first.possible(second, [of_first, of_second]), second.possible(first, [of_second, of_first])];
+    for (condition, possible) in [first, second].into_iter().zip(possible) {
+        let outcomes = condition.rules.iter_mut().map(|rule| &mut rule.holds).chain([&mut condition.otherwise]);
+        outcomes.zip(possible).for_each(|(holds, possible)| *holds = possible);
+    }
+}
+
+/// The place of a missing twin: it rules nothing out.
+const NO_TWIN: usize = usize::MAX;
+
+impl<'l> Condition<'l> {
+    /// Returns the index of each rule's twin in another condition.
+    fn twins(&self, other: &Condition<'l>, translate: impl Fn(&'l [u8]) -> Option<Cow<'l, [u8]>>) -> Vec<usize> {
+        let mut places = HashMap::with_capacity(other.rules.len());
+        for (place, rule) in other.rules.iter().enumerate() {
+            places.entry((Cow::Borrowed(rule.text), rule.anchored)).or_insert(place);
+        }
+        let twin = |rule: &ConditionRule<'l>| {
+            let place = translate(rule.text).and_then(|text| places.get(&(text, rule.anchored)).copied());
+            place.unwrap_or(NO_TWIN)
+        };
+        self.rules.iter().map(twin).collect()
+    }
+
+    /// Returns whether the condition holds by each rule, and without a matching one.
+    fn outcomes(&self) -> impl Iterator<Item = bool> + '_ {
+        self.rules.iter().map(|rule| rule.holds).chain([self.otherwise])
+    }
+
+    /// Returns for each rule, and for the outcome without a matching one, whether the condition holds by it on a path
+    /// that may also meet another condition. The twins are those of this condition's rules, and of the other's.
+    fn possible(&self, other: &Condition<'_>, [own_twins, twins]: [&[usize]; 2]) -> Vec<bool> {
+        // For each rule of the other condition, the latest twin of those up to it with which that condition holds.
+        let mut latest: Vec<Option<usize>> = Vec::with_capacity(other.rules.len() + 1);
+        for (holds, &twin) in other.outcomes().zip(twins.iter().chain([&NO_TWIN])) {
+            let known = latest.last().copied().flatten();
+            latest.push(if holds { known.max(Some(twin)) } else { known });
+        }
+        let decides = |(place, (holds, &twin)): (usize, (bool, &usize))| {
+            let latest = latest.get(twin.min(other.rules.len())).copied().flatten();
+            holds && latest.is_some_and(|latest| latest >= place)
+        };
+        self.outcomes().zip(own_twins.iter().chain([&NO_TWIN])).enumerate().map(decides).collect()
     }
 }
 
@@ -115,8 +180,7 @@ impl<'l> Patterns<'l> {
     pub(super) fn of(conditions: Vec<Condition<'l>>) -> Patterns<'l> {
         let mut all = Vec::with_capacity(conditions.iter().map(|condition| condition.rules.len()).sum());
         let outcomes = conditions.iter().map(|condition| (condition.otherwise, condition.form)).collect();
-        for (number, mut condition) in (0..).zip(conditions) {
-            condition.rules.sort_by_key(|rule| rule.place);
+        for (number, condition) in (0..).zip(conditions) {
             all.extend(condition.rules.into_iter().map(|rule| Pattern {
                 text: rule.text,
                 wildcards: Wildcards::of(rule.text).map(Box::new),
@@ -212,6 +276,50 @@ impl<'l> Patterns<'l> {
             slash.into_iter().chain(text).collect()
         })
     }
+
+    /// Returns up to `max_pairs` pairs of rules of different conditions with which these hold.
+    pub(super) fn pairs(&self, max_pairs: usize) -> Vec<[&Pattern<'l>; 2]> {
+        let holding: Vec<&Pattern<'_>> = self.all.iter().filter(|pattern| pattern.holds).collect();
+        // The rules of a condition follow each other.
+        let of_conditions: Vec<&[&Pattern<'_>]> = holding.chunk_by(|a, b| a.condition == b.condition).collect();
+        let mut pairs = Vec::new();
+        for (at, rules) in of_conditions.iter().enumerate() {
+            let others = || of_conditions.iter().skip(at + 1).copied().flatten();
+            let all = rules.iter().flat_map(|&rule| others().map(move |&other| [rule, other]));
+            pairs.extend(all.take(max_pairs - pairs.len()));
+        }
+        pairs
+    }
+}
+
+/// Returns a path that starts as two patterns do, and continues with the segments of the first one and then those of
+/// the second one. Returns `None` if no path starts as both do. `write` appends a byte, and is told whether only the
+/// second pattern requires it.
+pub(super) fn joint_path(
+    first: &Pattern<'_>,
+    second: &Pattern<'_>,
+    write: impl Fn(u8, bool, &mut Vec<u8>),
+) -> Option<Vec<u8>> {
+    let [first, second] = [first, second].map(|pattern| {
+        let wildcard = memchr::memchr(b'*', pattern.text).unwrap_or(pattern.text.len());
+        pattern.text.split_at(wildcard)
+    });
+    let start = if second.0.starts_with(first.0) {
+        second.0
+    } else if first.0.starts_with(second.0) {
+        first.0
+    } else {
+        return None;
+    };
+    let slash = if start.is_empty() { &b"/"[..] } else { &[] };
+    // The slash at the start is in every path.
+    let (common, of_second) = start.split_at(first.0.len().max(1).min(start.len()));
+    let mut path = Vec::new();
+    for (text, is_of_second) in [(slash, false), (common, false), (of_second, true), (first.1, false), (second.1, true)]
+    {
+        text.iter().filter(|&&byte| byte != b'*').for_each(|&byte| write(byte, is_of_second, &mut path));
+    }
+    Some(path)
 }
 
 impl Pattern<'_> {

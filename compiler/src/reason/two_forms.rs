@@ -36,10 +36,41 @@ enum Lone {
     Digit,
 }
 
+impl Place {
+    /// Returns all places, by their index.
+    fn all() -> impl Iterator<Item = Place> {
+        let lone = [Lone::No, Lone::Percent, Lone::Digit];
+        [false, true].into_iter().flat_map(move |in_query| lone.map(|lone| Place { in_query, lone }))
+    }
+
+    fn index(self) -> usize {
+        usize::from(self.in_query) * 3 + self.lone as usize
+    }
+}
+
 /// The paths that URLs can have, and their bytes in two normal forms.
 pub(super) struct TwoForms {
     /// The units, the preferred ones first. Of those that no normal form tells apart, only the first.
     units: Vec<Unit>,
+    /// For each normal form, what its bytes say about the other one.
+    bytes: [Vec<InForm>; MAX_FORMS],
+    /// For each normal form, before and after a `?`, the letters with a byte.
+    with_byte: [[Vec<Vec<Letter>>; 2]; MAX_FORMS],
+    /// For each place, by its index, the letters that lead to the same place.
+    leading: Vec<Vec<Vec<Letter>>>,
+}
+
+/// What a byte in a normal form says about the same path in the other form.
+#[derive(Clone, Default)]
+struct InForm {
+    /// The text there of every unit that is this byte here, if it is the same for all.
+    other: Option<Vec<u8>>,
+    /// Whether such units have several texts there.
+    is_ambiguous: bool,
+    /// Whether it may begin a longer unit here.
+    begins_longer: bool,
+    /// Whether it may be in a longer unit here.
+    is_in_longer: bool,
 }
 
 impl TwoForms {
@@ -63,7 +94,75 @@ impl TwoForms {
             let normal = unit.normal.clone();
             known.insert((follows.then(|| unit.written.clone()), normal))
         };
-        TwoForms { units: units.filter(is_new).collect() }
+        let units: Vec<Unit> = units.filter(is_new).collect();
+        let mut bytes = [(); MAX_FORMS].map(|()| vec![InForm::default(); 256]);
+        for (unit, in_query) in units.iter().flat_map(|unit| [(unit, 0), (unit, 1)]) {
+            for (form, bytes) in bytes.iter_mut().enumerate() {
+                let (own, other) = (&unit.normal[form][in_query], &unit.normal[1 - form][in_query]);
+                match own[..] {
+                    [byte] => {
+                        let known = bytes[usize::from(byte)].other.get_or_insert_with(|| other.clone());
+                        let is_same = known == other;
+                        bytes[usize::from(byte)].is_ambiguous |= !is_same;
+                    }
+                    [first, ..] => {
+                        bytes[usize::from(first)].begins_longer = true;
+                        own.iter().for_each(|&byte| bytes[usize::from(byte)].is_in_longer = true);
+                    }
+                    [] => {}
+                }
+            }
+        }
+        let mut with_byte = [(); MAX_FORMS].map(|()| [(); 2].map(|()| vec![Vec::new(); 256]));
+        for (letter, unit) in (0..).zip(&units) {
+            for (form, in_query) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                for &byte in &unit.normal[form][in_query] {
+                    let letters: &mut Vec<Letter> = &mut with_byte[form][in_query][usize::from(byte)];
+                    if letters.last() != Some(&letter) {
+                        letters.push(letter);
+                    }
+                }
+            }
+        }
+        let mut forms = TwoForms { units, bytes, with_byte, leading: Vec::new() };
+        forms.leading = Place::all().map(|place| forms.by_next(place)).collect();
+        forms
+    }
+
+    /// Returns the letters that may follow a place, by where they lead.
+    fn by_next(&self, place: Place) -> Vec<Vec<Letter>> {
+        let mut lists: Vec<(Place, Vec<Letter>)> = Vec::new();
+        for letter in 0..self.units.len() as Letter {
+            let Some(next) = self.next(place, letter) else { continue };
+            match lists.iter_mut().find(|(known, _)| *known == next) {
+                Some((_, letters)) => letters.push(letter),
+                None => lists.push((next, vec![letter])),
+            }
+        }
+        lists.into_iter().map(|(_, letters)| letters).collect()
+    }
+
+    /// Returns a pattern in the other normal form that matches every path that a pattern matches in this one, if it is
+    /// known.
+    ///
+    /// It is known if each byte is a unit of its own wherever it matches, with one text in the other form.
+    pub(super) fn translate(&self, form: usize, pattern: &[u8]) -> Option<Vec<u8>> {
+        let bytes = self.bytes.get(form)?;
+        let mut text = Vec::with_capacity(pattern.len());
+        for (number, segment) in pattern.split(|&byte| byte == b'*').enumerate() {
+            if number > 0 {
+                text.push(b'*');
+                if segment.first().is_some_and(|&byte| bytes[usize::from(byte)].is_in_longer) {
+                    return None;
+                }
+            }
+            for &byte in segment {
+                let InForm { other, is_ambiguous, begins_longer, .. } = &bytes[usize::from(byte)];
+                let other = other.as_ref().filter(|_| !is_ambiguous && !begins_longer)?;
+                text.extend_from_slice(other);
+            }
+        }
+        Some(text)
     }
 
     fn unit(&self, letter: Letter) -> Option<&Unit> {
@@ -79,14 +178,22 @@ impl Alphabet for TwoForms {
     }
 
     fn letters(&self, place: Place, special: &[Bytes; MAX_FORMS]) -> Vec<Letter> {
-        let mut others = HashSet::new();
-        let is_needed = |letter: &Letter| {
-            let Some(next) = self.next(place, *letter) else { return false };
-            let is_special = (0..MAX_FORMS)
-                .any(|form| self.text(place, *letter, form).iter().any(|&byte| special[form].contains(byte)));
-            is_special || others.insert(next)
+        let mut letters = Vec::new();
+        for (special, with_byte) in special.iter().zip(&self.with_byte) {
+            let with_special =
+                special.list.iter().flat_map(|&byte| &with_byte[usize::from(place.in_query)][usize::from(byte)]);
+            letters.extend(with_special.copied().filter(|&letter| self.next(place, letter).is_some()));
+        }
+        let is_special = |letter: Letter| {
+            let is_in = |form: usize| self.text(place, letter, form).iter().any(|&byte| special[form].contains(byte));
+            (0..MAX_FORMS).any(is_in)
         };
-        (0..self.units.len() as Letter).filter(is_needed).collect()
+        // One letter for all others that lead to the same place.
+        let leading = self.leading.get(place.index()).into_iter().flatten();
+        letters.extend(leading.filter_map(|letters| letters.iter().copied().find(|&letter| !is_special(letter))));
+        letters.sort_unstable();
+        letters.dedup();
+        letters
     }
 
     fn next(&self, Place { in_query, lone }: Place, letter: Letter) -> Option<Place> {
@@ -128,6 +235,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use proptest::test_runner::{Config, TestRunner};
+
+    #[test]
+    fn places_are_in_order_of_their_index() {
+        assert!(Place::all().enumerate().all(|(index, place)| place.index() == index));
+    }
 
     /// Each normal form of a path is made of its letters' normal forms, and every path can be read.
     #[test]

@@ -195,7 +195,7 @@ impl<'a> Ruleset<'a> {
     /// Like [`Self::verdict`], but also counts the steps.
     ///
     /// Steps are states, label bytes, wildcard automata considered, places that these search for segments, and bytes
-    /// compared with fallback patterns. For tests; the walk is the same.
+    /// compared with fallback patterns. The walk is the same.
     ///
     /// # Errors
     /// See [`Self::verdict`].
