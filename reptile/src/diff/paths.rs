@@ -107,8 +107,6 @@ pub struct PathChange {
     pub opens: PathExample,
     /// A shortest path that was allowed and is disallowed.
     pub closes: PathExample,
-    /// Whether the rules are identical, apart from their lines, so that there was nothing to prove.
-    pub is_identical: bool,
 }
 
 /// A path with some property, or the proof that there is none. See [`PathDiff`] for an example.
@@ -238,12 +236,10 @@ impl<'s> PathDiff<'s> {
                 self.remember(question, found)
             }
         };
-        let is_identical = found.is_equivalent() && found.steps == 0;
         let [allow, disallow] = [Verdict::Allow, Verdict::Disallow];
         Ok(PathChange {
             opens: example(found.second_only, policies, agents, [disallow, allow])?,
             closes: example(found.first_only, policies, agents, [allow, disallow])?,
-            is_identical,
         })
     }
 

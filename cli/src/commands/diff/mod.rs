@@ -31,7 +31,6 @@ use reptile::{Dialect, dialects};
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::options::{AssumptionOptions, ExactAgent, dialects};
 use crate::outputs::file::Output;
-use crate::outputs::json::json_line;
 use crate::sets::Loaded;
 use crate::sets::agents::agents_for;
 use crate::sets::single::{ONE_ORIGIN, compile_one};
@@ -191,18 +190,22 @@ fn compare(
         let limit = groups::MAX_SEARCHED_BYTES;
         note(format_args!("the search for product tokens that contain others stopped after {limit} bytes"));
     }
+    let words = Words::of_versions(&args.assumption.only);
     let mut any = false;
+    if is_same && args.verdicts {
+        paths::write_for_all(true, &words, args.json, out)?;
+    }
     if !is_same {
         let changes = rules::compare(&names, &files);
-        let has_changes = !args.verdicts && !changes.is_empty();
+        let with_equal = args.verdicts || !changes.is_empty();
         let found = match &compiled {
-            Ok(Some(sets)) => write_paths(args, &given, sets, has_changes, out)?,
-            Ok(None) => Found::default(),
+            Ok(Some(sets)) => write_paths(args, &given, sets, with_equal, out)?,
             Err(failure) if args.urls.is_none() => {
                 note(format_args!("{failure}; therefore nothing is proved"));
-                write_unproved(args, out)?
+                paths::write_for_all(false, &words, args.json, out)?
             }
-            Err(_) => Found::default(),
+            // Without the sets there are no answers about the listed URLs either.
+            Ok(None) | Err(_) => Found::default(),
         };
         any |= found.is_change || found.is_unproved && args.verdicts;
         if !args.verdicts {
@@ -242,12 +245,12 @@ fn write_paths(
     args: &Args,
     given: &[Resolved],
     sets: &[Vec<u8>; 2],
-    has_changes: bool,
+    with_equal: bool,
     out: &mut impl Write,
 ) -> std::result::Result<Found, Stop> {
     let sets = open(sets)?;
     let rows = rows(args, [given, given], &sets)?;
-    paths::write(&rows, &Words::of_versions(&args.assumption.only), has_changes, args.json, out)
+    paths::write(&rows, &Words::of_versions(&args.assumption.only), with_equal, args.json, out)
 }
 
 /// Compares two sets of one file each over all URLs, for the given crawlers or else for all. The crawlers have the same
@@ -277,15 +280,4 @@ fn rows<'s>(
         rows.rows.push(PathRow { names: vec![old.name.as_bytes()], change });
     }
     Ok(rows)
-}
-
-/// Writes that nothing is proved.
-fn write_unproved(args: &Args, out: &mut impl Write) -> std::result::Result<Found, Stop> {
-    if args.json {
-        let object = Words::of_versions(&args.assumption.only).object(None, None, None);
-        out.write_all(json_line(&object)?.as_bytes())?;
-    } else {
-        writeln!(out, "? all crawlers: unproved")?;
-    }
-    Ok(Found { is_change: false, is_unproved: true })
 }

@@ -15,6 +15,9 @@ use reptile_records::text::printable;
 /// has examples.
 const MAX_EXAMPLE_BYTES: usize = 1 << 20;
 
+/// The name for all crawlers.
+const ALL_CRAWLERS: &str = "all crawlers";
+
 /// The two sides of a comparison, in words.
 pub struct Words {
     /// The dialects, if these are compared.
@@ -146,15 +149,14 @@ pub struct Found {
     pub is_unproved: bool,
 }
 
-/// Writes the rows: first those with a change, then the unproved ones, then the equal ones. Rows with identical rules
-/// are written only if `has_changes` says that something else is.
+/// Writes the rows: first those with a change, then the unproved ones, and then the equal ones if these are of interest.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
 pub fn write(
     rows: &PathRows<'_>,
     words: &Words,
-    has_changes: bool,
+    with_equal: bool,
     is_json: bool,
     out: &mut impl Write,
 ) -> std::result::Result<Found, Stop> {
@@ -162,9 +164,7 @@ pub fn write(
     let (mut others, mut unproved) = (equal.clone(), rows.not_compared.clone());
     let mut bytes = 0;
     let mut found = Found::default();
-    let mut is_all_identical = true;
     for row in &rows.rows {
-        is_all_identical &= row.change.is_identical;
         if row.change.is_equal() {
             equal.extend(&row.names);
         } else if !row.change.is_change() {
@@ -182,8 +182,7 @@ pub fn write(
     found.is_unproved = !unproved.is_empty();
     if is_json {
         for (names, is_equal) in [(&others, Some(false)), (&unproved, None), (&equal, Some(true))] {
-            let is_shown = is_equal != Some(true) || has_changes || !is_all_identical;
-            if !names.is_empty() && is_shown {
+            if !names.is_empty() && (with_equal || is_equal != Some(true)) {
                 out.write_all(json_line(&words.object(Some(names), is_equal, None))?.as_bytes())?;
             }
         }
@@ -196,15 +195,31 @@ pub fn write(
         writeln!(out, "? {}: unproved", list(&unproved))?;
     }
     let is_other = found.is_change || found.is_unproved;
-    if is_other || has_changes || !is_all_identical {
-        let scope = words.scope();
-        match (is_other, equal.is_empty()) {
-            (_, true) => {}
-            (false, _) => writeln!(out, "= all crawlers: equal for every URL{scope}")?,
-            (true, _) => writeln!(out, "= {}: equal for every URL{scope}", list(&equal))?,
-        }
+    if with_equal && !equal.is_empty() {
+        let names = if is_other { list(&equal) } else { ALL_CRAWLERS.into() };
+        writeln!(out, "= {names}: equal for every URL{}", words.scope())?;
     }
     Ok(found)
+}
+
+/// Writes one answer for all crawlers: equal, or unproved.
+///
+/// # Errors
+/// Returns an error if `out` cannot be written.
+pub fn write_for_all(
+    is_equal: bool,
+    words: &Words,
+    is_json: bool,
+    out: &mut impl Write,
+) -> std::result::Result<Found, Stop> {
+    if is_json {
+        out.write_all(json_line(&words.object(None, is_equal.then_some(true), None))?.as_bytes())?;
+    } else if is_equal {
+        writeln!(out, "= {ALL_CRAWLERS}: equal for every URL{}", words.scope())?;
+    } else {
+        writeln!(out, "? {ALL_CRAWLERS}: unproved")?;
+    }
+    Ok(Found { is_change: false, is_unproved: !is_equal })
 }
 
 /// Returns the first change among some rows in a few words; empty if there is none.
