@@ -2,7 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::capture::Time;
-use reptile::settings::Strategy;
+use reptile::reason::Assumption;
+use reptile::settings::{NormalForm, Strategy};
 use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
 use crate::error::{Failure, Result};
@@ -92,6 +93,31 @@ pub struct ExactAgent {
     /// Use --agent unchanged, even if it resembles a known crawler's name and no robots.txt names it
     #[arg(long)]
     pub exact_agent: bool,
+}
+
+/// The options that restrict questions about all URLs to some of them.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AssumptionOptions {
+    /// Ask only about URLs whose path matches this pattern, such as '/shop/*'; can be repeated
+    ///
+    /// The pattern is written as in a rule: * matches any text, and a final $ the end. A URL
+    /// that matches one of several patterns counts.
+    #[arg(long, value_name = "PATTERN", verbatim_doc_comment)]
+    pub only: Vec<String>,
+}
+
+impl AssumptionOptions {
+    /// Returns the assumption in a normal form, if any option was given.
+    ///
+    /// # Errors
+    /// Returns an error if no path can match a pattern.
+    pub fn assumption(&self, form: NormalForm) -> Result<Option<Assumption>> {
+        if self.only.is_empty() {
+            return Ok(None);
+        }
+        let assumption = Assumption::new(&self.only, form);
+        assumption.map(Some).map_err(|error| Failure::new(format!("--only: {error}")))
+    }
 }
 
 impl CompileOptions {

@@ -1,7 +1,9 @@
-//! `reptile diff` on large and hostile files: work and output stay proportional to the files.
+//! `reptile diff`: what changes for every URL, and on large and hostile files, where work and output stay proportional to
+//! the files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
+use reptile::diff::MAX_ROWS;
 use reptile::limits::MAX_URL_BYTES;
 use support::Folder;
 
@@ -30,8 +32,15 @@ fn product_tokens_with_the_same_rules_are_listed_together() {
     folder.write("new", agents(2000) + &rules(2000, "b"));
     let text = folder.run(&["diff", "old", "new"]).says(1, &[]).text();
     assert_eq!(text.lines().filter(|line| line.starts_with('@')).count(), 1);
-    assert_eq!(text.lines().count(), 4001);
-    assert_eq!(text.split(", ").count(), 2000);
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with('@')).collect();
+    assert_eq!(lines.len(), 4001);
+    assert_eq!(lines[0].split(", ").count(), 2000);
+    // The answers come first.
+    let first: Vec<&str> = text.lines().take(5).collect();
+    assert!(first[0].starts_with("! aaaa, aaba, ") && first[0].ends_with(" ... and 1984 more"), "{first:?}");
+    assert_eq!(first[1], "  opens /a0");
+    assert_eq!(first[2], "    was disallow (line 2001: Disallow: /a0); is allow (no rule matches)");
+    assert_eq!(first[3], "  closes /b0");
 }
 
 /// Each product token has its own group in addition to a large common one. Listed in full, the output would have a
@@ -114,7 +123,8 @@ fn other_directives_are_compared() {
     let folder = Folder::new();
     folder.write("old", OLD);
     folder.write("new", NEW);
-    let expected = "@ all crawlers\n- 1: Sitemap: /old\n+ 10: Sitemap: /new\n\
+    let expected = "= all crawlers: equal for every URL\n\
+                    @ all crawlers\n- 1: Sitemap: /old\n+ 10: Sitemap: /new\n\
                     @ a\n- 4: Crawl-delay: 1\n+ 2: Crawl-delay: 2\n\
                     @ b\n- 9: Disallow:\n+ 7: X-Odd: 1\n+ 8: Allow: /\n";
     assert_eq!(folder.run(&["diff", "old", "new"]).says(1, &[]).text(), expected);
@@ -132,6 +142,15 @@ fn changes_are_printed_as_json() {
     let text = run.says(1, &[]).text();
     let objects: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let lines = |line: u32, key: &str, value: &str| serde_json::json!({"line": line, "key": key, "value": value});
+    assert_eq!(objects[0]["agents"], serde_json::json!(["a"]));
+    let opens = serde_json::json!({
+        "path": "/x", "old": {"verdict": "disallow", "reason": "rule", "rule": "Disallow: /x", "line": 5},
+        "new": {"verdict": "allow", "reason": "no rule matches"},
+    });
+    assert_eq!((&objects[0]["opens"], &objects[0]["closes"]), (&opens, &serde_json::Value::Null));
+    assert_eq!(objects[1]["agents"][0], "googlebot");
+    assert_eq!(objects[2], serde_json::json!({"change": "paths", "agents": ["*", "b"], "equal": true}));
+    let objects: Vec<serde_json::Value> = objects.into_iter().filter(|object| object["change"] != "paths").collect();
     assert_eq!(
         objects[0],
         serde_json::json!({
@@ -160,7 +179,7 @@ fn changes_are_printed_as_json() {
     folder.write("old", "user-agent: a\ndisallow: /x\nallow: /\n");
     folder.write("new", "user-agent: a\nallow: /\ndisallow: /x\n");
     let text = folder.run(&["diff", "old", "new", "--json", "--dialect", "koster-1996"]).says(1, &[]).text();
-    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let object: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(object["moved"], serde_json::json!([{"old_line": 2, "line": 3, "key": "Disallow", "value": "/x"}]));
 }
 
@@ -177,5 +196,195 @@ fn urls_longer_than_the_limit_are_skipped() {
         assert_eq!(run.stderr.contains("urls: 1 lines are too long for a URL"), is_too_long, "{len}");
         let flips = run.text().lines().filter(|line| line.starts_with('/')).count();
         assert_eq!(flips, if is_too_long { 1 } else { 2 }, "{len}");
+    }
+}
+
+/// Old and new rules as a site owner edits them, and the lines that answer.
+const EDITS: &[(&str, &str, &str, &[&str])] = &[
+    (
+        "a slash is added",
+        "User-agent: *\nDisallow: /private\n",
+        "User-agent: *\nDisallow: /private/\n",
+        &["! *", "  opens /private", "  closes nothing"],
+    ),
+    (
+        "the end anchor is lost",
+        "User-agent: *\nDisallow: /*.pdf$\n",
+        "User-agent: *\nDisallow: /*.pdf\n",
+        &["! *", "  opens nothing", "  closes /.pdfa"],
+    ),
+    (
+        "a blank line and a second group split a group",
+        "User-agent: *\nDisallow: /cart\nDisallow: /login\n",
+        "User-agent: *\nDisallow: /cart\n\nUser-agent: bot\nDisallow: /login\n",
+        &["! *", "  opens /login", "  closes nothing", "! bot", "  opens /cart", "  closes nothing"],
+    ),
+    (
+        "a group for one crawler",
+        "User-agent: *\nDisallow: /cart\n",
+        "User-agent: *\nDisallow: /cart\n\nUser-agent: GPTBot\nDisallow: /images\n",
+        &["! gptbot", "  opens /cart", "  closes /images", "= *: equal for every URL"],
+    ),
+    (
+        "an Allow that was redundant is removed",
+        "User-agent: *\nAllow: /\nDisallow: /admin\n",
+        "User-agent: *\nDisallow: /admin\n",
+        &["= all crawlers: equal for every URL"],
+    ),
+    (
+        "an exception moves to another group",
+        "User-agent: *\nDisallow: /a/\nAllow: /a/ok\n\nUser-agent: bot\nDisallow: /a/\n",
+        "User-agent: *\nDisallow: /a/\n\nUser-agent: bot\nDisallow: /a/\nAllow: /a/ok\n",
+        &["! *", "  opens nothing", "  closes /a/ok", "! bot", "  opens /a/ok", "  closes nothing"],
+    ),
+    (
+        "a duplicate and a hidden rule are removed",
+        "User-agent: *\nDisallow: /tmp\nDisallow: /tmp/cache\nDisallow: /tmp*\n",
+        "User-agent: *\nDisallow: /tmp\n",
+        &["= all crawlers: equal for every URL"],
+    ),
+    (
+        "every URL with a query becomes those with one parameter",
+        "User-agent: *\nDisallow: /*?\n",
+        "User-agent: *\nDisallow: /*?sort=\n",
+        &["! *", "  opens /?", "  closes nothing"],
+    ),
+    (
+        "the letter case changes",
+        "User-agent: *\nDisallow: /Admin\n",
+        "User-agent: *\nDisallow: /admin\n",
+        &["! *", "  opens /Admin", "  closes /admin"],
+    ),
+    (
+        "a rule is commented out",
+        "User-agent: *\nDisallow: /\nAllow: /$\n",
+        "User-agent: *\n# Disallow: /\nAllow: /$\n",
+        &["! *", "  opens /a", "  closes nothing"],
+    ),
+    (
+        "letters are escaped",
+        "User-agent: *\nDisallow: /ö\nDisallow: /~a\n",
+        "User-agent: *\nDisallow: /%C3%B6\nDisallow: /%7ea\n",
+        &["! *", "  opens /~a", "  closes /%7Ea"],
+    ),
+];
+
+/// Returns the lines that answer, without the deciding rules.
+fn answers(text: &str) -> Vec<&str> {
+    let is_answer =
+        |line: &&str| line.starts_with(['!', '?', '=']) || line.starts_with("  ") && !line.starts_with("    ");
+    text.lines().filter(is_answer).collect()
+}
+
+#[test]
+fn edits_are_answered_for_every_url() {
+    let folder = Folder::new();
+    for (name, old, new, expected) in EDITS {
+        folder.write("old", old);
+        folder.write("new", new);
+        let text = folder.run(&["diff", "old", "new"]).says(1, &[]).text();
+        assert_eq!(&answers(&text), expected, "{name}: {text}");
+        // Only changed verdicts count with --verdicts.
+        let is_equal = expected.iter().all(|line| line.starts_with('='));
+        let text = folder.run(&["diff", "old", "new", "--verdicts"]).says(i32::from(!is_equal), &[]).text();
+        assert_eq!(&answers(&text), expected, "{name}: {text}");
+        // The way back opens what the way there closes.
+        let text = folder.run(&["diff", "new", "old", "--verdicts"]).says(i32::from(!is_equal), &[]).text();
+        let turn = |line: &str| match line.starts_with("  opens") {
+            true => line.replace("opens", "closes"),
+            false => line.replace("closes", "opens"),
+        };
+        let mut there: Vec<String> = expected.iter().map(|line| turn(line)).collect();
+        let mut back: Vec<String> = answers(&text).into_iter().map(str::to_owned).collect();
+        there.sort();
+        back.sort();
+        assert_eq!(there, back, "{name}");
+        // The examples are as listed URLs decide.
+        let paths: Vec<&str> = expected.iter().filter_map(|line| line.strip_prefix("  ")?.split(' ').nth(1)).collect();
+        let paths: Vec<&str> = paths.into_iter().filter(|path| path.starts_with('/')).collect();
+        if !paths.is_empty() {
+            folder.write("urls", paths.join("\n"));
+            let text = folder.run(&["diff", "old", "new", "--urls", "urls"]).says(1, &[]).text();
+            assert!(text.lines().filter(|line| line.starts_with('/')).count() >= paths.len(), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_assumption_restricts_the_answers() {
+    let folder = Folder::new();
+    folder.write("old", "User-agent: *\nDisallow: /shop/a\nDisallow: /x\n");
+    folder.write("new", "User-agent: *\nDisallow: /shop\n");
+    for (only, code, expected) in [
+        (&["/shop/*"][..], 1, &["! *", "  opens nothing", "  closes /shop/"][..]),
+        (&["/shop/a*"], 0, &["= all crawlers: equal for every URL that matches /shop/a*"]),
+        (&["/shop/a*", "/x$"], 1, &["! *", "  opens /x", "  closes nothing"]),
+        (&["/blog", "/*.html$"], 1, &["! *", "  opens /x.html", "  closes /shop.html"]),
+    ] {
+        let mut args = vec!["diff", "old", "new", "--verdicts"];
+        only.iter().for_each(|pattern| args.extend(["--only", pattern]));
+        assert_eq!(answers(&folder.run(&args).says(code, &[]).text()), expected, "{only:?}");
+        args.push("--json");
+        let text = folder.run(&args).says(code, &[]).text();
+        assert!(text.contains(&format!("\"only\":{}", serde_json::json!(only))), "{text}");
+    }
+    folder.run(&["diff", "old", "new", "--only", "shop"]).says(2, &["--only: \"shop\" matches no path"]);
+    folder.run(&["diff", "old", "old", "--only", "shop"]).says(2, &["expected a pattern that begins with / or *"]);
+}
+
+#[test]
+fn two_dialects_read_one_file() {
+    let folder = Folder::new();
+    folder.write("same", "User-agent: *\nDisallow: /a\n");
+    folder.write("file", "User-agent: *\nAllow: /\nDisallow: /a$\n\nUser-agent: bot\nDisallow: /b\n");
+    let run = |args: &[&str]| folder.run(&[&["diff", "--dialects"], args].concat());
+    assert_eq!(run(&["google,yandex", "same"]).says(0, &[]).text(), "= all crawlers: equal for every URL\n");
+    let text = run(&["koster-1996,google", "file"]).says(1, &[]).text();
+    // The first matching rule decides by the draft from 1996, which has no wildcards.
+    let expected = "! *\n  only google allows nothing\n  only koster-1996 allows /a\n    \
+                    koster-1996: allow (line 2: Allow: /); google: disallow (line 3: Disallow: /a$)\n";
+    assert!(text.starts_with(expected), "{text}");
+    let text = run(&["google,koster-1996", "file", "--json", "--agent", "x"]).says(1, &[]).text();
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(object["dialects"], serde_json::json!(["google", "koster-1996"]));
+    assert_eq!((&object["first_only"], &object["second_only"]["path"]), (&serde_json::Value::Null, &"/a".into()));
+    assert_eq!(object["second_only"]["first"]["line"], 3);
+    run(&["google", "same"]).says(2, &["expected two dialects with a comma between them, found 1"]);
+    run(&["google,yandex", "missing"]).says(2, &["missing"]);
+    run(&["google,nobody", "same"]).says(2, &["nobody"]);
+    run(&["google,yandex", "same", "file"]).says(2, &["cannot be used with"]);
+}
+
+#[test]
+fn crawlers_with_several_product_tokens_are_compared() {
+    let folder = Folder::new();
+    folder.write("old", "User-agent: Googlebot\nDisallow: /a\n");
+    folder.write("new", "User-agent: Googlebot\nDisallow: /a\n\nUser-agent: Googlebot-Image\nDisallow: /b\n");
+    let text = folder.run(&["diff", "old", "new", "--verdicts"]).says(1, &[]).text();
+    // Googlebot-Image obeyed the group for Googlebot.
+    let expected = ["! googlebot-image", "  opens /a", "  closes /b"];
+    assert_eq!(&answers(&text)[..3], expected, "{text}");
+    let text = folder.run(&["diff", "old", "new", "--verdicts", "--agent", "Googlebot-Video"]).says(0, &[]).text();
+    assert_eq!(text, "= all crawlers: equal for every URL\n");
+    // The same bytes need no proof.
+    let same = "{\"agents\":null,\"change\":\"paths\",\"equal\":true}\n";
+    assert_eq!(folder.run(&["diff", "old", "old", "--verdicts", "--json"]).says(0, &[]).text(), same);
+    assert_eq!(folder.run(&["diff", "old", "old"]).says(0, &[]).text(), "");
+}
+
+/// Crawlers with different groups are compared up to a limit, and the others are unproved.
+#[test]
+fn rows_stop_at_the_limit() {
+    let folder = Folder::new();
+    for rows in [MAX_ROWS - 1, MAX_ROWS, MAX_ROWS + 1] {
+        // The row for `*` counts.
+        let file = |start: &str| -> String {
+            (1..rows).map(|at| format!("user-agent: {}\nallow: /{start}{at}\n", name(at))).collect()
+        };
+        folder.write("old", file("a") + "user-agent: *\ndisallow: /\n");
+        folder.write("new", file("b") + "user-agent: *\ndisallow: /\n");
+        let text = folder.run(&["diff", "old", "new", "--verdicts"]).says(i32::from(rows > MAX_ROWS), &[]).text();
+        assert_eq!(text.contains("? "), rows > MAX_ROWS, "{rows}: {text}");
+        assert!(rows > MAX_ROWS || text == "= all crawlers: equal for every URL\n", "{text}");
     }
 }

@@ -206,15 +206,17 @@ fn differences_between_sets_are_listed() {
     let text = folder.run(&["diff", "old.set", "new.set"]).says(1, &[]).text();
     assert_eq!(
         text,
-        "@ origins: 1 added, 1 gone, 2 changed, 2 the same\n+ http://added.example\n- http://gone.example\n\
-         ~ http://map.example\tother directives\n~ http://rules.example\trules for bot\n"
+        "@ origins: 1 added, 1 gone, 2 changed, 2 the same\n\
+         @ equal for every URL: 3 of 4; 1 not, 0 unproved, 0 with another fetch outcome\n\
+         + http://added.example\n- http://gone.example\n\
+         ! http://rules.example\topens /b for bot; rules for bot\n= http://map.example\tother directives\n"
     );
     let urls = ["/a", "/b"].iter().flat_map(|path| {
         ["same", "gone", "added", "rules", "unknown"].map(|host| format!("http://{host}.example{path}\n"))
     });
     folder.write("urls", urls.collect::<String>());
     let text = folder.run(&["diff", "old.set", "new.set", "--urls", "urls"]).says(1, &[]).text();
-    let flips: Vec<&str> = text.lines().skip(5).collect();
+    let flips: Vec<&str> = text.lines().skip(6).collect();
     assert_eq!(
         flips,
         [
@@ -228,8 +230,8 @@ fn differences_between_sets_are_listed() {
     let run = folder.run(&["diff", "old.set", "new.set", "--urls", "urls", "--agent", "bot", "--json"]).says(1, &[]);
     let text = run.text();
     for part in [
-        r#"{"added":1,"change":"counts","changed":2,"gone":1,"same":2}"#,
-        r#"{"agents":["bot"],"change":"origin","kind":"changed","origin":"http://rules.example"}"#,
+        r#"{"added":1,"change":"counts","changed":2,"equal":1,"gone":1,"outcome":0,"same":2,"unproved":0,"verdicts":1}"#,
+        r#"{"agents":["bot"],"change":"origin","kind":"changed","origin":"http://rules.example","paths":{"agents":["bot"],"#,
         r#""other_directives":true"#,
         r#""old":{"line":5,"reason":"rule","rule":"Disallow: /b","verdict":"disallow"}"#,
     ] {

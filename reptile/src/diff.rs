@@ -23,7 +23,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod paths;
+
 use std::collections::{BTreeMap, HashMap};
+
+pub use self::paths::{
+    MAX_DIFF_STEPS, MAX_ROWS, MAX_SET_STEPS, OriginPaths, PathChange, PathDiff, PathExample, PathRow, PathRows,
+    PathVerdicts,
+};
 
 use reptile_engine::format::FormatError;
 use reptile_engine::format::origins::OriginRecord;
@@ -88,20 +95,32 @@ impl<'s> Diff<'s> {
     /// # Errors
     /// Returns an error if a set is damaged.
     pub fn each_origin(&mut self, report: &mut dyn FnMut(&OriginRecord<'s>, OriginChange)) -> Result<(), FormatError> {
+        self.each_pair(|_, record, _, change| {
+            report(record, change);
+            Ok(())
+        })
+    }
+
+    /// Calls `report` for each origin in either set, with the new set's record if the change is within the origin.
+    fn each_pair<E: From<FormatError>>(
+        &mut self,
+        mut report: impl FnMut(&mut Self, &OriginRecord<'s>, Option<&OriginRecord<'s>>, OriginChange) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (old, new) = (self.old, self.new);
         for record in old.origins() {
             let record = record?;
-            let change = match new.origin_table().find(record.scheme, record.host, record.port)? {
+            let other = new.origin_table().find(record.scheme, record.host, record.port)?;
+            let change = match &other {
                 None => OriginChange::Gone,
-                Some(other) if self.is_same(&record, &other)? => OriginChange::Same,
+                Some(other) if self.is_same(&record, other)? => OriginChange::Same,
                 Some(_) => OriginChange::Changed,
             };
-            report(&record, change);
+            report(self, &record, other.as_ref(), change)?;
         }
         for record in new.origins() {
             let record = record?;
             if old.origin_table().find(record.scheme, record.host, record.port)?.is_none() {
-                report(&record, OriginChange::Added);
+                report(self, &record, None, OriginChange::Added)?;
             }
         }
         Ok(())

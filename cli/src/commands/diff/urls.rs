@@ -70,13 +70,12 @@ pub fn rows_of_names(names: &Names<'_>, files: &[File<'_>; 2], dialect: &Dialect
 /// # Errors
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
 pub fn compare(
-    sets: &[Vec<u8>; 2],
+    sets: &[Set<&[u8]>; 2],
     rows: &[Row],
     list: &Path,
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<bool, Stop> {
-    let sets = [Set::from_bytes(&sets[0][..])?, Set::from_bytes(&sets[1][..])?];
     let mut agents = Vec::with_capacity(rows.len());
     for row in rows {
         agents.push([row.agent.look_up(&sets[0])?, row.agent.look_up(&sets[1])?]);

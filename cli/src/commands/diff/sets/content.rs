@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 use crate::outputs::names::Few;
 use reptile_records::text::printable;
 
-/// Returns a readable description of a change; empty if there is none.
-pub fn describe(change: &Change) -> String {
+/// Returns a readable description of a change, after that of its example; empty if there is none.
+pub fn describe(example: String, change: &Change) -> String {
     let mut words = Vec::new();
+    if !example.is_empty() {
+        words.push(example);
+    }
     words.extend(change.source.map(|sources| {
         let [old, new] = sources.map(source_name);
         format!("was {old}, is {new}")

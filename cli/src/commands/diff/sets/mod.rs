@@ -1,41 +1,57 @@
 //! `reptile diff` of two compiled sets: added, removed and changed origins, and URLs whose verdicts change.
 //!
-//! The library compares the sets ([`reptile::diff`]). [`content`] writes the changes to an origin, and [`flips`]
-//! decides URLs by both sets. Memory: the listed origins, and the library's cached comparisons.
+//! The library compares the sets ([`reptile::diff`]), also over all URLs. [`content`] writes the changes to an origin,
+//! and [`flips`] decides URLs by both sets. Memory: the listed origins, and the library's cached comparisons.
 
 mod content;
 mod flips;
 
 use std::collections::BinaryHeap;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use reptile::Origin;
 use reptile::contents::{OriginRecord, Set};
-use reptile::diff::{Change, Diff, OriginChange};
+use reptile::diff::{Change, Diff, MAX_SET_STEPS, OriginChange, OriginPaths, PathDiff, PathRows, PathVerdicts};
 use serde_json::json;
 
 use super::Args;
+use super::paths::{self, Words};
 use crate::error::{Exit, Failure, Result, Stop, damaged};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
+use crate::outputs::progress::Progress;
 use crate::outputs::summary::grouped;
 use crate::sets::Loaded;
 
 /// Maximum number of origins listed per kind: the first in host order. All are counted.
 const MAX_LISTED: usize = 1000;
 
-/// The kinds of changes whose origins are listed, in this order.
-const LISTED: [OriginChange; 3] = [OriginChange::Added, OriginChange::Gone, OriginChange::Changed];
-
-/// Returns a kind's name in JSON.
-fn name_of(kind: OriginChange) -> &'static str {
-    ["added", "gone", "changed", "same"][kind as usize]
+/// A kind of origin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Added,
+    Gone,
+    /// The policy source changed.
+    Outcome,
+    /// Some verdict changed, although the policy source did not.
+    Verdicts,
+    /// The rules changed, and perhaps some verdict.
+    Unproved,
+    /// Something changed, but no verdict.
+    Equal,
+    Same,
 }
 
-/// Returns the sign that starts the lines of a kind.
-fn sign_of(kind: OriginChange) -> char {
-    ['+', '-', '~', ' '][kind as usize]
-}
+/// The kinds of origins that are listed, in this order, with the signs that start their lines, and their names in JSON.
+const LISTED: [(Kind, char, &str); 6] = [
+    (Kind::Added, '+', "added"),
+    (Kind::Gone, '-', "gone"),
+    (Kind::Outcome, '~', "outcome"),
+    (Kind::Verdicts, '!', "verdicts"),
+    (Kind::Unproved, '?', "unproved"),
+    (Kind::Equal, '=', "equal"),
+];
 
 /// The origins of one kind: all are counted, and the first are listed.
 #[derive(Default)]
@@ -68,6 +84,7 @@ struct Pair<'s> {
     old: &'s Set<&'s [u8]>,
     new: &'s Set<&'s [u8]>,
     diff: Diff<'s>,
+    paths: PathDiff<'s>,
 }
 
 /// Runs the command for two sets.
@@ -75,77 +92,147 @@ struct Pair<'s> {
 /// # Errors
 /// Returns an error if a set or the list of URLs cannot be read, if the sets cannot be compared, or the output cannot
 /// be written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, new: &Path) -> Result<Exit> {
     if args.dialect.is_some() {
         return Err(Failure::new("--dialect is for robots.txt files; a set has the dialect that it was made with"));
     }
-    let loaded = [Loaded::open_set(&args.old)?, Loaded::open_set(&args.new)?];
+    let loaded = [Loaded::open_set(&args.old)?, Loaded::open_set(new)?];
     let sets = [loaded[0].set()?, loaded[1].set()?];
-    for (loaded, path) in loaded.iter().zip([&args.old, &args.new]) {
+    for (loaded, path) in loaded.iter().zip([args.old.as_path(), new]) {
         loaded.set()?.verify_checksums().map_err(|error| damaged(path, &error))?;
     }
     let dialects = [sets[0].dialect(), sets[1].dialect()];
     if dialects[0] != dialects[1] {
         let message =
             format!("has the dialect {}, and the old set {}: they cannot be compared", dialects[1], dialects[0]);
-        return Err(Failure::at(&args.new, message));
+        return Err(Failure::at(new, message));
     }
     let mut out = BufWriter::new(Output::stdout());
-    let pair = Pair { old: &sets[0], new: &sets[1], diff: Diff::new(&sets[0], &sets[1]) };
+    let assumption = args.assumption.assumption(sets[0].normal_form())?;
+    let pair = Pair {
+        old: &sets[0],
+        new: &sets[1],
+        diff: Diff::new(&sets[0], &sets[1]),
+        paths: PathDiff::new(&sets[0], &sets[1]).under(assumption).with_max_steps(MAX_SET_STEPS),
+    };
     let compared = compare(args, pair, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
-        .map_err(|stop| out.get_ref().stop_failure(stop, &args.new))?;
+        .map_err(|stop| out.get_ref().stop_failure(stop, new))?;
     Ok(Exit::from_bad(any))
 }
 
 /// Writes all changes. Returns whether there are any.
 fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
-    let mut lists = [Listed::default(), Listed::default(), Listed::default()];
-    let mut same = 0_u64;
-    pair.diff.each_origin(&mut |record, kind| match lists.get_mut(kind as usize) {
-        Some(list) => list.add(record),
-        None => same += 1,
-    })?;
-    let counts = LISTED.map(|kind| lists[kind as usize].count);
-    if args.json {
-        let [added, gone, changed] = counts;
-        let object = json!({"change": "counts", "added": added, "gone": gone, "changed": changed, "same": same});
-        out.write_all(json_line(&object)?.as_bytes())?;
-    } else {
-        let [added, gone, changed, same] = [counts[0], counts[1], counts[2], same].map(grouped);
-        writeln!(out, "@ origins: {added} added, {gone} gone, {changed} changed, {same} the same")?;
-    }
-    for (kind, Listed { count, first }) in LISTED.into_iter().zip(lists) {
+    let words = Words::of_versions(&args.assumption.only);
+    let progress = Progress::of_time("proving");
+    let mut lists = pair.lists()?;
+    drop(progress);
+    let counts = LISTED.map(|(kind, ..)| lists[kind as usize].count);
+    let same = lists[Kind::Same as usize].count;
+    out.write_all(head(counts, same, &words, args.json)?.as_bytes())?;
+    let is_shown = |kind| !args.verdicts || kind != Kind::Equal;
+    for (kind, sign, _) in LISTED.into_iter().filter(|&(kind, ..)| is_shown(kind)) {
+        let Listed { count, first } = std::mem::take(&mut lists[kind as usize]);
         let more = count - first.len() as u64;
         for origin in first.into_sorted_vec() {
-            let change = match kind {
-                OriginChange::Changed => pair.diff.change(&origin)?,
-                _ => Change::default(),
-            };
-            out.write_all(line(kind, &origin, &change, args.json)?.as_bytes())?;
+            out.write_all(pair.line(kind, sign, &origin, &words, args.json)?.as_bytes())?;
         }
         if more > 0 && !args.json {
-            writeln!(out, "{} ... and {} more", sign_of(kind), grouped(more))?;
+            writeln!(out, "{sign} ... and {} more", grouped(more))?;
         }
     }
-    let mut any = counts.iter().any(|&count| count > 0);
+    let mut any = LISTED.iter().zip(counts).any(|(&(kind, ..), count)| count > 0 && is_shown(kind));
     if let Some(list) = &args.urls {
         any |= flips::compare(args, &mut pair, list, out)?;
     }
     Ok(any)
 }
 
-/// Returns the line for an origin's change.
-fn line(kind: OriginChange, origin: &Origin, change: &Change, is_json: bool) -> Result<String> {
-    if !is_json {
-        let words = content::describe(change);
-        let separator = if words.is_empty() { "" } else { "\t" };
-        return Ok(format!("{} {origin}{separator}{words}\n", sign_of(kind)));
+/// Returns the lines with the number of origins of each kind.
+fn head(counts: [u64; 6], same: u64, words: &Words, is_json: bool) -> Result<String> {
+    let [added, gone, outcome, verdicts, unproved, equal] = counts;
+    let changed = outcome + verdicts + unproved + equal;
+    if is_json {
+        let mut object = json!({"change": "counts", "added": added, "gone": gone, "changed": changed, "same": same});
+        for ((_, _, name), count) in LISTED.iter().zip(counts).skip(2) {
+            object[*name] = count.into();
+        }
+        return json_line(&object);
     }
-    let mut object = json!({"change": "origin", "origin": origin.to_string(), "kind": name_of(kind)});
-    content::add_json(change, &mut object);
-    json_line(&object)
+    let of = grouped(changed + same);
+    let proved = grouped(equal + same);
+    let [added, gone, changed, same] = [added, gone, changed, same].map(grouped);
+    let [outcome, verdicts, unproved] = [outcome, verdicts, unproved].map(grouped);
+    let scope = words.scope();
+    Ok(format!(
+        "@ origins: {added} added, {gone} gone, {changed} changed, {same} the same\n\
+         @ equal for every URL{scope}: {proved} of {of}; {verdicts} not, {unproved} unproved, \
+         {outcome} with another fetch outcome\n"
+    ))
+}
+
+impl<'s> Pair<'s> {
+    /// Compares the sets, and returns the origins of each kind.
+    fn lists(&mut self) -> std::result::Result<[Listed; 7], Stop> {
+        let failure = |error: reptile::Error| Stop::Other(Failure::new(error));
+        self.paths.prove_origins(&mut self.diff, &mut |_, _| ()).map_err(failure)?;
+        let mut lists: [Listed; 7] = Default::default();
+        let mut report = |record: &OriginRecord<'_>, change, paths: Option<OriginPaths>| {
+            let kind = match (change, paths) {
+                (OriginChange::Added, _) => Kind::Added,
+                (OriginChange::Gone, _) => Kind::Gone,
+                (OriginChange::Same, _) => Kind::Same,
+                (OriginChange::Changed, Some(paths)) if paths.is_other_source => Kind::Outcome,
+                (OriginChange::Changed, paths) => match paths.map(|paths| paths.verdicts) {
+                    Some(PathVerdicts::Changed) => Kind::Verdicts,
+                    Some(PathVerdicts::Equal) => Kind::Equal,
+                    Some(PathVerdicts::Unproved) | None => Kind::Unproved,
+                },
+            };
+            lists[kind as usize].add(record);
+        };
+        self.paths.each_origin(&mut self.diff, &mut report).map_err(failure)?;
+        Ok(lists)
+    }
+
+    /// Returns the line for an origin.
+    fn line(
+        &mut self,
+        kind: Kind,
+        sign: char,
+        origin: &Origin,
+        words: &Words,
+        is_json: bool,
+    ) -> std::result::Result<String, Stop> {
+        let (mut change, mut rows) = (Change::default(), PathRows::default());
+        let find = |set: &'s Set<&'s [u8]>| set.origin_table().find(origin.scheme, &origin.host, origin.port);
+        if let (Some(old), Some(new)) = (find(self.old)?, find(self.new)?) {
+            let failure = |error: reptile::Error| Stop::Other(Failure::new(error));
+            change = self.diff.change(origin)?;
+            let policies = self.paths.policies(&[old, new]).map_err(failure)?;
+            rows = self.paths.rows(&policies).map_err(failure)?;
+        }
+        if !is_json {
+            let text = content::describe(paths::describe(&rows, words), &change);
+            let separator = if text.is_empty() { "" } else { "\t" };
+            return Ok(format!("{sign} {origin}{separator}{text}\n"));
+        }
+        let name = match kind {
+            Kind::Added => "added",
+            Kind::Gone => "gone",
+            _ => "changed",
+        };
+        let mut object = json!({"change": "origin", "origin": origin.to_string(), "kind": name});
+        content::add_json(&change, &mut object);
+        if let Some(row) = rows.rows.iter().find(|row| row.change.is_change()) {
+            object["paths"] = words.object(Some(&row.names), Some(false), Some(&row.change));
+        } else if name == "changed" {
+            let is_equal = (kind != Kind::Unproved).then_some(true);
+            object["paths"] = words.object(None, is_equal, None);
+        }
+        Ok(json_line(&object)?)
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,252 @@
+//! Writes what changes over all paths, as text and as JSON.
+
+use std::io::Write;
+
+use reptile::contents::Explanation;
+use reptile::diff::{PathChange, PathExample, PathRow, PathRows};
+use serde_json::{Map, Value, json};
+
+use crate::error::{Result, Stop};
+use crate::outputs::json::json_line;
+use crate::outputs::names::Few;
+use reptile_records::text::printable;
+
+/// Maximum size in bytes of the rows with examples. After it, crawlers are listed without examples. At least one row
+/// has examples.
+const MAX_EXAMPLE_BYTES: usize = 1 << 20;
+
+/// The name for all crawlers.
+const ALL_CRAWLERS: &str = "all crawlers";
+
+/// The two sides of a comparison, in words.
+pub struct Words {
+    /// The dialects, if these are compared.
+    dialects: Option<[&'static str; 2]>,
+    /// The sides' names in JSON.
+    sides: [&'static str; 2],
+    /// The names of a path that only the second side allows, and of one that only the first allows, in JSON.
+    json: [&'static str; 2],
+    /// The same in text.
+    text: [String; 2],
+    /// The texts before the verdicts of both sides.
+    verbs: [String; 2],
+    /// The patterns that URLs must match, if there are any.
+    only: Vec<String>,
+}
+
+impl Words {
+    /// Returns the words for an old and a new file or set.
+    pub fn of_versions(only: &[String]) -> Words {
+        Words {
+            dialects: None,
+            sides: ["old", "new"],
+            json: ["opens", "closes"],
+            text: ["opens".into(), "closes".into()],
+            verbs: ["was ".into(), "is ".into()],
+            only: only.to_vec(),
+        }
+    }
+
+    /// Returns the words for two readings of one file.
+    pub fn of_dialects(names: [&'static str; 2], only: &[String]) -> Words {
+        Words {
+            dialects: Some(names),
+            sides: ["first", "second"],
+            json: ["second_only", "first_only"],
+            text: [format!("only {} allows", names[1]), format!("only {} allows", names[0])],
+            verbs: names.map(|name| format!("{name}: ")),
+            only: only.to_vec(),
+        }
+    }
+
+    /// Returns an example as text.
+    fn example(&self, kind: usize, example: &PathExample) -> String {
+        let name = &self.text[kind];
+        match example {
+            PathExample::None => format!("  {name} nothing\n"),
+            PathExample::Unproved => format!("  {name}: unproved\n"),
+            PathExample::Path { path, old, new } => {
+                let path = printable(path);
+                let [old, new] = [(&self.verbs[0], old), (&self.verbs[1], new)]
+                    .map(|(verb, side)| format!("{verb}{} ({})", side.verdict, why(side)));
+                format!("  {name} {path}\n    {old}; {new}\n")
+            }
+        }
+    }
+
+    fn example_json(&self, example: &PathExample) -> Value {
+        let PathExample::Path { path, old, new } = example else { return Value::Null };
+        let mut object = json!({"path": String::from_utf8_lossy(path)});
+        object[self.sides[0]] = side_json(old);
+        object[self.sides[1]] = side_json(new);
+        object
+    }
+
+    /// Returns a change's examples with their names in JSON.
+    fn examples<'c>(&self, change: &'c PathChange) -> [(&'static str, &'c PathExample); 2] {
+        [(self.json[0], &change.opens), (self.json[1], &change.closes)]
+    }
+
+    /// Returns the end of "equal for every URL".
+    pub fn scope(&self) -> String {
+        if self.only.is_empty() {
+            return String::new();
+        }
+        format!(" that matches {}", printable(self.only.join(" or ").as_bytes()))
+    }
+
+    /// Returns the object for some crawlers, with examples if there is a change.
+    pub fn object(&self, agents: Option<&[&[u8]]>, equal: Option<bool>, change: Option<&PathChange>) -> Value {
+        let agents: Option<Vec<_>> =
+            agents.map(|names| names.iter().map(|name| String::from_utf8_lossy(name)).collect());
+        let (mut object, mut unproved) = (Map::new(), Vec::new());
+        object.insert("change".into(), if self.dialects.is_some() { "reading" } else { "paths" }.into());
+        if let Some(dialects) = self.dialects {
+            object.insert("dialects".into(), json!(dialects));
+        }
+        object.insert("agents".into(), json!(agents));
+        object.insert("equal".into(), equal.into());
+        for (name, example) in change.into_iter().flat_map(|change| self.examples(change)) {
+            if *example == PathExample::Unproved {
+                unproved.push(name);
+            }
+            object.insert(name.into(), self.example_json(example));
+        }
+        if !unproved.is_empty() {
+            object.insert("unproved".into(), json!(unproved));
+        }
+        if !self.only.is_empty() {
+            object.insert("only".into(), json!(self.only));
+        }
+        Value::Object(object)
+    }
+}
+
+/// Returns what decided: the rule with its line, or the other reason.
+pub fn why(side: &Explanation) -> String {
+    match side.rule() {
+        Some(rule) if rule.line > 0 => printable(format!("line {}: {rule}", rule.line).as_bytes()),
+        Some(rule) => printable(rule.to_string().as_bytes()),
+        None => side.reason().to_string(),
+    }
+}
+
+fn side_json(side: &Explanation) -> Value {
+    let mut object = json!({"verdict": side.verdict.name(), "reason": side.reason().to_string()});
+    if let Some(rule) = side.rule() {
+        object["rule"] = rule.to_string().into();
+        object["line"] = rule.line.into();
+    }
+    object
+}
+
+/// The result of a comparison.
+#[derive(Clone, Copy, Default)]
+pub struct Found {
+    /// Whether some verdict changes.
+    pub is_change: bool,
+    /// Whether some question is unproved.
+    pub is_unproved: bool,
+}
+
+/// Writes the rows: first those with a change, then the unproved ones, and then the equal ones if these are of interest.
+///
+/// # Errors
+/// Returns an error if `out` cannot be written.
+pub fn write(
+    rows: &PathRows<'_>,
+    words: &Words,
+    with_equal: bool,
+    is_json: bool,
+    out: &mut impl Write,
+) -> std::result::Result<Found, Stop> {
+    let mut equal: Vec<&[u8]> = Vec::new();
+    let (mut others, mut unproved) = (equal.clone(), rows.not_compared.clone());
+    let mut bytes = 0;
+    let mut found = Found::default();
+    for row in &rows.rows {
+        if row.change.is_equal() {
+            equal.extend(&row.names);
+        } else if !row.change.is_change() {
+            unproved.extend(&row.names);
+        } else if bytes >= MAX_EXAMPLE_BYTES {
+            others.extend(&row.names);
+        } else {
+            let text = with_examples(row, words, is_json)?;
+            bytes += text.len();
+            out.write_all(text.as_bytes())?;
+            found.is_change = true;
+        }
+    }
+    found.is_change |= !others.is_empty();
+    found.is_unproved = !unproved.is_empty();
+    if is_json {
+        for (names, is_equal) in [(&others, Some(false)), (&unproved, None), (&equal, Some(true))] {
+            if !names.is_empty() && (with_equal || is_equal != Some(true)) {
+                out.write_all(json_line(&words.object(Some(names), is_equal, None))?.as_bytes())?;
+            }
+        }
+        return Ok(found);
+    }
+    if !others.is_empty() {
+        writeln!(out, "! {}: not equal, without an example", list(&others))?;
+    }
+    if !unproved.is_empty() {
+        writeln!(out, "? {}: unproved", list(&unproved))?;
+    }
+    let is_other = found.is_change || found.is_unproved;
+    if with_equal && !equal.is_empty() {
+        let names = if is_other { list(&equal) } else { ALL_CRAWLERS.into() };
+        writeln!(out, "= {names}: equal for every URL{}", words.scope())?;
+    }
+    Ok(found)
+}
+
+/// Writes one answer for all crawlers: equal, or unproved.
+///
+/// # Errors
+/// Returns an error if `out` cannot be written.
+pub fn write_for_all(
+    is_equal: bool,
+    words: &Words,
+    is_json: bool,
+    out: &mut impl Write,
+) -> std::result::Result<Found, Stop> {
+    if is_json {
+        out.write_all(json_line(&words.object(None, is_equal.then_some(true), None))?.as_bytes())?;
+    } else if is_equal {
+        writeln!(out, "= {ALL_CRAWLERS}: equal for every URL{}", words.scope())?;
+    } else {
+        writeln!(out, "? {ALL_CRAWLERS}: unproved")?;
+    }
+    Ok(Found { is_change: false, is_unproved: !is_equal })
+}
+
+/// Returns the first change among some rows in a few words; empty if there is none.
+pub fn describe(rows: &PathRows<'_>, words: &Words) -> String {
+    let Some(row) = rows.rows.iter().find(|row| row.change.is_change()) else { return String::new() };
+    let found = (0..).zip(words.examples(&row.change)).find_map(|(at, (_, example))| match example {
+        PathExample::Path { path, .. } => Some((at, path)),
+        _ => None,
+    });
+    found.map_or_else(String::new, |(at, path): (usize, _)| {
+        format!("{} {} for {}", words.text[at], printable(path).replace('\t', "%09"), list(&row.names))
+    })
+}
+
+/// Returns a row with its examples.
+fn with_examples(row: &PathRow<'_>, words: &Words, is_json: bool) -> Result<String> {
+    if is_json {
+        return json_line(&words.object(Some(&row.names), Some(false), Some(&row.change)));
+    }
+    let examples = [&row.change.opens, &row.change.closes];
+    let lines: String = (0..).zip(examples).map(|(kind, example)| words.example(kind, example)).collect();
+    Ok(format!("! {}\n{lines}", list(&row.names)))
+}
+
+/// Returns the first names, separated by commas.
+fn list(names: &[&[u8]]) -> String {
+    let few = Few::of(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()), names.len());
+    let shown = printable(few.shown.join(", ").as_bytes());
+    if few.more == 0 { shown } else { format!("{shown} ... and {} more", few.more) }
+}

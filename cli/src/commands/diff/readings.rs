@@ -1,0 +1,49 @@
+//! `reptile diff --dialects A,B`: whether two dialects read one robots.txt alike.
+
+use std::io::{BufWriter, Write};
+
+use super::paths::{self, Words};
+use super::{Args, open, rows};
+use crate::error::{Exit, Failure, Result};
+use crate::outputs::file::Output;
+use crate::sets::Loaded;
+use crate::sets::agents::agents_for;
+use crate::sets::single::compile_one;
+use crate::url_list::refuse_url_list;
+use reptile_records::open::read_robots;
+
+/// Runs the command for two dialects.
+///
+/// # Errors
+/// Returns an error if there are not two dialects, if the file cannot be read or compiled, or the output cannot be
+/// written.
+pub fn run(args: &Args) -> Result<Exit> {
+    let &[first, second] = &args.dialects[..] else {
+        let count = args.dialects.len();
+        return Err(Failure::new(format!(
+            "--dialects: expected two dialects with a comma between them, found {count}"
+        )));
+    };
+    let path = &args.old;
+    if Loaded::is_set(path)? {
+        return Err(Failure::at(path, "is a compiled set, which has one dialect: expected a robots.txt"));
+    }
+    let body = read_robots(path)?;
+    refuse_url_list(path, &body, || "expected a robots.txt".into())?;
+    let given = [
+        agents_for(first, &args.agents, args.exact, &[&body])?,
+        agents_for(second, &args.agents, args.exact, &[&body])?,
+    ];
+    args.assumption.assumption(first.normal_form)?;
+    let sets = [compile_one(path, &body, first)?, compile_one(path, &body, second)?];
+    let words = Words::of_dialects([first.as_str(), second.as_str()], &args.assumption.only);
+    let mut out = BufWriter::new(Output::stdout());
+    let compared = open(&sets).and_then(|sets| {
+        let rows = rows(args, [&given[0], &given[1]], &sets)?;
+        let found = paths::write(&rows, &words, true, args.json, &mut out)?;
+        out.flush()?;
+        Ok(found.is_change || found.is_unproved)
+    });
+    let any = compared.map_err(|stop| out.get_ref().stop_failure(stop, path))?;
+    Ok(Exit::from_bad(any))
+}

@@ -1,0 +1,565 @@
+//! What changes over all paths between the policies of two sets, each answer proved or with an example: [`PathDiff`].
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use reptile_compiler::limits::MAX_PROOF_STEPS;
+use reptile_compiler::reason::{Access, Assumption, Comparison, Reasoner, Witness};
+use reptile_engine::format::FormatError;
+use reptile_engine::format::origins::OriginRecord;
+use reptile_engine::format::tokens::NameMatching;
+use reptile_engine::set::{Agent, Policy, Set};
+use reptile_engine::verdict::{Explanation, RuleKind, Verdict};
+
+use super::{Diff, OriginChange};
+use crate::error::{Error, ErrorKind};
+
+/// Maximum rows for one pair of policies. Further crawlers are only listed.
+pub const MAX_ROWS: usize = 1024;
+
+/// Maximum steps in all proofs of a [`PathDiff`], unless another limit is given: some seconds. A proof takes its own
+/// steps, and one for each byte in the rules. Beyond it the answers are [`PathExample::Unproved`].
+pub const MAX_DIFF_STEPS: u64 = 64 * MAX_PROOF_STEPS as u64;
+
+/// Maximum size in bytes of the kept answers. Beyond it the answers are [`PathExample::Unproved`].
+const MAX_KNOWN_BYTES: usize = 1 << 28;
+
+/// Size in bytes of a kept answer, in addition to its paths and ruleset numbers.
+const KNOWN_BYTES: usize = 256;
+
+/// Maximum steps in all proofs for the origins of two sets, with [`PathDiff::with_max_steps`]: some minutes of processor
+/// time.
+pub const MAX_SET_STEPS: u64 = 1 << 36;
+
+/// Maximum number of distinct questions about the origins of two sets, and of distinct pairs of policies. Origins with
+/// further ones are unproved.
+const MAX_QUESTIONS: usize = 1 << 20;
+
+/// Number of questions that are answered between two checks of the step limit.
+const QUESTIONS_AT_ONCE: usize = 256;
+
+/// Number of bytes searched for a product token that take as long as a step.
+const SEARCHED_BYTES_PER_STEP: usize = 8;
+
+/// Compares the policies of two sets over all paths. The sets may have different dialects. `/robots.txt` does not count.
+///
+/// Each pair of rulesets is compared once. Time: at most [`MAX_DIFF_STEPS`], usually some microseconds for each pair.
+/// Memory: 256 MB of answers, usually far less, and the largest proof.
+///
+/// ```
+/// use reptile::diff::{PathDiff, PathExample};
+/// use reptile::{Capture, Compiler, Dialect, contents};
+///
+/// let compiled = |body: &str| -> Result<Vec<u8>, reptile::Error> {
+///     let mut compiler = Compiler::new(Dialect::google());
+///     compiler.add(Capture::new("https://example.com/robots.txt", body)?)?;
+///     Ok(compiler.finish()?.to_bytes())
+/// };
+/// let old = compiled("user-agent: *\ndisallow: /cart")?;
+/// let new = compiled("user-agent: *\ndisallow: /cart\n\nuser-agent: GPTBot\ndisallow: /images")?;
+/// let (old, new) = (contents::Set::from_bytes(&old[..])?, contents::Set::from_bytes(&new[..])?);
+///
+/// let mut diff = PathDiff::new(&old, &new);
+/// let url = reptile::urls::split(b"https://example.com/")?;
+/// let policies = [old.policy(&url.origin)?.unwrap(), new.policy(&url.origin)?.unwrap()];
+/// let rows = diff.rows(&policies)?.rows;
+/// assert!(rows[0].names == [b"*"] && rows[0].change.is_equal());
+/// let PathExample::Path { path, new, .. } = &rows[1].change.opens else { panic!("unproved") };
+/// assert_eq!((rows[1].names[0], &path[..], new.rule()), (&b"gptbot"[..], &b"/cart"[..], None));
+/// let PathExample::Path { path, .. } = &rows[1].change.closes else { panic!("unproved") };
+/// assert_eq!(path, b"/images");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PathDiff<'s> {
+    sets: [&'s Set<&'s [u8]>; 2],
+    reasoner: Reasoner,
+    assumption: Option<Assumption>,
+    known: HashMap<Question, Comparison>,
+    known_bytes: usize,
+    steps_left: u64,
+    /// The answers about pairs of policies, by their numbers.
+    origins: HashMap<(u32, u32), OriginPaths>,
+}
+
+/// What changes at an origin over all paths, for every crawler. See [`PathDiff::prove_origins`] for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OriginPaths {
+    /// Whether a verdict changes.
+    pub verdicts: PathVerdicts,
+    /// Whether the policy source changes, for example because the robots.txt can no longer be fetched.
+    pub is_other_source: bool,
+}
+
+/// Whether the verdict for some path changes. See [`PathDiff::prove_origins`] for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathVerdicts {
+    /// Proved: no verdict changes.
+    Equal,
+    /// Some verdict changes.
+    Changed,
+    /// No changed verdict was found, but the proof stopped.
+    Unproved,
+}
+
+/// What changes for a crawler over all paths. See [`PathDiff`] for an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathChange {
+    /// A shortest path that was disallowed and is allowed.
+    pub opens: PathExample,
+    /// A shortest path that was allowed and is disallowed.
+    pub closes: PathExample,
+}
+
+/// A path with some property, or the proof that there is none. See [`PathDiff`] for an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathExample {
+    /// Proved: there is no such path.
+    None,
+    /// Such a path, and what decides it.
+    Path {
+        /// The path as written in a URL.
+        path: Vec<u8>,
+        /// The old verdict and its reason.
+        old: Box<Explanation>,
+        /// The new verdict and its reason.
+        new: Box<Explanation>,
+    },
+    /// The proof stopped, and no such path was seen.
+    Unproved,
+}
+
+/// Crawlers that obey the same groups in the old policy, and the same groups in the new one. See [`PathDiff`] for an
+/// example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathRow<'s> {
+    /// The names: `*`, product tokens in lower case, and known crawlers.
+    pub names: Vec<&'s [u8]>,
+    /// What changes for them.
+    pub change: PathChange,
+}
+
+/// The result of [`PathDiff::rows`]. See [`PathDiff`] for an example.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathRows<'s> {
+    /// The rows, ordered by first name; the row with `*` is the first.
+    pub rows: Vec<PathRow<'s>>,
+    /// The names that were not compared: there are more than [`MAX_ROWS`] rows.
+    pub not_compared: Vec<&'s [u8]>,
+}
+
+/// A question about a pair of rulesets, or of lists of rulesets that decide together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Question([Deciding; 2]);
+
+/// What decides on one side.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Deciding {
+    Every(RuleKind),
+    /// The numbers of rulesets.
+    Rules(Box<[u32]>),
+}
+
+/// Crawlers with the same groups in both policies.
+struct Crawlers<'s> {
+    names: Vec<&'s [u8]>,
+    agents: [Agent; 2],
+}
+
+impl PathChange {
+    /// Returns whether every path was proved to have the same verdict.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        (&self.opens, &self.closes) == (&PathExample::None, &PathExample::None)
+    }
+
+    /// Returns whether some path has another verdict.
+    #[must_use]
+    pub fn is_change(&self) -> bool {
+        [&self.opens, &self.closes].iter().any(|example| matches!(example, PathExample::Path { .. }))
+    }
+}
+
+impl<'s> PathDiff<'s> {
+    /// Starts a comparison.
+    #[must_use]
+    pub fn new(old: &'s Set<&'s [u8]>, new: &'s Set<&'s [u8]>) -> PathDiff<'s> {
+        PathDiff {
+            sets: [old, new],
+            reasoner: Reasoner::of_forms([old.normal_form(), new.normal_form()]),
+            assumption: None,
+            known: HashMap::new(),
+            known_bytes: 0,
+            steps_left: MAX_DIFF_STEPS,
+            origins: HashMap::new(),
+        }
+    }
+
+    /// Restricts all questions to the paths of an assumption, which must be in the normal form of the old set.
+    #[must_use]
+    pub fn under(mut self, assumption: Option<Assumption>) -> PathDiff<'s> {
+        self.assumption = assumption;
+        self
+    }
+
+    /// Uses a limit other than [`MAX_DIFF_STEPS`].
+    #[must_use]
+    pub fn with_max_steps(mut self, max_steps: u64) -> PathDiff<'s> {
+        self.steps_left = max_steps;
+        self
+    }
+
+    /// Compares two policies for every crawler: `*`, every product token that either policy names, and the known
+    /// crawlers that obey one of these in addition to their own.
+    ///
+    /// Cost: a lookup for each crawler, and see [`PathDiff`].
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Format`] if a set is damaged.
+    pub fn rows(&mut self, policies: &[Policy<'s>; 2]) -> Result<PathRows<'s>, Error> {
+        let (crawlers, not_compared) = self.crawlers(policies)?;
+        let mut rows = Vec::with_capacity(crawlers.len());
+        for Crawlers { names, agents } in crawlers {
+            rows.push(PathRow { names, change: self.change(policies, &agents)? });
+        }
+        Ok(PathRows { rows, not_compared })
+    }
+
+    /// Compares two policies for one crawler, looked up in both sets.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Format`] if a set is damaged.
+    pub fn change(&mut self, policies: &[Policy<'s>; 2], agents: &[Agent; 2]) -> Result<PathChange, Error> {
+        let question = Question::of(policies, agents)?;
+        let found = match self.known.get(&question) {
+            Some(known) => known.clone(),
+            None => {
+                let found = self.answer(&question)?;
+                self.remember(question, found)
+            }
+        };
+        let [allow, disallow] = [Verdict::Allow, Verdict::Disallow];
+        Ok(PathChange {
+            opens: example(found.second_only, policies, agents, [disallow, allow])?,
+            closes: example(found.first_only, policies, agents, [allow, disallow])?,
+        })
+    }
+
+    /// Answers for all origins that both sets have and whose policies differ, on all threads with the feature `rayon`.
+    /// Each question is asked once. Calls `progress` with the number of answered questions, and the number of all.
+    ///
+    /// Cost: that of [`Diff::each_origin`], and of the proofs: see [`MAX_SET_STEPS`]. Memory: up to a million questions
+    /// and pairs of policies, and their answers.
+    ///
+    /// ```
+    /// use reptile::diff::{Diff, OriginChange, PathDiff, PathVerdicts};
+    /// use reptile::{Capture, Compiler, Dialect, contents};
+    ///
+    /// let compiled = |rule: &str| -> Result<Vec<u8>, reptile::Error> {
+    ///     let mut compiler = Compiler::new(Dialect::google());
+    ///     compiler.add(Capture::new("https://example.com/robots.txt", format!("user-agent: *\ndisallow: {rule}"))?)?;
+    ///     Ok(compiler.finish()?.to_bytes())
+    /// };
+    /// let (old, new) = (compiled("/a/b")?, compiled("/a/b\ndisallow: /a/b/c")?);
+    /// let (old, new) = (contents::Set::from_bytes(&old[..])?, contents::Set::from_bytes(&new[..])?);
+    ///
+    /// let (mut diff, mut paths) = (Diff::new(&old, &new), PathDiff::new(&old, &new));
+    /// paths.prove_origins(&mut diff, &mut |_, _| ())?;
+    /// paths.each_origin(&mut diff, &mut |_, change, found| {
+    ///     let found = found.expect("both sets have the origin");
+    ///     assert_eq!((change, found.verdicts), (OriginChange::Changed, PathVerdicts::Equal));
+    ///     assert!(!found.is_other_source);
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Format`] if a set is damaged.
+    pub fn prove_origins(&mut self, diff: &mut Diff<'s>, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
+        let sets = self.sets;
+        let mut pairs: Vec<[OriginRecord<'s>; 2]> = Vec::new();
+        let mut known: HashSet<(u32, u32)> = HashSet::new();
+        for record in sets[0].origins() {
+            let old = record?;
+            let Some(new) = sets[1].origin_table().find(old.scheme, old.host, old.port)? else { continue };
+            let key = (old.policy, new.policy);
+            let is_new = !known.contains(&key) && known.len() < MAX_QUESTIONS;
+            if is_new && !diff.has_same_policy(&old, &new)? {
+                known.insert(key);
+                pairs.push([old, new]);
+            }
+        }
+        drop(known);
+        let mut questions: HashSet<Question> = HashSet::new();
+        for pair in &pairs {
+            let policies = self.policies(pair)?;
+            for crawlers in self.crawlers(&policies)?.0 {
+                if questions.len() < MAX_QUESTIONS {
+                    questions.insert(Question::of(&policies, &crawlers.agents)?);
+                }
+            }
+        }
+        let mut questions: Vec<Question> = questions.into_iter().collect();
+        // The order affects what is unproved after the limit.
+        questions.sort_unstable();
+        let (mut done, all) = (0, questions.len() as u64);
+        let mut questions = questions.into_iter();
+        loop {
+            let batch: Vec<Question> = questions.by_ref().take(QUESTIONS_AT_ONCE).collect();
+            if batch.is_empty() {
+                break;
+            }
+            let answers = self.answer_all(&batch);
+            done += batch.len() as u64;
+            progress(done, all);
+            for (question, answer) in batch.into_iter().zip(answers) {
+                self.remember(question, answer?);
+            }
+        }
+        for pair in &pairs {
+            let found = self.judge(&self.policies(pair)?)?;
+            self.origins.insert((pair[0].policy, pair[1].policy), found);
+        }
+        Ok(())
+    }
+
+    /// Does the same as [`Diff::each_origin`], and reports what changes over all paths at each changed origin, after
+    /// [`PathDiff::prove_origins`]. See [`PathDiff::prove_origins`] for an example.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Format`] if a set is damaged.
+    pub fn each_origin(
+        &self,
+        diff: &mut Diff<'s>,
+        report: &mut dyn FnMut(&OriginRecord<'s>, OriginChange, Option<OriginPaths>),
+    ) -> Result<(), Error> {
+        diff.each_pair(|diff, old, new, change| {
+            let changed = new.filter(|_| change == OriginChange::Changed);
+            let found = changed.map(|new| self.origin(diff, old, new)).transpose()?;
+            report(old, change, found);
+            Ok(())
+        })
+    }
+
+    /// Returns what changes at an origin.
+    fn origin(
+        &self,
+        diff: &mut Diff<'s>,
+        old: &OriginRecord<'s>,
+        new: &OriginRecord<'s>,
+    ) -> Result<OriginPaths, Error> {
+        if let Some(&known) = self.origins.get(&(old.policy, new.policy)) {
+            return Ok(known);
+        }
+        let is_same = diff.has_same_policy(old, new)?;
+        let policies = self.policies(&[*old, *new])?;
+        Ok(OriginPaths {
+            verdicts: if is_same { PathVerdicts::Equal } else { PathVerdicts::Unproved },
+            is_other_source: policies[0].source()? != policies[1].source()?,
+        })
+    }
+
+    /// Returns the policies of an origin in both sets.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Format`] if a set is damaged.
+    pub fn policies(&self, records: &[OriginRecord<'s>; 2]) -> Result<[Policy<'s>; 2], Error> {
+        Ok([self.sets[0].policy_of(&records[0])?, self.sets[1].policy_of(&records[1])?])
+    }
+
+    /// Combines the known answers about two policies.
+    fn judge(&mut self, policies: &[Policy<'s>; 2]) -> Result<OriginPaths, Error> {
+        let (crawlers, left) = self.crawlers(policies)?;
+        let mut verdicts = if left.is_empty() { PathVerdicts::Equal } else { PathVerdicts::Unproved };
+        for crawlers in crawlers {
+            let known = self.known.get(&Question::of(policies, &crawlers.agents)?);
+            let witnesses = known.map(|known| [&known.first_only, &known.second_only]);
+            if witnesses.is_some_and(|both| both.iter().any(|found| matches!(found, Witness::Path(_)))) {
+                verdicts = PathVerdicts::Changed;
+                break;
+            }
+            if !known.is_some_and(Comparison::is_equivalent) {
+                verdicts = PathVerdicts::Unproved;
+            }
+        }
+        Ok(OriginPaths { verdicts, is_other_source: policies[0].source()? != policies[1].source()? })
+    }
+
+    #[cfg(feature = "rayon")]
+    fn answer_all(&self, questions: &[Question]) -> Vec<Result<Comparison, Error>> {
+        use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+        questions.par_iter().map(|question| self.answer(question)).collect()
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    fn answer_all(&self, questions: &[Question]) -> Vec<Result<Comparison, Error>> {
+        questions.iter().map(|question| self.answer(question)).collect()
+    }
+
+    fn answer(&self, question: &Question) -> Result<Comparison, Error> {
+        let [old, new] = [0, 1].map(|side| question.0[side].access(self.sets[side]));
+        let accesses = [old?, new?];
+        let bytes: u64 = accesses.iter().map(bytes_of).sum();
+        if bytes > self.steps_left {
+            return Ok(unproved());
+        }
+        let found = self.reasoner.compare(&accesses[0], &accesses[1], self.assumption.as_ref());
+        let found = found.map_err(FormatError::from)?;
+        Ok(found)
+    }
+
+    /// Keeps an answer, and pays for it. Returns it.
+    fn remember(&mut self, question: Question, mut found: Comparison) -> Comparison {
+        // Both directions may take as long.
+        let mut paid = 2 * found.steps as u64;
+        for (side, deciding) in question.0.iter().enumerate() {
+            paid += deciding.access(self.sets[side]).map_or(0, |access| bytes_of(&access));
+        }
+        self.steps_left = self.steps_left.saturating_sub(paid);
+        let paths = [&found.first_only, &found.second_only].into_iter().map(|witness| match witness {
+            Witness::Path(path) => path.len(),
+            _ => 0,
+        });
+        let bytes = KNOWN_BYTES + paths.sum::<usize>() + question.bytes();
+        if self.known_bytes + bytes > MAX_KNOWN_BYTES {
+            found = unproved();
+        } else {
+            self.known_bytes += bytes;
+            self.known.insert(question, found.clone());
+        }
+        found
+    }
+
+    /// Returns the crawlers to compare for two policies, one entry for each pair of groups, and those over the limit.
+    fn crawlers(&mut self, policies: &[Policy<'s>; 2]) -> Result<(Vec<Crawlers<'s>>, Vec<&'s [u8]>), Error> {
+        let sets = self.sets;
+        let mut named: BTreeSet<&'s [u8]> = BTreeSet::new();
+        for (set, policy) in sets.iter().zip(policies) {
+            for group in policy.groups()? {
+                for token in group.tokens {
+                    named.insert(set.tokens().name(token)?);
+                }
+            }
+        }
+        let also = self.known_crawlers(&named)?;
+        let name_bytes: usize = named.iter().map(|name| name.len() + 1).sum();
+        let is_searched = sets.iter().any(|set| set.name_matching() == NameMatching::Contained);
+        let (mut crawlers, mut left): (Vec<Crawlers<'s>>, Vec<&'s [u8]>) = (Vec::new(), Vec::new());
+        let mut places: HashMap<[Vec<u32>; 2], usize> = HashMap::new();
+        for name in std::iter::once(&b"*"[..]).chain(named).chain(also) {
+            if is_searched {
+                let steps = (name_bytes / SEARCHED_BYTES_PER_STEP) as u64;
+                if steps > self.steps_left {
+                    left.push(name);
+                    continue;
+                }
+                self.steps_left -= steps;
+            }
+            let agent = |set: &Set<&[u8]>| {
+                if name == b"*" { set.agent_chain(&[], true) } else { set.crawler(name) }
+            };
+            let agents = [agent(sets[0])?, agent(sets[1])?];
+            let groups = [policies[0].group_indices(&agents[0])?, policies[1].group_indices(&agents[1])?];
+            let count = crawlers.len();
+            if let Some(same) = places.get(&groups).and_then(|&at| crawlers.get_mut(at)) {
+                same.names.push(name);
+            } else if count < MAX_ROWS {
+                places.insert(groups, count);
+                crawlers.push(Crawlers { names: vec![name], agents });
+            } else {
+                left.push(name);
+            }
+        }
+        Ok((crawlers, left))
+    }
+
+    /// Returns the known crawlers that obey one of these product tokens in addition to their own, sorted.
+    fn known_crawlers(&self, named: &BTreeSet<&[u8]>) -> Result<BTreeSet<&'s [u8]>, Error> {
+        let mut also = BTreeSet::new();
+        for set in self.sets {
+            for crawler in set.crawlers().iter() {
+                let crawler = crawler?;
+                let obeys = |token: &&[u8]| named.contains(&*token.to_ascii_lowercase());
+                let is_new = !named.contains(&*crawler.name.to_ascii_lowercase());
+                if is_new && !crawler.is_prefix && crawler.chain.iter().any(obeys) {
+                    also.insert(crawler.name);
+                }
+            }
+        }
+        Ok(also)
+    }
+}
+
+impl std::fmt::Debug for PathDiff<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PathDiff").field("steps_left", &self.steps_left).finish_non_exhaustive()
+    }
+}
+
+impl Question {
+    fn of(policies: &[Policy<'_>; 2], agents: &[Agent; 2]) -> Result<Question, Error> {
+        let deciding = |side: usize| match policies[side].source()?.verdict() {
+            Some(Verdict::Disallow) => Ok(Deciding::Every(RuleKind::Disallow)),
+            Some(_) => Ok(Deciding::Every(RuleKind::Allow)),
+            None => {
+                let rules = policies[side].rules_for(&agents[side])?;
+                Ok::<_, FormatError>(Deciding::Rules(rules.iter().map(|rules| rules.number).collect()))
+            }
+        };
+        Ok(Question([deciding(0)?, deciding(1)?]))
+    }
+
+    fn bytes(&self) -> usize {
+        let numbers = self.0.iter().map(|deciding| match deciding {
+            Deciding::Every(_) => 0,
+            Deciding::Rules(numbers) => 4 * numbers.len(),
+        });
+        numbers.sum()
+    }
+}
+
+impl Deciding {
+    fn access<'s>(&self, set: &'s Set<&'s [u8]>) -> Result<Access<'s>, Error> {
+        let numbers = match self {
+            Deciding::Every(verdict) => return Ok(Access::Every(*verdict)),
+            Deciding::Rules(numbers) => numbers,
+        };
+        let ruleset = |&number: &u32| -> Result<_, FormatError> {
+            Ok(reptile_engine::automaton::Ruleset::stored(set.rulesets().get(number)?)?)
+        };
+        Ok(Access::Rules(numbers.iter().map(ruleset).collect::<Result<_, _>>()?))
+    }
+}
+
+/// Returns the size of the rules in bytes.
+fn bytes_of(access: &Access<'_>) -> u64 {
+    match access {
+        Access::Every(_) => 0,
+        Access::Rules(rulesets) => rulesets.iter().map(|ruleset| ruleset.byte_len() as u64).sum(),
+    }
+}
+
+fn unproved() -> Comparison {
+    Comparison { first_only: Witness::Unproved, second_only: Witness::Unproved, steps: 0 }
+}
+
+/// Explains a path on both sides. The explanations must have these verdicts.
+fn example(
+    witness: Witness,
+    policies: &[Policy<'_>; 2],
+    agents: &[Agent; 2],
+    expected: [Verdict; 2],
+) -> Result<PathExample, Error> {
+    let path = match witness {
+        Witness::None => return Ok(PathExample::None),
+        Witness::Unproved => return Ok(PathExample::Unproved),
+        Witness::Path(path) => path,
+    };
+    let (old, new) = (policies[0].explain(&agents[0], &path)?, policies[1].explain(&agents[1], &path)?);
+    let found = [old.verdict, new.verdict];
+    if found != expected {
+        let path = path.escape_ascii();
+        let [[was, is], [found_was, found_is]] = [expected, found];
+        let message = format!("\"{path}\": expected {was} and {is}, found {found_was} and {found_is}");
+        return Err(Error::new(ErrorKind::Format, message));
+    }
+    Ok(PathExample::Path { path, old: Box::new(old), new: Box::new(new) })
+}
