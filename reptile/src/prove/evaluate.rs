@@ -271,6 +271,8 @@ impl<'a> Prover<'a> {
         let Question { assertion, agents } = question;
         let crawlers: Vec<String> = agents.iter().map(|agent| agent.crawler().to_string()).collect();
         let outcome = |proof| Ok(Outcome { assertion, crawlers: crawlers.clone(), proof });
+        let access = |agent| self.set.access(Agent::as_query(agent), self.origin.as_bytes());
+        let accesses = agents.iter().map(access).collect::<Result<Vec<_>, _>>()?;
         for (agent, name) in agents.iter().zip(&crawlers) {
             let names_default = name == "*" || name.ends_with(">*");
             let is_asked = match agent.group(&self.origin)? {
@@ -282,7 +284,7 @@ impl<'a> Prover<'a> {
                 return outcome(Proof::NoGroup(name.clone()));
             }
         }
-        let path = match self.counterexample(assertion, &agents)? {
+        let path = match self.counterexample(assertion, &accesses)? {
             Witness::None => return outcome(Proof::Holds),
             Witness::Unproved => return outcome(Proof::Unproved),
             Witness::Path(path) => path,
@@ -297,16 +299,14 @@ impl<'a> Prover<'a> {
     }
 
     /// Searches for a path for which an assertion is false.
-    fn counterexample(&self, assertion: &Assertion, agents: &[Agent]) -> Result<Witness, ProveError> {
+    fn counterexample(&self, assertion: &Assertion, accesses: &[Access<'_>]) -> Result<Witness, ProveError> {
         let only = match &assertion.patterns[..] {
             [] => None,
             // The patterns begin with `/` or `*`, so they have no error.
             patterns => Assumption::new(patterns, self.set.normal_form()).ok(),
         };
-        let access = |agent: &Agent| self.set.access(agent.as_query(), self.origin.as_bytes());
-        let accesses = agents.iter().map(access).collect::<Result<Vec<_>, _>>()?;
         let (reasoner, only) = (&self.reasoner, only.as_ref());
-        let found = match (assertion.claim, &accesses[..]) {
+        let found = match (assertion.claim, accesses) {
             (Claim::Allow, [access]) => reasoner.any(access, RuleKind::Disallow, only),
             (Claim::Disallow, [access]) => reasoner.any(access, RuleKind::Allow, only),
             (Claim::NoMore, [first, second]) => reasoner.excess(first, second, only),
