@@ -89,16 +89,16 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = TABLE_OPTIONS)]
     prove: Option<PathBuf>,
     /// With --prove, the output format: `github` for GitHub Actions annotations, `sarif` for code scanning
-    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "prove")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "prove", conflicts_with = "robots")]
     format: Format,
     /// With --prove, accept a crawler that no group names: the rules for * apply to it, or no rules
     ///
     /// Otherwise its assertion fails, because a misspelled name or a removed group would not be noticed. A
     /// chain that ends in ">*", such as "GPTBot>*", accepts the rules for * in one assertion.
-    #[arg(long, requires = "prove")]
+    #[arg(long, requires = "prove", conflicts_with = "robots")]
     allow_default: bool,
     /// With --prove, accept assertions that are neither proved nor refuted within the limit on steps
-    #[arg(long, requires = "prove")]
+    #[arg(long, requires = "prove", conflicts_with = "robots")]
     allow_unproved: bool,
     /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]

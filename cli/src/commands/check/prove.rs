@@ -356,3 +356,18 @@ fn cut(rule: &str) -> String {
         _ => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_cut_at_the_limit() {
+        for (len, is_cut) in [(MAX_RULE_BYTES - 1, false), (MAX_RULE_BYTES, false), (MAX_RULE_BYTES + 1, true)] {
+            let text = cut(&"x".repeat(len));
+            assert_eq!((text.ends_with("..."), text.len() == len), (is_cut, !is_cut), "{len}");
+            assert!(cut(&"é".repeat(len)).len() <= MAX_RULE_BYTES + 3);
+        }
+        assert_eq!(cut("Disallow: /\u{1b}"), "Disallow: /\\u{1b}");
+    }
+}
