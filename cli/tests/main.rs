@@ -35,6 +35,7 @@ mod merge;
 mod mistakes;
 mod parquet_mutants;
 mod parquet_refused;
+mod prove;
 mod redirects;
 mod report;
 mod scope;

@@ -117,7 +117,7 @@ fn every_limit_is_documented_and_tested() {
 #[test]
 fn limits_in_the_guide_exist() {
     let guide = text_of("cli/guide/limits.md");
-    let mut folders = vec!["engine/src", "compiler/src", "cli/src", "pipeline"];
+    let mut folders = vec!["engine/src", "compiler/src", "reptile/src", "cli/src", "pipeline"];
     folders.retain(|folder| workspace().join(folder).exists());
     let code: String = sources(&folders).into_iter().map(|(_, text)| text).collect();
     let quoted = guide.split('`').skip(1).step_by(2);

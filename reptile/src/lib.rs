@@ -4,8 +4,8 @@
 //! - **One robots.txt**: [`Robots`] reads it and can decide at once; [`OneShot`] answers a single query.
 //! - **Millions**: [`Compiler`] compiles them to a [`Set`]; [`Set::read`] opens it again anywhere.
 //! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs.
-//! - **Tools**: [`lint`], [`explain`], [`reason`], [`body`], [`contents`] and [`mod@diff`] serve programs that show or
-//!   compare rules.
+//! - **Tools**: [`lint`], [`explain`], [`reason`], [`prove`], [`body`], [`contents`] and [`mod@diff`] serve programs that
+//!   show or compare rules.
 //! - **Readings**: a [`Dialect`] defines what a robots.txt means (Google's library, Google's documentation, RFC 9309,
 //!   Yandex, Bing, the drafts from 1994 and 1996, or your own), and a [`Profile`] what a failed fetch means.
 //!
@@ -71,6 +71,8 @@ pub mod limits;
 pub mod lint;
 #[cfg(feature = "compile")]
 mod one_shot;
+#[cfg(feature = "compile")]
+pub mod prove;
 #[cfg(feature = "compile")]
 pub mod reason;
 #[cfg(feature = "compile")]

@@ -1,9 +1,10 @@
 //! Command output: whole files ([`file`], under hidden names until they are complete), human-readable figures
 //! ([`summary`]), capture fates ([`fates`]), build records ([`build_record`]), JSON ([`json`]), name lists ([`names`]),
 //! formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]), text columns
-//! ([`align`]), [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
+//! ([`align`]), findings for other tools ([`annotations`], [`sarif`]), [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
 
 pub mod align;
+pub mod annotations;
 pub mod build_record;
 mod compressed;
 pub mod endings;
@@ -12,6 +13,7 @@ pub mod file;
 pub mod json;
 pub mod names;
 pub mod progress;
+pub mod sarif;
 pub mod sink;
 pub mod style;
 pub mod summary;

@@ -71,7 +71,7 @@ pub struct Measured {
 }
 
 /// Writes the files that the commands read: the robots.txt, alone and in a folder, a changed copy, an empty file, URLs,
-/// and cases for `check`.
+/// and cases and assertions for `check`.
 pub fn write_files(folder: &Path, body: &str, agent: &str) -> io::Result<()> {
     fs::create_dir_all(folder.join("robots"))?;
     fs::write(folder.join("robots/h.example"), body)?;
@@ -91,7 +91,10 @@ pub fn write_files(folder: &Path, body: &str, agent: &str) -> io::Result<()> {
     let urls = ["/", "/aa1*a99a", "/xaxaxaxa!?p1=1&p2=2"].map(|path| format!("http://h.example{path}\n"));
     fs::write(folder.join("urls"), urls.concat())?;
     let cases = urls.map(|url| format!("h.example\t{agent}\t{}\tALLOW\t0\n", url.trim_end()));
-    fs::write(folder.join("cases"), cases.concat())
+    fs::write(folder.join("cases"), cases.concat())?;
+    let assertions =
+        format!("{agent}>* <= *\nsame {agent}>* * /aa* /x*\nallow {agent}>* /\ndisallow {agent}>* /*a*9*a\n");
+    fs::write(folder.join("assertions"), assertions)
 }
 
 /// Returns the commands, with `compile` before those that read the set. Commands that read a robots.txt use the given
@@ -121,6 +124,7 @@ pub fn commands(agent: &str, dialect: &str) -> Vec<Case> {
         case("test DIALECT --all-dialects robots/h.example --agent AGENT / /aa1*a99a", FINE, 8),
         case("check DIALECT cases --robots robots", FOUND, 0),
         case("check cases --robots robots --all-dialects", FOUND, 0),
+        case("check DIALECT robots/h.example --prove assertions", FOUND, 0),
         case("diff DIALECT robots/h.example robots/h.example", FINE, 0),
         case("diff DIALECT robots/h.example empty", FOUND, 16),
         case("diff DIALECT robots/h.example mutated", FOUND, 16),

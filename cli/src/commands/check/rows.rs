@@ -133,13 +133,13 @@ pub fn each_block<T: Send>(
     let mut buffer = Vec::new();
     loop {
         let chunk = chunks.next(buffer, || false);
-        let chunk = chunk.map_err(|error| Failure::at(&args.cases, format!("cannot be read: {error}")))?;
+        let chunk = chunk.map_err(|error| Failure::at(args.cases(), format!("cannot be read: {error}")))?;
         let Some(chunk) = chunk else { return Ok(()) };
         let done: Vec<T> = match chunk.kind {
             ChunkKind::Lines => {
                 let blocks = blocks(chunk.bytes(), chunk.filled.div_ceil(BLOCK_BYTES));
                 let work = blocks.into_par_iter().map(&work_on);
-                work.collect::<std::result::Result<_, _>>().map_err(|error| damaged(&args.robots, &error))?
+                work.collect::<std::result::Result<_, _>>().map_err(|error| damaged(args.robots(), &error))?
             }
             ChunkKind::LongLine { last: true } => vec![long_row()],
             ChunkKind::LongLine { last: false } => Vec::new(),
