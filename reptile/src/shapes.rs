@@ -514,7 +514,7 @@ mod tests {
             ];
             let mut url = Vec::new();
             for _ in 0..=self.below(segments) {
-                url.push(b'/');
+                url.extend_from_slice(b"/");
                 match self.below(4) {
                     0 => (0..self.below(4)).for_each(|_| url.extend_from_slice(PARTS[self.below(PARTS.len())])),
                     _ => url.extend_from_slice(format!("item-{}.html", self.below(values)).as_bytes()),

@@ -493,9 +493,9 @@ mod tests {
 
     #[test]
     fn damaged_sitemaps_are_read_or_refused() {
-        let found: Vec<_> = mutants(3000).iter().map(|mutant| read(mutant).is_ok()).collect();
+        let found: Vec<_> = mutants(1000).iter().map(|mutant| read(mutant).is_ok()).collect();
         let read = found.iter().filter(|&&is_read| is_read).count();
-        assert!((500..2500).contains(&read), "{read} are read");
+        assert!((100..900).contains(&read), "{read} are read");
     }
 
     /// Prints the URLs of each file, or null for one that is malformed or not a sitemap.
