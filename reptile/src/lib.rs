@@ -78,6 +78,8 @@ pub mod reason;
 #[cfg(feature = "compile")]
 mod robots;
 mod set;
+#[cfg(feature = "compile")]
+pub mod shapes;
 mod site;
 #[cfg(feature = "compile")]
 pub mod urls;

@@ -38,6 +38,11 @@ pub fn explain(
     explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
 }
 
+/// Returns the URL whose origin a question is about; by default a path, which a robots.txt accepts for any origin.
+fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
+    url.map_or(Ok(b"/".into()), |url| convert::with_bytes(url, <[u8]>::to_vec))
+}
+
 /// A crawler resolved by a set or a robots.txt. Created by ``Set.agent`` and ``Robots.agent``.
 #[pyclass(frozen, name = "Agent", module = "reptile")]
 pub struct PyAgent(pub Agent);
@@ -74,6 +79,32 @@ impl PyAgent {
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = convert::with_bytes(url, |url| self.0.directives(url))?;
         lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+    }
+
+    /// Compares what a URL's origin allows this crawler and another one, over all paths of any length. The other
+    /// crawler may be resolved by another set or robots.txt, and the dialects may differ.
+    ///
+    /// Each answer is a proof or a shortest path. A comparison takes at most some tens of milliseconds, and other
+    /// Python threads run meanwhile.
+    #[pyo3(signature = (other, url=None))]
+    fn compare(&self, py: Python<'_>, other: &PyAgent, url: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        let url = origin_of(url)?;
+        let found = py.detach(|| self.0.compare(&other.0, &url));
+        convert::comparison(py, &found.map_err(|error| convert::library_error(py, error))?)
+    }
+
+    /// Searches for a path on a URL's origin that this crawler may fetch, and the other crawler may not. If there is
+    /// none, this crawler is permitted no more than the other one. Takes as long as ``compare`` at most.
+    #[pyo3(signature = (other, url=None))]
+    fn permits_no_more_than(
+        &self,
+        py: Python<'_>,
+        other: &PyAgent,
+        url: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let url = origin_of(url)?;
+        let found = py.detach(|| self.0.permits_no_more_than(&other.0, &url));
+        convert::witness(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
     /// The name as given.

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
+use reptile::reason::{Comparison, Witness};
 use reptile::{CrawlerError, ErrorKind, Verdict};
 use reptile_columns::text_of;
 
@@ -15,6 +16,8 @@ struct Types {
     error: Py<PyType>,
     crawler_error: Py<PyType>,
     format_error: Py<PyType>,
+    witness: Py<PyType>,
+    comparison: Py<PyType>,
     /// The members of `Verdict`, by verdict number.
     verdicts: [Py<PyAny>; 4],
 }
@@ -31,6 +34,8 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
             error: class("Error")?,
             crawler_error: class("CrawlerError")?,
             format_error: class("FormatError")?,
+            witness: class("Witness")?,
+            comparison: class("Comparison")?,
             verdicts: [member("ALLOW")?, member("DISALLOW")?, member("UNKNOWN")?, member("INVALID")?],
         })
     })
@@ -42,6 +47,25 @@ pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
         Some(member) => Ok(member.clone_ref(py)),
         None => Err(PyRuntimeError::new_err("a verdict without a name")),
     }
+}
+
+/// Creates a `reptile.Witness`. Its path is a `str`, or `bytes` if it is not UTF-8.
+pub fn witness(py: Python<'_>, witness: &Witness) -> PyResult<Py<PyAny>> {
+    let (state, path) = match witness {
+        Witness::None => ("none", None),
+        Witness::Unproved => ("unproved", None),
+        Witness::Path(path) => match str::from_utf8(path) {
+            Ok(text) => ("path", Some(PyString::new(py, text).into_any())),
+            Err(_) => ("path", Some(PyBytes::new(py, path).into_any())),
+        },
+    };
+    types(py)?.witness.call1(py, (state, path))
+}
+
+/// Creates a `reptile.Comparison`.
+pub fn comparison(py: Python<'_>, found: &Comparison) -> PyResult<Py<PyAny>> {
+    let sides = (witness(py, &found.first_only)?, witness(py, &found.second_only)?);
+    types(py)?.comparison.call1(py, sides)
 }
 
 /// The exceptions that this module raises.

@@ -68,6 +68,15 @@ impl PyRobots {
         self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
     }
 
+    /// Compares what this robots.txt and another one allow a crawler, over all paths of any length; see
+    /// ``Agent.compare``.
+    #[pyo3(signature = (other, crawler, *, exact=false))]
+    fn compare(&self, py: Python<'_>, other: &PyRobots, crawler: &str, exact: bool) -> PyResult<Py<PyAny>> {
+        let (first, second) = (self.cache.agent(py, crawler, exact)?, other.cache.agent(py, crawler, exact)?);
+        let found = py.detach(|| first.compare(&second, "/"));
+        convert::comparison(py, &found.map_err(|error| convert::library_error(py, error))?)
+    }
+
     /// The URLs of the sitemaps that count in the dialect.
     #[getter]
     fn sitemaps(&self, py: Python<'_>) -> PyResult<Vec<String>> {

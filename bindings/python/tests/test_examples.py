@@ -47,6 +47,17 @@ def verdicts(web, path, folder):
     return [tuple(line.split("\t")) for line in printed.splitlines()]
 
 
+def test_opens(tmp_path):
+    (tmp_path / "robots.txt").write_text("user-agent: *\ndisallow: /cart\n\nuser-agent: GPTBot\ndisallow: /images\n")
+    for name, printed, error in [
+        ("CCBot", "proved: CCBot may fetch nothing that others may not\n", ""),
+        ("GPTBot", "", "GPTBot may fetch '/cart', and others may not\n"),
+    ]:
+        command = [sys.executable, EXAMPLES / "opens.py", "robots.txt", name]
+        made = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert (made.returncode, made.stdout, made.stderr) == (int(not printed), printed, error)
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "polars", "datafusion"])
 def test_query_examples(engine, web, path, tmp_path):
     pytest.importorskip(engine)

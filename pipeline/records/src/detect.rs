@@ -57,6 +57,8 @@ pub enum Wanted {
     Robots,
     /// A URL list.
     List,
+    /// A sitemap or a URL list.
+    Sitemap,
     /// A URL list or table.
     Urls,
     /// A test case table.
@@ -107,6 +109,9 @@ const HTML: [&[u8]; 14] = [
     b"<br",
 ];
 
+/// The first words in XML, in lower case.
+const XML: [&[u8]; 4] = [b"<?xml", b"<rss", b"<urlset", b"<sitemapindex"];
+
 /// Detects an input's content by its first bytes. Time: linear in their number, which is small.
 pub fn detect(start: &[u8]) -> Content {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
@@ -129,7 +134,7 @@ pub fn detect(start: &[u8]) -> Content {
         return Content::Html;
     }
     match text {
-        _ if word.starts_with(b"<?xml") || word.starts_with(b"<rss") || word.starts_with(b"<urlset") => Content::Xml,
+        _ if XML.iter().any(|tag| word.starts_with(tag)) => Content::Xml,
         _ if is_json(text) => Content::Json,
         _ if is_utf16(start) => Content::Utf16,
         _ if is_binary(start) => Content::Binary("binary data"),
@@ -203,7 +208,7 @@ impl Content {
 
     /// Suggests a suitable command or input, if a command cannot use this one.
     pub(crate) fn hint(self, wanted: Wanted, path: &str) -> Option<String> {
-        let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Urls | Wanted::Table);
+        let is_line_by_line = matches!(wanted, Wanted::List | Wanted::Sitemap | Wanted::Urls | Wanted::Table);
         Some(match self {
             Content::Set if wanted == Wanted::Table => "`reptile check` takes robots.txt files, not sets".into(),
             Content::Set if wanted == Wanted::Captures => {
@@ -240,6 +245,7 @@ impl Wanted {
         match self {
             Wanted::Robots => "a robots.txt",
             Wanted::List => "a list with a URL on each line",
+            Wanted::Sitemap => "a sitemap or a list with a URL on each line",
             Wanted::Urls => "a list or a table of URLs",
             Wanted::Table => "a table with a case on each line",
             Wanted::Captures => "a folder or archive of robots.txt files, or captures in JSON Lines or a WARC file",
@@ -263,7 +269,7 @@ mod tests {
         })
         .take(4096)
         .collect();
-        let cases: [(&[u8], Content); 24] = [
+        let cases: [(&[u8], Content); 25] = [
             (b"", Content::Empty),
             (b"\n", Content::Text),
             (b"User-agent: *\nDisallow: /\n", Content::Text),
@@ -280,6 +286,7 @@ mod tests {
             (b" \r\n<!DOCTYPE html>", Content::Html),
             (b"\xef\xbb\xbf<HTML>", Content::Html),
             (b"<?xml version='1.0'?>", Content::Xml),
+            (b"<sitemapindex>", Content::Xml),
             (b"{\"url\": 1}", Content::Json),
             (b"{\n  \"url\": 1}", Content::Json),
             (b"[{\"url\": 1}]", Content::Json),

@@ -2,8 +2,9 @@
 //!
 //! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
 //! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] reads lists,
-//! [`tables`] finds the URLs in text tables, and [`parquet`] reads columns. This crate does not interpret robots.txt
-//! files, decide URLs or write to a terminal. Notable events are [`Item`]s: the caller reports and counts them.
+//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] reads columns. This crate does
+//! not interpret robots.txt files, decide URLs or write to a terminal. Notable events are [`Item`]s: the caller reports
+//! and counts them.
 //!
 //! ```
 //! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
@@ -43,6 +44,7 @@ pub mod lines;
 pub mod open;
 pub mod parquet;
 pub mod shown;
+pub mod sitemap;
 pub mod spill;
 pub mod tables;
 pub mod text;

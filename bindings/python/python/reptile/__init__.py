@@ -8,6 +8,9 @@
 2
 >>> web.decide_many(["https://example.com/", "https://example.org/"], "GPTBot")["GPTBot:verdict"]
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
+>>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\n\\nuser-agent: GPTBot\\ndisallow: /images")
+>>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
+'/cart'
 
 ``open`` opens a set file, and ``Robots`` parses one robots.txt. ``reptile.robotparser``, ``reptile.protego`` and
 ``reptile.scrapy`` replace ``urllib.robotparser``, Protego and Scrapy's parsers. ``reptile.spark``,
@@ -30,12 +33,13 @@ from ._native import (
     open,
 )
 from ._native import VERSION as __version__
-from ._types import CrawlerError, Error, FormatError, Verdict
+from ._types import Comparison, CrawlerError, Error, FormatError, Verdict, Witness
 
 __all__ = [
     "FORMAT_VERSION",
     "Agent",
     "Agents",
+    "Comparison",
     "CrawlerError",
     "Error",
     "Explanation",
@@ -45,6 +49,7 @@ __all__ = [
     "Verdict",
     "VerdictReader",
     "Verdicts",
+    "Witness",
     "__version__",
     "compile",
     "dialects",

@@ -1,6 +1,8 @@
-"""Types shared by both halves of the package: verdicts and errors."""
+"""Types shared by both halves of the package: verdicts, errors, and answers about all paths."""
 
+import dataclasses
 import enum
+from typing import Literal
 
 
 class Verdict(str, enum.Enum):
@@ -25,6 +27,51 @@ class Verdict(str, enum.Enum):
         return str(self.value)
 
     __format__ = str.__format__
+
+
+@dataclasses.dataclass(frozen=True)
+class Witness:
+    """The answer to the question whether a path with some property exists.
+
+    It has no truth value, because "there is none" and "unproved" must not be mistaken for each other: compare
+    ``state``.
+    """
+
+    state: Literal["none", "path", "unproved"]
+    """``none``: proved, there is no such path. ``path``: there is one. ``unproved``: the proof was stopped at its limit,
+    and no such path was seen."""
+    path: str | bytes | None = None
+    """A path with the property, as written in a URL, starting at the slash after the host; usually one of the shortest.
+    It is ``bytes`` if it is not UTF-8. None in the other states."""
+
+    def __bool__(self) -> bool:
+        raise TypeError("a witness has no truth value: compare its state, as in witness.state == 'none'")
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """What two crawlers, or one crawler in two robots.txt files, are allowed, compared over all paths.
+
+    It has no truth value: use ``equivalent`` or ``unproved``.
+    """
+
+    first_only: Witness
+    """A path that only the first one allows."""
+    second_only: Witness
+    """A path that only the second one allows."""
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether both were proved to allow the same paths."""
+        return self.first_only.state == self.second_only.state == "none"
+
+    @property
+    def unproved(self) -> bool:
+        """Whether either question is unproved."""
+        return "unproved" in (self.first_only.state, self.second_only.state)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison has no truth value: use .equivalent or .unproved")
 
 
 class Error(Exception):

@@ -1,0 +1,549 @@
+//! Reads the URLs of a sitemap: in XML, or as text with a URL on each line.
+//!
+//! XML is read as a stream, without namespaces, DTDs or the entities that they define. Only the `loc` of each `url`
+//! counts; those of images and videos do not.
+//!
+//! ```
+//! use reptile_records::{open::Input, sitemap};
+//!
+//! let file = tempfile::NamedTempFile::new()?;
+//! let url = |path: &str| format!("<url><loc>https://a.example{path}</loc></url>");
+//! std::fs::write(file.path(), format!("<urlset>{}{}</urlset>", url("/search?q=1&amp;page=2"), url("/")))?;
+//!
+//! let mut urls = Vec::new();
+//! let skipped = sitemap::each_url(Input::open(file.path())?, &mut |url| urls.push(url.to_vec()))?;
+//! assert_eq!((urls.len(), skipped), (2, 0));
+//! assert_eq!(urls[0], b"https://a.example/search?q=1&page=2");
+//!
+//! let (shapes, skipped) = sitemap::shapes(file.path())?;
+//! assert_eq!((shapes.patterns(), skipped), (vec![b"/$".to_vec(), b"/search?q=*&page=*".to_vec()], 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use quick_xml::errors::Error as XmlError;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::Event;
+use quick_xml::reader::Reader;
+use reptile::limits::MAX_URL_BYTES;
+use reptile::shapes::Shapes;
+
+use crate::detect::{Content, Wanted};
+use crate::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
+use crate::open::Input;
+use crate::shown::shown;
+use crate::unpack::READ_BYTES;
+use crate::{Error, Result};
+
+/// Maximum length in bytes for a tag, a text, a comment or a DTD in a sitemap. Longer ones are errors.
+pub const MAX_XML_PART_BYTES: usize = 1 << 20;
+
+/// Maximum number of nested elements in a sitemap. More are an error.
+pub const MAX_XML_DEPTH: usize = 64;
+
+/// The elements around a URL.
+const PLACE: [&[u8]; 3] = [b"urlset", b"url", b"loc"];
+
+/// Passes each URL in a sitemap to `work`. White space around URLs is removed. In text, blank lines and comments that
+/// begin with `#` are skipped. Returns the number of texts that are too long for a URL, which are skipped too.
+///
+/// Time: linear in the input. Memory: at most a few megabytes.
+///
+/// # Errors
+/// Returns an error if the input is unreadable, is neither text nor a sitemap, is malformed XML, or exceeds
+/// [`MAX_XML_PART_BYTES`] or [`MAX_XML_DEPTH`]. Some URLs may have been passed on before.
+pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
+    let path = input.path.clone();
+    let name = if path == Path::new("-") { Path::new("standard input") } else { &path };
+    let mut urls = Urls { work, skipped: 0 };
+    match input.content {
+        Content::Text | Content::Empty => {
+            of_text(input.into_source(), &mut urls).map_err(|error| Error::io(name, error))?;
+        }
+        // A comment may begin XML and a web page.
+        Content::Xml | Content::Html => {
+            let refused = input.refused(Wanted::Sitemap);
+            of_xml(input.into_source(), &mut urls).map_err(|fault| match fault {
+                Fault::WebPage => refused,
+                Fault::Unreadable(error) => Error::io(name, error),
+                Fault::Malformed(line, text) => Error::at(name, format!("line {line}: {text}")),
+            })?;
+        }
+        _ => return Err(input.refused(Wanted::Sitemap)),
+    }
+    Ok(urls.skipped)
+}
+
+/// Returns the shapes of the paths in a sitemap. `-` is standard input. Also returns the number of texts that were
+/// skipped, because they are too long for a URL or not a URL.
+///
+/// Cost: see [`each_url`] and [`Shapes`].
+///
+/// # Errors
+/// Returns the errors of [`each_url`], and an error if there is no URL.
+pub fn shapes(path: &Path) -> Result<(Shapes, u64)> {
+    let (mut shapes, mut malformed) = (Shapes::new(), 0);
+    let too_long = each_url(Input::open(path)?, &mut |url| malformed += u64::from(shapes.add(url).is_err()))?;
+    if shapes.urls() == 0 {
+        let name = if path == Path::new("-") { Path::new("standard input") } else { path };
+        return Err(Error::at(name, "contains no URL; expected a sitemap, or a URL or path on each line"));
+    }
+    Ok((shapes, too_long + malformed))
+}
+
+/// The receiver of URLs.
+struct Urls<'w> {
+    work: &'w mut dyn FnMut(&[u8]),
+    skipped: u64,
+}
+
+impl Urls<'_> {
+    fn add(&mut self, url: &[u8]) {
+        match url.len() {
+            0 => {}
+            1..=MAX_URL_BYTES => (self.work)(url),
+            _ => self.skipped += 1,
+        }
+    }
+}
+
+fn of_text(source: impl Read, urls: &mut Urls<'_>) -> io::Result<()> {
+    let (mut chunks, mut buffer, mut is_start) = (Chunks::new(source), Vec::new(), true);
+    while let Some(chunk) = chunks.next(buffer, || false)? {
+        match chunk.kind {
+            ChunkKind::Lines => {
+                for line in lines(chunk.bytes()) {
+                    let mark = if std::mem::take(&mut is_start) { &b"\xef\xbb\xbf"[..] } else { b"" };
+                    let url = trimmed_url(without_line_end(line.strip_prefix(mark).unwrap_or(line)));
+                    if !url.starts_with(b"#") {
+                        urls.add(url);
+                    }
+                }
+            }
+            ChunkKind::LongLine { last } => urls.skipped += u64::from(last),
+        }
+        buffer = chunk.buffer;
+    }
+    Ok(())
+}
+
+/// Why XML cannot be read.
+enum Fault {
+    /// It is a web page.
+    WebPage,
+    Unreadable(io::Error),
+    /// The line, and what is wrong there.
+    Malformed(u64, String),
+}
+
+fn of_xml(source: impl Read, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
+    let source = Bounded { source: BufReader::with_capacity(READ_BYTES, source), left: 0, line: 1 };
+    let mut reader = Reader::from_reader(source);
+    let mut buffer = Vec::new();
+    let mut place = Place::default();
+    loop {
+        buffer.clear();
+        // The byte after a text is inspected too.
+        reader.get_mut().left = MAX_XML_PART_BYTES + 1;
+        let event = reader.read_event_into(&mut buffer);
+        let line = reader.get_ref().line;
+        let malformed = |text: String| Fault::Malformed(line, text);
+        let too_long = || malformed(format!("a tag or text is longer than {MAX_XML_PART_BYTES} bytes"));
+        let is_too_long = reader.get_ref().left == 0;
+        let event = event.map_err(|error| match error {
+            _ if is_too_long => too_long(),
+            XmlError::Io(error) => Fault::Unreadable(io::Error::new(error.kind(), error.to_string())),
+            error => malformed(format!("is malformed XML: {}", shown(error.to_string().as_bytes()))),
+        })?;
+        if is_too_long {
+            return Err(too_long());
+        }
+        match event {
+            Event::Decl(declaration) => {
+                let name = declaration.encoding().and_then(std::result::Result::ok).unwrap_or_default();
+                if !["", "utf-8", "utf8", "us-ascii"].contains(&&*name.to_ascii_lowercase()) {
+                    let name = shown(name.as_bytes());
+                    return Err(malformed(format!("is XML in {name}; expected UTF-8")));
+                }
+            }
+            Event::Start(tag) => place.enter(tag.name().as_ref().as_bytes()).map_err(|wrong| wrong.at(line))?,
+            Event::Empty(tag) => {
+                place.enter(tag.name().as_ref().as_bytes()).map_err(|wrong| wrong.at(line))?;
+                place.leave();
+            }
+            Event::End(_) => {
+                if place.is_in_loc() {
+                    urls.add(trimmed_url(&place.text));
+                }
+                place.leave();
+            }
+            Event::Text(text) => place.add(&text),
+            Event::CData(text) => place.add(&text),
+            Event::GeneralRef(entity) if place.is_in_loc() => {
+                let unknown = |_| malformed(format!("unknown entity &{};", shown(entity.as_bytes())));
+                match entity.resolve_char_ref().map_err(|error| malformed(shown(error.to_string().as_bytes())))? {
+                    Some(character) => place.add(character.encode_utf8(&mut [0; 4])),
+                    None => place.add(resolve_predefined_entity(&entity).ok_or(()).map_err(unknown)?),
+                }
+            }
+            Event::Eof if place.depth > 0 => {
+                return Err(malformed("ends before its last element does; the file is incomplete".into()));
+            }
+            Event::Eof if !place.has_root => return Err(malformed("contains no element; expected <urlset>".into())),
+            Event::Eof => return Ok(()),
+            Event::GeneralRef(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+    }
+}
+
+/// The position in the tree of elements.
+#[derive(Default)]
+struct Place {
+    depth: usize,
+    /// The number of open elements that are those of [`PLACE`], from the outermost.
+    matched: usize,
+    has_root: bool,
+    /// The root's prefix, with its colon.
+    prefix: Vec<u8>,
+    /// The text in the current `loc`.
+    text: Vec<u8>,
+}
+
+/// What is wrong with an element.
+enum Wrong {
+    WebPage,
+    Other(String),
+}
+
+impl Wrong {
+    fn at(self, line: u64) -> Fault {
+        match self {
+            Wrong::WebPage => Fault::WebPage,
+            Wrong::Other(text) => Fault::Malformed(line, text),
+        }
+    }
+}
+
+impl Place {
+    fn enter(&mut self, name: &[u8]) -> std::result::Result<(), Wrong> {
+        if self.depth == 0 {
+            self.enter_root(name)?;
+        } else if self.depth == MAX_XML_DEPTH {
+            return Err(Wrong::Other(format!("has more than {MAX_XML_DEPTH} nested elements")));
+        }
+        let is_matched = self.matched == self.depth
+            && PLACE.get(self.depth).is_some_and(|wanted| name.strip_prefix(&*self.prefix) == Some(wanted));
+        self.matched += usize::from(is_matched);
+        self.depth += 1;
+        if is_matched {
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn enter_root(&mut self, name: &[u8]) -> std::result::Result<(), Wrong> {
+        let local = name.iter().position(|&byte| byte == b':').map_or(0, |colon| colon + 1);
+        let (prefix, local) = name.split_at(local);
+        if self.has_root {
+            return Err(Wrong::Other(format!("a second document begins, with <{}>", shown(name))));
+        }
+        (self.has_root, self.prefix) = (true, prefix.into());
+        match local {
+            b"urlset" => Ok(()),
+            b"sitemapindex" => {
+                Err(Wrong::Other("is an index of sitemaps, not a sitemap; give the sitemaps that it lists".into()))
+            }
+            _ if local.eq_ignore_ascii_case(b"html") => Err(Wrong::WebPage),
+            _ => Err(Wrong::Other(format!("begins with <{}>, not <urlset>; expected a sitemap", shown(name)))),
+        }
+    }
+
+    fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.matched = self.matched.min(self.depth);
+    }
+
+    fn is_in_loc(&self) -> bool {
+        self.matched == PLACE.len() && self.depth == PLACE.len()
+    }
+
+    fn add(&mut self, text: &str) {
+        // Beyond the limit the text is too long for a URL anyway.
+        if self.is_in_loc() && self.text.len() <= MAX_XML_PART_BYTES {
+            self.text.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+/// A source that counts lines, and fails at the end of an allowance.
+struct Bounded<R> {
+    source: BufReader<R>,
+    /// The bytes that may still be read.
+    left: usize,
+    /// The current line.
+    line: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: Read> BufRead for Bounded<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.source.fill_buf()?;
+        if self.left == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(&bytes[..bytes.len().min(self.left)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let bytes = self.source.buffer();
+        let lines = memchr::memchr_iter(b'\n', &bytes[..amount.min(bytes.len())]).count();
+        (self.line, self.left) = (self.line + lines as u64, self.left.saturating_sub(amount));
+        self.source.consume(amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+    use crate::gzip::tests::gzip;
+
+    /// Returns the URLs of a file and the number that was skipped, or the error without the path.
+    fn read(bytes: &[u8]) -> std::result::Result<(Vec<String>, u64), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sitemap");
+        fs::write(&file, bytes).unwrap();
+        let mut urls = Vec::new();
+        let work = &mut |url: &[u8]| urls.push(String::from_utf8_lossy(url).into_owned());
+        let skipped = each_url(Input::open(&file).unwrap(), work);
+        let without_path = |error: Error| error.to_string().replace(&format!("{}: ", file.display()), "");
+        skipped.map(|skipped| (urls, skipped)).map_err(without_path)
+    }
+
+    fn sitemap(urls: &str) -> String {
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://a\">{urls}</urlset>\n")
+    }
+
+    #[test]
+    fn urls_are_read_from_xml_and_text() {
+        let image = "<url><loc>\n /a </loc><lastmod>2026</lastmod><image:image><image:loc>/i</image:loc><loc>/j</loc>\
+                     </image:image></url>";
+        let cases: [(String, &[&str]); 15] = [
+            (sitemap(""), &[]),
+            ("<urlset/>".into(), &[]),
+            (sitemap(image), &["/a"]),
+            (sitemap("<url><loc>/a?b&amp;c&#38;d&#x26;e</loc></url>"), &["/a?b&c&d&e"]),
+            (sitemap("<url><loc><![CDATA[ /a?b&c ]]></loc></url>"), &["/a?b&c"]),
+            (sitemap("<url><loc>/a<!-- <loc>/b</loc> -->c</loc></url>"), &["/ac"]),
+            (sitemap("<url><loc>/a<b>c</b>d</loc></url>"), &["/ad"]),
+            (sitemap("<url><loc/></url><url><loc></loc></url><loc>/a</loc><x><loc>/b</loc></x>"), &[]),
+            (
+                "\u{feff}<?xml version='1.0'?><s:urlset><s:url><s:loc>/é</s:loc><loc>/b</loc></s:url></s:urlset>"
+                    .into(),
+                &["/é"],
+            ),
+            ("<!-- made by hand --><urlset><url><loc>/a</loc></url></urlset>".into(), &["/a"]),
+            (format!("<!DOCTYPE urlset [<!ENTITY e 'x'>]>{}", &sitemap("<url><loc>/a</loc></url>")[39..]), &["/a"]),
+            (String::new(), &[]),
+            ("\u{feff}https://a.example/\r\n\n # x\n /b \n".into(), &["https://a.example/", "/b"]),
+            ("#x\n/a".into(), &["/a"]),
+            ("/a b\n\u{feff}/c".into(), &["/a b", "\u{feff}/c"]),
+        ];
+        for (text, urls) in cases {
+            let expected = Ok((urls.iter().map(ToString::to_string).collect(), 0));
+            assert_eq!(read(text.as_bytes()), expected, "{text}");
+            assert_eq!(read(&gzip(text.as_bytes())), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_inputs_are_errors_that_say_what_was_expected() {
+        let cases = [
+            ("<sitemapindex>\n</sitemapindex>", "line 1: is an index of sitemaps, not a sitemap; give the sitemaps"),
+            ("<?xml version='1.0'?>\n<rss></rss>", "line 2: begins with <rss>, not <urlset>; expected a sitemap"),
+            ("<!-- x --><HTML>", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
+            ("<!doctype html><html>", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
+            ("<?xml version='1.0' encoding='ISO-8859-1'?><urlset/>", "line 1: is XML in ISO-8859-1; expected UTF-8"),
+            ("<urlset>\n<url>", "line 2: ends before its last element does; the file is incomplete"),
+            ("<urlset>\n<url></urlset>", "line 2: is malformed XML: "),
+            ("<urlset>\n<url><loc>/\u{0}", "line 2: ends before"),
+            ("<urlset><url><loc>/a?b&c=1</loc></url></urlset>", "line 1: is malformed XML: "),
+            ("<urlset><url><loc>/&e\u{1b};</loc></url></urlset>", "line 1: unknown entity &e\\u{1b};"),
+            ("<urlset><url><loc>/&#x110000;</loc></url></urlset>", "line 1: "),
+            ("<urlset/><urlset/>", "line 1: a second document begins, with <urlset>"),
+            ("<?xml version='1.0'?>", "line 1: contains no element; expected <urlset>"),
+            ("{\"url\": \"/a\"}", "is JSON, not a sitemap or a list with a URL on each line"),
+            ("PK\u{3}\u{4}", "is a zip archive, not a sitemap or a list with a URL on each line"),
+        ];
+        for (text, expected) in cases {
+            let error = read(text.as_bytes()).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+        assert!(
+            read(b"<urlset><url><loc>/\xff</loc></url></urlset>").unwrap_err().contains("line 1: is malformed XML")
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("empty");
+        for text in ["", "#\n", "<urlset/>", "mailto:a@b.example\n"] {
+            fs::write(&file, text).unwrap();
+            assert!(shapes(&file).unwrap_err().to_string().contains("contains no URL"), "{text}");
+        }
+        fs::write(&file, "mailto:a@b.example\n/a\n").unwrap();
+        assert!(matches!(shapes(&file), Ok((_, 1))));
+    }
+
+    #[test]
+    fn hostile_xml_is_bounded() {
+        for len in [MAX_XML_PART_BYTES - 1, MAX_XML_PART_BYTES, MAX_XML_PART_BYTES + 1] {
+            let is_within = len <= MAX_XML_PART_BYTES;
+            let part = |start: &str, end: &str| format!("{start}{}{end}", "x".repeat(len - start.len() - end.len()));
+            let url = "<url><loc>/a</loc></url>";
+            for part in
+                [part("<x ", "/>"), part("<!--", "-->"), part("<?x ", "?>"), part("<![CDATA[", "]]>"), part("", "")]
+            {
+                let found = read(sitemap(&format!("{part}{url}")).as_bytes());
+                assert_eq!(found.is_ok(), is_within, "{found:?} {}", &part[..4]);
+            }
+        }
+        for depth in [MAX_XML_DEPTH - 1, MAX_XML_DEPTH, MAX_XML_DEPTH + 1] {
+            let text = sitemap(&("<a>".repeat(depth - 1) + &"</a>".repeat(depth - 1)));
+            assert_eq!(read(text.as_bytes()).is_ok(), depth <= MAX_XML_DEPTH);
+        }
+        for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
+            let url = "/".repeat(len);
+            let expected = if len <= MAX_URL_BYTES { Ok((vec![url.clone()], 0)) } else { Ok((vec![], 1)) };
+            assert_eq!(read(sitemap(&format!("<url><loc> {url} </loc></url>")).as_bytes()), expected);
+            assert_eq!(read(format!("{url}\n").as_bytes()), expected);
+        }
+        // Entities that expand to a gigabyte, text in many parts, and a list in one line.
+        let laughs = (1..10).fold("<!ENTITY a0 'ha'>".to_owned(), |mut text, at| {
+            let _ = write!(text, "<!ENTITY a{at} '{}'>", format!("&a{};", at - 1).repeat(10));
+            text
+        });
+        let bomb = format!("<!DOCTYPE urlset [{laughs}]><urlset><url><loc>/&a9;</loc></url></urlset>");
+        assert!(read(format!("<?xml version='1.0'?>{bomb}").as_bytes()).unwrap_err().contains("unknown entity &a9;"));
+        let parts = "<![CDATA[xxxxxxxxxxxxxxxx]]>&#120;".repeat(300_000);
+        assert_eq!(read(sitemap(&format!("<url><loc>{parts}</loc></url>")).as_bytes()), Ok((vec![], 1)));
+        assert_eq!(read("/x".repeat(2 << 20).as_bytes()), Ok((vec![], 1)));
+    }
+
+    /// Damaged sitemaps, from a fixed sequence of random numbers.
+    fn mutants(count: usize) -> Vec<Vec<u8>> {
+        const PARTS: [&str; 24] = [
+            "<url>",
+            "</url>",
+            "<loc>",
+            "</loc>",
+            "<loc/>",
+            "<!--",
+            "-->",
+            "<![CDATA[",
+            "]]>",
+            "&amp;",
+            "&#65;",
+            "&",
+            ";",
+            "<",
+            ">",
+            "/a",
+            "\n",
+            "\"",
+            "<x:loc>",
+            "</x:loc>",
+            "<?p ?>",
+            "é",
+            " ",
+            "<url><loc>/b</loc></url>",
+        ];
+        let mut state = 5_u64;
+        let mut below = |end: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % end
+        };
+        let url =
+            "<url>\n<loc>https://a.example/x?y&amp;z</loc><image:image><image:loc>/i</image:loc></image:image></url>";
+        let whole =
+            format!("<urlset xmlns='http://s' xmlns:image='http://i' xmlns:x='http://x'>{}</urlset>", url.repeat(3));
+        let mutant = |_| {
+            let mut bytes = whole.clone().into_bytes();
+            for _ in 0..below(4) {
+                let (at, part) = (below(bytes.len()), PARTS[below(PARTS.len())]);
+                let end = if below(3) == 0 { (at + below(12)).min(bytes.len()) } else { at };
+                // At a tag's start a part is more likely to keep the file well-formed.
+                let at =
+                    if below(2) == 0 { bytes[..at].iter().rposition(|&byte| byte == b'<').unwrap_or(at) } else { at };
+                bytes.splice(at..end.max(at), part.bytes());
+            }
+            bytes
+        };
+        (0..count).map(mutant).collect()
+    }
+
+    #[test]
+    fn damaged_sitemaps_are_read_or_refused() {
+        let found: Vec<_> = mutants(1000).iter().map(|mutant| read(mutant).is_ok()).collect();
+        let read = found.iter().filter(|&&is_read| is_read).count();
+        assert!((100..900).contains(&read), "{read} are read");
+    }
+
+    /// Prints the URLs of each file, or null for one that is malformed or not a sitemap.
+    const OTHER_READER: &str = "
+import json, sys
+import xml.etree.ElementTree as etree
+for number in range(int(sys.argv[2])):
+    try:
+        root = etree.parse(f'{sys.argv[1]}/{number}').getroot()
+        space = root.tag.partition('}')[0] + '}'
+        if root.tag != space + 'urlset':
+            print('null')
+            continue
+        locs = [loc for url in root.findall(space + 'url') for loc in url.findall(space + 'loc')]
+        texts = [(loc.text or '') + ''.join(child.tail or '' for child in loc) for loc in locs]
+        print(json.dumps([text.strip() for text in texts if text.strip()]))
+    except etree.ParseError:
+        print('null')
+";
+
+    /// `PYTHON=python3 cargo test -p reptile-records --lib sitemap:: -- --ignored`.
+    #[test]
+    #[ignore = "needs Python"]
+    fn another_reader_finds_the_same_urls() {
+        const COUNT: usize = 5000;
+        let folder = tempfile::tempdir().unwrap();
+        let mutants = mutants(COUNT);
+        for (number, mutant) in mutants.iter().enumerate() {
+            fs::write(folder.path().join(number.to_string()), mutant).unwrap();
+        }
+        let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+        let count = COUNT.to_string();
+        let made = Command::new(python).args(["-c", OTHER_READER]).arg(folder.path()).arg(&count).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let (mut same, mut lenient, mut refused) = (0, 0, 0);
+        let rows: Vec<Option<Vec<String>>> =
+            String::from_utf8(made.stdout).unwrap().lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+        assert_eq!(rows.len(), COUNT);
+        for (mutant, theirs) in mutants.iter().zip(rows) {
+            let ours = read(mutant).map(|(urls, _)| urls);
+            match theirs {
+                Some(_) => same += usize::from(ours == Ok(theirs.clone().unwrap_or_default())),
+                None if ours.is_ok() => lenient += 1,
+                None => refused += 1,
+            }
+            assert!(theirs.is_none() || ours.ok() == theirs, "{}", String::from_utf8_lossy(mutant));
+        }
+        println!("{same} with the same URLs, {refused} refused by both, {lenient} refused only by Python");
+        assert!(same > COUNT / 5);
+    }
+}
