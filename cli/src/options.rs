@@ -1,18 +1,22 @@
 //! Options for reading and compiling robots.txt files, shared by the commands that take an input.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::capture::Time;
 use reptile::reason::Assumption;
 use reptile::settings::{NormalForm, Strategy};
 use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, note};
+use crate::outputs::summary::grouped;
 
 use reptile_columns::{Column, Format, Scope};
 use reptile_records::ReadOptions;
 use reptile_records::hosts::sorted_schemes;
-use reptile_records::tables;
+use reptile_records::text::printable;
 use reptile_records::time::{WrittenTime, Zone};
+use reptile_records::{sitemap, tables};
 
 /// The compile options, as given.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -104,19 +108,63 @@ pub struct AssumptionOptions {
     /// that matches one of several patterns counts.
     #[arg(long, value_name = "PATTERN", verbatim_doc_comment)]
     pub only: Vec<String>,
+    /// Ask only about URLs like those in this sitemap or URL list; - is standard input
+    ///
+    /// The paths become at most 128 patterns, such as /product/*/reviews$, and every listed
+    /// URL matches one of them.
+    #[arg(long, value_name = "FILE", verbatim_doc_comment, conflicts_with = "only")]
+    pub shapes: Option<PathBuf>,
 }
 
 impl AssumptionOptions {
-    /// Returns the assumption in a normal form, if any option was given.
+    /// Reads the patterns. A note says how many lines of a sitemap or list are not URLs.
+    ///
+    /// # Errors
+    /// Returns an error if no path can match a pattern, or if the sitemap or list is unreadable or has no URL.
+    pub fn read(&self) -> Result<AssumedPaths> {
+        let Some(path) = &self.shapes else {
+            let patterns: Vec<Vec<u8>> = self.only.iter().map(|pattern| pattern.clone().into_bytes()).collect();
+            let assumed = AssumedPaths { patterns, list: None };
+            // Checks the patterns, in any form.
+            assumed.assumption(NormalForm::AsWritten)?;
+            return Ok(assumed);
+        };
+        let (shapes, skipped) = sitemap::shapes(path)?;
+        if skipped > 0 {
+            note(format_args!("{}: {} lines or texts are not URLs", path.display(), grouped(skipped)));
+        }
+        Ok(AssumedPaths { patterns: shapes.patterns(), list: Some(path.display().to_string()) })
+    }
+}
+
+/// The paths that questions about all URLs are restricted to, if there are patterns.
+pub struct AssumedPaths {
+    /// The patterns, as in rules.
+    pub patterns: Vec<Vec<u8>>,
+    /// The sitemap or URL list that the patterns come from.
+    list: Option<String>,
+}
+
+impl AssumedPaths {
+    /// Returns the assumption in a normal form, if there is one.
     ///
     /// # Errors
     /// Returns an error if no path can match a pattern.
     pub fn assumption(&self, form: NormalForm) -> Result<Option<Assumption>> {
-        if self.only.is_empty() {
+        if self.patterns.is_empty() {
             return Ok(None);
         }
-        let assumption = Assumption::new(&self.only, form);
-        assumption.map(Some).map_err(|error| Failure::new(format!("--only: {error}")))
+        Assumption::new(&self.patterns, form).map(Some).map_err(|error| Failure::new(format!("--only: {error}")))
+    }
+
+    /// Returns the end of "equal for every URL".
+    pub fn scope(&self) -> String {
+        let count = self.patterns.len();
+        match &self.list {
+            Some(list) => format!(" like those in {} ({count} patterns)", printable(list.as_bytes())),
+            None if count == 0 => String::new(),
+            None => format!(" that matches {}", printable(&self.patterns.join(&b" or "[..]))),
+        }
     }
 }
 

@@ -333,6 +333,37 @@ fn an_assumption_restricts_the_answers() {
 }
 
 #[test]
+fn the_shapes_of_a_list_restrict_the_answers() {
+    let folder = Folder::new();
+    folder.write("old", "User-agent: *\nDisallow: /shop/a\nDisallow: /x\n");
+    folder.write("new", "User-agent: *\nDisallow: /shop\n");
+    let sitemap = |paths: &[&str]| -> String {
+        let urls = paths.iter().map(|path| format!("<url><loc>https://h.example{path}</loc></url>"));
+        format!("<urlset>{}</urlset>", urls.collect::<String>())
+    };
+    for (paths, code, expected) in [
+        (&["/shop/a", "/blog"][..], 0, &["= all crawlers: equal for every URL like those in map (2 patterns)"][..]),
+        (&["/shop/b?c=1", "/blog"], 1, &["! *", "  opens nothing", "  closes /shop/b?c="]),
+    ] {
+        for text in [sitemap(paths), paths.join("\n")] {
+            folder.write("map", &text);
+            let args = ["diff", "old", "new", "--verdicts", "--shapes", "map"];
+            assert_eq!(answers(&folder.run(&args).says(code, &[]).text()), expected, "{text}");
+        }
+    }
+    for (text, message) in [
+        ("", "contains no URL"),
+        ("<html><body></body></html>", "map"),
+        ("<urlset><url><loc>https://h.example/</loc>", "map"),
+    ] {
+        folder.write("map", text);
+        folder.run(&["diff", "old", "new", "--shapes", "map"]).says(2, &[message]);
+    }
+    folder.run(&["diff", "old", "new", "--shapes", "none"]).says(2, &["none"]);
+    folder.run(&["diff", "old", "new", "--shapes", "map", "--only", "/"]).says(2, &["cannot be used with"]);
+}
+
+#[test]
 fn two_dialects_read_one_file() {
     let folder = Folder::new();
     folder.write("same", "User-agent: *\nDisallow: /a\n");

@@ -74,13 +74,14 @@ use reptile_records::open::read_robots;
   reptile diff old.txt new.txt
   reptile diff old.txt new.txt --verdicts --only '/shop/*'
   reptile diff old.txt new.txt --urls urls.txt --agent MyBot
+  reptile diff old.txt new.txt --verdicts --shapes sitemap.xml
   reptile diff --dialects google,yandex robots.txt
   reptile diff march.reptile april.reptile --urls log.txt.gz
 
 The objects of --json, one on each line, by their field \"change\":
   paths         agents (null for all crawlers); equal: true, false, or null if unproved;
                 opens, closes: null, or path, old, new with verdict, reason, rule, line;
-                unproved: which of them are; only: the patterns of --only
+                unproved: which of them are; only: the patterns of --only or --shapes
   lines         agents (null for all crawlers), group: kept, removed or added;
                 removed, added: lists of line, key, value; moved: with old_line too
   not-compared  agents
@@ -179,8 +180,7 @@ fn compare(
     out: &mut impl Write,
 ) -> std::result::Result<bool, Stop> {
     let given = agents_for(dialect, &args.agents, args.exact, &[&bodies[0], &bodies[1]]).map_err(Stop::Other)?;
-    // Checks the patterns, even if there is nothing to ask.
-    args.assumption.assumption(dialect.normal_form)?;
+    let words = Words::of_versions(args.assumption.read()?);
     let is_same = bodies[0] == bodies[1];
     let compiled = if is_same && args.urls.is_none() { Ok(None) } else { compile(paths, bodies, dialect).map(Some) };
     let arena = Bump::new();
@@ -190,7 +190,6 @@ fn compare(
         let limit = groups::MAX_SEARCHED_BYTES;
         note(format_args!("the search for product tokens that contain others stopped after {limit} bytes"));
     }
-    let words = Words::of_versions(&args.assumption.only);
     let mut any = false;
     if is_same && args.verdicts {
         paths::write_for_all(true, &words, args.json, out)?;
@@ -199,7 +198,7 @@ fn compare(
         let changes = rules::compare(&names, &files);
         let with_equal = args.verdicts || !changes.is_empty();
         let found = match &compiled {
-            Ok(Some(sets)) => write_paths(args, &given, sets, with_equal, out)?,
+            Ok(Some(sets)) => write_paths((&words, args.json), &given, sets, with_equal, out)?,
             Err(failure) if args.urls.is_none() => {
                 note(format_args!("{failure}; therefore nothing is proved"));
                 paths::write_for_all(false, &words, args.json, out)?
@@ -242,15 +241,15 @@ fn open(sets: &[Vec<u8>; 2]) -> std::result::Result<[Set<&[u8]>; 2], Stop> {
 
 /// Writes what changes over all URLs.
 fn write_paths(
-    args: &Args,
+    (words, is_json): (&Words, bool),
     given: &[Resolved],
     sets: &[Vec<u8>; 2],
     with_equal: bool,
     out: &mut impl Write,
 ) -> std::result::Result<Found, Stop> {
     let sets = open(sets)?;
-    let rows = rows(args, [given, given], &sets)?;
-    paths::write(&rows, &Words::of_versions(&args.assumption.only), with_equal, args.json, out)
+    let rows = rows(words, [given, given], &sets)?;
+    paths::write(&rows, words, with_equal, is_json, out)
 }
 
 /// Compares two sets of one file each over all URLs, for the given crawlers or else for all. The crawlers have the same
@@ -259,12 +258,12 @@ fn write_paths(
 /// # Errors
 /// Returns an error if a set is damaged.
 fn rows<'s>(
-    args: &Args,
+    words: &Words,
     given: [&'s [Resolved]; 2],
     sets: &'s [Set<&'s [u8]>; 2],
 ) -> std::result::Result<PathRows<'s>, Stop> {
     let failure = |error: reptile::Error| Stop::Other(Failure::new(error));
-    let assumption = args.assumption.assumption(sets[0].normal_form())?;
+    let assumption = words.assumed.assumption(sets[0].normal_form())?;
     let mut diff = PathDiff::new(&sets[0], &sets[1]).under(assumption);
     let (Some(old), Some(new)) = (sets[0].policy(&ONE_ORIGIN)?, sets[1].policy(&ONE_ORIGIN)?) else {
         return Ok(PathRows::default());

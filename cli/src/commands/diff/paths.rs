@@ -7,6 +7,7 @@ use reptile::diff::{PathChange, PathExample, PathRow, PathRows};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Result, Stop};
+use crate::options::AssumedPaths;
 use crate::outputs::json::json_line;
 use crate::outputs::names::Few;
 use reptile_records::text::printable;
@@ -30,32 +31,32 @@ pub struct Words {
     text: [String; 2],
     /// The texts before the verdicts of both sides.
     verbs: [String; 2],
-    /// The patterns that URLs must match, if there are any.
-    only: Vec<String>,
+    /// The URLs that the comparison is about.
+    pub assumed: AssumedPaths,
 }
 
 impl Words {
     /// Returns the words for an old and a new file or set.
-    pub fn of_versions(only: &[String]) -> Words {
+    pub fn of_versions(assumed: AssumedPaths) -> Words {
         Words {
             dialects: None,
             sides: ["old", "new"],
             json: ["opens", "closes"],
             text: ["opens".into(), "closes".into()],
             verbs: ["was ".into(), "is ".into()],
-            only: only.to_vec(),
+            assumed,
         }
     }
 
     /// Returns the words for two readings of one file.
-    pub fn of_dialects(names: [&'static str; 2], only: &[String]) -> Words {
+    pub fn of_dialects(names: [&'static str; 2], assumed: AssumedPaths) -> Words {
         Words {
             dialects: Some(names),
             sides: ["first", "second"],
             json: ["second_only", "first_only"],
             text: [format!("only {} allows", names[1]), format!("only {} allows", names[0])],
             verbs: names.map(|name| format!("{name}: ")),
-            only: only.to_vec(),
+            assumed,
         }
     }
 
@@ -87,14 +88,6 @@ impl Words {
         [(self.json[0], &change.opens), (self.json[1], &change.closes)]
     }
 
-    /// Returns the end of "equal for every URL".
-    pub fn scope(&self) -> String {
-        if self.only.is_empty() {
-            return String::new();
-        }
-        format!(" that matches {}", printable(self.only.join(" or ").as_bytes()))
-    }
-
     /// Returns the object for some crawlers, with examples if there is a change.
     pub fn object(&self, agents: Option<&[&[u8]]>, equal: Option<bool>, change: Option<&PathChange>) -> Value {
         let agents: Option<Vec<_>> =
@@ -115,8 +108,9 @@ impl Words {
         if !unproved.is_empty() {
             object.insert("unproved".into(), json!(unproved));
         }
-        if !self.only.is_empty() {
-            object.insert("only".into(), json!(self.only));
+        if !self.assumed.patterns.is_empty() {
+            let patterns: Vec<_> = self.assumed.patterns.iter().map(|text| String::from_utf8_lossy(text)).collect();
+            object.insert("only".into(), json!(patterns));
         }
         Value::Object(object)
     }
@@ -197,7 +191,7 @@ pub fn write(
     let is_other = found.is_change || found.is_unproved;
     if with_equal && !equal.is_empty() {
         let names = if is_other { list(&equal) } else { ALL_CRAWLERS.into() };
-        writeln!(out, "= {names}: equal for every URL{}", words.scope())?;
+        writeln!(out, "= {names}: equal for every URL{}", words.assumed.scope())?;
     }
     Ok(found)
 }
@@ -215,7 +209,7 @@ pub fn write_for_all(
     if is_json {
         out.write_all(json_line(&words.object(None, is_equal.then_some(true), None))?.as_bytes())?;
     } else if is_equal {
-        writeln!(out, "= {ALL_CRAWLERS}: equal for every URL{}", words.scope())?;
+        writeln!(out, "= {ALL_CRAWLERS}: equal for every URL{}", words.assumed.scope())?;
     } else {
         writeln!(out, "? {ALL_CRAWLERS}: unproved")?;
     }

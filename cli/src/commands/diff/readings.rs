@@ -34,12 +34,11 @@ pub fn run(args: &Args) -> Result<Exit> {
         agents_for(first, &args.agents, args.exact, &[&body])?,
         agents_for(second, &args.agents, args.exact, &[&body])?,
     ];
-    args.assumption.assumption(first.normal_form)?;
+    let words = Words::of_dialects([first.as_str(), second.as_str()], args.assumption.read()?);
     let sets = [compile_one(path, &body, first)?, compile_one(path, &body, second)?];
-    let words = Words::of_dialects([first.as_str(), second.as_str()], &args.assumption.only);
     let mut out = BufWriter::new(Output::stdout());
     let compared = open(&sets).and_then(|sets| {
-        let rows = rows(args, [&given[0], &given[1]], &sets)?;
+        let rows = rows(&words, [&given[0], &given[1]], &sets)?;
         let found = paths::write(&rows, &words, true, args.json, &mut out)?;
         out.flush()?;
         Ok(found.is_change || found.is_unproved)

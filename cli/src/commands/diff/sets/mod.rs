@@ -108,14 +108,15 @@ pub fn run(args: &Args, new: &Path) -> Result<Exit> {
         return Err(Failure::at(new, message));
     }
     let mut out = BufWriter::new(Output::stdout());
-    let assumption = args.assumption.assumption(sets[0].normal_form())?;
+    let words = Words::of_versions(args.assumption.read()?);
+    let assumption = words.assumed.assumption(sets[0].normal_form())?;
     let pair = Pair {
         old: &sets[0],
         new: &sets[1],
         diff: Diff::new(&sets[0], &sets[1]),
         paths: PathDiff::new(&sets[0], &sets[1]).under(assumption).with_max_steps(MAX_SET_STEPS),
     };
-    let compared = compare(args, pair, &mut out);
+    let compared = compare(args, &words, pair, &mut out);
     let any = compared
         .and_then(|any| out.flush().map(|()| any).map_err(Stop::Write))
         .map_err(|stop| out.get_ref().stop_failure(stop, new))?;
@@ -123,20 +124,19 @@ pub fn run(args: &Args, new: &Path) -> Result<Exit> {
 }
 
 /// Writes all changes. Returns whether there are any.
-fn compare(args: &Args, mut pair: Pair<'_>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
-    let words = Words::of_versions(&args.assumption.only);
+fn compare(args: &Args, words: &Words, mut pair: Pair<'_>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     let progress = Progress::of_time("proving");
     let mut lists = pair.lists()?;
     drop(progress);
     let counts = LISTED.map(|(kind, ..)| lists[kind as usize].count);
     let same = lists[Kind::Same as usize].count;
-    out.write_all(head(counts, same, &words, args.json)?.as_bytes())?;
+    out.write_all(head(counts, same, words, args.json)?.as_bytes())?;
     let is_shown = |kind| !args.verdicts || kind != Kind::Equal;
     for (kind, sign, _) in LISTED.into_iter().filter(|&(kind, ..)| is_shown(kind)) {
         let Listed { count, first } = std::mem::take(&mut lists[kind as usize]);
         let more = count - first.len() as u64;
         for origin in first.into_sorted_vec() {
-            out.write_all(pair.line(kind, sign, &origin, &words, args.json)?.as_bytes())?;
+            out.write_all(pair.line(kind, sign, &origin, words, args.json)?.as_bytes())?;
         }
         if more > 0 && !args.json {
             writeln!(out, "{sign} ... and {} more", grouped(more))?;
@@ -164,7 +164,7 @@ fn head(counts: [u64; 6], same: u64, words: &Words, is_json: bool) -> Result<Str
     let proved = grouped(equal + same);
     let [added, gone, changed, same] = [added, gone, changed, same].map(grouped);
     let [outcome, verdicts, unproved] = [outcome, verdicts, unproved].map(grouped);
-    let scope = words.scope();
+    let scope = words.assumed.scope();
     Ok(format!(
         "@ origins: {added} added, {gone} gone, {changed} changed, {same} the same\n\
          @ equal for every URL{scope}: {proved} of {of}; {verdicts} not, {unproved} unproved, \
