@@ -74,8 +74,10 @@ pub struct PathDiff<'s> {
     reasoner: Reasoner,
     assumption: Option<Assumption>,
     known: HashMap<Question, Comparison>,
-    known_bytes: usize,
+    /// Number of bytes that further answers may take.
+    known_bytes_left: usize,
     steps_left: u64,
+    max_questions: usize,
     /// The answers about pairs of policies, by their numbers.
     origins: HashMap<(u32, u32), OriginPaths>,
 }
@@ -187,8 +189,9 @@ impl<'s> PathDiff<'s> {
             reasoner: Reasoner::of_forms([old.normal_form(), new.normal_form()]),
             assumption: None,
             known: HashMap::new(),
-            known_bytes: 0,
+            known_bytes_left: MAX_KNOWN_BYTES,
             steps_left: MAX_DIFF_STEPS,
+            max_questions: MAX_QUESTIONS,
             origins: HashMap::new(),
         }
     }
@@ -281,7 +284,7 @@ impl<'s> PathDiff<'s> {
             let old = record?;
             let Some(new) = sets[1].origin_table().find(old.scheme, old.host, old.port)? else { continue };
             let key = (old.policy, new.policy);
-            let is_new = !known.contains(&key) && known.len() < MAX_QUESTIONS;
+            let is_new = !known.contains(&key) && known.len() < self.max_questions;
             if is_new && !diff.has_same_policy(&old, &new)? {
                 known.insert(key);
                 pairs.push([old, new]);
@@ -292,7 +295,7 @@ impl<'s> PathDiff<'s> {
         for pair in &pairs {
             let policies = self.policies(pair)?;
             for crawlers in self.crawlers(&policies)?.0 {
-                if questions.len() < MAX_QUESTIONS {
+                if questions.len() < self.max_questions {
                     questions.insert(Question::of(&policies, &crawlers.agents)?);
                 }
             }
@@ -419,11 +422,12 @@ impl<'s> PathDiff<'s> {
             _ => 0,
         });
         let bytes = KNOWN_BYTES + paths.sum::<usize>() + question.bytes();
-        if self.known_bytes + bytes > MAX_KNOWN_BYTES {
-            found = unproved();
-        } else {
-            self.known_bytes += bytes;
-            self.known.insert(question, found.clone());
+        match self.known_bytes_left.checked_sub(bytes) {
+            Some(left) => {
+                self.known_bytes_left = left;
+                self.known.insert(question, found.clone());
+            }
+            None => found = unproved(),
         }
         found
     }
@@ -445,6 +449,10 @@ impl<'s> PathDiff<'s> {
         let (mut crawlers, mut left): (Vec<Crawlers<'s>>, Vec<&'s [u8]>) = (Vec::new(), Vec::new());
         let mut places: HashMap<[Vec<u32>; 2], usize> = HashMap::new();
         for name in std::iter::once(&b"*"[..]).chain(named).chain(also) {
+            // No crawler has an empty name, although a user-agent line may.
+            if name.is_empty() {
+                continue;
+            }
             if is_searched {
                 let steps = (name_bytes / SEARCHED_BYTES_PER_STEP) as u64;
                 if steps > self.steps_left {
@@ -562,4 +570,95 @@ fn example(
         return Err(Error::new(ErrorKind::Format, message));
     }
     Ok(PathExample::Path { path, old: Box::new(old), new: Box::new(new) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Capture, Compiler, Dialect};
+
+    /// Returns sets with a host for each pair of bodies.
+    fn compiled(bodies: &[[&str; 2]]) -> [Vec<u8>; 2] {
+        [0, 1].map(|side| {
+            let mut compiler = Compiler::new(Dialect::google());
+            for (number, pair) in bodies.iter().enumerate() {
+                let url = format!("http://h{number}.example/robots.txt");
+                compiler.add(Capture::new(url, pair[side]).unwrap()).unwrap();
+            }
+            compiler.finish().unwrap().to_bytes()
+        })
+    }
+
+    /// Compares the sets, and returns how many origins are equal, changed and unproved.
+    fn counts(bodies: &[[&str; 2]], limit: impl FnOnce(&mut PathDiff<'_>)) -> [usize; 3] {
+        let sets = compiled(bodies);
+        let sets = sets.each_ref().map(|bytes| Set::from_bytes(&bytes[..]).unwrap());
+        let mut diff = Diff::new(&sets[0], &sets[1]);
+        let mut paths = PathDiff::new(&sets[0], &sets[1]);
+        limit(&mut paths);
+        paths.prove_origins(&mut diff, &mut |done, all| assert!(done <= all)).unwrap();
+        let mut counts = [0; 3];
+        paths.each_origin(&mut diff, &mut |_, _, found| counts[found.unwrap().verdicts as usize] += 1).unwrap();
+        counts
+    }
+
+    /// Two origins with different questions, one of which is equal.
+    const TWO: [[&str; 2]; 2] = [
+        ["user-agent: *\ndisallow: /a", "user-agent: *\ndisallow: /a\ndisallow: /a/b"],
+        ["user-agent: *\ndisallow: /b", "user-agent: *\ndisallow: /c"],
+    ];
+
+    #[test]
+    fn origins_are_proved_equal_or_changed() {
+        assert_eq!(counts(&TWO, |_| ()), [1, 1, 0]);
+    }
+
+    #[test]
+    fn questions_stop_at_the_limit() {
+        for (limit, expected) in [(1, [1, 0, 1]), (2, [1, 1, 0]), (3, [1, 1, 0])] {
+            let found = counts(&TWO, |paths| paths.max_questions = limit);
+            assert_eq!(found[2], expected[2], "{limit}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn kept_answers_stop_at_the_limit() {
+        // Each question has two ruleset numbers, and the second answer two paths, such as `/b`.
+        let all = 2 * (KNOWN_BYTES + 8) + 4;
+        for (limit, unproved) in [(all - 1, 1), (all, 0), (all + 1, 0)] {
+            assert_eq!(counts(&TWO, |paths| paths.known_bytes_left = limit)[2], unproved, "{limit}");
+        }
+    }
+
+    #[test]
+    fn steps_stop_at_the_limit() {
+        let sets = compiled(&TWO[1..]);
+        let sets = sets.each_ref().map(|bytes| Set::from_bytes(&bytes[..]).unwrap());
+        let origin = crate::urls::split(b"http://h0.example/").unwrap().origin;
+        let policies = [0, 1].map(|side| sets[side].policy(&origin).unwrap().unwrap());
+        // Before a proof there must be a step for each byte in the rules.
+        let rules = |side: usize| policies[side].groups().unwrap()[0].rules.ruleset.byte_len() as u64;
+        let bytes = rules(0) + rules(1);
+        for (limit, is_proved) in [(bytes - 1, false), (bytes, true), (bytes + 1, true)] {
+            let mut paths = PathDiff::new(&sets[0], &sets[1]).with_max_steps(limit);
+            let change = paths.rows(&policies).unwrap().rows[0].change.clone();
+            assert_eq!(change.is_change(), is_proved, "{limit}");
+            assert_eq!(change.opens == PathExample::Unproved, !is_proved, "{limit}");
+        }
+    }
+
+    /// Answers are the same, whether they are proved in advance or not, and without more steps.
+    #[test]
+    fn answers_are_kept() {
+        let sets = compiled(&TWO[1..]);
+        let sets = sets.each_ref().map(|bytes| Set::from_bytes(&bytes[..]).unwrap());
+        let origin = crate::urls::split(b"http://h0.example/").unwrap().origin;
+        let policies = [0, 1].map(|side| sets[side].policy(&origin).unwrap().unwrap());
+        let mut paths = PathDiff::new(&sets[0], &sets[1]);
+        let first = paths.rows(&policies).unwrap();
+        let left = paths.steps_left;
+        assert!(left < MAX_DIFF_STEPS);
+        assert_eq!(paths.rows(&policies).unwrap(), first);
+        assert_eq!(paths.steps_left, left);
+    }
 }

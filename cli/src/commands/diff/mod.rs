@@ -183,6 +183,28 @@ fn compare(
     let words = Words::of_versions(args.assumption.read()?);
     let is_same = bodies[0] == bodies[1];
     let compiled = if is_same && args.urls.is_none() { Ok(None) } else { compile(paths, bodies, dialect).map(Some) };
+    let found = match &compiled {
+        _ if is_same => Found::of_equal(&words, args.json)?,
+        Ok(Some(sets)) => {
+            let sets = open(sets)?;
+            paths::write(&rows(&words, [&given, &given], &sets)?, &words, args.json, out)?
+        }
+        Err(failure) if args.urls.is_none() => {
+            note(format_args!("{failure}; therefore nothing is proved"));
+            paths::write_unproved(&words, args.json, out)?
+        }
+        // Without the sets there are no answers about the listed URLs either.
+        Ok(None) | Err(_) => Found::default(),
+    };
+    // Large sets and the structures below do not fit into memory together.
+    let compiled = if args.urls.is_some() { compiled? } else { None };
+    let mut any = found.is_change || found.is_unproved && args.verdicts;
+    if args.verdicts {
+        out.write_all(found.equal.as_bytes())?;
+        if args.urls.is_none() {
+            return Ok(any);
+        }
+    }
     let arena = Bump::new();
     let mut files = [File::new(&bodies[0], dialect, &arena), File::new(&bodies[1], dialect, &arena)];
     let names = Names::new(&mut files);
@@ -190,35 +212,21 @@ fn compare(
         let limit = groups::MAX_SEARCHED_BYTES;
         note(format_args!("the search for product tokens that contain others stopped after {limit} bytes"));
     }
-    let mut any = false;
-    if is_same && args.verdicts {
-        paths::write_for_all(true, &words, args.json, out)?;
-    }
-    if !is_same {
+    if !is_same && !args.verdicts {
         let changes = rules::compare(&names, &files);
-        let with_equal = args.verdicts || !changes.is_empty();
-        let found = match &compiled {
-            Ok(Some(sets)) => write_paths((&words, args.json), &given, sets, with_equal, out)?,
-            Err(failure) if args.urls.is_none() => {
-                note(format_args!("{failure}; therefore nothing is proved"));
-                paths::write_for_all(false, &words, args.json, out)?
-            }
-            // Without the sets there are no answers about the listed URLs either.
-            Ok(None) | Err(_) => Found::default(),
-        };
-        any |= found.is_change || found.is_unproved && args.verdicts;
-        if !args.verdicts {
-            any |= !changes.is_empty();
-            if args.json {
-                show::json(&changes, out)?
-            } else {
-                show::text(&changes, out)?
-            }
-            any |= crawlers::compare(&names, &given, dialect, &files, args.json, out)?;
+        if !changes.is_empty() {
+            out.write_all(found.equal.as_bytes())?;
+            any = true;
         }
+        if args.json {
+            show::json(&changes, out)?
+        } else {
+            show::text(&changes, out)?
+        }
+        any |= crawlers::compare(&names, &given, dialect, &files, args.json, out)?;
     }
     if let Some(list) = &args.urls
-        && let Some(sets) = compiled?
+        && let Some(sets) = compiled
     {
         let rows = if given.is_empty() {
             urls::rows_of_names(&names, &files, dialect).map_err(Stop::Other)?
@@ -237,19 +245,6 @@ fn compile(paths: [&PathBuf; 2], bodies: &[Vec<u8>; 2], dialect: &'static Dialec
 
 fn open(sets: &[Vec<u8>; 2]) -> std::result::Result<[Set<&[u8]>; 2], Stop> {
     Ok([Set::from_bytes(&sets[0][..])?, Set::from_bytes(&sets[1][..])?])
-}
-
-/// Writes what changes over all URLs.
-fn write_paths(
-    (words, is_json): (&Words, bool),
-    given: &[Resolved],
-    sets: &[Vec<u8>; 2],
-    with_equal: bool,
-    out: &mut impl Write,
-) -> std::result::Result<Found, Stop> {
-    let sets = open(sets)?;
-    let rows = rows(words, [given, given], &sets)?;
-    paths::write(&rows, words, with_equal, is_json, out)
 }
 
 /// Compares two sets of one file each over all URLs, for the given crawlers or else for all. The crawlers have the same

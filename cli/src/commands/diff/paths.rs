@@ -135,22 +135,38 @@ fn side_json(side: &Explanation) -> Value {
 }
 
 /// The result of a comparison.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct Found {
     /// Whether some verdict changes.
     pub is_change: bool,
     /// Whether some question is unproved.
     pub is_unproved: bool,
+    /// The line about the crawlers for which nothing changes, which the caller writes if it is of interest.
+    pub equal: String,
 }
 
-/// Writes the rows: first those with a change, then the unproved ones, and then the equal ones if these are of interest.
+impl Found {
+    /// Returns that nothing changes for any crawler.
+    ///
+    /// # Errors
+    /// Returns an error if the line cannot be serialized.
+    pub fn of_equal(words: &Words, is_json: bool) -> Result<Found> {
+        let equal = if is_json {
+            json_line(&words.object(None, Some(true), None))?
+        } else {
+            format!("= {ALL_CRAWLERS}: equal for every URL{}\n", words.assumed.scope())
+        };
+        Ok(Found { equal, ..Found::default() })
+    }
+}
+
+/// Writes the rows: first those with a change, then the unproved ones. Returns the line about the equal ones.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
 pub fn write(
     rows: &PathRows<'_>,
     words: &Words,
-    with_equal: bool,
     is_json: bool,
     out: &mut impl Write,
 ) -> std::result::Result<Found, Stop> {
@@ -174,12 +190,15 @@ pub fn write(
     }
     found.is_change |= !others.is_empty();
     found.is_unproved = !unproved.is_empty();
+    let is_all = !found.is_change && !found.is_unproved;
     if is_json {
-        for (names, is_equal) in [(&others, Some(false)), (&unproved, None), (&equal, Some(true))] {
-            if !names.is_empty() && (with_equal || is_equal != Some(true)) {
-                out.write_all(json_line(&words.object(Some(names), is_equal, None))?.as_bytes())?;
-            }
-        }
+        let line = |names: &[&[u8]], is_equal| match names {
+            [] => Ok(String::new()),
+            _ => json_line(&words.object(Some(names), is_equal, None)),
+        };
+        out.write_all(line(&others, Some(false))?.as_bytes())?;
+        out.write_all(line(&unproved, None)?.as_bytes())?;
+        found.equal = line(&equal, Some(true))?;
         return Ok(found);
     }
     if !others.is_empty() {
@@ -188,32 +207,25 @@ pub fn write(
     if !unproved.is_empty() {
         writeln!(out, "? {}: unproved", list(&unproved))?;
     }
-    let is_other = found.is_change || found.is_unproved;
-    if with_equal && !equal.is_empty() {
-        let names = if is_other { list(&equal) } else { ALL_CRAWLERS.into() };
-        writeln!(out, "= {names}: equal for every URL{}", words.assumed.scope())?;
+    if is_all {
+        found.equal = Found::of_equal(words, false)?.equal;
+    } else if !equal.is_empty() {
+        found.equal = format!("= {}: equal for every URL{}\n", list(&equal), words.assumed.scope());
     }
     Ok(found)
 }
 
-/// Writes one answer for all crawlers: equal, or unproved.
+/// Writes that nothing is proved.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.
-pub fn write_for_all(
-    is_equal: bool,
-    words: &Words,
-    is_json: bool,
-    out: &mut impl Write,
-) -> std::result::Result<Found, Stop> {
+pub fn write_unproved(words: &Words, is_json: bool, out: &mut impl Write) -> std::result::Result<Found, Stop> {
     if is_json {
-        out.write_all(json_line(&words.object(None, is_equal.then_some(true), None))?.as_bytes())?;
-    } else if is_equal {
-        writeln!(out, "= {ALL_CRAWLERS}: equal for every URL{}", words.assumed.scope())?;
+        out.write_all(json_line(&words.object(None, None, None))?.as_bytes())?;
     } else {
         writeln!(out, "? {ALL_CRAWLERS}: unproved")?;
     }
-    Ok(Found { is_change: false, is_unproved: !is_equal })
+    Ok(Found { is_unproved: true, ..Found::default() })
 }
 
 /// Returns the first change among some rows in a few words; empty if there is none.
@@ -243,4 +255,33 @@ fn list(names: &[&[u8]]) -> String {
     let few = Few::of(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()), names.len());
     let shown = printable(few.shown.join(", ").as_bytes());
     if few.more == 0 { shown } else { format!("{shown} ... and {} more", few.more) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reptile::Verdict;
+
+    #[test]
+    fn examples_stop_at_the_limit() {
+        let row = |name: &'static [u8], len: usize| {
+            let side = |verdict| Box::new(Explanation::without_rule(verdict));
+            let (old, new) = (side(Verdict::Disallow), side(Verdict::Allow));
+            let opens = PathExample::Path { path: vec![b'/'; len], old, new };
+            PathRow { names: vec![name], change: PathChange { opens, closes: PathExample::None } }
+        };
+        let words = Words::of_versions(&[]);
+        let fixed = with_examples(&row(b"a", 0), &words, false).unwrap().len();
+        for (len, is_shown) in
+            [(MAX_EXAMPLE_BYTES - 1, true), (MAX_EXAMPLE_BYTES, false), (MAX_EXAMPLE_BYTES + 1, false)]
+        {
+            let rows = PathRows { rows: vec![row(b"a", len - fixed), row(b"b", 1)], not_compared: Vec::new() };
+            let mut out = Vec::new();
+            let found = write(&rows, &words, false, &mut out).ok().unwrap();
+            assert!(found.is_change && !found.is_unproved);
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text.contains("! b\n  opens /\n"), is_shown, "{len}");
+            assert_eq!(text.ends_with("! b: not equal, without an example\n"), !is_shown, "{len}");
+        }
+    }
 }

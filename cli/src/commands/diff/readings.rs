@@ -39,7 +39,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut out = BufWriter::new(Output::stdout());
     let compared = open(&sets).and_then(|sets| {
         let rows = rows(&words, [&given[0], &given[1]], &sets)?;
-        let found = paths::write(&rows, &words, true, args.json, &mut out)?;
+        let found = paths::write(&rows, &words, args.json, &mut out)?;
+        out.write_all(found.equal.as_bytes())?;
         out.flush()?;
         Ok(found.is_change || found.is_unproved)
     });

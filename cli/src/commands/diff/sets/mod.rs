@@ -125,9 +125,7 @@ pub fn run(args: &Args, new: &Path) -> Result<Exit> {
 
 /// Writes all changes. Returns whether there are any.
 fn compare(args: &Args, words: &Words, mut pair: Pair<'_>, out: &mut impl Write) -> std::result::Result<bool, Stop> {
-    let progress = Progress::of_time("proving");
     let mut lists = pair.lists()?;
-    drop(progress);
     let counts = LISTED.map(|(kind, ..)| lists[kind as usize].count);
     let same = lists[Kind::Same as usize].count;
     out.write_all(head(counts, same, words, args.json)?.as_bytes())?;
@@ -176,7 +174,13 @@ impl<'s> Pair<'s> {
     /// Compares the sets, and returns the origins of each kind.
     fn lists(&mut self) -> std::result::Result<[Listed; 7], Stop> {
         let failure = |error: reptile::Error| Stop::Other(Failure::new(error));
-        self.paths.prove_origins(&mut self.diff, &mut |_, _| ()).map_err(failure)?;
+        let (mut progress, mut shown) = (None, 0);
+        let mut show = |done: u64, all| {
+            progress.get_or_insert_with(|| Progress::of("pairs of rules", Some(all))).add(done - shown);
+            shown = done;
+        };
+        self.paths.prove_origins(&mut self.diff, &mut show).map_err(failure)?;
+        drop(progress);
         let mut lists: [Listed; 7] = Default::default();
         let mut report = |record: &OriginRecord<'_>, change, paths: Option<OriginPaths>| {
             let kind = match (change, paths) {
