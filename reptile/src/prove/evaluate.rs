@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use reptile_compiler::limits::MAX_PROOF_STEPS;
 use reptile_compiler::reason::{Access, Assumption, Reasoner, Witness};
 use reptile_engine::format::FormatError;
 
 use super::assertions::{Assertion, Assertions, Claim, Mistake, Mistakes, quoted};
 use crate::agent::Agent;
 use crate::error::Error;
+use crate::limits::MAX_PROOF_STEPS;
 use crate::robots::Robots;
 use crate::set::{Set, any_origin};
 use crate::{Explanation, Group, Origin, RuleKind, Verdict};
@@ -37,7 +37,7 @@ pub struct Options {
     /// Whether a crawler that no group names obeys the group for `*`, or nothing. By default its assertions fail.
     pub allow_default: bool,
     /// Maximum steps in a search, of which an assertion needs at most two. A step moves one rule over one byte, in a few
-    /// nanoseconds. The default is 2^21.
+    /// nanoseconds. The default is [`MAX_PROOF_STEPS`].
     pub max_steps: usize,
 }
 
