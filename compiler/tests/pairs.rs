@@ -428,7 +428,8 @@ fn edit(pattern: impl Strategy<Value = String> + 'static) -> impl Strategy<Value
         2 => index().prop_map(Edit::Duplicate),
         1 => index().prop_map(Edit::Move),
         2 => index().prop_map(Edit::Flip),
-        2 => (index(), prop_oneof![Just("*"), Just("$"), Just("a"), Just("/")]).prop_map(|(at, end)| Edit::End(at, end)),
+        2 => (index(), prop_oneof![Just("*"), Just("$"), Just("a"), Just("/")])
+            .prop_map(|(at, end)| Edit::End(at, end)),
         1 => (index(), prop_oneof![Just(('a', "%61")), Just(('/', "%2F")), Just(('b', "%62")), Just(('a', "*a"))])
             .prop_map(|(at, (letter, spelling))| Edit::Spell(at, letter, spelling)),
         2 => (any::<bool>(), pattern).prop_map(Edit::Insert),
