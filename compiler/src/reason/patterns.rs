@@ -392,3 +392,73 @@ fn failures(segment: &[u8], start: usize, failure: &mut [u32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn condition(texts: &[&'static str], holds: bool, otherwise: bool) -> Condition<'static> {
+        let rule = |(text, place): (&&'static str, u64)| {
+            let (text, anchored) = text.strip_suffix('$').map_or((*text, false), |text| (text, true));
+            ConditionRule { text: text.as_bytes(), anchored, place, holds }
+        };
+        Condition::new(texts.iter().zip(0..).map(rule).collect(), otherwise)
+    }
+
+    #[test]
+    fn pairs_of_rules_stop_at_the_limit() {
+        let conditions = vec![condition(&["/a", "/b"], true, false), condition(&["/c", "/d", "/e"], true, false)];
+        let patterns = Patterns::of(conditions);
+        for (max_pairs, expected) in [(0, 0), (5, 5), (6, 6), (7, 6)] {
+            assert_eq!(patterns.pairs(max_pairs).len(), expected, "{max_pairs}");
+        }
+    }
+
+    #[test]
+    fn joint_paths_begin_as_both_patterns_do() {
+        for (first, second, expected) in [
+            ("/a*b", "/ac*d", Some("/a(c)b(d)")),
+            ("/ac*d", "/a*b", Some("/acd(b)")),
+            ("*a", "/*b", Some("/a(b)")),
+            ("*a", "*b", Some("/a(b)")),
+            ("*a", "/c", Some("/(c)a")),
+            ("/a", "/b", None),
+            ("/a$", "/a*b", Some("/a(b)")),
+        ] {
+            let patterns = Patterns::of(vec![condition(&[first], true, false), condition(&[second], true, false)]);
+            let write = |byte, is_of_second, path: &mut Vec<u8>| {
+                let shown = [b"(", &[byte][..], b")"].concat();
+                path.extend_from_slice(if is_of_second { &shown } else { &shown[1..2] });
+            };
+            let path = joint_path(&patterns.all[0], &patterns.all[1], write);
+            assert_eq!(path.as_deref(), expected.map(str::as_bytes), "{first} {second}");
+        }
+    }
+
+    /// Rules that cannot decide on a path that meets both conditions no longer make theirs hold.
+    #[test]
+    fn common_rules_rule_out_deciders() {
+        // The first condition holds by its rules or without a match, the second by its rules alone.
+        for (first, second, of_first, of_second) in [
+            // Equal rules: none decides in one only.
+            (&["/a", "/b"][..], &["/a", "/b"][..], &[true, true, false][..], &[true, true, false][..]),
+            // A rule of the second condition decides only where no earlier rule of the first matches.
+            (&[], &["/b"], &[true], &[true, false]),
+            (&["/a"], &["/a", "/b"], &[true, true], &[true, true, false]),
+            (&["/b", "/a"], &["/a"], &[true, true, false], &[true, false]),
+        ] {
+            let (mut a, mut b) = (condition(first, true, true), condition(second, true, false));
+            rule_out([&mut a, &mut b], |_, text| Some(Cow::Borrowed(text)));
+            let outcomes = [a.outcomes().collect::<Vec<_>>(), b.outcomes().collect()];
+            assert_eq!(outcomes, [of_first.to_vec(), of_second.to_vec()], "{first:?} {second:?}");
+        }
+        // The rules of the second have another outcome than their twins: none can decide on such a path.
+        let (mut a, mut b) = (condition(&["/a", "/b"], false, true), condition(&["/a", "/b"], true, false));
+        rule_out([&mut a, &mut b], |_, text| Some(Cow::Borrowed(text)));
+        assert!(a.outcomes().chain(b.outcomes()).all(|holds| !holds));
+        // Without twins, nothing is ruled out.
+        let (mut a, mut b) = (condition(&["/a"], false, true), condition(&["/a"], true, false));
+        rule_out([&mut a, &mut b], |_, _| None);
+        assert_eq!([a.outcomes().collect::<Vec<_>>(), b.outcomes().collect()], [[false, true], [true, false]]);
+    }
+}
