@@ -1,5 +1,5 @@
-//! `reptile diff`: what changes for every URL, and on large and hostile files, where work and output stay proportional to
-//! the files.
+//! `reptile diff`: what changes for every URL, and on large and hostile files, where work and output stay proportional
+//! to the files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -417,5 +417,33 @@ fn rows_stop_at_the_limit() {
         let text = folder.run(&["diff", "old", "new", "--verdicts"]).says(i32::from(rows > MAX_ROWS), &[]).text();
         assert_eq!(text.contains("? "), rows > MAX_ROWS, "{rows}: {text}");
         assert!(rows > MAX_ROWS || text == "= all crawlers: equal for every URL\n", "{text}");
+    }
+}
+
+#[test]
+fn large_files_are_not_proved() {
+    const MAX_PROVED_BYTES: usize = 8 << 20;
+    let folder = Folder::new();
+    let file = |rule: &str, len: usize| {
+        let rules = format!("user-agent: *\ndisallow: {rule}\n#");
+        let padding = "x".repeat(len - rules.len());
+        rules + &padding
+    };
+    for total in [MAX_PROVED_BYTES - 1, MAX_PROVED_BYTES, MAX_PROVED_BYTES + 1] {
+        folder.write("old", file("/a", MAX_PROVED_BYTES / 2));
+        folder.write("new", file("/b", total - MAX_PROVED_BYTES / 2));
+        let run = folder.run(&["diff", "old", "new", "--verdicts"]).says(1, &[]);
+        let expected: &[&str] = if total > MAX_PROVED_BYTES {
+            &["? all crawlers: unproved"]
+        } else {
+            &["! *", "  opens /a", "  closes /b"]
+        };
+        assert_eq!(answers(&run.text()), expected, "{total}");
+        assert_eq!(run.stderr.contains("nothing is proved, because"), total > MAX_PROVED_BYTES, "{total}");
+    }
+    // Both readings of one file count.
+    for (len, code) in [(MAX_PROVED_BYTES / 2, 0), (MAX_PROVED_BYTES / 2 + 1, 1)] {
+        folder.write("file", file("/a", len));
+        folder.run(&["diff", "--dialects", "google,google-lib", "file"]).says(code, &[]);
     }
 }

@@ -307,6 +307,11 @@ impl<'a> Policy<'a> {
         Ok(explanation)
     }
 
+    /// Returns the numbers of the product tokens that the file names, without the groups' rules, which may be many.
+    pub fn tokens(&self) -> impl Iterator<Item = u32> + '_ {
+        self.view.tokens().map(|(token, _)| token)
+    }
+
     /// Returns the file's groups.
     ///
     /// # Errors

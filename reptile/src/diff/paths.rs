@@ -26,8 +26,8 @@ const MAX_KNOWN_BYTES: usize = 1 << 28;
 /// Size in bytes of a kept answer, in addition to its paths and ruleset numbers.
 const KNOWN_BYTES: usize = 256;
 
-/// Maximum steps in all proofs for the origins of two sets, with [`PathDiff::with_max_steps`]: some minutes of processor
-/// time.
+/// Maximum steps in all proofs for the origins of two sets, with [`PathDiff::with_max_steps`]: some minutes of
+/// processor time.
 pub const MAX_SET_STEPS: u64 = 1 << 36;
 
 /// Maximum number of distinct questions about the origins of two sets, and of distinct pairs of policies. Origins with
@@ -40,7 +40,8 @@ const QUESTIONS_AT_ONCE: usize = 256;
 /// Number of bytes searched for a product token that take as long as a step.
 const SEARCHED_BYTES_PER_STEP: usize = 8;
 
-/// Compares the policies of two sets over all paths. The sets may have different dialects. `/robots.txt` does not count.
+/// Compares the policies of two sets over all paths. The sets may have different dialects. `/robots.txt` does not
+/// count.
 ///
 /// Each pair of rulesets is compared once. Time: at most [`MAX_DIFF_STEPS`], usually some microseconds for each pair.
 /// Memory: 256 MB of answers, usually far less, and the largest proof.
@@ -435,24 +436,22 @@ impl<'s> PathDiff<'s> {
     /// Returns the crawlers to compare for two policies, one entry for each pair of groups, and those over the limit.
     fn crawlers(&mut self, policies: &[Policy<'s>; 2]) -> Result<(Vec<Crawlers<'s>>, Vec<&'s [u8]>), Error> {
         let sets = self.sets;
-        let mut named: BTreeSet<&'s [u8]> = BTreeSet::new();
+        let mut named: Vec<&'s [u8]> = Vec::new();
         for (set, policy) in sets.iter().zip(policies) {
-            for group in policy.groups()? {
-                for token in group.tokens {
-                    named.insert(set.tokens().name(token)?);
-                }
+            for token in policy.tokens() {
+                named.push(set.tokens().name(token)?);
             }
         }
+        // No crawler has an empty name, although a user-agent line may.
+        named.retain(|name| !name.is_empty());
+        named.sort_unstable();
+        named.dedup();
         let also = self.known_crawlers(&named)?;
         let name_bytes: usize = named.iter().map(|name| name.len() + 1).sum();
         let is_searched = sets.iter().any(|set| set.name_matching() == NameMatching::Contained);
         let (mut crawlers, mut left): (Vec<Crawlers<'s>>, Vec<&'s [u8]>) = (Vec::new(), Vec::new());
         let mut places: HashMap<[Vec<u32>; 2], usize> = HashMap::new();
         for name in std::iter::once(&b"*"[..]).chain(named).chain(also) {
-            // No crawler has an empty name, although a user-agent line may.
-            if name.is_empty() {
-                continue;
-            }
             if is_searched {
                 let steps = (name_bytes / SEARCHED_BYTES_PER_STEP) as u64;
                 if steps > self.steps_left {
@@ -479,15 +478,15 @@ impl<'s> PathDiff<'s> {
         Ok((crawlers, left))
     }
 
-    /// Returns the known crawlers that obey one of these product tokens in addition to their own, sorted.
-    fn known_crawlers(&self, named: &BTreeSet<&[u8]>) -> Result<BTreeSet<&'s [u8]>, Error> {
+    /// Returns the known crawlers that obey one of these sorted product tokens in addition to their own, sorted.
+    fn known_crawlers(&self, named: &[&[u8]]) -> Result<BTreeSet<&'s [u8]>, Error> {
         let mut also = BTreeSet::new();
         for set in self.sets {
             for crawler in set.crawlers().iter() {
                 let crawler = crawler?;
-                let obeys = |token: &&[u8]| named.contains(&*token.to_ascii_lowercase());
-                let is_new = !named.contains(&*crawler.name.to_ascii_lowercase());
-                if is_new && !crawler.is_prefix && crawler.chain.iter().any(obeys) {
+                let is_named = |token: &[u8]| named.binary_search(&&*token.to_ascii_lowercase()).is_ok();
+                let is_new = !is_named(crawler.name);
+                if is_new && !crawler.is_prefix && crawler.chain.iter().any(|token| is_named(token)) {
                     also.insert(crawler.name);
                 }
             }

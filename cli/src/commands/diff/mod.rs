@@ -39,6 +39,9 @@ use groups::{File, Names};
 use paths::{Found, Words};
 use reptile_records::open::read_robots;
 
+/// Maximum size in bytes of both files together for proofs, so that both sets fit into memory.
+const MAX_PROVED_BYTES: usize = 8 << 20;
+
 /// Compare two robots.txt files, or two sets: changed verdicts for every URL, and changed lines
 ///
 /// The answer comes first, proved for all URLs: "!" marks crawlers for which some URL opens
@@ -182,9 +185,12 @@ fn compare(
     let given = agents_for(dialect, &args.agents, args.exact, &[&bodies[0], &bodies[1]]).map_err(Stop::Other)?;
     let words = Words::of_versions(args.assumption.read()?);
     let is_same = bodies[0] == bodies[1];
-    let compiled = if is_same && args.urls.is_none() { Ok(None) } else { compile(paths, bodies, dialect).map(Some) };
+    let is_provable = is_same || can_be_proved(bodies.each_ref().map(Vec::len));
+    let is_needed = args.urls.is_some() || !is_same && is_provable;
+    let compiled = if is_needed { compile(paths, bodies, dialect).map(Some) } else { Ok(None) };
     let found = match &compiled {
         _ if is_same => Found::of_equal(&words, args.json)?,
+        _ if !is_provable => paths::write_unproved(&words, args.json, out)?,
         Ok(Some(sets)) => {
             let sets = open(sets)?;
             paths::write(&rows(&words, [&given, &given], &sets)?, &words, args.json, out)?
@@ -236,6 +242,15 @@ fn compare(
         any |= urls::compare(&open(&sets)?, &rows, list, args.json, out)?;
     }
     Ok(any)
+}
+
+/// Returns whether files of these lengths are small enough for proofs, and notes it if they are not.
+fn can_be_proved(lengths: [usize; 2]) -> bool {
+    let is_small = lengths[0].saturating_add(lengths[1]) <= MAX_PROVED_BYTES;
+    if !is_small {
+        note(format_args!("nothing is proved, because the files have more than {MAX_PROVED_BYTES} bytes in total"));
+    }
+    is_small
 }
 
 /// Compiles both files to sets.
