@@ -27,7 +27,8 @@ use reptile_engine::url::{UrlError, path_of, split};
 /// Beyond it the place becomes a wildcard.
 pub const MAX_VALUES: usize = 32;
 
-/// Maximum number of patterns. Beyond it, the places with the most values become wildcards until there are few enough.
+/// Maximum number of patterns. Beyond it, places with several values become wildcards, the deepest first, until there
+/// are few enough.
 pub const MAX_SHAPES: usize = 128;
 
 /// Maximum number of segments in a path that are told apart. The rest of the path becomes a wildcard.
@@ -36,8 +37,14 @@ pub const MAX_SEGMENTS: usize = 16;
 /// Maximum length in bytes for a segment or a query's keys that a pattern repeats. Longer ones become wildcards.
 pub const MAX_VALUE_BYTES: usize = 255;
 
-/// Maximum number of segments and queries in memory. Beyond it, the places with the most values become wildcards.
+/// Maximum number of segments and queries in memory. Beyond it, places become wildcards in the same order.
 pub const MAX_NODES: usize = 1 << 14;
+
+/// The halvings that leave a single value.
+const HALVINGS: u32 = MAX_VALUES.ilog2();
+
+/// The step that leaves a single value at each place.
+const LAST_STEP: u32 = 2 * HALVINGS;
 
 /// A tree over the segments of paths, which grows with each URL up to a limit.
 ///
@@ -137,16 +144,16 @@ impl Shapes {
     #[must_use]
     pub fn patterns(&self) -> Vec<Vec<u8>> {
         let mut root = self.root.clone();
-        let mut max_values = MAX_VALUES;
+        let mut step = 0;
         loop {
             let mut patterns = BTreeSet::new();
             root.collect(&mut vec![], &mut patterns);
-            // Without values, there are at most two patterns for each number of segments.
-            if patterns.len() <= MAX_SHAPES || max_values == 0 {
+            // After the last step, there are a few patterns for each number of segments.
+            if patterns.len() <= MAX_SHAPES || step == LAST_STEP {
                 return patterns.into_iter().collect();
             }
-            max_values -= 1;
-            root.coarsen(max_values);
+            step += 1;
+            root.coarsen(0, step);
         }
     }
 
@@ -165,14 +172,21 @@ impl Shapes {
         }
         if self.nodes > MAX_NODES {
             // To half of the limit, so that this is rare.
-            let mut max_values = MAX_VALUES;
-            while self.nodes > MAX_NODES / 2 && max_values > 0 {
-                max_values /= 2;
-                self.root.coarsen(max_values);
+            let mut step = 0;
+            while self.nodes > MAX_NODES / 2 && step < LAST_STEP {
+                step += 1;
+                self.root.coarsen(0, step);
                 self.nodes = self.root.count();
             }
         }
     }
+}
+
+/// Returns the number of values that a place at some depth keeps after a step to fewer shapes. Each step halves it once
+/// more per level, because a wildcard near the root includes the most. The root is reduced last.
+fn values_kept(depth: u32, step: u32) -> usize {
+    let halvings = if depth > 0 { step * depth } else { step.saturating_sub(HALVINGS) };
+    MAX_VALUES >> halvings.min(HALVINGS)
 }
 
 impl Node {
@@ -190,8 +204,9 @@ impl Node {
         }
     }
 
-    /// Merges the values at each place that has more than this number.
-    fn coarsen(&mut self, max_values: usize) {
+    /// Merges the values at each place that has more than a step allows.
+    fn coarsen(&mut self, depth: u32, step: u32) {
+        let max_values = values_kept(depth, step);
         if matches!(&self.queries, Queries::Keys(keys) if keys.len() > max_values) {
             self.queries = Queries::Any;
         }
@@ -199,7 +214,7 @@ impl Node {
             self.next.merged();
         }
         for node in self.next.nodes_mut() {
-            node.coarsen(max_values);
+            node.coarsen(depth + 1, step);
         }
     }
 
@@ -474,6 +489,19 @@ mod tests {
             assert_eq!(patterns.iter().any(|pattern| pattern.contains('*')), count > MAX_SHAPES, "{patterns:?}");
             assert!(patterns.len() <= count.min(MAX_SHAPES));
         }
+    }
+
+    #[test]
+    fn the_deepest_places_become_wildcards_first() {
+        let dates = numbered(25 * 12 * 28, |at| format!("/{}/{}/{}/x", 2000 + at % 25, at / 25 % 12, at / 300));
+        let products = numbered(2 * MANY, |at| format!("/product/{at}/{}", ["photos", "reviews"][at % 2]));
+        let patterns = patterns_of(dates.iter().chain(&products));
+        assert_eq!(patterns.len(), 27, "{patterns:?}");
+        for pattern in ["/2000/*/*/x$", "/2024/*/*/x$", "/product/*/photos$", "/product/*/reviews$"] {
+            assert!(patterns.iter().any(|found| found == pattern), "{pattern}: {patterns:?}");
+        }
+        assert_eq!((values_kept(0, HALVINGS), values_kept(1, HALVINGS)), (MAX_VALUES, 1));
+        assert_eq!((values_kept(0, LAST_STEP - 1), values_kept(0, LAST_STEP)), (2, 1));
     }
 
     /// A small generator of numbers.

@@ -64,8 +64,8 @@ pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
         }
         // A comment may begin XML and a web page.
         Content::Xml | Content::Html => {
-            let refused = input.refused(Wanted::Sitemap);
-            of_xml(input.into_source(), &mut urls).map_err(|fault| match fault {
+            let (refused, is_page) = (input.refused(Wanted::Sitemap), input.content == Content::Html);
+            of_xml(input.into_source(), is_page, &mut urls).map_err(|fault| match fault {
                 Fault::WebPage => refused,
                 Fault::Unreadable(error) => Error::io(name, error),
                 Fault::Malformed(line, text) => Error::at(name, format!("line {line}: {text}")),
@@ -138,11 +138,11 @@ enum Fault {
     Malformed(u64, String),
 }
 
-fn of_xml(source: impl Read, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
+fn of_xml(source: impl Read, is_page: bool, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
     let source = Bounded { source: BufReader::with_capacity(READ_BYTES, source), left: 0, line: 1 };
     let mut reader = Reader::from_reader(source);
     let mut buffer = Vec::new();
-    let mut place = Place::default();
+    let mut place = Place { is_page, ..Place::default() };
     loop {
         buffer.clear();
         // The byte after a text is inspected too.
@@ -205,6 +205,8 @@ struct Place {
     /// The number of open elements that are those of [`PLACE`], from the outermost.
     matched: usize,
     has_root: bool,
+    /// Whether the start is that of a web page, unless the root is a sitemap's.
+    is_page: bool,
     /// The root's prefix, with its colon.
     prefix: Vec<u8>,
     /// The text in the current `loc`.
@@ -255,7 +257,7 @@ impl Place {
             b"sitemapindex" => {
                 Err(Wrong::Other("is an index of sitemaps, not a sitemap; give the sitemaps that it lists".into()))
             }
-            _ if local.eq_ignore_ascii_case(b"html") => Err(Wrong::WebPage),
+            _ if self.is_page || local.eq_ignore_ascii_case(b"html") => Err(Wrong::WebPage),
             _ => Err(Wrong::Other(format!("begins with <{}>, not <urlset>; expected a sitemap", shown(name)))),
         }
     }
@@ -374,7 +376,7 @@ mod tests {
             ("<sitemapindex>\n</sitemapindex>", "line 1: is an index of sitemaps, not a sitemap; give the sitemaps"),
             ("<?xml version='1.0'?>\n<rss></rss>", "line 2: begins with <rss>, not <urlset>; expected a sitemap"),
             ("<!-- x --><HTML>", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
-            ("<!doctype html><html>", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
+            ("<!doctype html><p>Not found", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
             ("<?xml version='1.0' encoding='ISO-8859-1'?><urlset/>", "line 1: is XML in ISO-8859-1; expected UTF-8"),
             ("<urlset>\n<url>", "line 2: ends before its last element does; the file is incomplete"),
             ("<urlset>\n<url></urlset>", "line 2: is malformed XML: "),
