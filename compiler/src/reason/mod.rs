@@ -18,6 +18,7 @@
 mod assumption;
 mod paths;
 mod patterns;
+pub(crate) mod removal;
 mod search;
 mod two_forms;
 
