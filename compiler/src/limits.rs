@@ -27,6 +27,8 @@
 //! | `MAX_TIME` | a capture's time | an error in the reader |
 //! | `MAX_ONCE_STEPS` | steps in a decision without compiling | an error |
 //! | `MAX_PROOF_STEPS` | steps in a proof about a whole ruleset | unproved |
+//! | `MAX_RULE_PROOF_STEPS` | steps in the linter's proofs about one rule or group | reported in a finding |
+//! | `MAX_FILE_PROOF_STEPS` | steps in all of the linter's proofs about a file | reported in a finding |
 //! | `MAX_CAPTURES_BY_TIME` | captures per origin in a set by time | an error |
 //! | `MAX_DISCARDED_LISTED` | discarded captures in a report | counted, not listed |
 //! | `MAX_RULES` | rules in a ruleset | an error |
@@ -186,6 +188,18 @@ pub const MAX_ONCE_STEPS: usize = 16 << 20;
 /// Beyond it the result is unproved. Bounds time and memory to tens of milliseconds and tens of MB. Among 4,231 real
 /// files, the maximum is 38,273 for one ruleset, and 455,390 for comparing a named group with the default group.
 pub const MAX_PROOF_STEPS: usize = 2 << 20;
+
+/// Maximum steps in the searches by which the linter proves what one rule or group changes, counted as in
+/// [`MAX_PROOF_STEPS`].
+///
+/// Beyond it nothing is reported about that rule or group, and a finding counts them.
+pub const MAX_RULE_PROOF_STEPS: usize = 1 << 17;
+
+/// Maximum steps in all of the linter's proofs about a file. Trying a rule on a path is a step, too.
+///
+/// Beyond it nothing is reported about the remaining rules and groups, and a finding counts them. Bounds the time to
+/// tens of milliseconds.
+pub const MAX_FILE_PROOF_STEPS: usize = 2 << 20;
 
 /// Maximum captures per origin in a set by time; captures with the same time count once.
 ///

@@ -12,7 +12,8 @@ use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use reptile_compiler::advice::lint::{
-    Code, Fix, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, fix_of_host, lint, lint_counted, lint_of_host,
+    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, fix_of_host, lint,
+    lint_counted, lint_of_host, lint_with,
 };
 use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::of_name;
@@ -25,7 +26,7 @@ use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
-const CASES: usize = 63;
+const CASES: usize = 67;
 const REAL_FILES: usize = 4_231;
 
 #[derive(Deserialize)]
@@ -43,6 +44,9 @@ struct Case {
     body_parts: Option<Vec<(String, usize)>>,
     /// Maximum number of findings listed per code, if not the default.
     max_findings: Option<u32>,
+    /// Codes that are off by default.
+    #[serde(default)]
+    enable: Vec<String>,
     findings: Vec<String>,
     /// Codes that the case almost triggers.
     #[serde(default)]
@@ -69,7 +73,10 @@ fn cases_have_exactly_the_expected_findings() {
     let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
     for case in &cases.case {
         let dialect = case.dialect.as_ref().map_or(&GOOGLE_LIB, |name| Dialect::from_name(name).unwrap());
-        let found = lint(&case.bytes(), dialect, case.max_findings.unwrap_or(MAX_FINDINGS_PER_CODE)).findings;
+        let max_per_code = case.max_findings.unwrap_or(MAX_FINDINGS_PER_CODE);
+        let enabled = case.enable.iter().map(|code| code.parse().unwrap()).collect();
+        let options = LintOptions { max_per_code, host: None, enabled };
+        let found = lint_with(&case.bytes(), dialect, &options).findings;
         let found: Vec<String> = found.iter().map(|f| format!("{} {} {}", f.line, f.severity, f.code)).collect();
         if found != case.findings {
             wrong.push(format!("{}: {found:?} instead of {:?}", case.name, case.findings));
@@ -191,10 +198,75 @@ proptest! {
         }
     }
 
+    /// Each finding that needs a proof holds for all short paths, as the oracle decides them.
+    #[test]
+    fn proved_findings_hold_for_all_short_paths(
+        rules in prop::collection::vec(
+            ("(Allow|Disallow|Disallow|Disallow|User-agent)", "/[ab*/]{0,3}[$]?|[*][ab/]{1,2}|/a/index[.]html|/a?|a|b|[*]"),
+            2..9,
+        ),
+        dialect in prop::sample::select(ALL.to_vec()),
+    ) {
+        let mut lines = vec!["User-agent: *".to_owned()];
+        lines.extend(rules.into_iter().map(|(key, value)| format!("{key}: {value}")));
+        let body = lines.join("\n").into_bytes();
+        let options = LintOptions { enabled: vec![Code::GroupOpensOnPurpose], ..LintOptions::default() };
+        let found = lint_with(&body, dialect, &options).findings;
+        let proved = [Code::HiddenRule, Code::SuperfluousRule];
+        let removable = |finding: &&Finding| proved.contains(&finding.code) && finding.fix == Some(Fix::Remove);
+        // Each line alone, and all together.
+        let mut removals: Vec<Vec<u32>> = found.iter().filter(removable).map(|finding| vec![finding.line]).collect();
+        if found.iter().all(|finding| !matches!(finding.code, Code::DuplicateRule | Code::ShadowedRule)) {
+            removals.push(removals.concat());
+        }
+        let mut without: Vec<Vec<u8>> = Vec::new();
+        for gone in removals {
+            let kept = lines.iter().zip(1..).filter(|(_, number)| !gone.contains(number)).map(|(line, _)| line.as_str());
+            without.push(kept.collect::<Vec<_>>().join("\n").into_bytes());
+        }
+        let ask = |body: &[u8], agent: &str, path: &[u8]| {
+            oracle::decide(body, dialect, agent.as_bytes(), &[b"http://h", path].concat())
+        };
+        for (path, agent) in short_paths().iter().flat_map(|path| ["a", "b", "c"].map(|agent| (path, agent))) {
+            let answer = ask(&body, agent, path);
+            for finding in found.iter().filter(|finding| finding.code == Code::HiddenRule) {
+                prop_assert!(answer.line != finding.line, "{} {finding:?} {}", dialect.name, path.escape_ascii());
+            }
+            for body in &without {
+                prop_assert_eq!(ask(body, agent, path).allowed, answer.allowed, "{} {}", dialect.name, lines.join("|"));
+            }
+        }
+        for finding in found.iter().filter(|f| matches!(f.code, Code::GroupOpens | Code::GroupOpensOnPurpose)) {
+            let quoted: Vec<&str> = finding.message.split('"').collect();
+            let at = quoted.iter().position(|text| *text == " may fetch ").unwrap() + 1;
+            let (agent, path) = (quoted[1], quoted[at].as_bytes());
+            if !["a", "b"].contains(&agent) {
+                continue;
+            }
+            let (own, everyone) = (ask(&body, agent, path), ask(&body, "nobody", path));
+            prop_assert!(own.allowed && !everyone.allowed, "{} {finding:?} {}", dialect.name, lines.join("|"));
+            prop_assert!(own.line == 0 || finding.code == Code::GroupOpensOnPurpose, "{finding:?}");
+        }
+    }
+
     #[test]
     fn any_bytes_can_be_linted(body in prop::collection::vec(any::<u8>(), 0..300), dialect in prop::sample::select(ALL.to_vec())) {
         let _ = lint(&body, dialect, MAX_FINDINGS_PER_CODE);
     }
+}
+
+/// Returns all paths of up to four letters.
+fn short_paths() -> Vec<Vec<u8>> {
+    let mut paths = vec![b"/".to_vec()];
+    let mut start = 0;
+    for _ in 0..4 {
+        let longer = paths[start..].iter().flat_map(|path| b"ab/".map(|byte| [&path[..], &[byte]].concat()));
+        let longer: Vec<Vec<u8>> = longer.collect();
+        start = paths.len();
+        paths.extend(longer);
+    }
+    paths.extend(["/robots.txt", "/a/index.html", "/a?", "/*", "/a$"].map(|path| path.as_bytes().to_vec()));
+    paths
 }
 
 /// Returns the verdicts for all paths and names.
@@ -261,10 +333,7 @@ fn fixes_of_each_kind_give_the_expected_file() {
         ("User-agent: *\r\nDisalow: x # why\r\n", "User-agent: *\r\nDisallow: /x # why\r\n"),
         ("User-agent: *\nDisallow: /(a|b)/.*\n", "User-agent: *\nDisallow: /(a|b)/.*\n"),
         // Without the last line, the first rule would win.
-        (
-            "User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n",
-            "User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n",
-        ),
+        ("User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n", "User-agent: *\nDisallow: /a/b\nAllow: /a/b\n"),
         ("User-agent: a, b\nDisallow: /x", "User-agent: a\nUser-agent: b\nDisallow: /x"),
         (
             "User-agent: Mozilla/5.0 (compatible; Googlebot-Image/1.0)\nDisallow: /x\n",
@@ -348,6 +417,8 @@ fn real_files_can_be_linted_and_fixed() {
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
     let (mut files, mut counts, mut time) = (0, BTreeMap::new(), Duration::ZERO);
     let (mut fixed, mut with_changed_verdicts) = (0, 0);
+    let options = LintOptions { enabled: vec![Code::GroupOpensOnPurpose], ..LintOptions::default() };
+    let (mut times, mut sums) = (Vec::new(), [("", 0, 0); 8]);
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
         if !entry.header().entry_type().is_file() {
@@ -356,8 +427,23 @@ fn real_files_can_be_linted_and_fixed() {
         let mut body = Vec::new();
         entry.read_to_end(&mut body).unwrap();
         let start = Instant::now();
-        let found = lint(&body, &GOOGLE_LIB, MAX_FINDINGS_PER_CODE);
-        time += start.elapsed();
+        let found = lint_with(&body, &GOOGLE_LIB, &options);
+        let elapsed = start.elapsed();
+        time += elapsed;
+        times.push(elapsed);
+        let one = found.proved;
+        for (sum, (name, count)) in sums.iter_mut().zip([
+            ("rules", one.rules),
+            ("rules that never decide", one.never_decide),
+            ("rules without effect", one.superfluous),
+            ("rules not proved", one.unproved_rules),
+            ("groups", one.groups),
+            ("groups that open by omission", one.groups_opening),
+            ("groups that open on purpose", one.groups_opening_on_purpose),
+            ("groups not proved", one.unproved_groups),
+        ]) {
+            *sum = (name, sum.1 + count, sum.2 + u64::from(count > 0));
+        }
         files += 1;
         let (changes, announced) = fix_is_right(&body, &GOOGLE_LIB);
         fixed += u64::from(changes > 0);
@@ -369,6 +455,12 @@ fn real_files_can_be_linted_and_fixed() {
     for ((severity, code), count) in counts {
         println!("{count:7} {severity}[{code}]");
     }
-    println!("{files} files in {time:?}; {fixed} fixed, {with_changed_verdicts} of them with changed verdicts");
+    for (name, count, with) in sums {
+        println!("{count:7} {name} in {with} files");
+    }
+    times.sort_unstable();
+    let [p50, p99, max] = [50, 99, 100].map(|percent| times[(times.len() - 1) * percent / 100]);
+    println!("{files} files in {time:?}, p50 {p50:?}, p99 {p99:?}, max {max:?}");
+    println!("{fixed} fixed, {with_changed_verdicts} of them with changed verdicts");
     assert_eq!(files, REAL_FILES);
 }

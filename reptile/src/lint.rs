@@ -12,5 +12,6 @@
 //! ```
 
 pub use reptile_compiler::advice::lint::{
-    Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host,
+    Code, Finding, Fix, Fixed, LintOptions, Linted, MAX_FINDINGS_PER_CODE, Proved, Severity, fix_of_host, lint_of_host,
+    lint_with,
 };

@@ -19,6 +19,7 @@
 mod assumption;
 mod paths;
 mod patterns;
+pub(crate) mod removal;
 mod search;
 mod two_forms;
 

@@ -6,7 +6,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile::lint::{Code, Finding, Fix, Fixed, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_of_host};
+use reptile::lint::{
+    Code, Finding, Fix, Fixed, LintOptions, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_with,
+};
 use reptile::{Dialect, Scheme, dialects};
 use serde::Serialize;
 
@@ -43,6 +45,7 @@ use reptile_records::{Item, Robots, read_bodies};
   reptile lint robots.tar.gz --json > findings.jsonl
   reptile lint robots.txt --fix
   reptile lint robots.txt --format sarif > lint.sarif
+  reptile lint robots.txt --enable group-opens-on-purpose
   reptile lint --list
 
 A comment ignores findings: `# lint-ignore: CODE ...` at the end of a line for that line,
@@ -77,6 +80,9 @@ pub struct Args {
     /// Print every kind of finding
     #[arg(long, exclusive = true)]
     list: bool,
+    /// Also report a kind of finding that is off by default; can be repeated
+    #[arg(long, value_name = "KIND", value_parser = kinds_off_by_default())]
+    enable: Vec<Code>,
     /// The lowest severity shown and counted
     #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
     severity: Severity,
@@ -102,6 +108,11 @@ enum Format {
 fn severities() -> impl TypedValueParser<Value = Severity> {
     PossibleValuesParser::new(Severity::ALL.map(Severity::as_str))
         .try_map(|name| Severity::ALL.into_iter().find(|severity| severity.as_str() == name).ok_or("no such severity"))
+}
+
+fn kinds_off_by_default() -> impl TypedValueParser<Value = Code> {
+    let names = Code::ALL.iter().filter(|code| code.is_off_by_default()).map(|code| code.as_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Code>())
 }
 
 /// A finding as it is printed with `--json`.
@@ -228,7 +239,8 @@ impl Report<'_> {
         self.progress.add(1);
         let host = self.host.clone().or_else(|| host.map(<[u8]>::to_vec)).or_else(|| host_of(name));
         let name = printable(name.as_bytes());
-        let Linted { findings, counts } = lint_of_host(body, self.dialect, self.args.max_findings, host.as_deref());
+        let options = LintOptions { max_per_code: self.args.max_findings, host, enabled: self.args.enable.clone() };
+        let Linted { findings, counts, .. } = lint_with(body, self.dialect, &options);
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
         {
             *self.counts.entry((Reverse(severity), code)).or_default() += count;

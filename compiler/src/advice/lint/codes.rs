@@ -22,6 +22,12 @@ macro_rules! codes {
                 match self { $(Code::$code => $name,)* }
             }
 
+            /// Returns whether findings of this kind are left out unless they are asked for.
+            #[must_use]
+            pub const fn is_off_by_default(self) -> bool {
+                matches!(self, Code::GroupOpensOnPurpose)
+            }
+
             /// Returns a sentence that describes this kind of finding.
             #[must_use]
             pub fn describe(self) -> &'static str {
@@ -72,8 +78,14 @@ codes! {
     EmptyValue = "empty-value",
     /// A file that is longer than crawlers read.
     FileTooLong = "file-too-long",
+    /// A group for a crawler that opens what the group for `*` closes, because it leaves out a rule.
+    GroupOpens = "group-opens",
+    /// A group for a crawler that opens what the group for `*` closes, and says so. Off by default.
+    GroupOpensOnPurpose = "group-opens-on-purpose",
     /// User-agent lines that share the rules of a later group, because no rule separates them.
     GroupsCollapse = "groups-collapse",
+    /// A rule that can never decide, because others with precedence match all of its paths.
+    HiddenRule = "hidden-rule",
     /// A `Host` that is not a host name.
     HostValue = "host-value",
     /// A web page instead of a robots.txt.
@@ -98,6 +110,8 @@ codes! {
     NonAscii = "non-ascii",
     /// Rules that were not compared between dialects, because there are too many of them.
     NotCompared = "not-compared",
+    /// Rules and groups about which nothing was proved, because that takes too many steps.
+    NotProved = "not-proved",
     /// A NUL byte.
     NulByte = "nul-byte",
     /// A `Disallow` that loses to an `Allow` with the same pattern.
@@ -118,6 +132,8 @@ codes! {
     SpaceInRule = "space-in-rule",
     /// A `%` that is not followed by two hexadecimal digits.
     StrayPercent = "stray-percent",
+    /// A rule whose removal is proved to change no verdict.
+    SuperfluousRule = "superfluous-rule",
     /// A rule beyond the number of rules that the dialect accepts.
     TooManyRules = "too-many-rules",
     /// Rules that take too long to decide for one URL, so the file is not compiled.

@@ -9,7 +9,7 @@ use crate::dialect::{BlankLine, Dialect, EmptyDisallow, Family};
 use crate::rules::groups::{Named, named};
 
 /// Returns whether a rule disallows the whole site.
-fn closes_all(rule: &RawRule<'_>) -> bool {
+pub(super) fn closes_all(rule: &RawRule<'_>) -> bool {
     rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
 }
 
@@ -105,7 +105,7 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
 }
 
 /// Maximum number of names shown in a message.
-const MAX_NAMES_SHOWN: usize = 3;
+pub(super) const MAX_NAMES_SHOWN: usize = 3;
 
 /// Describes the crawlers named by groups other than the one at `index`.
 fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> String {

@@ -4,7 +4,8 @@
 //! differently, or that is probably a mistake. A note is a line that could be shorter or plainer.
 //!
 //! Every finding is about the file as the dialect reads it. A finding that a rule does nothing is certain: removing the
-//! rule changes no verdict. Time: linear in the body, times the logarithm of the rule count.
+//! rule changes no verdict. Time: linear in the body, times the logarithm of the rule count, plus the proofs about its
+//! rules and groups, which take at most [`MAX_FILE_PROOF_STEPS`](crate::limits::MAX_FILE_PROOF_STEPS).
 
 mod agents;
 mod codes;
@@ -16,9 +17,10 @@ mod idle;
 mod ignore;
 mod keys;
 mod lines;
+mod proofs;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,6 +35,7 @@ use self::groups::{blank_in_group, closed_site, collapse, empty_disallow};
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
+use self::proofs::proofs;
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::{Diagnostic, Lines, Robots, is_html, parse_with};
 use crate::dialect::Dialect;
@@ -108,6 +111,64 @@ pub struct Linted {
     pub findings: Vec<Finding>,
     /// The finding counts for each code and severity, including findings not listed.
     pub counts: BTreeMap<(Severity, Code), u64>,
+    /// What was proved about the rules and groups, whether or not there is a finding about it.
+    pub proved: Proved,
+}
+
+/// Numbers of rules and groups in a file about which something was proved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proved {
+    /// The rules with a value.
+    pub rules: u64,
+    /// The rules that can never decide.
+    pub never_decide: u64,
+    /// The other rules whose removal changes no verdict.
+    pub superfluous: u64,
+    /// The rules about which nothing was proved.
+    pub unproved_rules: u64,
+    /// The lists of rules for named crawlers, if there is a default group.
+    pub groups: u64,
+    /// The lists that open a path that the default group closes, because no rule matches it.
+    pub groups_opening: u64,
+    /// The lists that open such a path in another way. Counted only if [`Code::GroupOpensOnPurpose`] is enabled.
+    pub groups_opening_on_purpose: u64,
+    /// The lists about which nothing was proved.
+    pub unproved_groups: u64,
+}
+
+/// Choices for [`lint_with`].
+///
+/// ```
+/// use reptile_compiler::advice::lint::{Code, LintOptions, lint_with};
+/// use reptile_compiler::dialect::GOOGLE_LIB;
+///
+/// let body = b"user-agent: *\ndisallow: /a\nuser-agent: b\nallow: /\n";
+/// assert!(lint_with(body, &GOOGLE_LIB, &LintOptions::default()).findings.is_empty());
+/// let options = LintOptions { enabled: vec![Code::GroupOpensOnPurpose], ..LintOptions::default() };
+/// assert_eq!(lint_with(body, &GOOGLE_LIB, &options).findings[0].line, 3);
+/// ```
+#[derive(Clone, Debug)]
+pub struct LintOptions {
+    /// Maximum findings per code that are listed. All are counted.
+    pub max_per_code: u32,
+    /// The host of the robots.txt, if known. It determines which URLs in rules belong to other sites.
+    pub host: Option<Vec<u8>>,
+    /// The codes to report that are [off by default](Code::is_off_by_default).
+    pub enabled: Vec<Code>,
+}
+
+impl Default for LintOptions {
+    fn default() -> LintOptions {
+        LintOptions { max_per_code: MAX_FINDINGS_PER_CODE, host: None, enabled: Vec::new() }
+    }
+}
+
+/// Lints a robots.txt with options like [`lint`].
+#[must_use]
+pub fn lint_with(body: &[u8], dialect: &Dialect, options: &LintOptions) -> Linted {
+    let mut found = Findings::new(options.max_per_code, options.host.as_deref());
+    found.enabled.clone_from(&options.enabled);
+    lint_each(body, dialect, found).0
 }
 
 /// Lints a robots.txt.
@@ -124,7 +185,7 @@ pub fn lint_of_host(body: &[u8], dialect: &Dialect, max_per_code: u32, host: Opt
     lint_each(body, dialect, Findings::new(max_per_code, host)).0
 }
 
-/// Lints like [`lint`], and also counts steps: bytes read, and comparisons of keys and rules.
+/// Lints like [`lint`], and also counts steps: bytes read, and comparisons of keys and rules, except for proofs.
 ///
 /// The count is at most the body length, times a constant and the logarithm of the rule count.
 #[must_use]
@@ -160,11 +221,12 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     for (line, number) in Lines::new(body, dialect.byte_order_mark).zip(1..) {
         each_line(number, line, dialect, is_html, &mut places, &mut directives, &mut found);
     }
-    let mut agent_lines = &places.agents[..];
+    let (mut agent_lines, mut by_group) = (&places.agents[..], Vec::with_capacity(robots.groups.len()));
     let merged = merged_groups(&robots, dialect, &mut found);
     for ((index, group), merged) in robots.groups.iter().enumerate().zip(merged) {
         let (lines, rest) = agent_lines.split_at(group.agents.len().min(agent_lines.len()));
         agent_lines = rest;
+        by_group.push(lines);
         collapse(group, lines, &places, &mut found);
         blank_in_group(group, lines, dialect, &places, &mut found);
         empty_disallow(group, dialect, &mut found);
@@ -174,6 +236,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
+        proofs(&robots, &by_group, dialect, &mut found);
     }
     found.finish()
 }
@@ -206,6 +269,13 @@ struct Findings {
     /// The findings of each code, indexed as in [`Code::ALL`].
     by_code: Vec<CodeCounts>,
     steps: u64,
+    /// The reported codes among those that are off by default.
+    enabled: Vec<Code>,
+    /// Lines of rules that have no effect because of an equal or a shorter one, even if a comment ignores that.
+    idle: HashMap<u32, Code>,
+    /// Lines of rules whose removal is suggested.
+    removable: HashSet<u32>,
+    proved: Proved,
 }
 
 /// Counters for one code.
@@ -222,8 +292,34 @@ struct CodeCounts {
 impl Findings {
     fn new(max_per_code: u32, host: Option<&[u8]>) -> Findings {
         let by_code = vec![CodeCounts::default(); Code::ALL.len()];
-        let host = host.map(<[u8]>::to_vec);
-        Findings { list: Vec::new(), ignored: Ignored::default(), max_per_code, host, by_code, steps: 0 }
+        Findings {
+            list: Vec::new(),
+            ignored: Ignored::default(),
+            max_per_code,
+            host: host.map(<[u8]>::to_vec),
+            by_code,
+            steps: 0,
+            enabled: Vec::new(),
+            idle: HashMap::new(),
+            removable: HashSet::new(),
+            proved: Proved::default(),
+        }
+    }
+
+    /// Returns whether findings of a kind are reported.
+    fn is_enabled(&self, code: Code) -> bool {
+        !code.is_off_by_default() || self.enabled.contains(&code)
+    }
+
+    /// Returns whether the next finding with a code is listed.
+    fn has_room(&self, code: Code) -> bool {
+        self.by_code.get(code as usize).is_some_and(|found| found.listed < self.max_per_code)
+    }
+
+    /// Returns the lines with a listed finding that suggests a fix other than removal.
+    fn lines_with_fix(&self) -> HashSet<u32> {
+        let has_fix = |finding: &&Finding| !matches!(finding.fix, None | Some(Fix::Remove));
+        self.list.iter().filter(has_fix).map(|finding| finding.line).collect()
     }
 
     /// Counts a step.
@@ -239,8 +335,15 @@ impl Findings {
         severity: Severity,
         words: impl FnOnce() -> (Cow<'static, str>, Option<Fix>),
     ) {
-        if self.ignored.has(line, code) {
+        let is_removable = matches!(code, Code::DuplicateRule | Code::ShadowedRule);
+        if is_removable || code == Code::OverruledRule {
+            self.idle.insert(line, code);
+        }
+        if self.ignored.has(line, code) || !self.is_enabled(code) {
             return;
+        }
+        if is_removable {
+            self.removable.insert(line);
         }
         let found = &mut self.by_code[code as usize];
         found.counts[severity as usize] += 1;
@@ -270,7 +373,7 @@ impl Findings {
         for of_line in self.list.chunk_by_mut(|a, b| a.line == b.line) {
             keep_one_fix(of_line);
         }
-        (Linted { findings: self.list, counts }, self.steps)
+        (Linted { findings: self.list, counts, proved: self.proved }, self.steps)
     }
 }
 

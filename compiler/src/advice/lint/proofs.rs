@@ -1,0 +1,286 @@
+//! Findings that need a proof: rules that never decide, rules whose removal changes nothing, and groups that open what
+//! the default group closes.
+
+use std::collections::HashSet;
+
+use bumpalo::Bump;
+use reptile_engine::format::tokens::NameMatching;
+use reptile_engine::verdict::RuleKind;
+
+use super::groups::{MAX_NAMES_SHOWN, closes_all};
+use super::{Code, Findings, Fix, Severity, quote};
+use crate::body::{Group, RawRule, Robots};
+use crate::dialect::{Dialect, Order, crawlers};
+use crate::reason::removal::{Influence, ListRules, Opening, RuleProver};
+use crate::rules::groups::{Assignment, Named, assign, named};
+
+/// Maximum lines named in a message.
+const MAX_LINES_SHOWN: usize = 5;
+
+/// Adds the findings. `agent_lines` has the user-agent lines of each group.
+pub(super) fn proofs(robots: &Robots<'_>, agent_lines: &[&[u32]], dialect: &Dialect, found: &mut Findings) {
+    if robots.groups.iter().all(|group| group.rules.is_empty()) {
+        return;
+    }
+    let arena = Bump::new();
+    let assignment = assign(robots, dialect, &arena);
+    let lists = assignment.lists.iter().map(|list| ListRules::new(list.rules, dialect, &arena)).collect();
+    let mut file = File {
+        robots,
+        dialect,
+        of_group: vec![Vec::new(); robots.groups.len()],
+        assignment,
+        lists,
+        prover: RuleProver::new(dialect),
+        unproved: (0, 0),
+        first_unproved: None,
+    };
+    for (index, list) in file.assignment.lists.iter().enumerate() {
+        for &group in list.groups {
+            file.of_group.get_mut(group as usize).into_iter().for_each(|lists| lists.push(index));
+        }
+    }
+    file.openings(agent_lines, found);
+    file.rules(found);
+    let (rules, groups) = file.unproved;
+    found.proved.unproved_rules = rules;
+    found.proved.unproved_groups = groups;
+    let Some(line) = file.first_unproved else { return };
+    found.add(line, Code::NotProved, Severity::Note, || {
+        let message = format!(
+            "the proofs took too many steps: nothing is said about what {rules} rules and {groups} groups change, the \
+             first here"
+        );
+        (message.into(), None)
+    });
+}
+
+/// A file and the proofs about it.
+struct File<'r, 'b> {
+    robots: &'r Robots<'b>,
+    dialect: &'r Dialect,
+    assignment: Assignment<'b>,
+    /// The lists of the assignment.
+    lists: Vec<ListRules<'b>>,
+    /// The lists that contain each group.
+    of_group: Vec<Vec<usize>>,
+    prover: RuleProver,
+    /// Numbers of rules and groups about which nothing was proved.
+    unproved: (u64, u64),
+    first_unproved: Option<u32>,
+}
+
+impl File<'_, '_> {
+    fn note_unproved(&mut self, line: u32) {
+        self.first_unproved = Some(self.first_unproved.map_or(line, |first| first.min(line)));
+    }
+
+    /// Finds rules that change nothing. Those that can be removed can be removed together.
+    fn rules(&mut self, found: &mut Findings) {
+        let mut gone: HashSet<u32> = found.removable.clone();
+        let (idle, fixed) = (found.idle.clone(), found.lines_with_fix());
+        // A person reading the file sees the later line as the superfluous one.
+        for (index, group) in self.robots.groups.iter().enumerate().rev() {
+            let mut kept = group.rules.iter().filter(|rule| !gone.contains(&rule.line)).count();
+            for rule in group.rules.iter().rev().filter(|rule| !rule.value.is_empty()) {
+                found.proved.rules += 1;
+                // Other findings explain these: the group has an equal or a shorter rule.
+                match idle.get(&rule.line) {
+                    Some(Code::ShadowedRule) if self.dialect.order != Order::FileOrder => {
+                        found.proved.superfluous += 1;
+                        continue;
+                    }
+                    Some(_) => {
+                        found.proved.never_decide += 1;
+                        continue;
+                    }
+                    None => {}
+                }
+                let influence = self.influence(index, rule.line, &HashSet::new());
+                match influence {
+                    Influence::Needed => continue,
+                    Influence::Unproved => {
+                        self.unproved.0 += 1;
+                        self.note_unproved(rule.line);
+                        continue;
+                    }
+                    Influence::Hidden { .. } => found.proved.never_decide += 1,
+                    Influence::Superfluous(_) => found.proved.superfluous += 1,
+                }
+                // Another finding explains why it matches nothing.
+                if !matches!(rule.value.first(), Some(b'/' | b'*')) {
+                    continue;
+                }
+                let (code, severity) = match &influence {
+                    Influence::Hidden { by, is_overruled } if *is_overruled || by.is_empty() => {
+                        (Code::HiddenRule, Severity::Warning)
+                    }
+                    Influence::Hidden { .. } => (Code::HiddenRule, Severity::Note),
+                    // It says in words what would apply without it.
+                    _ if opens_all(rule) => continue,
+                    _ => (Code::SuperfluousRule, Severity::Note),
+                };
+                // The group keeps a rule, which ends the list of user-agent lines.
+                let is_apart = kept > 1
+                    && !matches!(self.influence(index, rule.line, &gone), Influence::Needed | Influence::Unproved);
+                if code == Code::SuperfluousRule && !is_apart {
+                    continue;
+                }
+                let is_removable = is_apart
+                    && severity == Severity::Note
+                    && !fixed.contains(&rule.line)
+                    && !found.ignored.has(rule.line, code)
+                    && [Code::HiddenRule, Code::SuperfluousRule].iter().all(|&code| found.has_room(code));
+                if is_removable {
+                    gone.insert(rule.line);
+                    kept -= 1;
+                }
+                found.add(rule.line, code, severity, || {
+                    (explanation(rule, &influence).into(), is_removable.then_some(Fix::Remove))
+                });
+            }
+        }
+    }
+
+    /// Proves what a rule changes in all lists that contain its group.
+    fn influence(&mut self, group: usize, line: u32, gone: &HashSet<u32>) -> Influence {
+        let mut all = Influence::Hidden { by: Vec::new(), is_overruled: false };
+        for &index in self.of_group.get(group).into_iter().flatten() {
+            let (Some(list), Some(of)) = (self.lists.get(index), self.assignment.lists.get(index)) else { continue };
+            // The lists that decide together with this one are not compared.
+            if of.is_part {
+                return Influence::Unproved;
+            }
+            all = match (all, self.prover.influence(list, line, gone)) {
+                (_, found @ (Influence::Needed | Influence::Unproved)) => return found,
+                (Influence::Hidden { mut by, is_overruled }, Influence::Hidden { by: more, is_overruled: too }) => {
+                    by.extend(more);
+                    by.sort_unstable();
+                    by.dedup();
+                    Influence::Hidden { by, is_overruled: is_overruled || too }
+                }
+                (found @ Influence::Superfluous(_), _) | (_, found) => found,
+            };
+        }
+        all
+    }
+
+    /// Finds groups that open what the default group closes.
+    fn openings(&mut self, agent_lines: &[&[u32]], found: &mut Findings) {
+        let Some(default) = self.assignment.default_group.map(|index| index as usize) else { return };
+        // There, a crawler may obey a group that names another one.
+        if self.dialect.name_matching == NameMatching::Contained {
+            return;
+        }
+        let closes_everything =
+            self.assignment.lists.get(default).is_some_and(|list| list.rules.iter().any(closes_all));
+        for index in 0..self.lists.len() {
+            let Some(of) = self.assignment.lists.get(index) else { continue };
+            let Some((line, names)) = self.named_by(index, of.groups, agent_lines).filter(|_| index != default) else {
+                continue;
+            };
+            found.proved.groups += 1;
+            let (is_part, has_empty) = (of.is_part, of.rules.iter().any(|rule| rule.value.is_empty()));
+            let (Some(all), Some(own)) = (self.lists.get(default), self.lists.get(index)) else { continue };
+            if is_part {
+                self.unproved.1 += 1;
+                self.note_unproved(line);
+                continue;
+            }
+            let mut opening = Opening::None;
+            if !has_empty && !closes_everything {
+                opening = self.prover.opening(all, own, true);
+            }
+            if let Opening::Path(path, closed_by) = &opening {
+                found.proved.groups_opening += 1;
+                found.add(line, Code::GroupOpens, Severity::Warning, || {
+                    let message = format!(
+                        "{names} may fetch \"{}\", which line {closed_by} closes to \"*\": a crawler with a group of its \
+                         own ignores the rules for \"*\", and no rule of this group matches",
+                        quote(path)
+                    );
+                    (message.into(), Some("repeat the rules for \"*\" in this group, or add \"Allow: /\"".into()))
+                });
+                continue;
+            }
+            if opening == Opening::None && found.is_enabled(Code::GroupOpensOnPurpose) {
+                opening = self.prover.opening(all, own, false);
+                if let Opening::Path(path, closed_by) = &opening {
+                    found.proved.groups_opening_on_purpose += 1;
+                    found.add(line, Code::GroupOpensOnPurpose, Severity::Note, || {
+                        let path = quote(path);
+                        (format!("{names} may fetch \"{path}\", which line {closed_by} closes to \"*\"").into(), None)
+                    });
+                }
+            }
+            if opening == Opening::Unproved {
+                self.unproved.1 += 1;
+                self.note_unproved(line);
+            }
+        }
+    }
+
+    /// Returns the first user-agent line of a list's groups that names a crawler which obeys this list, and otherwise
+    /// the default group. Also returns all such names.
+    fn named_by(&self, list: usize, groups: &[u32], agent_lines: &[&[u32]]) -> Option<(u32, String)> {
+        let (mut first, mut shown, mut more): (Option<u32>, Vec<String>, usize) = (None, Vec::new(), 0);
+        for &group in groups {
+            let Some(Group { agents, .. }) = self.robots.groups.get(group as usize) else { continue };
+            let lines = agent_lines.get(group as usize).copied().unwrap_or_default();
+            for (value, &line) in agents.iter().zip(lines) {
+                let Named::Token(token) = named(value, self.dialect) else { continue };
+                let lower = token.to_ascii_lowercase();
+                let is_assigned = self.assignment.tokens.binary_search(&(&lower[..], list as u32)).is_ok();
+                if !is_assigned || token.is_empty() || ignores_default_group(token) {
+                    continue;
+                }
+                first.get_or_insert(line);
+                let name = format!("\"{}\"", quote(token));
+                if shown.contains(&name) {
+                    continue;
+                }
+                if shown.len() < MAX_NAMES_SHOWN { shown.push(name) } else { more += 1 }
+            }
+        }
+        let names = shown.join(", ");
+        Some((first?, if more == 0 { names } else { format!("{names} and {more} more") }))
+    }
+}
+
+/// Returns whether a rule allows the whole site.
+fn opens_all(rule: &RawRule<'_>) -> bool {
+    rule.kind == RuleKind::Allow && matches!(rule.value, b"/" | b"*" | b"/*")
+}
+
+/// Returns whether only crawlers that ignore the default group have this product token.
+fn ignores_default_group(token: &[u8]) -> bool {
+    let is_named = |known: &&crawlers::Crawler| {
+        known.tokens.first().is_some_and(|first| first.as_bytes().eq_ignore_ascii_case(token))
+    };
+    let mut named = crawlers::ALL.iter().filter(is_named).peekable();
+    named.peek().is_some() && named.all(|known| !known.honors_default_group)
+}
+
+/// Describes what a rule does not change.
+fn explanation(rule: &RawRule<'_>, influence: &Influence) -> String {
+    match influence {
+        Influence::Hidden { by, .. } if by.is_empty() => {
+            "the rule can never decide: no URL has a path that it matches".into()
+        }
+        Influence::Hidden { by, .. } => {
+            let shown: Vec<String> = by.iter().take(MAX_LINES_SHOWN).map(u32::to_string).collect();
+            let more = by.len() - shown.len();
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let (s, decide) = if by.len() == 1 { ("", "decides") } else { ("s", "decide") };
+            format!("the rule can never decide: line{s} {}{more} {decide} all paths that it matches", shown.join(", "))
+        }
+        Influence::Superfluous(path) => {
+            let word = if rule.kind == RuleKind::Allow { "allowed" } else { "disallowed" };
+            let path = quote(path);
+            format!(
+                "the rule changes nothing: without it, \"{path}\" and all other paths that it decides are {word} too"
+            )
+        }
+        Influence::Needed | Influence::Unproved => String::new(),
+    }
+}
