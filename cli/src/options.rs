@@ -138,6 +138,7 @@ impl AssumptionOptions {
 }
 
 /// The paths that questions about all URLs are restricted to, if there are patterns.
+#[derive(Default)]
 pub struct AssumedPaths {
     /// The patterns, as in rules.
     pub patterns: Vec<Vec<u8>>,

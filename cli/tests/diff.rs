@@ -351,13 +351,14 @@ fn the_shapes_of_a_list_restrict_the_answers() {
             assert_eq!(answers(&folder.run(&args).says(code, &[]).text()), expected, "{text}");
         }
     }
+    let index = "<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap></sitemapindex>";
     for (text, message) in [
-        ("", "contains no URL"),
-        ("<html><body></body></html>", "map"),
-        ("<urlset><url><loc>https://h.example/</loc>", "map"),
+        ("# nothing\n", "map: contains no URL"),
+        (index, "map: line 1: is an index of sitemaps, not a sitemap"),
+        ("<!doctype html><p>Not found", "map: is a web page (HTML), not a sitemap"),
     ] {
         folder.write("map", text);
-        folder.run(&["diff", "old", "new", "--shapes", "map"]).says(2, &[message]);
+        folder.run(&["diff", "old", "old", "--shapes", "map"]).says(2, &[message]);
     }
     folder.run(&["diff", "old", "new", "--shapes", "none"]).says(2, &["none"]);
     folder.run(&["diff", "old", "new", "--shapes", "map", "--only", "/"]).says(2, &["cannot be used with"]);

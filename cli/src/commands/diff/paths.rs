@@ -270,7 +270,7 @@ mod tests {
             let opens = PathExample::Path { path: vec![b'/'; len], old, new };
             PathRow { names: vec![name], change: PathChange { opens, closes: PathExample::None } }
         };
-        let words = Words::of_versions(&[]);
+        let words = Words::of_versions(AssumedPaths::default());
         let fixed = with_examples(&row(b"a", 0), &words, false).unwrap().len();
         for (len, is_shown) in
             [(MAX_EXAMPLE_BYTES - 1, true), (MAX_EXAMPLE_BYTES, false), (MAX_EXAMPLE_BYTES + 1, false)]
