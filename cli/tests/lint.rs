@@ -174,3 +174,38 @@ fn ignore_comments_suppress_findings() {
     let run = folder.run(&["lint", "robots.txt"]).says(0, &[]);
     assert_eq!(run.text(), "");
 }
+
+#[test]
+fn groups_that_open_what_everyone_is_denied_are_found() {
+    let folder = Folder::new();
+    let star = "User-agent: *\nDisallow: /admin\n\nUser-agent: GPTBot\n";
+    // The rules of the group, the options, and the start of the only finding.
+    for (rules, options, finding) in [
+        ("Disallow: /x\n", &[][..], "robots.txt:4: warning[group-opens]: \"GPTBot\" may fetch \"/admin\""),
+        ("Allow: /\n", &[], ""),
+        (
+            "Allow: /\n",
+            &["--enable", "group-opens-on-purpose"],
+            "robots.txt:4: note[group-opens-on-purpose]: \"GPTBot\" may fetch \"/admin\", which line 2 closes to \"*\"",
+        ),
+        ("Disallow: /admin\n", &["--enable", "group-opens-on-purpose"], ""),
+    ] {
+        folder.write("robots.txt", format!("{star}{rules}"));
+        let text = folder.run(&[&["lint", "robots.txt"], options].concat()).says(0, &[]).text();
+        assert!(text.starts_with(finding) && text.is_empty() == finding.is_empty(), "{rules} {text}");
+    }
+    folder.write("robots.txt", star.replace("GPTBot", "GPTBot # lint-ignore: group-opens") + "Disallow: /x\n");
+    assert_eq!(folder.run(&["lint", "robots.txt"]).says(0, &[]).text(), "");
+    folder.run(&["lint", "robots.txt", "--enable", "html"]).says(2, &["invalid value"]);
+}
+
+#[test]
+fn rules_that_change_nothing_are_removed() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /ab # old\nDisallow: /*ab\nDisallow: /b*ab\n");
+    folder
+        .run(&["lint", "robots.txt"])
+        .says(0, &["note[hidden-rule] 1 in 1 file", "note[superfluous-rule] 1 in 1 file"]);
+    folder.run(&["lint", "robots.txt", "--fix"]).says(0, &["robots.txt:2: fixed[hidden-rule]"]);
+    assert_eq!(folder.read("robots.txt"), b"User-agent: *\n# old\nDisallow: /*ab\n");
+}
