@@ -54,7 +54,7 @@ const MAX_RULES_TRIED: usize = 4096;
 
 /// Maximum number of steps in which the oracle's matcher decides a path: the bytes in all patterns, those with wildcards
 /// times the length of the path. They take a fraction of a second. Beyond it the path is not returned.
-const MAX_CHECK_STEPS: usize = 1 << 28;
+const MAX_CHECK_STEPS: usize = 1 << 26;
 
 /// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
 #[derive(Clone, Debug, PartialEq, Eq)]

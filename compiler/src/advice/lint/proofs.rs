@@ -180,7 +180,9 @@ impl File<'_, '_> {
                 continue;
             };
             found.proved.groups += 1;
-            let (is_part, has_empty) = (of.is_part, of.rules.iter().any(|rule| rule.value.is_empty()));
+            let is_deliberate = of.rules.iter().any(|rule| rule.value.is_empty())
+                || self.assignment.lists.get(default).is_some_and(|all| omits_one(all.rules, of.rules));
+            let is_part = of.is_part;
             let (Some(all), Some(own)) = (self.lists.get(default), self.lists.get(index)) else { continue };
             if is_part {
                 self.unproved.1 += 1;
@@ -188,7 +190,7 @@ impl File<'_, '_> {
                 continue;
             }
             let mut opening = Opening::None;
-            if !has_empty && !closes_everything {
+            if !is_deliberate && !closes_everything {
                 opening = self.prover.opening(all, own, true);
             }
             if let Opening::Path(path, closed_by) = &opening {
@@ -245,6 +247,17 @@ impl File<'_, '_> {
         let names = shown.join(", ");
         Some((first?, if more == 0 { names } else { format!("{names} and {more} more") }))
     }
+}
+
+/// Returns whether a group repeats all lines that close something to `*` except one. Such a line is left out on purpose.
+fn omits_one(all: &[RawRule<'_>], own: &[RawRule<'_>]) -> bool {
+    let closing = |rules: &[RawRule<'_>]| -> HashSet<Vec<u8>> {
+        let closing = rules.iter().filter(|rule| rule.kind == RuleKind::Disallow && !rule.value.is_empty());
+        closing.map(|rule| rule.value.to_vec()).collect()
+    };
+    let (all, own) = (closing(all), closing(own));
+    let repeated = all.intersection(&own).count();
+    repeated > 1 && repeated + 1 == all.len()
 }
 
 /// Returns whether a rule allows the whole site.
