@@ -28,6 +28,7 @@
 //! | `MAX_ONCE_STEPS` | steps in a decision without compiling | an error |
 //! | `MAX_PROOF_STEPS` | steps in a proof about a whole ruleset | unproved |
 //! | `MAX_RULE_PROOF_STEPS` | steps in the linter's proofs about one rule or group | reported in a finding |
+//! | `MAX_PROVED_FILE_BYTES` | a robots.txt that the linter's proofs are about | reported in a finding |
 //! | `MAX_FILE_PROOF_STEPS` | steps in all of the linter's proofs about a file | reported in a finding |
 //! | `MAX_CAPTURES_BY_TIME` | captures per origin in a set by time | an error |
 //! | `MAX_DISCARDED_LISTED` | discarded captures in a report | counted, not listed |
@@ -194,6 +195,12 @@ pub const MAX_PROOF_STEPS: usize = 2 << 20;
 ///
 /// Beyond it nothing is reported about that rule or group, and a finding counts them.
 pub const MAX_RULE_PROOF_STEPS: usize = 1 << 17;
+
+/// Maximum size in bytes of a robots.txt that the linter's proofs are about: twice as much as Google reads. Bounds their
+/// memory.
+///
+/// Beyond it a finding says that nothing was proved.
+pub const MAX_PROVED_FILE_BYTES: usize = 1 << 20;
 
 /// Maximum steps in all of the linter's proofs about a file. Trying a rule on a path is a step, too.
 ///

@@ -18,6 +18,7 @@ use reptile_compiler::advice::lint::{
 use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
+use reptile_compiler::limits::MAX_PROVED_FILE_BYTES;
 use reptile_compiler::oracle;
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::set::Set;
@@ -26,7 +27,7 @@ use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
-const CASES: usize = 67;
+const CASES: usize = 68;
 const REAL_FILES: usize = 4_231;
 
 #[derive(Deserialize)]
@@ -463,4 +464,17 @@ fn real_files_can_be_linted_and_fixed() {
     println!("{files} files in {time:?}, p50 {p50:?}, p99 {p99:?}, max {max:?}");
     println!("{fixed} fixed, {with_changed_verdicts} of them with changed verdicts");
     assert_eq!(files, REAL_FILES);
+}
+
+/// A hidden rule is found up to the limit, and beyond it a finding says that nothing was proved.
+#[test]
+fn larger_files_are_not_proved() {
+    let rules = "user-agent: *\ndisallow: /a*b\ndisallow: /*b\ndisallow: /ab*b\n";
+    for len in [MAX_PROVED_FILE_BYTES - 1, MAX_PROVED_FILE_BYTES, MAX_PROVED_FILE_BYTES + 1] {
+        let comment = "#".repeat(len - rules.len());
+        let found = lint((rules.to_owned() + &comment).as_bytes(), &GOOGLE_LIB, 100);
+        let has = |code| found.findings.iter().any(|finding| finding.code == code);
+        let is_proved = len <= MAX_PROVED_FILE_BYTES;
+        assert_eq!((has(Code::SuperfluousRule), has(Code::NotProved)), (is_proved, !is_proved), "{len}");
+    }
 }

@@ -236,7 +236,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
-        proofs(&robots, &by_group, dialect, &mut found);
+        proofs(body.len(), &robots, &by_group, dialect, &mut found);
     }
     found.finish()
 }

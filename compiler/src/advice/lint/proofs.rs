@@ -11,15 +11,37 @@ use super::groups::{MAX_NAMES_SHOWN, closes_all};
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, Order, crawlers};
+use crate::limits::MAX_PROVED_FILE_BYTES;
 use crate::reason::removal::{Influence, ListRules, Opening, RuleProver};
 use crate::rules::groups::{Assignment, Named, assign, named};
 
 /// Maximum lines named in a message.
 const MAX_LINES_SHOWN: usize = 5;
 
-/// Adds the findings. `agent_lines` has the user-agent lines of each group.
-pub(super) fn proofs(robots: &Robots<'_>, agent_lines: &[&[u32]], dialect: &Dialect, found: &mut Findings) {
+/// Adds the findings about a file with this many bytes. `agent_lines` has the user-agent lines of each group.
+pub(super) fn proofs(
+    bytes: usize,
+    robots: &Robots<'_>,
+    agent_lines: &[&[u32]],
+    dialect: &Dialect,
+    found: &mut Findings,
+) {
     if robots.groups.iter().all(|group| group.rules.is_empty()) {
+        return;
+    }
+    if bytes > MAX_PROVED_FILE_BYTES {
+        let with_value = |group: &Group<'_>| group.rules.iter().filter(|rule| !rule.value.is_empty()).count() as u64;
+        found.proved.unproved_rules = robots.groups.iter().map(with_value).sum();
+        found.proved.rules = found.proved.unproved_rules;
+        found.proved.unproved_groups = robots.groups.len() as u64;
+        found.proved.groups = found.proved.unproved_groups;
+        found.add(1, Code::NotProved, Severity::Note, || {
+            let message = format!(
+                "the file has more than {MAX_PROVED_FILE_BYTES} bytes: nothing is said about what its rules and groups \
+                 change"
+            );
+            (message.into(), None)
+        });
         return;
     }
     let arena = Bump::new();
