@@ -13,20 +13,21 @@ pub(super) fn closes_all(rule: &RawRule<'_>) -> bool {
     rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
 }
 
+/// Returns the last user-agent line of a group, by index, after which a line with another key precedes the next one, and
+/// that line. The user-agent lines up to it were meant as a separate group.
+pub(super) fn last_of_collapsed<'p, 'b>(
+    agent_lines: &[u32],
+    places: &'p GroupLines<'b>,
+    mut step: impl FnMut(),
+) -> Option<(usize, &'p (u32, &'b [u8]))> {
+    let mut pairs = agent_lines.windows(2).enumerate().inspect(|_| step()).rev();
+    pairs.find_map(|(index, pair)| places.other_between(pair[0], pair[1]).map(|other| (index, other)))
+}
+
 /// Finds user-agent lines that were meant as a separate group, but have no rule to end it.
 pub(super) fn collapse(group: &Group<'_>, agent_lines: &[u32], places: &GroupLines<'_>, found: &mut Findings) {
     let Some(first_rule) = group.rules.first() else { return };
-    // The last user-agent line after a line with another key. The lines above it were meant as a separate group.
-    let between = |from: u32, to: u32| {
-        let at = places.others.partition_point(|&(line, _)| line <= from);
-        places.others.get(at).filter(|&&(line, _)| line < to)
-    };
-    let pairs = agent_lines.windows(2).enumerate().inspect(|_| found.step());
-    let Some((last, other)) =
-        pairs.rev().find_map(|(index, pair)| between(pair[0], pair[1]).map(|other| (index, other)))
-    else {
-        return;
-    };
+    let Some((last, other)) = last_of_collapsed(agent_lines, places, || found.step()) else { return };
     let above = &group.agents[..=last];
     let has_star = above.iter().any(|value| matches!(value, [b'*'] | [b'*', b' ' | b'\t', ..]));
     let closes = group.rules.iter().find(|rule| closes_all(rule));

@@ -236,7 +236,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
-        proofs(body.len(), &robots, &by_group, dialect, &mut found);
+        proofs(body.len(), &robots, &by_group, &places, dialect, &mut found);
     }
     found.finish()
 }
@@ -409,6 +409,12 @@ impl<'b> GroupLines<'b> {
         if self.agents.last() > self.others.last().map(|(line, _)| line) {
             self.others.push((line, key));
         }
+    }
+
+    /// Returns the first line with another key after a user-agent line, if it is before a line.
+    fn other_between(&self, agent: u32, end: u32) -> Option<&(u32, &'b [u8])> {
+        let at = self.others.partition_point(|&(line, _)| line <= agent);
+        self.others.get(at).filter(|&&(line, _)| line < end)
     }
 
     /// Records a blank line, if it is the first after a user-agent line.

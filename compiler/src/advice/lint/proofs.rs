@@ -7,8 +7,8 @@ use bumpalo::Bump;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::verdict::RuleKind;
 
-use super::groups::{MAX_NAMES_SHOWN, closes_all};
-use super::{Code, Findings, Fix, Severity, quote};
+use super::groups::{MAX_NAMES_SHOWN, closes_all, last_of_collapsed};
+use super::{Code, Findings, Fix, GroupLines, Severity, quote};
 use crate::body::{Group, RawRule, Robots};
 use crate::dialect::{Dialect, Order, crawlers};
 use crate::limits::MAX_PROVED_FILE_BYTES;
@@ -23,6 +23,7 @@ pub(super) fn proofs(
     bytes: usize,
     robots: &Robots<'_>,
     agent_lines: &[&[u32]],
+    places: &GroupLines<'_>,
     dialect: &Dialect,
     found: &mut Findings,
 ) {
@@ -62,7 +63,7 @@ pub(super) fn proofs(
             file.of_group.get_mut(group as usize).into_iter().for_each(|lists| lists.push(index));
         }
     }
-    file.openings(agent_lines, found);
+    file.openings(agent_lines, places, found);
     file.rules(found);
     let (rules, groups) = file.unproved;
     found.proved.unproved_rules = rules;
@@ -187,8 +188,9 @@ impl File<'_, '_> {
         all
     }
 
-    /// Finds groups that open what the default group closes.
-    fn openings(&mut self, agent_lines: &[&[u32]], found: &mut Findings) {
+    /// Finds groups that open what the default group closes. It is probably a mistake if a group repeats no line that
+    /// closes something to `*`: its author may not know that it replaces the group for `*`.
+    fn openings(&mut self, agent_lines: &[&[u32]], places: &GroupLines<'_>, found: &mut Findings) {
         let Some(default) = self.assignment.default_group.map(|index| index as usize) else { return };
         // There, a crawler may obey a group that names another one.
         if self.dialect.name_matching == NameMatching::Contained {
@@ -202,8 +204,13 @@ impl File<'_, '_> {
                 continue;
             };
             found.proved.groups += 1;
-            let is_deliberate = of.rules.iter().any(|rule| rule.value.is_empty())
-                || self.assignment.lists.get(default).is_some_and(|all| omits_one(all.rules, of.rules));
+            let Some(of_all) = self.assignment.lists.get(default) else { continue };
+            let repeated = Repeated::of(of_all.rules, of.rules);
+            let is_deliberate = of.rules.iter().any(|rule| rule.value.is_empty()) || repeated.is_all_but_one();
+            let is_unclear = repeated.some > 0
+                || self.is_blank(of.groups, agent_lines, places)
+                || of_all.groups.iter().any(|&group| is_collapsed(group, agent_lines, places));
+            let severity = if is_unclear { Severity::Note } else { Severity::Warning };
             let is_part = of.is_part;
             let (Some(all), Some(own)) = (self.lists.get(default), self.lists.get(index)) else { continue };
             if is_part {
@@ -217,7 +224,7 @@ impl File<'_, '_> {
             }
             if let Opening::Path(path, closed_by) = &opening {
                 found.proved.groups_opening += 1;
-                found.add(line, Code::GroupOpens, Severity::Warning, || {
+                found.add(line, Code::GroupOpens, severity, || {
                     let message = format!(
                         "{names} may fetch \"{}\", which line {closed_by} closes to \"*\": a crawler with a group of its \
                          own ignores the rules for \"*\", and no rule of this group matches",
@@ -242,6 +249,17 @@ impl File<'_, '_> {
                 self.note_unproved(line);
             }
         }
+    }
+
+    /// Returns whether groups have no line except user-agent lines.
+    fn is_blank(&self, groups: &[u32], agent_lines: &[&[u32]], places: &GroupLines<'_>) -> bool {
+        groups.iter().all(|&group| {
+            let last = agent_lines.get(group as usize).and_then(|lines| lines.last()).copied().unwrap_or_default();
+            let next = places.agents.partition_point(|&line| line <= last);
+            let end = places.agents.get(next).copied().unwrap_or(u32::MAX);
+            let has_rule = self.robots.groups.get(group as usize).is_some_and(|group| !group.rules.is_empty());
+            !has_rule && places.other_between(last, end).is_none()
+        })
     }
 
     /// Returns the first user-agent line of a list's groups that names a crawler which obeys this list, and otherwise
@@ -271,15 +289,31 @@ impl File<'_, '_> {
     }
 }
 
-/// Returns whether a group repeats all lines that close something to `*` except one. Such a line is left out on purpose.
-fn omits_one(all: &[RawRule<'_>], own: &[RawRule<'_>]) -> bool {
-    let closing = |rules: &[RawRule<'_>]| -> HashSet<Vec<u8>> {
-        let closing = rules.iter().filter(|rule| rule.kind == RuleKind::Disallow && !rule.value.is_empty());
-        closing.map(|rule| rule.value.to_vec()).collect()
-    };
-    let (all, own) = (closing(all), closing(own));
-    let repeated = all.intersection(&own).count();
-    repeated > 1 && repeated + 1 == all.len()
+/// The lines that close something to `*`, and those that another group repeats.
+struct Repeated {
+    all: usize,
+    some: usize,
+}
+
+impl Repeated {
+    fn of(all: &[RawRule<'_>], own: &[RawRule<'_>]) -> Repeated {
+        let closing = |rules: &[RawRule<'_>]| -> HashSet<Vec<u8>> {
+            let closing = rules.iter().filter(|rule| rule.kind == RuleKind::Disallow && !rule.value.is_empty());
+            closing.map(|rule| rule.value.to_vec()).collect()
+        };
+        let (all, own) = (closing(all), closing(own));
+        Repeated { all: all.len(), some: all.intersection(&own).count() }
+    }
+
+    /// Returns whether only one of several lines is left out. It is left out on purpose.
+    fn is_all_but_one(&self) -> bool {
+        self.some > 1 && self.some + 1 == self.all
+    }
+}
+
+/// Returns whether a group consists of two that no rule separates. Its rules may have been meant for the second one.
+fn is_collapsed(group: u32, agent_lines: &[&[u32]], places: &GroupLines<'_>) -> bool {
+    agent_lines.get(group as usize).is_some_and(|lines| last_of_collapsed(lines, places, || ()).is_some())
 }
 
 /// Returns whether a rule allows the whole site.
