@@ -117,7 +117,7 @@ pub struct AssumptionOptions {
 }
 
 impl AssumptionOptions {
-    /// Reads the patterns. A note says how many lines of a sitemap or list are not URLs.
+    /// Reads the patterns. Prints a note with the number of lines in a sitemap or list that are not URLs.
     ///
     /// # Errors
     /// Returns an error if no path can match a pattern, or if the sitemap or list is unreadable or has no URL.

@@ -1,5 +1,5 @@
-//! `reptile diff`: what changes for every URL, and on large and hostile files, where work and output stay proportional
-//! to the files.
+//! `reptile diff`: proved changes for every URL. On large and hostile files, work and output stay proportional to the
+//! files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::support;
@@ -199,7 +199,7 @@ fn urls_longer_than_the_limit_are_skipped() {
     }
 }
 
-/// Old and new rules as a site owner edits them, and the lines that answer.
+/// Old and new rules as a site owner edits them, and the expected answer lines.
 const EDITS: &[(&str, &str, &str, &[&str])] = &[
     (
         "a slash is added",
@@ -269,7 +269,7 @@ const EDITS: &[(&str, &str, &str, &[&str])] = &[
     ),
 ];
 
-/// Returns the lines that answer, without the deciding rules.
+/// Returns the answer lines, without the deciding rules.
 fn answers(text: &str) -> Vec<&str> {
     let is_answer =
         |line: &&str| line.starts_with(['!', '?', '=']) || line.starts_with("  ") && !line.starts_with("    ");
@@ -288,7 +288,7 @@ fn edits_are_answered_for_every_url() {
         let is_equal = expected.iter().all(|line| line.starts_with('='));
         let text = folder.run(&["diff", "old", "new", "--verdicts"]).says(i32::from(!is_equal), &[]).text();
         assert_eq!(&answers(&text), expected, "{name}: {text}");
-        // The way back opens what the way there closes.
+        // The reverse comparison opens the paths that this one closes.
         let text = folder.run(&["diff", "new", "old", "--verdicts"]).says(i32::from(!is_equal), &[]).text();
         let turn = |line: &str| match line.starts_with("  opens") {
             true => line.replace("opens", "closes"),
@@ -299,7 +299,7 @@ fn edits_are_answered_for_every_url() {
         there.sort();
         back.sort();
         assert_eq!(there, back, "{name}");
-        // The examples are as listed URLs decide.
+        // `--urls` confirms the examples.
         let paths: Vec<&str> = expected.iter().filter_map(|line| line.strip_prefix("  ")?.split(' ').nth(1)).collect();
         let paths: Vec<&str> = paths.into_iter().filter(|path| path.starts_with('/')).collect();
         if !paths.is_empty() {

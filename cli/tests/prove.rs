@@ -9,7 +9,7 @@ const ROBOTS: &str = "User-agent: *\nDisallow: /cart\nDisallow: /private/\nAllow
                       User-agent: GPTBot\nDisallow: /images\n\n\
                       User-agent: One\nDisallow: /x\n\nUser-agent: Two\nDisallow: /x*\nDisallow: /xy\n";
 
-/// Returns the rules in a group of one token for which a proof needs more steps than the limit.
+/// Returns a group for one token. A proof about its rules needs more steps than the limit.
 fn hostile(token: &str) -> String {
     let rules = (0..40).map(|n| format!("disallow: /*a{n}b*c{n}*d{n}\nallow: /*a{n}b*c{n}*d{n}\n"));
     format!("user-agent: {token}\n{}\n", rules.collect::<String>())
@@ -116,7 +116,7 @@ fn options_accept_what_is_otherwise_a_failure() {
         let run = folder.run(&[&RUN[..], options].concat()).says(code, &["1 assertions"]);
         assert_eq!(run.text(), expected);
     }
-    // No group is for `*`.
+    // There is no group for `*`.
     let folder = folder("* <= One");
     folder.write("robots.txt", "User-agent: One\nDisallow: /x\n");
     let text = folder.run(&RUN).says(1, &[]).text();
@@ -212,7 +212,7 @@ fn the_dialect_decides() {
     folder.run(&[&RUN[..], &["--dialect", "koster-1994"]].concat()).says(1, &["1 failed"]);
 }
 
-/// A list with each result, whose names and paths have signs that the formats treat specially.
+/// A list with each result. Its names and paths contain characters that the formats escape.
 const EACH_RESULT: &str = "allow * /$\nallow a>b>* /%0A*,:\nCCBot <= *\nallow hostile /";
 
 fn each_result() -> Folder {

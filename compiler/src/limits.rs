@@ -190,8 +190,7 @@ pub const MAX_ONCE_STEPS: usize = 16 << 20;
 /// the maximum is 38,273 for one ruleset, and 455,390 for comparing a named group with the default group.
 pub const MAX_PROOF_STEPS: usize = 2 << 20;
 
-/// Maximum steps in the searches by which the linter proves what one rule or group changes, counted as in
-/// [`MAX_PROOF_STEPS`].
+/// Maximum steps in the linter's searches about one rule or group, counted as in [`MAX_PROOF_STEPS`].
 ///
 /// Beyond it nothing is reported about that rule or group, and a finding counts them.
 pub const MAX_RULE_PROOF_STEPS: usize = 1 << 17;

@@ -93,7 +93,7 @@ fn kind(verdict: Verdict) -> RuleKind {
     if verdict == Verdict::Disallow { DISALLOW } else { ALLOW }
 }
 
-/// What decides all paths of one side: a file, or one verdict.
+/// A side's decider for all paths: a file, or one verdict.
 enum Decider {
     File(Box<File>),
     Every(RuleKind),
@@ -164,7 +164,7 @@ impl World<'_> {
     }
 }
 
-/// Returns the length by which examples are the shortest: in the normal form if there is one.
+/// Returns the length in which examples are shortest: in normal form if both sides share one.
 fn len(forms: [NormalForm; 2], path: &[u8]) -> usize {
     if forms[0] == forms[1] { forms[0].path(path).len() } else { path.len() }
 }
@@ -201,7 +201,7 @@ impl Assumed {
     }
 }
 
-/// Returns whether a path matches one of the patterns of an assumption, by trying every split of the path.
+/// Returns whether a path matches one of an assumption's patterns, by trying every split of the path.
 fn includes(patterns: &[String], form: NormalForm, path: &[u8]) -> bool {
     fn matches(segments: &[Vec<u8>], anchored: bool, rest: &[u8]) -> bool {
         let [segment, others @ ..] = segments else { return !anchored || rest.is_empty() };
@@ -216,7 +216,7 @@ fn includes(patterns: &[String], form: NormalForm, path: &[u8]) -> bool {
         let (text, anchored) = pattern.strip_suffix('$').map_or((&pattern[..], false), |text| (text, true));
         let mut before = String::new();
         let segments = text.split('*').map(|segment| {
-            // What follows a `?` may have another normal form.
+            // The text after a `?` may have another normal form.
             let query = if before.contains('?') { "?" } else { "" };
             before += segment;
             // A rule spells the characters of a segment as `Escaped` does, even if the path keeps them.
@@ -227,7 +227,7 @@ fn includes(patterns: &[String], form: NormalForm, path: &[u8]) -> bool {
     })
 }
 
-/// The number of questions by their answer.
+/// The number of questions for each answer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     none: u32,
@@ -246,7 +246,7 @@ enum Primitive {
     AnyDisallow,
 }
 
-/// What was asked, and the answers.
+/// Questions and answers by kind.
 #[derive(Default)]
 struct Tally {
     pairs: u32,
@@ -284,7 +284,7 @@ impl Tally {
     }
 }
 
-/// One question, as it was put.
+/// A question with its subjects.
 struct Question<'q> {
     world: &'q World<'q>,
     sides: &'q [&'q Subject],
@@ -381,7 +381,7 @@ enum Edit {
     Flip(Index),
     /// Adds or removes a final text.
     End(Index, &'static str),
-    /// Spells a letter in another way.
+    /// Spells a letter differently.
     Spell(Index, char, &'static str),
     Insert(Rule),
 }
@@ -472,7 +472,7 @@ fn body(rules: &[Rule], split: Option<usize>) -> String {
     body
 }
 
-/// Rulesets to compare: one, edited copies, and one that is not related.
+/// Rulesets to compare: an original, edited copies, and an unrelated one.
 #[derive(Clone, Debug)]
 struct Relatives {
     base: Vec<Rule>,
@@ -616,21 +616,21 @@ fn answers_about_normal_forms_for_100_000_pairs_agree_with_short_paths() {
     tally.assert_meaningful(100_000);
 }
 
-/// The peak memory of this process so far, if the system says.
+/// Returns this process's peak memory so far, if the system reports it.
 fn peak_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.map_or("unknown".to_owned(), |line| line.trim().to_owned())
 }
 
-/// Times and steps of comparisons, and what they proved.
+/// Times, steps and results of comparisons.
 #[derive(Default)]
 struct Measured {
     times: Vec<Duration>,
     steps: Vec<usize>,
     unproved: Vec<String>,
     equivalent: usize,
-    /// How many comparisons found a path that only the first or the second side allows.
+    /// The number of comparisons that found a path that only the first or the second side allows.
     only: [usize; 2],
     slowest: Option<(Duration, String)>,
 }
@@ -726,12 +726,12 @@ fn named_groups_in_real_files_are_compared_with_the_default_group() {
     assert!(measured.unproved.len() * 100 < measured.times.len());
 }
 
-/// A crawler that no group names.
+/// Returns a crawler that no group names.
 fn everyone_else() -> Resolved {
     Resolved { name: "*".to_owned(), tokens: Vec::new(), honors_default_group: true }
 }
 
-/// Compares the readings of real files in two dialects.
+/// Compares two dialects' readings of real files.
 #[test]
 #[ignore = "for the figures"]
 fn readings_of_real_files_in_two_dialects_are_compared() {
@@ -757,7 +757,7 @@ fn readings_of_real_files_in_two_dialects_are_compared() {
     println!("peak memory: {}", peak_memory());
 }
 
-/// Compares all pairs of every `step`th hostile file.
+/// Compares all pairs among every `step`th hostile file.
 fn compare_hostile(step: usize) {
     let rfc9309 = Dialect::from_name("rfc9309").unwrap();
     let files_under = |dialect| -> Vec<(&str, File)> {
@@ -820,7 +820,7 @@ fn comparisons_stop_at_the_step_limit() {
     }
 }
 
-/// A ruleset whose proofs need a state for each set of its patterns.
+/// Returns rules whose proofs need a state for each subset of their patterns.
 fn hard() -> String {
     (0..40).map(|n| format!("disallow: /*a{n}b*c{n}*d{n}\nallow: /*a{n}b*c{n}*d{n}e\n")).collect()
 }
@@ -892,7 +892,7 @@ fn questions_without_rules_need_no_steps_to_speak_of() {
     assert_eq!(excess, Witness::None);
 }
 
-/// A path that is too long for a URL is no example, and its absence no proof.
+/// A path that is too long for a URL is not an example, and its absence proves nothing.
 #[test]
 fn examples_of_differences_fit_in_a_url() {
     for (len, is_shown) in [(65_528, true), (65_529, true), (65_530, false)] {

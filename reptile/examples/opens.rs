@@ -1,4 +1,4 @@
-//! Says what a crawler may fetch that other crawlers may not: `cargo run -p reptile --example opens -- ROBOTS CRAWLER`
+//! Prints a path that a crawler may fetch, but others may not: `cargo run -p reptile --example opens -- ROBOTS CRAWLER`
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -12,11 +12,11 @@
 //!
 //! A crawler is written as for [`Set::crawlers_named`](crate::Set::crawlers_named): a product token or a known crawler,
 //! `*`, a chain, or a group such as `@ai-training`, which asserts the same for each member. A pattern is written as in
-//! a rule, and begins with `/` or `*`. `allow` and `disallow` require a pattern. The other two may have some. The words
-//! `allow`, `disallow` and `same` may be in any letter case.
+//! a rule, and begins with `/` or `*`. `allow` and `disallow` require a pattern. The other two may have patterns. The
+//! words `allow`, `disallow` and `same` may be in any letter case.
 //!
-//! An assertion must not pass because it says nothing. An empty list, a crawler compared with itself, and a pattern
-//! that matches no URL are mistakes. A crawler that no group names fails its assertion, unless
+//! An assertion must not pass by saying nothing. An empty list, a crawler compared with itself, and a pattern that
+//! matches no URL are mistakes. A crawler that no group names fails its assertion, unless
 //! [`Options::allow_default`] is set, or its chain ends in `>*`.
 //!
 //! ```

@@ -31,7 +31,7 @@ use crate::error::{Error, ErrorKind};
 use crate::robots::Robots;
 
 impl Robots {
-    /// Compares what two robots.txt files allow a crawler, over all paths of any length.
+    /// Compares the paths of any length that two robots.txt files allow a crawler.
     ///
     /// ```
     /// use reptile::reason::Witness;
@@ -47,7 +47,7 @@ impl Robots {
     /// Cost: see [`Agent::compare`].
     ///
     /// # Errors
-    /// The errors of [`Robots::agent`], as [`ErrorKind::Crawler`].
+    /// Returns the errors of [`Robots::agent`], as [`ErrorKind::Crawler`].
     pub fn compare(&self, other: &Robots, crawler: impl Into<Crawler>) -> Result<Comparison, Error> {
         let crawler = crawler.into();
         let agent = |robots: &Robots| {
@@ -58,12 +58,12 @@ impl Robots {
 }
 
 impl Agent {
-    /// Compares what a URL's origin allows this crawler and another one, over all paths of any length. The other
-    /// crawler may be in another set, and the dialects may differ.
+    /// Compares the paths of any length that a URL's origin allows this crawler and another one. The other crawler may
+    /// be in another set, and the dialects may differ.
     ///
-    /// Each answer is a proof or one of the shortest paths. Takes at most
-    /// [`MAX_PROOF_STEPS`](crate::limits::MAX_PROOF_STEPS) steps for each, some tens of milliseconds; usually far less.
-    /// Equal rules need none.
+    /// Each answer is a proof or a shortest path. Each takes at most
+    /// [`MAX_PROOF_STEPS`](crate::limits::MAX_PROOF_STEPS) steps, some tens of milliseconds; usually far less. Equal
+    /// rules need no steps.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -81,8 +81,8 @@ impl Agent {
         Ok(reasoner.compare(&first, &second, None).map_err(FormatError::from)?)
     }
 
-    /// Searches for a path on a URL's origin that this crawler may fetch, and the other crawler may not. If there is
-    /// none, this crawler is permitted no more than the other one.
+    /// Searches for a path on a URL's origin that this crawler may fetch and the other crawler may not. If there is no
+    /// such path, this crawler is permitted no more than the other one.
     ///
     /// ```
     /// use reptile::reason::Witness;
@@ -98,13 +98,13 @@ impl Agent {
     /// Cost: see [`Agent::compare`].
     ///
     /// # Errors
-    /// The errors of [`Agent::compare`].
+    /// Returns the errors of [`Agent::compare`].
     pub fn permits_no_more_than(&self, other: &Agent, url: impl AsRef<[u8]>) -> Result<Witness, Error> {
         let (reasoner, [first, second]) = self.question_with(other, url.as_ref())?;
         Ok(reasoner.excess(&first, &second, None).map_err(FormatError::from)?)
     }
 
-    /// Returns what decides the paths on a URL's origin for both crawlers, and a reasoner for it.
+    /// Returns both crawlers' rules or verdicts on a URL's origin, and a reasoner for them.
     fn question_with<'s>(&'s self, other: &'s Agent, url: &[u8]) -> Result<(Reasoner, [Access<'s>; 2]), Error> {
         let reasoner = Reasoner::of_forms([self.set().normal_form(), other.set().normal_form()]);
         let access = |agent: &'s Agent| agent.set().access(agent.as_query(), url);

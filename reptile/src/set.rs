@@ -334,7 +334,7 @@ impl Set {
         }
     }
 
-    /// Returns what decides an agent's paths on a URL's origin.
+    /// Returns an agent's rules or verdict on a URL's origin.
     ///
     /// # Errors
     /// Returns an error if the origin is unknown, or the set is damaged.

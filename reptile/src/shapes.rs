@@ -1,5 +1,5 @@
-//! The shapes of a site's paths, as a short list of patterns: from many URLs, such as those of its sitemap, to the
-//! [`Assumption`](crate::reason::Assumption) of a proof.
+//! The shapes of a site's paths, as a short list of patterns. Turns many URLs, for example from a sitemap, into a
+//! proof's [`Assumption`](crate::reason::Assumption).
 //!
 //! ```
 //! use reptile::reason::Assumption;
@@ -31,7 +31,7 @@ pub const MAX_VALUES: usize = 32;
 /// are few enough.
 pub const MAX_SHAPES: usize = 128;
 
-/// Maximum number of segments in a path that are told apart. The rest of the path becomes a wildcard.
+/// Maximum number of distinguished segments in a path. The rest of the path becomes a wildcard.
 pub const MAX_SEGMENTS: usize = 16;
 
 /// Maximum length in bytes for a segment or a query's keys that a pattern repeats. Longer ones become wildcards.
@@ -40,10 +40,10 @@ pub const MAX_VALUE_BYTES: usize = 255;
 /// Maximum number of segments and queries in memory. Beyond it, places become wildcards in the same order.
 pub const MAX_NODES: usize = 1 << 14;
 
-/// The halvings that leave a single value.
+/// Number of halvings that leave a single value.
 const HALVINGS: u32 = MAX_VALUES.ilog2();
 
-/// The step that leaves a single value at each place.
+/// Number of the step that leaves a single value at each place.
 const LAST_STEP: u32 = 2 * HALVINGS;
 
 /// A tree over the segments of paths, which grows with each URL up to a limit.
@@ -66,7 +66,7 @@ pub struct Shapes {
     urls: u64,
 }
 
-/// What follows a segment.
+/// The continuations of paths after a segment.
 #[derive(Clone, Debug, Default)]
 struct Node {
     /// Whether a path without a query ends here.
@@ -78,7 +78,7 @@ struct Node {
 /// The queries after a path.
 #[derive(Clone, Debug)]
 enum Queries {
-    /// The patterns of each, without the question mark.
+    /// Each query's pattern, without the question mark.
     Keys(BTreeSet<Vec<u8>>),
     Any,
 }
@@ -98,7 +98,7 @@ struct Wild {
     node: Node,
 }
 
-/// What merged segments have in common.
+/// The common prefix and suffix of merged segments.
 #[derive(Clone, Debug)]
 struct Shared {
     /// The first and last bytes of all values. They may overlap.
@@ -124,7 +124,7 @@ impl Shapes {
     /// Adds a URL, or a path that begins with a slash. The host does not matter.
     ///
     /// # Errors
-    /// Returns an error if the text is neither. Nothing was added then.
+    /// Returns an error if the text is neither. Nothing is added in this case.
     pub fn add(&mut self, url: &[u8]) -> Result<(), UrlError> {
         if !url.starts_with(b"/") {
             split(url)?;
@@ -171,7 +171,7 @@ impl Shapes {
             Some(query) => node.queries.add(pattern_of_query(query), &mut self.nodes),
         }
         if self.nodes > MAX_NODES {
-            // To half of the limit, so that this is rare.
+            // Shrinks to half the limit, so that this is rare.
             let mut step = 0;
             while self.nodes > MAX_NODES / 2 && step < LAST_STEP {
                 step += 1;
@@ -182,8 +182,8 @@ impl Shapes {
     }
 }
 
-/// Returns the number of values that a place at some depth keeps after a step to fewer shapes. Each step halves it once
-/// more per level, because a wildcard near the root includes the most. The root is reduced last.
+/// Returns the number of values that a place at some depth keeps after a step to fewer shapes. Each step halves this
+/// number once per level below the root. Wildcards near the root include the most, so the root is reduced last.
 fn values_kept(depth: u32, step: u32) -> usize {
     let halvings = if depth > 0 { step * depth } else { step.saturating_sub(HALVINGS) };
     MAX_VALUES >> halvings.min(HALVINGS)
@@ -204,7 +204,7 @@ impl Node {
         }
     }
 
-    /// Merges the values at each place that has more than a step allows.
+    /// Merges the values at each place with more values than a step allows.
     fn coarsen(&mut self, depth: u32, step: u32) {
         let max_values = values_kept(depth, step);
         if matches!(&self.queries, Queries::Keys(keys) if keys.len() > max_values) {
@@ -229,7 +229,7 @@ impl Node {
         let len = prefix.len();
         let mut with = |end: &[&[u8]]| patterns.insert([prefix, &end.concat()[..]].concat());
         if self.is_end && prefix.ends_with(b"*") {
-            // It includes everything below.
+            // This pattern includes everything below it.
             with(&[]);
             return;
         }
@@ -264,7 +264,7 @@ impl Node {
 }
 
 impl Queries {
-    /// Adds the pattern of a query, or `None` if it has no pattern of its own. Updates the number of nodes.
+    /// Adds a query's pattern, or `None` if a pattern cannot express the query. Updates the number of nodes.
     fn add(&mut self, pattern: Option<Vec<u8>>, nodes: &mut usize) {
         let Queries::Keys(all) = self else { return };
         let before = all.len();
@@ -281,7 +281,7 @@ impl Queries {
 }
 
 impl Next {
-    /// Returns the node for a segment, which is created if necessary. Updates the number of nodes.
+    /// Returns a segment's node, and creates it if necessary. Updates the number of nodes.
     fn child(&mut self, segment: &[u8], nodes: &mut usize) -> &mut Node {
         let is_separate = self.wild.is_none()
             && (self.values.contains_key(segment)
@@ -302,7 +302,7 @@ impl Next {
         &mut wild.node
     }
 
-    /// Merges the values, unless they are merged already.
+    /// Merges the values unless they are already merged.
     fn merged(&mut self) -> &mut Wild {
         let wild = self.wild.get_or_insert_default();
         for (value, node) in mem::take(&mut self.values) {
@@ -345,7 +345,7 @@ impl Shared {
         Shared { start: value[..len].into(), end: value[value.len() - len..].into(), min_len: value.len() }
     }
 
-    /// Reduces this to what both have in common.
+    /// Reduces this to the common parts of both.
     fn restrict(&mut self, other: &Shared) {
         let at_start = self.start.iter().zip(&other.start).take_while(|(a, b)| a == b).count();
         self.start.truncate(at_start);
@@ -385,7 +385,7 @@ fn pattern_of_query(query: &[u8]) -> Option<Vec<u8>> {
             Some(at) => (&parameter[..at], b"=*"),
             None => (parameter, b""),
         };
-        // Some dialects write `?` and `/` in a query in another way.
+        // Some dialects write `?` and `/` in a query differently.
         if !is_exact(key) || key.iter().any(|byte| b"?/".contains(byte)) || pattern.len() + key.len() > MAX_VALUE_BYTES
         {
             return None;
@@ -408,7 +408,7 @@ fn is_exact(text: &[u8]) -> bool {
     text.iter().enumerate().all(|(at, &byte)| is_plain(byte) || byte == b'%' && is_encoded(at))
 }
 
-/// Returns whether every dialect reads a byte in a path and in a pattern as the same.
+/// Returns whether every dialect treats a byte the same in a path and in a pattern.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"%*$".contains(&byte)
 }
@@ -504,7 +504,7 @@ mod tests {
         assert_eq!((values_kept(0, LAST_STEP - 1), values_kept(0, LAST_STEP)), (2, 1));
     }
 
-    /// A small generator of numbers.
+    /// A small random number generator.
     struct Random(u64);
 
     impl Random {

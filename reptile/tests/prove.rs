@@ -17,7 +17,7 @@ fn mistakes(list: impl AsRef<[u8]>) -> Vec<String> {
     mistakes.iter().map(|mistake| format!("{}: {mistake}", mistake.line)).collect()
 }
 
-/// Returns the mistakes that show only for a robots.txt.
+/// Returns the mistakes that depend on the robots.txt.
 fn later_mistakes(list: &str, robots: &Robots) -> Vec<String> {
     match Assertions::parse(list).unwrap().prove(robots, &Options::default()) {
         Err(ProveError::Mistakes(found)) => {
@@ -199,7 +199,7 @@ fn crawlers_without_a_group_fail_unless_accepted() {
     }
 }
 
-/// Returns a proof in short.
+/// Returns a short form of a proof.
 fn word(proof: &Proof) -> String {
     match proof {
         Proof::Holds => "holds".into(),
@@ -243,7 +243,7 @@ fn an_origin_in_a_set_is_examined() {
     }
 }
 
-/// A generator of random numbers.
+/// A random number generator.
 struct Random(u64);
 
 impl Random {

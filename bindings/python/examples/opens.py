@@ -1,4 +1,4 @@
-"""Says what a crawler may fetch that other crawlers may not: ``opens.py robots.txt GPTBot``"""
+"""Prints a path that a crawler may fetch and other crawlers may not: ``opens.py robots.txt GPTBot``"""
 
 import pathlib
 import sys

@@ -38,7 +38,7 @@ pub fn explain(
     explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
 }
 
-/// Returns the URL whose origin a question is about; by default a path, which a robots.txt accepts for any origin.
+/// Returns the URL that determines a question's origin. Defaults to a path, which a robots.txt accepts for any origin.
 fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     url.map_or(Ok(b"/".into()), |url| convert::with_bytes(url, <[u8]>::to_vec))
 }
@@ -81,11 +81,11 @@ impl PyAgent {
         lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
-    /// Compares what a URL's origin allows this crawler and another one, over all paths of any length. The other
-    /// crawler may be resolved by another set or robots.txt, and the dialects may differ.
+    /// Compares the paths of any length that a URL's origin allows this crawler and another one. The other crawler may
+    /// be resolved by another set or robots.txt, and the dialects may differ.
     ///
-    /// Each answer is a proof or a shortest path. A comparison takes at most some tens of milliseconds, and other
-    /// Python threads run meanwhile.
+    /// Each answer is a proof or a shortest path. A comparison takes at most some tens of milliseconds. Other Python
+    /// threads continue to run.
     #[pyo3(signature = (other, url=None))]
     fn compare(&self, py: Python<'_>, other: &PyAgent, url: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let url = origin_of(url)?;
@@ -93,8 +93,8 @@ impl PyAgent {
         convert::comparison(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
-    /// Searches for a path on a URL's origin that this crawler may fetch, and the other crawler may not. If there is
-    /// none, this crawler is permitted no more than the other one. Takes as long as ``compare`` at most.
+    /// Searches for a path on a URL's origin that this crawler may fetch and the other crawler may not. If there is no
+    /// such path, this crawler is permitted no more than the other one. Takes at most as long as ``compare``.
     #[pyo3(signature = (other, url=None))]
     fn permits_no_more_than(
         &self,

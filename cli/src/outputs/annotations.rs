@@ -1,7 +1,7 @@
 //! Findings about a file's lines, for tools that show them next to the lines: commands for GitHub Actions, and results
 //! in [`super::sarif`].
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Error,

@@ -7,7 +7,7 @@ use reptile_engine::norm::NormalForm;
 use super::patterns::{Condition, ConditionRule};
 use crate::oracle::pattern_matches;
 
-/// The paths that a question is about: those that match at least one of some patterns.
+/// The paths that a question is about: paths that match at least one of several patterns.
 ///
 /// ```
 /// use reptile_compiler::dialect::GOOGLE_LIB;
@@ -44,7 +44,7 @@ impl std::error::Error for BadPattern {}
 
 impl Assumption {
     /// Creates an assumption from patterns, written as in robots.txt rules: `*` matches any text, a final `$` the end
-    /// of the path, and every pattern begins with `/` or `*`. A wildcard is one in every dialect.
+    /// of the path, and every pattern begins with `/` or `*`. `*` is a wildcard even in dialects without wildcards.
     ///
     /// # Errors
     /// Returns an error if a pattern begins with another byte.
@@ -87,7 +87,7 @@ impl Assumption {
 impl AssumedPattern {
     fn new(pattern: &[u8], form: NormalForm) -> AssumedPattern {
         let (body, anchored) = pattern.strip_suffix(b"$").map_or((pattern, false), |body| (body, true));
-        // A wildcard at the end, so that a `$` before it is a literal byte, as in a path.
+        // With a wildcard at the end, a `$` before it is a literal byte, as in a path.
         let open = [body, b"*"].concat();
         let mut text = if form.has_operators() {
             form.pattern(&open).into_owned()

@@ -52,8 +52,8 @@ const MAX_PAIRS_TRIED: usize = 1 << 16;
 /// Maximum rules tried individually for an example after a proof stops.
 const MAX_RULES_TRIED: usize = 4096;
 
-/// Maximum number of steps in which the oracle's matcher decides a path: the bytes in all patterns, those with wildcards
-/// times the length of the path. They take a fraction of a second. Beyond it the path is not returned.
+/// Maximum number of steps in which the oracle's matcher decides a path: the bytes in all patterns, for patterns with
+/// wildcards times the path's length. They take a fraction of a second. Beyond it the path is not returned.
 const MAX_CHECK_STEPS: usize = 1 << 26;
 
 /// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
@@ -91,17 +91,17 @@ pub struct Statement {
     pub steps: usize,
 }
 
-/// What decides a crawler's paths at an origin.
+/// A crawler's rules at an origin, or its verdict for every path there.
 #[derive(Clone, Debug)]
 pub enum Access<'r> {
     /// One verdict for every path, for example because the robots.txt could not be fetched.
     Every(RuleKind),
-    /// Rulesets that decide together; usually a single one, and none if no group applies.
+    /// Rulesets that decide together; usually only one, and none if no group applies.
     Rules(Vec<Ruleset<'r>>),
 }
 
 impl<'r> Access<'r> {
-    /// Returns what decides a crawler's paths under a policy.
+    /// Returns a crawler's rules or verdict under a policy.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -119,8 +119,8 @@ impl<'r> Access<'r> {
 pub enum Witness {
     /// Proved: there is no such path.
     None,
-    /// Such a path, as written in a URL, starting at the slash after the host. Unless the proof stopped, it is one of
-    /// the shortest in normal form.
+    /// Such a path, as written in a URL, starting at the slash after the host. Unless the proof stopped, no other such
+    /// path is shorter in normal form, or as written if there are two normal forms.
     Path(Vec<u8>),
     /// The proof stopped at [`MAX_PROOF_STEPS`] or at a path that is too long for a URL, and no such path was seen.
     Unproved,
@@ -129,9 +129,9 @@ pub enum Witness {
 /// The result of comparing two rulesets, each way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// A path that only the first one allows.
+    /// A path that only the first ruleset allows.
     pub first_only: Witness,
-    /// A path that only the second one allows.
+    /// A path that only the second ruleset allows.
     pub second_only: Witness,
     /// The steps in the longer of the two searches; 0 for equal rulesets.
     pub steps: usize,
@@ -153,10 +153,10 @@ impl Comparison {
 
 /// Proves statements about a set's rulesets.
 pub struct Reasoner {
-    /// The normal form of the first ruleset in a question, and of the second.
+    /// The normal forms of the first and the second ruleset in a question.
     forms: [NormalForm; 2],
     paths: Paths,
-    /// If the forms differ.
+    /// Present if the forms differ.
     two_forms: Option<TwoForms>,
     max_steps: usize,
 }
@@ -175,7 +175,7 @@ impl Reasoner {
     }
 
     /// Creates a reasoner that compares rulesets in two normal forms, from sets with different dialects. The first one
-    /// is also the form of the assumption. Otherwise it is the same as [`Reasoner::new`].
+    /// is also the assumption's form. Otherwise it is the same as [`Reasoner::new`].
     ///
     /// A shortest path is then the shortest as written.
     #[must_use]
@@ -184,10 +184,10 @@ impl Reasoner {
         Reasoner { forms, two_forms, ..Reasoner::new(forms[0]) }
     }
 
-    /// Compares two rulesets: searches for a path that only the first one allows, and for one that only the second one
-    /// allows. The rulesets are equivalent if there is neither.
+    /// Compares two rulesets: searches for a path that only the first one allows, and for a path that only the second
+    /// one allows. The rulesets are equivalent if neither path exists.
     ///
-    /// Cost: that of [`Reasoner::excess`] in each direction. Equal rulesets need no search.
+    /// Cost: see [`Reasoner::excess`], for each direction. Equal rulesets need no search.
     ///
     /// # Errors
     /// Returns an error if a ruleset is damaged.
@@ -226,11 +226,11 @@ impl Reasoner {
         Ok(Comparison { first_only, second_only, steps: steps.max(more_steps) })
     }
 
-    /// Searches for a path that the first ruleset allows and the second one does not. If there is none, the first
-    /// permits no more than the second.
+    /// Searches for a path that the first ruleset allows and the second one does not. If there is no such path, the
+    /// first ruleset permits no more than the second.
     ///
     /// Lists the rules, and takes at most [`MAX_PROOF_STEPS`] steps; see [`Reasoner::extent`]. If the proof stops, the
-    /// paths of rules and of pairs of rules are tried, in at most as many steps again. The oracle checks an example in
+    /// paths of single rules and rule pairs are tried, in at most as many steps again. The oracle checks an example in
     /// time proportional to the rules' bytes times the path's. Rules that both rulesets have usually need few steps.
     ///
     /// # Errors
@@ -329,7 +329,7 @@ impl Reasoner {
         Ok((Witness::Unproved, steps))
     }
 
-    /// Returns paths that two rules match, as written. In two normal forms, one of them may match only a spelling with
+    /// Returns paths that two rules match, as written. With two normal forms, one rule may match only a spelling with
     /// escapes.
     fn paths_of_two_rules(&self, [a, b]: [&Pattern<'_>; 2]) -> impl Iterator<Item = Vec<u8>> {
         let as_written = |byte, _: bool, path: &mut Vec<u8>| path.extend(self.paths.as_written(&[byte]));

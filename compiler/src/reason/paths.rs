@@ -195,8 +195,8 @@ impl Alphabet for Paths {
         self.next(PathState::START, b'/').unwrap_or(PathState::START)
     }
 
-    /// Returns the special bytes, and one that represents all others. If there is such a byte, an escape leads nowhere
-    /// that three such bytes do not.
+    /// Returns the special bytes, and a byte that represents all others. If there is such a byte, an escape leads only
+    /// to states that three such bytes also reach.
     fn letters(&self, place: PathState, [special, _]: &[Bytes; MAX_FORMS]) -> Vec<Letter> {
         let is_like_others = |byte: u8| !special.contains(byte) && self.next(place, byte) == Some(place);
         match BY_PREFERENCE.into_iter().find(|&byte| place.is_plain() && is_like_others(byte)) {

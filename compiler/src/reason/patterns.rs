@@ -32,7 +32,7 @@ pub(super) struct Condition<'l> {
     rules: Vec<ConditionRule<'l>>,
     /// Whether the condition holds if no rule matches.
     otherwise: bool,
-    /// The index of the normal form of the rules.
+    /// The index of the rules' normal form.
     form: usize,
 }
 
@@ -42,21 +42,21 @@ pub(super) struct ConditionRule<'l> {
     pub(super) text: &'l [u8],
     /// Whether the match must end at the end of the path.
     pub(super) anchored: bool,
-    /// The precedence; the smaller decides.
+    /// The precedence; the smaller value decides.
     pub(super) place: u64,
     /// Whether the condition holds if this rule decides.
     pub(super) holds: bool,
 }
 
 impl<'l> Condition<'l> {
-    /// Creates a condition of rules.
+    /// Creates a condition from rules.
     pub(super) fn new(mut rules: Vec<ConditionRule<'l>>, otherwise: bool) -> Condition<'l> {
         rules.sort_by_key(|rule| rule.place);
         Condition { rules, otherwise, form: 0 }
     }
 
-    /// Creates the condition that rules which decide together give a verdict. `otherwise` is their verdict if no rule
-    /// matches.
+    /// Creates a condition that holds where rules that decide together give the `wanted` verdict. `otherwise` is their
+    /// verdict if no rule matches.
     pub(super) fn verdict(lists: &'l [RuleList], otherwise: RuleKind, wanted: RuleKind) -> Condition<'l> {
         let rule = |rule: OrderedRule<'l>| {
             let kind = kind_of(rule.rank);
@@ -71,19 +71,19 @@ impl<'l> Condition<'l> {
         Condition::new(all, otherwise == wanted)
     }
 
-    /// Sets the index of the normal form of the rules.
+    /// Sets the index of the rules' normal form.
     pub(super) fn in_form(self, form: usize) -> Condition<'l> {
         Condition { form, ..self }
     }
 }
 
-/// Rules out deciders: where no path that meets both conditions is decided by a rule, the rule no longer makes its
-/// condition hold, and the same applies to the outcome without a matching rule. Rulesets with many common rules then
-/// have few deciders left, and the search drops most states early.
+/// Rules out deciders. If a rule decides no path that meets both conditions, the rule no longer makes its condition
+/// hold. The same applies to the outcome without a matching rule. Rulesets with many common rules then have few
+/// deciders left, and the search drops most states early.
 ///
-/// If a rule matches, so does its twin: the rule of the other condition with the same pattern. Then the twin decides
-/// there, or a rule before it. `translate` returns a pattern of the condition with this number as the other condition
-/// writes it, if it is known.
+/// A rule's twin is the other condition's rule with the same pattern. Where a rule matches, its twin matches too, so
+/// the other side's decider is the twin or an earlier rule. `translate` converts a pattern of the condition with the
+/// given number to the other condition's normal form, or returns `None` if the converted pattern is unknown.
 pub(super) fn rule_out<'t>(
     conditions: [&mut Condition<'t>; 2],
     translate: impl Fn(usize, &'t [u8]) -> Option<Cow<'t, [u8]>>,
@@ -98,7 +98,7 @@ pub(super) fn rule_out<'t>(
     }
 }
 
-/// The place of a missing twin: it rules nothing out.
+/// The place of a missing twin, which rules nothing out.
 const NO_TWIN: usize = usize::MAX;
 
 impl<'l> Condition<'l> {
@@ -115,15 +115,16 @@ impl<'l> Condition<'l> {
         self.rules.iter().map(twin).collect()
     }
 
-    /// Returns whether the condition holds by each rule, and without a matching one.
+    /// Returns whether the condition holds if each rule decides, and if no rule matches.
     fn outcomes(&self) -> impl Iterator<Item = bool> + '_ {
         self.rules.iter().map(|rule| rule.holds).chain([self.otherwise])
     }
 
-    /// Returns for each rule, and for the outcome without a matching one, whether the condition holds by it on a path
-    /// that may also meet another condition. The twins are those of this condition's rules, and of the other's.
+    /// Returns for each rule, and for the outcome without a matching rule, whether it can make the condition hold on a
+    /// path that also meets another condition. `own_twins` are the twins of this condition's rules, and `twins` the
+    /// twins of the other condition's rules.
     fn possible(&self, other: &Condition<'_>, [own_twins, twins]: [&[usize]; 2]) -> Vec<bool> {
-        // For each rule of the other condition, the latest twin of those up to it with which that condition holds.
+        // For each rule of the other condition, the latest twin among the rules up to it that make that condition hold.
         let mut latest: Vec<Option<usize>> = Vec::with_capacity(other.rules.len() + 1);
         for (holds, &twin) in other.outcomes().zip(twins.iter().chain([&NO_TWIN])) {
             let known = latest.last().copied().flatten();
@@ -149,7 +150,7 @@ struct Wildcards {
 /// A missing failure position: after a mismatch the rule is dead.
 const NONE: u32 = u32::MAX;
 
-/// The rules of all conditions, one condition after the other, each with the deciding rule first.
+/// The rules of all conditions, condition by condition, each with the deciding rule first.
 pub(super) struct Patterns<'l> {
     all: Vec<Pattern<'l>>,
     /// For each condition, whether it holds if no rule matches, and the index of its normal form.
@@ -202,7 +203,7 @@ impl<'l> Patterns<'l> {
         self.all.get(rule as usize).map_or(0, |pattern| usize::from(pattern.condition))
     }
 
-    /// Returns the index of the normal form of a rule.
+    /// Returns the index of a rule's normal form.
     pub(super) fn form(&self, rule: u32) -> usize {
         self.conditions.get(self.condition(rule)).map_or(0, |&(_, form)| form)
     }
@@ -277,10 +278,10 @@ impl<'l> Patterns<'l> {
         })
     }
 
-    /// Returns up to `max_pairs` pairs of rules of different conditions with which these hold.
+    /// Returns up to `max_pairs` pairs of rules from different conditions, which make their conditions hold.
     pub(super) fn pairs(&self, max_pairs: usize) -> Vec<[&Pattern<'l>; 2]> {
         let holding: Vec<&Pattern<'_>> = self.all.iter().filter(|pattern| pattern.holds).collect();
-        // The rules of a condition follow each other.
+        // A condition's rules are adjacent.
         let of_conditions: Vec<&[&Pattern<'_>]> = holding.chunk_by(|a, b| a.condition == b.condition).collect();
         let mut pairs = Vec::new();
         for (at, rules) in of_conditions.iter().enumerate() {
@@ -292,9 +293,9 @@ impl<'l> Patterns<'l> {
     }
 }
 
-/// Returns a path that starts as two patterns do, and continues with the segments of the first one and then those of
-/// the second one. Returns `None` if no path starts as both do. `write` appends a byte, and is told whether only the
-/// second pattern requires it.
+/// Returns a path that begins like both patterns, and continues with the first pattern's segments and then the second
+/// pattern's. Returns `None` if no path begins like both. `write` appends a byte; its flag says whether only the second
+/// pattern requires the byte.
 pub(super) fn joint_path(
     first: &Pattern<'_>,
     second: &Pattern<'_>,
@@ -312,7 +313,7 @@ pub(super) fn joint_path(
         return None;
     };
     let slash = if start.is_empty() { &b"/"[..] } else { &[] };
-    // The slash at the start is in every path.
+    // Every path begins with a slash.
     let (common, of_second) = start.split_at(first.0.len().max(1).min(start.len()));
     let mut path = Vec::new();
     for (text, is_of_second) in [(slash, false), (common, false), (of_second, true), (first.1, false), (second.1, true)]
@@ -435,12 +436,12 @@ mod tests {
         }
     }
 
-    /// Rules that cannot decide on a path that meets both conditions no longer make theirs hold.
+    /// Rules that decide no path that meets both conditions no longer make their condition hold.
     #[test]
     fn common_rules_rule_out_deciders() {
-        // The first condition holds by its rules or without a match, the second by its rules alone.
+        // The first condition holds with its rules or without a match, the second only with its rules.
         for (first, second, of_first, of_second) in [
-            // Equal rules: none decides in one only.
+            // Equal rules: no rule decides in only one condition.
             (&["/a", "/b"][..], &["/a", "/b"][..], &[true, true, false][..], &[true, true, false][..]),
             // A rule of the second condition decides only where no earlier rule of the first matches.
             (&[], &["/b"], &[true], &[true, false]),
@@ -452,7 +453,7 @@ mod tests {
             let outcomes = [a.outcomes().collect::<Vec<_>>(), b.outcomes().collect()];
             assert_eq!(outcomes, [of_first.to_vec(), of_second.to_vec()], "{first:?} {second:?}");
         }
-        // The rules of the second have another outcome than their twins: none can decide on such a path.
+        // The second condition's rules have other outcomes than their twins, so none can decide such a path.
         let (mut a, mut b) = (condition(&["/a", "/b"], false, true), condition(&["/a", "/b"], true, false));
         rule_out([&mut a, &mut b], |_, text| Some(Cow::Borrowed(text)));
         assert!(a.outcomes().chain(b.outcomes()).all(|holds| !holds));

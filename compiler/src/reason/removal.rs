@@ -3,7 +3,7 @@
 //!
 //! Only rules whose text before the first wildcard fits can match the same path, so each question is about few rules
 //! ([`ListRules`]). Simple paths answer nearly all questions at once. The search answers the others; beyond the limit
-//! on its steps the answer is that nothing was proved.
+//! on its steps, nothing is proved.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 struct Matcher<'b> {
     /// Without trailing wildcards and the end anchor, and without consecutive wildcards.
     pattern: Pattern<'b>,
-    /// The precedence; the smaller decides.
+    /// The precedence; the smaller value decides.
     place: u64,
     kind: RuleKind,
     line: u32,
@@ -69,13 +69,13 @@ impl<'b> Matcher<'b> {
 
 /// Rules with the same text before the first wildcard.
 struct Run {
-    /// Their indices among the matchers.
+    /// The rules' indices among the matchers.
     range: Range<usize>,
     /// The run with the longest text that begins this text.
     parent: Option<usize>,
 }
 
-/// A list of rules that decide together, with those that can match the same path found quickly.
+/// A list of rules that decide together, indexed to find rules that can match the same path.
 pub(crate) struct ListRules<'b> {
     /// In order of the text before the first wildcard.
     matchers: Vec<Matcher<'b>>,
@@ -133,7 +133,7 @@ impl<'b> ListRules<'b> {
         self.run(run).first().map_or(&[], |matcher| matcher.pattern.prefix())
     }
 
-    /// Returns the rules that may match a path that a line's rule matches, including that rule.
+    /// Returns the rules that may match a path of a line's rule, including that rule itself.
     fn near(&self, line: u32, is_gone: impl Fn(u32) -> bool) -> Vec<Matcher<'b>> {
         let first = self.by_line.partition_point(|&(other, _)| other < line);
         let own = self.by_line.get(first..).unwrap_or_default().iter().take_while(|&&(other, _)| other == line);
@@ -197,7 +197,7 @@ fn best_two(near: &[Matcher<'_>], path: &[u8]) -> (Option<Found>, Option<Found>)
     (first, second)
 }
 
-/// What a rule changes.
+/// The effect of a rule on verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Influence {
     /// Without the rule, some path has another verdict.
@@ -206,9 +206,9 @@ pub(crate) enum Influence {
     Superfluous(Vec<u8>),
     /// The rule decides no path: rules on these lines together match all of its paths, with higher precedence.
     Hidden {
-        /// The lines. None if no URL has a path that the rule matches.
+        /// The lines. Empty if no URL has a path that the rule matches.
         by: Vec<u32>,
-        /// Whether one of them is of another kind.
+        /// Whether one of these rules has the other kind.
         is_overruled: bool,
     },
     /// Nothing was proved.
@@ -218,7 +218,7 @@ pub(crate) enum Influence {
 /// A path that a group opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// Proved: there is none.
+    /// Proved: there is no such path.
     None,
     /// Such a path, as written in a URL, and the line of the rule that closes it in the default group.
     Path(Vec<u8>, u32),
@@ -229,7 +229,7 @@ pub(crate) enum Opening {
 /// Steps counted for a search before its first one.
 const STEPS_TO_SET_UP: usize = 256;
 
-/// Maximum lines that a rule is hidden by for which superfluous ones are left out.
+/// Maximum number of hiding lines from which superfluous lines are left out.
 const MAX_HIDING_COMPARED: usize = 8;
 
 /// Returns the paths in a normal form. They are derived once.
@@ -270,7 +270,7 @@ impl RuleProver {
         enough
     }
 
-    /// Returns whether a URL can have a path, which is in normal form, and the path counts.
+    /// Returns whether a normalized path counts and a URL can have it.
     fn is_page(&self, path: &[u8]) -> bool {
         let counts = path != ROBOTS_TXT || !self.robots_txt_always_allowed;
         counts && self.paths.accepts(path) && {
@@ -290,7 +290,7 @@ impl RuleProver {
         found
     }
 
-    /// Proves what a rule changes in a list without the lines that are gone.
+    /// Proves a rule's effect in a list without the lines in `gone`.
     pub(crate) fn influence(&mut self, list: &ListRules<'_>, line: u32, gone: &HashSet<u32>) -> Influence {
         if self.steps_left == 0 {
             return Influence::Unproved;
@@ -300,7 +300,7 @@ impl RuleProver {
         let own: Vec<Matcher<'_>> = near.iter().filter(|matcher| matcher.line == line).copied().collect();
         let Some(kind) = own.first().map(|matcher| matcher.kind) else { return Influence::Needed };
         let otherwise = RuleKind::Allow;
-        // A path that the rule decides, and the lines of the rules that decide other paths which it matches.
+        // A path that the rule decides, and the lines of rules that decide other paths that it matches.
         let (mut decides, mut hiding): (Option<Vec<u8>>, Vec<u32>) = (None, Vec::new());
         let robots_txt = (!self.robots_txt_always_allowed).then(|| ROBOTS_TXT.to_vec());
         for path in own.iter().flat_map(Matcher::simple_paths).chain(robots_txt) {
@@ -361,7 +361,7 @@ impl RuleProver {
         }
     }
 
-    /// Leaves out lines without which the others still hide the rule.
+    /// Leaves out lines if the remaining lines still hide the rule.
     fn leave_out_superfluous(
         &mut self,
         near: &[Matcher<'_>],
@@ -384,8 +384,8 @@ impl RuleProver {
         }
     }
 
-    /// Searches for a path that the default group closes and a named group opens. If `by_omission`, then no rule of the
-    /// named group may match it.
+    /// Searches for a path that the default group closes and a named group opens. If `by_omission` is set, no rule in
+    /// the named group may match the path.
     pub(crate) fn opening(&mut self, default: &ListRules<'_>, named: &ListRules<'_>, by_omission: bool) -> Opening {
         let mut rule_steps = self.max_rule_steps;
         let is_closing = |matcher: &&Matcher<'_>| matcher.kind == RuleKind::Disallow;
@@ -423,7 +423,7 @@ mod tests {
     use super::*;
     use crate::dialect::GOOGLE_LIB;
 
-    /// What the first rule changes, with limits for a rule and for a file.
+    /// Returns the effect of the first rule, with limits for a rule and for a file.
     fn influence(max_rule_steps: usize, max_file_steps: usize) -> Influence {
         let arena = Bump::new();
         let rule = |line, value| RawRule { kind: RuleKind::Disallow, value, line };

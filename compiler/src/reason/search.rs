@@ -51,7 +51,7 @@ pub(super) trait Alphabet {
     /// Returns the length of a letter in a path.
     fn len(&self, letter: Letter) -> u32;
 
-    /// Returns a lower bound for the length of letters with this many bytes in a normal form.
+    /// Returns a lower bound for the length in a path of letters with `bytes` bytes in a normal form.
     fn least_len(&self, bytes: u32) -> u32;
 
     /// Appends a letter to a path.
@@ -60,7 +60,7 @@ pub(super) trait Alphabet {
 
 /// The result of a search.
 pub(super) struct SearchResult {
-    /// A shortest path that meets all conditions, as the alphabet writes it, if there is one.
+    /// A shortest path that meets all conditions, as the alphabet writes it, if such a path exists.
     pub(super) path: Option<Vec<u8>>,
     /// Whether the search was completed.
     pub(super) is_complete: bool,
@@ -94,7 +94,7 @@ struct Reached {
 /// The predecessor of the first state.
 const NO_STATE: u32 = u32::MAX;
 
-/// One more letter of a path.
+/// The next letter in a path.
 #[derive(Clone, Copy)]
 struct PathStep<P> {
     from: u32,
@@ -116,11 +116,10 @@ struct Search<'s, 'l, A: Alphabet> {
     states: IndexSet<SearchState<A::Place>, foldhash::fast::FixedState>,
     /// For each state, how it was reached.
     reached: Vec<Reached>,
-    /// The states to expand: a lower bound for the length of a path that meets all conditions, the remaining part of
-    /// it, and the state.
+    /// The states to expand: a lower bound for the length of a path that meets all conditions, its remaining part, and
+    /// the state.
     open: BinaryHeap<Reverse<(u32, u32, u32)>>,
-    /// For each normal form, the rules in a state that continue with only one byte, by that byte. Empty between two
-    /// states.
+    /// For each normal form, a state's rules that continue with only one byte, by that byte. Empty between states.
     by_byte: [Vec<Vec<Position>>; MAX_FORMS],
 }
 
@@ -276,13 +275,13 @@ impl<A: Alphabet> Search<'_, '_, A> {
                     RuleProgress::Dead => {}
                 }
             }
-            // A rule that is not followed by a rule with another outcome cannot change it.
+            // A rule cannot change the outcome unless a rule with another outcome follows.
             let holds = otherwise & (1 << number) != 0;
             let changing = live[start..].iter().rposition(|position| patterns.holds(position.rule) != holds);
             live.truncate(start + changing.map_or(0, |last| last + 1));
             if !holds {
                 let holding = live[start..].iter().filter(|position| patterns.holds(position.rule));
-                // On no path from here does the condition hold.
+                // The condition holds on no path from here.
                 let Some(own) = holding.map(|&position| patterns.bytes_left(position)).min() else { return };
                 left = left.max(own);
             }
@@ -340,7 +339,7 @@ impl Bytes {
     }
 }
 
-/// Merges two sequences of positions in order of their rules.
+/// Merges two sequences of positions in rule order.
 fn in_order(a: impl Iterator<Item = Position>, b: impl Iterator<Item = Position>) -> impl Iterator<Item = Position> {
     let (mut a, mut b) = (a.peekable(), b.peekable());
     std::iter::from_fn(move || match (a.peek(), b.peek()) {

@@ -1,8 +1,8 @@
 //! The paths that URLs can have, as they are written, and their bytes in two normal forms.
 //!
-//! Compares rules that different dialects read. A path is read letter by letter: a byte, an escape such as `%2F`, or a
-//! `%` that does not begin one. Each normal form rewrites a letter regardless of the letters before it, except that a
-//! `?` among them may matter. All data is derived from the normal forms themselves.
+//! Serves comparisons of rules in different dialects. A path is read letter by letter: a byte, an escape such as `%2F`,
+//! or a `%` that does not begin an escape. Each normal form rewrites a letter regardless of the letters before it,
+//! except that an earlier `?` may matter. All data is derived from the normal forms themselves.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use reptile_engine::norm::NormalForm;
 use super::paths::{PREFERENCE, is_written};
 use super::search::{Alphabet, Bytes, Letter, MAX_FORMS};
 
-/// A byte, an escape, or a `%` that does not begin one.
+/// A byte, an escape, or a `%` that does not begin an escape.
 struct Unit {
     /// As written in a URL.
     written: Vec<u8>,
@@ -37,7 +37,7 @@ enum Lone {
 }
 
 impl Place {
-    /// Returns all places, by their index.
+    /// Returns all places in index order.
     fn all() -> impl Iterator<Item = Place> {
         let lone = [Lone::No, Lone::Percent, Lone::Digit];
         [false, true].into_iter().flat_map(move |in_query| lone.map(|lone| Place { in_query, lone }))
@@ -50,26 +50,26 @@ impl Place {
 
 /// The paths that URLs can have, and their bytes in two normal forms.
 pub(super) struct TwoForms {
-    /// The units, the preferred ones first. Of those that no normal form tells apart, only the first.
+    /// The units in order of preference. If no normal form distinguishes several units, only the first.
     units: Vec<Unit>,
-    /// For each normal form, what its bytes say about the other one.
+    /// For each normal form, its bytes' counterparts in the other form.
     bytes: [Vec<InForm>; MAX_FORMS],
     /// For each normal form, before and after a `?`, the letters with a byte.
     with_byte: [[Vec<Vec<Letter>>; 2]; MAX_FORMS],
-    /// For each place, by its index, the letters that lead to the same place.
+    /// For each place, by its index, the letters grouped by the place that they lead to.
     leading: Vec<Vec<Vec<Letter>>>,
 }
 
-/// What a byte in a normal form says about the same path in the other form.
+/// The counterpart in the other normal form of a byte in this one.
 #[derive(Clone, Default)]
 struct InForm {
-    /// The text there of every unit that is this byte here, if it is the same for all.
+    /// The other form's text for a unit that is this byte in this form.
     other: Option<Vec<u8>>,
-    /// Whether such units have several texts there.
+    /// Whether several such units have different texts in the other form.
     is_ambiguous: bool,
-    /// Whether it may begin a longer unit here.
+    /// Whether the byte may begin a longer unit in this form.
     begins_longer: bool,
-    /// Whether it may be in a longer unit here.
+    /// Whether the byte may be in a longer unit in this form.
     is_in_longer: bool,
 }
 
@@ -87,7 +87,7 @@ impl TwoForms {
             Unit { written, normal }
         };
         let units = bytes.into_iter().map(|byte| vec![byte]).chain(pairs).map(unit);
-        // Other letters that look the same in both normal forms may follow different letters.
+        // Other letters that are the same in both normal forms may follow different letters.
         let is_new = |unit: &Unit| {
             let follows =
                 matches!(unit.written[..], [byte] if byte == b'?' || byte == b'%' || byte.is_ascii_hexdigit());
@@ -129,7 +129,7 @@ impl TwoForms {
         forms
     }
 
-    /// Returns the letters that may follow a place, by where they lead.
+    /// Returns the letters that may follow a place, grouped by the place that they lead to.
     fn by_next(&self, place: Place) -> Vec<Vec<Letter>> {
         let mut lists: Vec<(Place, Vec<Letter>)> = Vec::new();
         for letter in 0..self.units.len() as Letter {
@@ -142,10 +142,10 @@ impl TwoForms {
         lists.into_iter().map(|(_, letters)| letters).collect()
     }
 
-    /// Returns a pattern in the other normal form that matches every path that a pattern matches in this one, if it is
-    /// known.
+    /// Returns a pattern in the other normal form that matches every path that `pattern` matches in this form, or
+    /// `None` if no such pattern is known.
     ///
-    /// It is known if each byte is a unit of its own wherever it matches, with one text in the other form.
+    /// The result is known if each byte is a separate unit wherever it matches, with one text in the other form.
     pub(super) fn translate(&self, form: usize, pattern: &[u8]) -> Option<Vec<u8>> {
         let bytes = self.bytes.get(form)?;
         let mut text = Vec::with_capacity(pattern.len());
@@ -188,7 +188,7 @@ impl Alphabet for TwoForms {
             let is_in = |form: usize| self.text(place, letter, form).iter().any(|&byte| special[form].contains(byte));
             (0..MAX_FORMS).any(is_in)
         };
-        // One letter for all others that lead to the same place.
+        // One letter represents all others that lead to the same place.
         let leading = self.leading.get(place.index()).into_iter().flatten();
         letters.extend(leading.filter_map(|letters| letters.iter().copied().find(|&letter| !is_special(letter))));
         letters.sort_unstable();
@@ -221,7 +221,7 @@ impl Alphabet for TwoForms {
     }
 
     fn least_len(&self, bytes: u32) -> u32 {
-        // A written byte becomes an escape at most.
+        // A written byte becomes at most an escape.
         bytes.div_ceil(3)
     }
 
@@ -241,7 +241,7 @@ mod tests {
         assert!(Place::all().enumerate().all(|(index, place)| place.index() == index));
     }
 
-    /// Each normal form of a path is made of its letters' normal forms, and every path can be read.
+    /// A path's normal form is the concatenation of its letters' normal forms, and every path can be read.
     #[test]
     fn letters_together_have_the_normal_form_of_the_path() {
         const CASES: u32 = 500;
@@ -253,7 +253,7 @@ mod tests {
                 let (mut place, mut path) = (letters.after_slash(), b"/".to_vec());
                 let mut normal = [b"/".to_vec(), b"/".to_vec()];
                 for choice in choices {
-                    // Half of the letters are the ones that matter to others.
+                    // Half the letters are letters that can affect later ones.
                     let among = if choice.index(2) == 0 { b"%?/aF2*$".len() } else { letters.units.len() };
                     let letter = match among {
                         8 => {

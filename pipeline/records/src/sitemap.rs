@@ -1,7 +1,7 @@
 //! Reads the URLs of a sitemap: in XML, or as text with a URL on each line.
 //!
-//! XML is read as a stream, without namespaces, DTDs or the entities that they define. Only the `loc` of each `url`
-//! counts; those of images and videos do not.
+//! XML is read as a stream, without namespaces, DTDs or the entities that they define. Only the `loc` in each `url`
+//! counts; the locations of images and videos do not.
 //!
 //! ```
 //! use reptile_records::{open::Input, sitemap};
@@ -37,10 +37,10 @@ use crate::shown::shown;
 use crate::unpack::READ_BYTES;
 use crate::{Error, Result};
 
-/// Maximum length in bytes for a tag, a text, a comment or a DTD in a sitemap. Longer ones are errors.
+/// Maximum length in bytes for a tag, a text, a comment or a DTD in a sitemap. A longer part is an error.
 pub const MAX_XML_PART_BYTES: usize = 1 << 20;
 
-/// Maximum number of nested elements in a sitemap. More are an error.
+/// Maximum number of nested elements in a sitemap. Deeper nesting is an error.
 pub const MAX_XML_DEPTH: usize = 64;
 
 /// The elements around a URL.
@@ -53,7 +53,7 @@ const PLACE: [&[u8]; 3] = [b"urlset", b"url", b"loc"];
 ///
 /// # Errors
 /// Returns an error if the input is unreadable, is neither text nor a sitemap, is malformed XML, or exceeds
-/// [`MAX_XML_PART_BYTES`] or [`MAX_XML_DEPTH`]. Some URLs may have been passed on before.
+/// [`MAX_XML_PART_BYTES`] or [`MAX_XML_DEPTH`]. Some URLs may have been passed to `work` before the error.
 pub fn each_url(input: Input, work: &mut dyn FnMut(&[u8])) -> Result<u64> {
     let path = input.path.clone();
     let name = if path == Path::new("-") { Path::new("standard input") } else { &path };
@@ -131,10 +131,10 @@ fn of_text(source: impl Read, urls: &mut Urls<'_>) -> io::Result<()> {
 
 /// Why XML cannot be read.
 enum Fault {
-    /// It is a web page.
+    /// The input is a web page.
     WebPage,
     Unreadable(io::Error),
-    /// The line, and what is wrong there.
+    /// The line number, and the description of the error.
     Malformed(u64, String),
 }
 
@@ -202,10 +202,10 @@ fn of_xml(source: impl Read, is_page: bool, urls: &mut Urls<'_>) -> std::result:
 #[derive(Default)]
 struct Place {
     depth: usize,
-    /// The number of open elements that are those of [`PLACE`], from the outermost.
+    /// The number of open elements that match [`PLACE`], from the outermost.
     matched: usize,
     has_root: bool,
-    /// Whether the start is that of a web page, unless the root is a sitemap's.
+    /// Whether the input begins like a web page. A sitemap's root overrides this.
     is_page: bool,
     /// The root's prefix, with its colon.
     prefix: Vec<u8>,
@@ -213,7 +213,7 @@ struct Place {
     text: Vec<u8>,
 }
 
-/// What is wrong with an element.
+/// The reason for rejecting an element.
 enum Wrong {
     WebPage,
     Other(String),
@@ -279,10 +279,10 @@ impl Place {
     }
 }
 
-/// A source that counts lines, and fails at the end of an allowance.
+/// A source that counts lines, and fails once its byte allowance is used up.
 struct Bounded<R> {
     source: BufReader<R>,
-    /// The bytes that may still be read.
+    /// The number of bytes that may still be read.
     left: usize,
     /// The current line.
     line: u64,
@@ -500,7 +500,7 @@ mod tests {
         assert!((100..900).contains(&read), "{read} are read");
     }
 
-    /// Prints the URLs of each file, or null for one that is malformed or not a sitemap.
+    /// Prints each file's URLs, or null for a file that is malformed or not a sitemap.
     const OTHER_READER: &str = "
 import json, sys
 import xml.etree.ElementTree as etree

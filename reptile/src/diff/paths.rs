@@ -1,4 +1,4 @@
-//! What changes over all paths between the policies of two sets, each answer proved or with an example: [`PathDiff`].
+//! Changed verdicts over all paths between two sets' policies, each answer proved or with an example: [`PathDiff`].
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -26,18 +26,18 @@ const MAX_KNOWN_BYTES: usize = 1 << 28;
 /// Size in bytes of a kept answer, in addition to its paths and ruleset numbers.
 const KNOWN_BYTES: usize = 256;
 
-/// Maximum steps in all proofs for the origins of two sets, with [`PathDiff::with_max_steps`]: some minutes of
-/// processor time.
+/// Maximum steps in all proofs for two sets' origins, with [`PathDiff::with_max_steps`]: some minutes of processor
+/// time.
 pub const MAX_SET_STEPS: u64 = 1 << 36;
 
-/// Maximum number of distinct questions about the origins of two sets, and of distinct pairs of policies. Origins with
-/// further ones are unproved.
+/// Maximum number of distinct questions about two sets' origins, and of distinct policy pairs. Origins with further
+/// questions or pairs are unproved.
 const MAX_QUESTIONS: usize = 1 << 20;
 
-/// Number of questions that are answered between two checks of the step limit.
+/// Number of questions answered between two checks of the step limit.
 const QUESTIONS_AT_ONCE: usize = 256;
 
-/// Number of bytes searched for a product token that take as long as a step.
+/// Number of bytes that can be searched for a product token in the time for one step.
 const SEARCHED_BYTES_PER_STEP: usize = 8;
 
 /// Compares the policies of two sets over all paths. The sets may have different dialects. `/robots.txt` does not
@@ -83,7 +83,7 @@ pub struct PathDiff<'s> {
     origins: HashMap<(u32, u32), OriginPaths>,
 }
 
-/// What changes at an origin over all paths, for every crawler. See [`PathDiff::prove_origins`] for an example.
+/// The changes at an origin over all paths, for every crawler. See [`PathDiff::prove_origins`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OriginPaths {
     /// Whether a verdict changes.
@@ -103,7 +103,7 @@ pub enum PathVerdicts {
     Unproved,
 }
 
-/// What changes for a crawler over all paths. See [`PathDiff`] for an example.
+/// A crawler's changed verdicts over all paths. See [`PathDiff`] for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathChange {
     /// A shortest path that was disallowed and is allowed.
@@ -117,7 +117,7 @@ pub struct PathChange {
 pub enum PathExample {
     /// Proved: there is no such path.
     None,
-    /// Such a path, and what decides it.
+    /// Such a path, with both sides' verdicts.
     Path {
         /// The path as written in a URL.
         path: Vec<u8>,
@@ -136,7 +136,7 @@ pub enum PathExample {
 pub struct PathRow<'s> {
     /// The names: `*`, product tokens in lower case, and known crawlers.
     pub names: Vec<&'s [u8]>,
-    /// What changes for them.
+    /// The changed verdicts for these crawlers.
     pub change: PathChange,
 }
 
@@ -153,7 +153,7 @@ pub struct PathRows<'s> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Question([Deciding; 2]);
 
-/// What decides on one side.
+/// The decider on one side.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Deciding {
     Every(RuleKind),
@@ -197,7 +197,7 @@ impl<'s> PathDiff<'s> {
         }
     }
 
-    /// Restricts all questions to the paths of an assumption, which must be in the normal form of the old set.
+    /// Restricts all questions to an assumption's paths. The assumption must be in the old set's normal form.
     #[must_use]
     pub fn under(mut self, assumption: Option<Assumption>) -> PathDiff<'s> {
         self.assumption = assumption;
@@ -248,10 +248,10 @@ impl<'s> PathDiff<'s> {
     }
 
     /// Answers for all origins that both sets have and whose policies differ, on all threads with the feature `rayon`.
-    /// Each question is asked once. Calls `progress` with the number of answered questions, and the number of all.
+    /// Each question is asked once. Calls `progress` with the number of answered questions, and the total number.
     ///
-    /// Cost: that of [`Diff::each_origin`], and of the proofs: see [`MAX_SET_STEPS`]. Memory: up to a million questions
-    /// and pairs of policies, and their answers.
+    /// Cost: see [`Diff::each_origin`], and [`MAX_SET_STEPS`] for the proofs. Memory: up to a million questions and
+    /// policy pairs, and their answers.
     ///
     /// ```
     /// use reptile::diff::{Diff, OriginChange, PathDiff, PathVerdicts};
@@ -302,7 +302,7 @@ impl<'s> PathDiff<'s> {
             }
         }
         let mut questions: Vec<Question> = questions.into_iter().collect();
-        // The order affects what is unproved after the limit.
+        // The order determines which questions are unproved after the limit.
         questions.sort_unstable();
         let (mut done, all) = (0, questions.len() as u64);
         let mut questions = questions.into_iter();
@@ -325,8 +325,8 @@ impl<'s> PathDiff<'s> {
         Ok(())
     }
 
-    /// Does the same as [`Diff::each_origin`], and reports what changes over all paths at each changed origin, after
-    /// [`PathDiff::prove_origins`]. See [`PathDiff::prove_origins`] for an example.
+    /// Does the same as [`Diff::each_origin`], and also reports the changes over all paths at each changed origin. Call
+    /// [`PathDiff::prove_origins`] first. See [`PathDiff::prove_origins`] for an example.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`] if a set is damaged.
@@ -343,7 +343,7 @@ impl<'s> PathDiff<'s> {
         })
     }
 
-    /// Returns what changes at an origin.
+    /// Returns the changes at an origin.
     fn origin(
         &self,
         diff: &mut Diff<'s>,
@@ -361,7 +361,7 @@ impl<'s> PathDiff<'s> {
         })
     }
 
-    /// Returns the policies of an origin in both sets.
+    /// Returns an origin's policies in both sets.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`] if a set is damaged.
@@ -410,9 +410,9 @@ impl<'s> PathDiff<'s> {
         Ok(found)
     }
 
-    /// Keeps an answer, and pays for it. Returns it.
+    /// Keeps an answer, subtracts its cost from the limits, and returns it.
     fn remember(&mut self, question: Question, mut found: Comparison) -> Comparison {
-        // Both directions may take as long.
+        // Each direction may take this long.
         let mut paid = 2 * found.steps as u64;
         for (side, deciding) in question.0.iter().enumerate() {
             paid += deciding.access(self.sets[side]).map_or(0, |access| bytes_of(&access));
@@ -433,7 +433,8 @@ impl<'s> PathDiff<'s> {
         found
     }
 
-    /// Returns the crawlers to compare for two policies, one entry for each pair of groups, and those over the limit.
+    /// Returns the crawlers to compare for two policies, one entry for each pair of groups, and the names over the
+    /// limit.
     fn crawlers(&mut self, policies: &[Policy<'s>; 2]) -> Result<(Vec<Crawlers<'s>>, Vec<&'s [u8]>), Error> {
         let sets = self.sets;
         let mut named: Vec<&'s [u8]> = Vec::new();
@@ -588,7 +589,7 @@ mod tests {
         })
     }
 
-    /// Compares the sets, and returns how many origins are equal, changed and unproved.
+    /// Compares the sets, and returns the numbers of equal, changed and unproved origins.
     fn counts(bodies: &[[&str; 2]], limit: impl FnOnce(&mut PathDiff<'_>)) -> [usize; 3] {
         let sets = compiled(bodies);
         let sets = sets.each_ref().map(|bytes| Set::from_bytes(&bytes[..]).unwrap());
@@ -601,7 +602,7 @@ mod tests {
         counts
     }
 
-    /// Two origins with different questions, one of which is equal.
+    /// Two origins with different questions; one origin is equal.
     const TWO: [[&str; 2]; 2] = [
         ["user-agent: *\ndisallow: /a", "user-agent: *\ndisallow: /a\ndisallow: /a/b"],
         ["user-agent: *\ndisallow: /b", "user-agent: *\ndisallow: /c"],
@@ -646,7 +647,7 @@ mod tests {
         }
     }
 
-    /// Answers are the same, whether they are proved in advance or not, and without more steps.
+    /// Answers proved in advance are the same as answers on demand, and need no further steps.
     #[test]
     fn answers_are_kept() {
         let sets = compiled(&TWO[1..]);

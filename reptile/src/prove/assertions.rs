@@ -40,15 +40,15 @@ pub struct Assertions(Vec<Assertion>);
 pub struct Assertion {
     /// The line number, from 1.
     pub line: u32,
-    /// What it says about its crawlers.
+    /// The statement about its crawlers.
     pub claim: Claim,
     /// The crawlers as written: one for [`Claim::Allow`] and [`Claim::Disallow`], two for the others.
     pub crawlers: Vec<String>,
-    /// The assertion is about paths that match any of these. None means every path.
+    /// The assertion is about paths that match any of these. An empty list means every path.
     pub patterns: Vec<Vec<u8>>,
 }
 
-/// What an assertion says about its crawlers. See [the module](crate::prove) for the syntax.
+/// An assertion's statement about its crawlers. See [the module](crate::prove) for the syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
@@ -96,9 +96,9 @@ impl Claim {
 pub struct Mistake {
     /// The line number, from 1.
     pub line: u32,
-    /// What belongs there.
+    /// The expected text.
     pub expected: String,
-    /// What is there instead.
+    /// The actual text.
     pub found: String,
 }
 
@@ -169,10 +169,10 @@ impl Assertions {
     /// Parses a list, one assertion a line; see [the module](crate::prove). A byte order mark at the start is skipped,
     /// and lines end in LF or CR LF. Linear in the list's length.
     ///
-    /// Crawler names are checked when a robots.txt is known, because the dialect decides which ones are possible.
+    /// Crawler names are checked when a robots.txt is known, because the dialect decides which names are valid.
     ///
     /// # Errors
-    /// Returns every mistake. A list without any assertion is one, because it would always pass.
+    /// Returns every mistake. A list without any assertion is a mistake, because it would always pass.
     pub fn parse(list: impl AsRef<[u8]>) -> Result<Assertions, Mistakes> {
         let list = list.as_ref();
         let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
@@ -214,7 +214,7 @@ impl Assertions {
 }
 
 impl Assertion {
-    /// Parses the words of a line, of which there is at least one.
+    /// Parses a line's words. There is at least one.
     fn parse(line: u32, words: &[&[u8]]) -> Result<Assertion, Mistake> {
         let word = |index: usize| words.get(index).copied();
         let (claim, crawlers, patterns_from) = match word(0).unwrap_or_default() {

@@ -16,7 +16,7 @@ use crate::{Explanation, Group, Origin, RuleKind, Verdict};
 /// Maximum assertions after each group of crawlers is replaced by its members.
 pub const MAX_PROOFS: usize = 4096;
 
-/// How assertions are proved.
+/// Options for proving assertions.
 ///
 /// ```
 /// use reptile::prove::{Assertions, Options, Proof};
@@ -36,8 +36,8 @@ pub const MAX_PROOFS: usize = 4096;
 pub struct Options {
     /// Whether a crawler that no group names obeys the group for `*`, or nothing. By default its assertions fail.
     pub allow_default: bool,
-    /// Maximum steps in a search, of which an assertion needs at most two. A step moves one rule over one byte, in a few
-    /// nanoseconds. The default is [`MAX_PROOF_STEPS`].
+    /// Maximum steps in a search. An assertion needs at most two searches. A step moves one rule over one byte, in a
+    /// few nanoseconds. The default is [`MAX_PROOF_STEPS`].
     pub max_steps: usize,
 }
 
@@ -54,7 +54,7 @@ impl Default for Options {
 pub struct Outcome<'a> {
     /// The assertion.
     pub assertion: &'a Assertion,
-    /// The crawlers of the assertion, with a single member instead of a group.
+    /// The assertion's crawlers, with a single member instead of a group.
     pub crawlers: Vec<String>,
     /// Whether the assertion holds.
     pub proof: Proof,
@@ -71,9 +71,9 @@ impl fmt::Display for Outcome<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Proof {
-    /// It holds for every URL.
+    /// The assertion holds for every URL.
     Holds,
-    /// It is false for this path.
+    /// The assertion is false for this path.
     Counterexample(Counterexample),
     /// No group names this crawler. The assertion is not examined.
     NoGroup(String),
@@ -85,7 +85,7 @@ pub enum Proof {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counterexample {
-    /// The path, as written in a URL. One of the shortest, unless a search stopped early.
+    /// The path, as written in a URL. A shortest one, unless a search stopped early.
     pub path: Vec<u8>,
     /// The verdict for each of [`Outcome::crawlers`], with the deciding rule.
     pub explanations: Vec<Explanation>,
@@ -149,9 +149,9 @@ impl Assertions {
     /// tens of MB; usually far less. There are at most [`MAX_PROOFS`] outcomes.
     ///
     /// # Errors
-    /// Returns every mistake in the list that only shows now: a name that is not a product token under the dialect, a
-    /// name that is nearly a known crawler's and that no group contains, a pattern that no URL matches, and more proofs
-    /// than [`MAX_PROOFS`].
+    /// Returns every mistake that [`Assertions::parse`] cannot detect: a name that is not a product token under the
+    /// dialect, a name that is nearly a known crawler's and that no group contains, a pattern that no URL matches, and
+    /// more proofs than [`MAX_PROOFS`].
     pub fn prove(&self, robots: &Robots, options: &Options) -> Result<Vec<Outcome<'_>>, ProveError> {
         self.prove_at(&robots.set, &any_origin(), options)
     }
@@ -171,8 +171,8 @@ impl Assertions {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`Assertions::prove`], and an error if the origin has no robots.txt in the set, or the set is
-    /// damaged.
+    /// Returns the errors of [`Assertions::prove`], and an error if the origin has no robots.txt in the set, or the set
+    /// is damaged.
     pub fn prove_at(&self, set: &Set, origin: &Origin, options: &Options) -> Result<Vec<Outcome<'_>>, ProveError> {
         let prover = Prover {
             set,
@@ -206,7 +206,7 @@ struct Question<'a> {
     agents: Vec<Agent>,
 }
 
-/// A robots.txt, and the way to prove assertions for it.
+/// A prover of assertions for one robots.txt.
 struct Prover<'a> {
     set: &'a Set,
     reasoner: Reasoner,
@@ -321,7 +321,7 @@ impl<'a> Prover<'a> {
     }
 }
 
-/// Returns the shorter of two paths, or what is known if there is none.
+/// Returns the shorter of two paths. Without a path, returns whether the absence is proved.
 fn shorter(one: Witness, other: Witness) -> Witness {
     match (one, other) {
         (Witness::Path(one), Witness::Path(other)) => {

@@ -33,13 +33,12 @@ class Verdict(str, enum.Enum):
 class Witness:
     """The answer to the question whether a path with some property exists.
 
-    It has no truth value, because "there is none" and "unproved" must not be mistaken for each other: compare
-    ``state``.
+    It has no truth value, so that "there is no such path" and "unproved" cannot be confused: compare ``state``.
     """
 
     state: Literal["none", "path", "unproved"]
-    """``none``: proved, there is no such path. ``path``: there is one. ``unproved``: the proof was stopped at its limit,
-    and no such path was seen."""
+    """``none``: proved, there is no such path. ``path``: there is one. ``unproved``: the proof stopped at its limit,
+    and no such path was found."""
     path: str | bytes | None = None
     """A path with the property, as written in a URL, starting at the slash after the host; usually one of the shortest.
     It is ``bytes`` if it is not UTF-8. None in the other states."""
@@ -50,15 +49,15 @@ class Witness:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """What two crawlers, or one crawler in two robots.txt files, are allowed, compared over all paths.
+    """The comparison over all paths of two crawlers' access, or of one crawler's access under two robots.txt files.
 
     It has no truth value: use ``equivalent`` or ``unproved``.
     """
 
     first_only: Witness
-    """A path that only the first one allows."""
+    """A path that only the first side allows."""
     second_only: Witness
-    """A path that only the second one allows."""
+    """A path that only the second side allows."""
 
     @property
     def equivalent(self) -> bool:

@@ -26,7 +26,7 @@ use reptile_records::text::{printable, url_column};
 /// Maximum bytes shown from a rule.
 const MAX_RULE_BYTES: usize = 1024;
 
-/// How outcomes are printed.
+/// An output format for outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     Text,
@@ -109,7 +109,7 @@ fn read_robots(args: &Args, list: &Path, dialect: &Dialect) -> Result<Robots> {
     Robots::parse(&body, dialect).map_err(|error| Failure::at(path, error))
 }
 
-/// Returns the command line for a robots.txt and a list.
+/// Returns the command line that checks a robots.txt against a list.
 fn command(robots: &str, list: &str) -> String {
     command_line(["check", robots, "--prove", list])
 }
@@ -131,7 +131,7 @@ fn refused(list: &Path, mistakes: &Mistakes) -> Failure {
     Failure::at(list, format!("{count}; nothing was proved"))
 }
 
-/// An outcome as it is printed with `--format json`.
+/// An outcome for `--format json`.
 #[derive(Serialize)]
 struct OutcomeJson<'o> {
     file: &'o str,

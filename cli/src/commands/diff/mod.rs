@@ -5,7 +5,7 @@
 //! writes the changes, [`crawlers`] compares the groups that crawlers obey, and [`urls`] compares the verdicts for a
 //! list of URLs. The library compares the verdicts for all URLs, and [`paths`] writes the answers.
 //!
-//! For two files with n bytes in total, everything but `--urls` and the proofs takes n log n steps, O(n) memory, and
+//! For two files with n bytes in total, everything except `--urls` and the proofs takes n log n steps, O(n) memory, and
 //! O(n) bytes of output. The proofs stop after some seconds. The URL list is read as it arrives. Each URL is decided
 //! for at most [`urls::MAX_ROWS`] groups of crawlers, or for the given crawlers.
 
@@ -39,7 +39,7 @@ use groups::{File, Names};
 use paths::{Found, Words};
 use reptile_records::open::read_robots;
 
-/// Maximum size in bytes of both files together for proofs, so that both sets fit into memory.
+/// Maximum total size in bytes of two files for proofs, so that both sets fit into memory.
 const MAX_PROVED_BYTES: usize = 8 << 20;
 
 /// Compare two robots.txt files, or two sets: changed verdicts for every URL, and changed lines
@@ -199,7 +199,7 @@ fn compare(
             note(format_args!("{failure}; therefore nothing is proved"));
             paths::write_unproved(&words, args.json, out)?
         }
-        // Without the sets there are no answers about the listed URLs either.
+        // Listed URLs need the sets too.
         Ok(None) | Err(_) => Found::default(),
     };
     // Large sets and the structures below do not fit into memory together.
@@ -244,7 +244,7 @@ fn compare(
     Ok(any)
 }
 
-/// Returns whether files of these lengths are small enough for proofs, and notes it if they are not.
+/// Returns whether files with these lengths are small enough for proofs, and prints a note if they are not.
 fn can_be_proved(lengths: [usize; 2]) -> bool {
     let is_small = lengths[0].saturating_add(lengths[1]) <= MAX_PROVED_BYTES;
     if !is_small {
@@ -262,7 +262,7 @@ fn open(sets: &[Vec<u8>; 2]) -> std::result::Result<[Set<&[u8]>; 2], Stop> {
     Ok([Set::from_bytes(&sets[0][..])?, Set::from_bytes(&sets[1][..])?])
 }
 
-/// Compares two sets of one file each over all URLs, for the given crawlers or else for all. The crawlers have the same
+/// Compares two single-file sets over all URLs, for the given crawlers or else for all. The crawlers have the same
 /// order on both sides.
 ///
 /// # Errors

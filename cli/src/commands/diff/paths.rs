@@ -1,4 +1,4 @@
-//! Writes what changes over all paths, as text and as JSON.
+//! Writes changed verdicts over all paths, as text and as JSON.
 
 use std::io::Write;
 
@@ -21,13 +21,13 @@ const ALL_CRAWLERS: &str = "all crawlers";
 
 /// The two sides of a comparison, in words.
 pub struct Words {
-    /// The dialects, if these are compared.
+    /// The dialects, if dialects are compared.
     dialects: Option<[&'static str; 2]>,
     /// The sides' names in JSON.
     sides: [&'static str; 2],
-    /// The names of a path that only the second side allows, and of one that only the first allows, in JSON.
+    /// The JSON names for a path that only the second side allows, and for a path that only the first side allows.
     json: [&'static str; 2],
-    /// The same in text.
+    /// The same names in text.
     text: [String; 2],
     /// The texts before the verdicts of both sides.
     verbs: [String; 2],
@@ -116,7 +116,7 @@ impl Words {
     }
 }
 
-/// Returns what decided: the rule with its line, or the other reason.
+/// Returns the reason for a verdict: the rule with its line, or another reason.
 pub fn why(side: &Explanation) -> String {
     match side.rule() {
         Some(rule) if rule.line > 0 => printable(format!("line {}: {rule}", rule.line).as_bytes()),
@@ -141,12 +141,12 @@ pub struct Found {
     pub is_change: bool,
     /// Whether some question is unproved.
     pub is_unproved: bool,
-    /// The line about the crawlers for which nothing changes, which the caller writes if it is of interest.
+    /// The line about the crawlers without changes. The caller decides whether to write it.
     pub equal: String,
 }
 
 impl Found {
-    /// Returns that nothing changes for any crawler.
+    /// Returns the result for a comparison in which nothing changes for any crawler.
     ///
     /// # Errors
     /// Returns an error if the line cannot be serialized.
@@ -215,7 +215,7 @@ pub fn write(
     Ok(found)
 }
 
-/// Writes that nothing is proved.
+/// Writes a row that says that nothing is proved.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.

@@ -22,7 +22,7 @@ macro_rules! codes {
                 match self { $(Code::$code => $name,)* }
             }
 
-            /// Returns whether findings of this kind are left out unless they are asked for.
+            /// Returns whether findings of this kind are reported only on request.
             #[must_use]
             pub const fn is_off_by_default(self) -> bool {
                 matches!(self, Code::GroupOpensOnPurpose)

@@ -142,7 +142,7 @@ fn stage_of(finding: &Finding) -> Option<u8> {
         None | Some(Fix::Words(_)) => None,
         Some(Fix::Replace { keeps_verdicts: false, .. }) => (finding.severity == Severity::Error).then_some(0),
         Some(Fix::Replace { .. }) => Some(1),
-        // Proofs about these rules assume that the others are gone.
+        // Proofs about these rules assume that the other removals have been applied.
         Some(Fix::Remove) if matches!(finding.code, Code::HiddenRule | Code::SuperfluousRule) => Some(3),
         Some(Fix::Remove) => Some(2),
     }

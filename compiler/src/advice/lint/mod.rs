@@ -111,11 +111,11 @@ pub struct Linted {
     pub findings: Vec<Finding>,
     /// The finding counts for each code and severity, including findings not listed.
     pub counts: BTreeMap<(Severity, Code), u64>,
-    /// What was proved about the rules and groups, whether or not there is a finding about it.
+    /// The results of the proofs about rules and groups, including results without a finding.
     pub proved: Proved,
 }
 
-/// Numbers of rules and groups in a file about which something was proved.
+/// Counts of proof results about a file's rules and groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proved {
     /// The rules with a value.
@@ -124,7 +124,7 @@ pub struct Proved {
     pub never_decide: u64,
     /// The other rules whose removal changes no verdict.
     pub superfluous: u64,
-    /// The rules about which nothing was proved.
+    /// The rules without a proof result.
     pub unproved_rules: u64,
     /// The lists of rules for named crawlers, if there is a default group.
     pub groups: u64,
@@ -132,11 +132,11 @@ pub struct Proved {
     pub groups_opening: u64,
     /// The lists that open such a path in another way. Counted only if [`Code::GroupOpensOnPurpose`] is enabled.
     pub groups_opening_on_purpose: u64,
-    /// The lists about which nothing was proved.
+    /// The lists without a proof result.
     pub unproved_groups: u64,
 }
 
-/// Choices for [`lint_with`].
+/// Options for [`lint_with`].
 ///
 /// ```
 /// use reptile_compiler::advice::lint::{Code, LintOptions, lint_with};
@@ -149,7 +149,7 @@ pub struct Proved {
 /// ```
 #[derive(Clone, Debug)]
 pub struct LintOptions {
-    /// Maximum findings per code that are listed. All are counted.
+    /// Maximum number of findings listed per code. All are counted.
     pub max_per_code: u32,
     /// The host of the robots.txt, if known. It determines which URLs in rules belong to other sites.
     pub host: Option<Vec<u8>>,
@@ -271,9 +271,9 @@ struct Findings {
     steps: u64,
     /// The reported codes among those that are off by default.
     enabled: Vec<Code>,
-    /// Lines of rules that have no effect because of an equal or a shorter one, even if a comment ignores that.
+    /// Lines with rules that an equal or a shorter rule makes ineffective, even if a comment ignores the finding.
     idle: HashMap<u32, Code>,
-    /// Lines of rules whose removal is suggested.
+    /// Lines with rules whose removal is suggested.
     removable: HashSet<u32>,
     proved: Proved,
 }
@@ -306,7 +306,7 @@ impl Findings {
         }
     }
 
-    /// Returns whether findings of a kind are reported.
+    /// Returns whether findings with a code are reported.
     fn is_enabled(&self, code: Code) -> bool {
         !code.is_off_by_default() || self.enabled.contains(&code)
     }

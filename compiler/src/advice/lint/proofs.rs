@@ -1,5 +1,5 @@
-//! Findings that need a proof: rules that never decide, rules whose removal changes nothing, and groups that open what
-//! the default group closes.
+//! Findings that need a proof: rules that never decide, rules whose removal changes nothing, and groups that open a
+//! path that the default group closes.
 
 use std::collections::HashSet;
 
@@ -88,7 +88,7 @@ struct File<'r, 'b> {
     /// The lists that contain each group.
     of_group: Vec<Vec<usize>>,
     prover: RuleProver,
-    /// Numbers of rules and groups about which nothing was proved.
+    /// Counts of rules and groups without a proof result.
     unproved: (u64, u64),
     first_unproved: Option<u32>,
 }
@@ -98,11 +98,11 @@ impl File<'_, '_> {
         self.first_unproved = Some(self.first_unproved.map_or(line, |first| first.min(line)));
     }
 
-    /// Finds rules that change nothing. Those that can be removed can be removed together.
+    /// Finds rules that change nothing. All rules marked as removable can be removed together.
     fn rules(&mut self, found: &mut Findings) {
         let mut gone: HashSet<u32> = found.removable.clone();
         let (idle, fixed) = (found.idle.clone(), found.lines_with_fix());
-        // A person reading the file sees the later line as the superfluous one.
+        // A reader regards the later line as superfluous.
         for (index, group) in self.robots.groups.iter().enumerate().rev() {
             let mut kept = group.rules.iter().filter(|rule| !gone.contains(&rule.line)).count();
             for rule in group.rules.iter().rev().filter(|rule| !rule.value.is_empty()) {
@@ -139,7 +139,7 @@ impl File<'_, '_> {
                         (Code::HiddenRule, Severity::Warning)
                     }
                     Influence::Hidden { .. } => (Code::HiddenRule, Severity::Note),
-                    // It says in words what would apply without it.
+                    // The rule states explicitly what applies without it anyway.
                     _ if opens_all(rule) => continue,
                     _ => (Code::SuperfluousRule, Severity::Note),
                 };
@@ -165,7 +165,7 @@ impl File<'_, '_> {
         }
     }
 
-    /// Proves what a rule changes in all lists that contain its group.
+    /// Proves a rule's effect in all lists that contain its group.
     fn influence(&mut self, group: usize, line: u32, gone: &HashSet<u32>) -> Influence {
         let mut all = Influence::Hidden { by: Vec::new(), is_overruled: false };
         for &index in self.of_group.get(group).into_iter().flatten() {
@@ -192,7 +192,7 @@ impl File<'_, '_> {
     /// closes something to `*`: its author may not know that it replaces the group for `*`.
     fn openings(&mut self, agent_lines: &[&[u32]], places: &GroupLines<'_>, found: &mut Findings) {
         let Some(default) = self.assignment.default_group.map(|index| index as usize) else { return };
-        // There, a crawler may obey a group that names another one.
+        // There, a crawler may obey a group that names another crawler.
         if self.dialect.name_matching == NameMatching::Contained {
             return;
         }
@@ -262,8 +262,8 @@ impl File<'_, '_> {
         })
     }
 
-    /// Returns the first user-agent line of a list's groups that names a crawler which obeys this list, and otherwise
-    /// the default group. Also returns all such names.
+    /// Returns the first user-agent line in a list's groups that names a crawler which obeys this list, and which would
+    /// obey the default group without it. Also returns the names in all such lines.
     fn named_by(&self, list: usize, groups: &[u32], agent_lines: &[&[u32]]) -> Option<(u32, String)> {
         let (mut first, mut shown, mut more): (Option<u32>, Vec<String>, usize) = (None, Vec::new(), 0);
         for &group in groups {
@@ -305,7 +305,7 @@ impl Repeated {
         Repeated { all: all.len(), some: all.intersection(&own).count() }
     }
 
-    /// Returns whether only one of several lines is left out. It is left out on purpose.
+    /// Returns whether the group repeats all lines except one, and at least two. Such an omission is deliberate.
     fn is_all_but_one(&self) -> bool {
         self.some > 1 && self.some + 1 == self.all
     }
@@ -330,7 +330,7 @@ fn ignores_default_group(token: &[u8]) -> bool {
     named.peek().is_some() && named.all(|known| !known.honors_default_group)
 }
 
-/// Describes what a rule does not change.
+/// Explains why a rule has no effect.
 fn explanation(rule: &RawRule<'_>, influence: &Influence) -> String {
     match influence {
         Influence::Hidden { by, .. } if by.is_empty() => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::outputs::names::Few;
 use reptile_records::text::printable;
 
-/// Returns a readable description of a change, after that of its example; empty if there is none.
+/// Returns a readable description of a change, beginning with its example's; empty if nothing changed.
 pub fn describe(example: String, change: &Change) -> String {
     let mut words = Vec::new();
     if !example.is_empty() {

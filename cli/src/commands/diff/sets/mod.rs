@@ -43,7 +43,7 @@ enum Kind {
     Same,
 }
 
-/// The kinds of origins that are listed, in this order, with the signs that start their lines, and their names in JSON.
+/// The listed kinds of origins, in output order, with their lines' signs and their JSON names.
 const LISTED: [(Kind, char, &str); 6] = [
     (Kind::Added, '+', "added"),
     (Kind::Gone, '-', "gone"),
@@ -147,7 +147,7 @@ fn compare(args: &Args, words: &Words, mut pair: Pair<'_>, out: &mut impl Write)
     Ok(any)
 }
 
-/// Returns the lines with the number of origins of each kind.
+/// Returns the lines with the origin count for each kind.
 fn head(counts: [u64; 6], same: u64, words: &Words, is_json: bool) -> Result<String> {
     let [added, gone, outcome, verdicts, unproved, equal] = counts;
     let changed = outcome + verdicts + unproved + equal;
