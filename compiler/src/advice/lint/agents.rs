@@ -23,7 +23,7 @@ pub(super) fn agent(number: u32, value: &[u8], dialect: &Dialect, found: &mut Fi
         Named::Token(token) if is_header(value) => header(number, value, token, found),
         Named::Token(token) => match tokens_of_list(value) {
             Some(tokens) => list(number, value, token, &tokens, found),
-            None if token.len() < value.len() => cut(number, value, token, found),
+            None if token.len() < value.len() => cut(number, value, token, dialect, found),
             None => report_misspelled(number, token, found),
         },
     }
@@ -79,13 +79,14 @@ fn list(number: u32, value: &[u8], token: &[u8], tokens: &[&[u8]], found: &mut F
     });
 }
 
-fn cut(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
-    // Text after a slash or a final `*` is a version, so dropping it is correct.
-    let is_version = match &value[token.len()..] {
+fn cut(number: u32, value: &[u8], token: &[u8], dialect: &Dialect, found: &mut Findings) {
+    // Text after a slash or a final `*` is a version, so dropping it is correct, unless `*` remains, which names everyone.
+    let has_version = match &value[token.len()..] {
         [b'*'] => true,
         [b'/', version @ ..] => !version.iter().any(u8::is_ascii_whitespace),
         _ => false,
     };
+    let is_version = has_version && named(token, dialect) == Named::Token(token);
     let severity = if is_version { Severity::Note } else { Severity::Warning };
     found.add(number, Code::AgentCut, severity, || {
         let message = format!("\"{}\" is read as \"{}\"", quote(value), quote(token));
