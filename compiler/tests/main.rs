@@ -23,6 +23,7 @@ mod merge;
 mod names;
 mod near_copies;
 mod pairs;
+mod pairs_measured;
 mod reason;
 mod recompile;
 mod scope;

@@ -46,21 +46,6 @@ fn of_rules(rules: &str, max_steps: usize) -> Statement {
     Reasoner::with_max_steps(GOOGLE.normal_form, max_steps).extent(&[rules[0].ruleset]).unwrap()
 }
 
-/// Returns a slash followed by every sequence with up to `max_len` items of an alphabet, shortest first.
-fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
-    let mut paths = vec!["/".to_owned()];
-    let mut start = 0;
-    for _ in 0..max_len {
-        let end = paths.len();
-        for at in start..end {
-            let longer: Vec<String> = alphabet.iter().map(|text| format!("{}{text}", paths[at])).collect();
-            paths.extend(longer);
-        }
-        start = end;
-    }
-    paths
-}
-
 /// Compares a statement with the verdicts for some paths, and its examples with the engine and the oracle. Returns
 /// whether the statement is proved.
 fn check(body: &str, dialect: &'static Dialect, resolved: &Resolved, paths: &[String]) -> bool {
@@ -118,7 +103,7 @@ fn pattern() -> impl Strategy<Value = String> {
 #[test]
 fn statements_agree_with_all_short_paths() {
     const CASES: u32 = 4000;
-    let paths = paths(&["a", "b", "/", "c", "?", "$"], 5);
+    let paths = support::paths(&["a", "b", "/", "c", "?", "$"], 5);
     let (agent, cases, seen) = (of_name(b"any", &GOOGLE_LIB), Cell::new(0), Cell::new([0; 3]));
     let rules = proptest::collection::vec((any::<bool>(), pattern()), 0..8);
     let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
@@ -163,7 +148,7 @@ fn statements_agree_with_short_paths_in_every_dialect() {
         4 => value.prop_map(|value| format!("Allow: {value}")),
     ];
     let lines = proptest::collection::vec(line, 0..9);
-    let paths = paths(&["a", "/", "c", "?", "%41", "%2F", "%c3", "%", "2", "$", "*", " ", ":"], 3);
+    let paths = support::paths(&["a", "/", "c", "?", "%41", "%2F", "%c3", "%", "2", "$", "*", " ", ":"], 3);
     let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
     let (proved, all) = (Cell::new(0), Cell::new(0));
     let outcome = TestRunner::new(config).run(&lines, |lines| {

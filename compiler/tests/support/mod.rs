@@ -225,3 +225,18 @@ impl Report {
         assert!(differing == 0, "{differing} of {compared} answers differ:\n{}", shown.join("\n"));
     }
 }
+
+/// Returns a slash followed by every sequence with up to `max_len` items of an alphabet, shortest first.
+pub fn paths(alphabet: &[&str], max_len: usize) -> Vec<String> {
+    let mut paths = vec!["/".to_owned()];
+    let mut start = 0;
+    for _ in 0..max_len {
+        let end = paths.len();
+        for at in start..end {
+            let longer: Vec<String> = alphabet.iter().map(|text| format!("{}{text}", paths[at])).collect();
+            paths.extend(longer);
+        }
+        start = end;
+    }
+    paths
+}
