@@ -5,22 +5,19 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 
-use bumpalo::Bump;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
-use reptile_compiler::automaton::Strategy as Compiled;
 use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
 use reptile_compiler::limits::MAX_PROOF_STEPS;
 use reptile_compiler::oracle;
 use reptile_compiler::reason::{Access, Assumption, Reasoner, Witness};
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::norm::NormalForm;
-use reptile_engine::set::{Agent, Policy, Set};
-use reptile_engine::url::{Origin, Scheme};
+use reptile_engine::set::{Agent, Set};
 use reptile_engine::verdict::{RuleKind, Verdict};
 
+use crate::reason::{compiled, policy};
 use crate::support;
 
 pub const ALLOW: RuleKind = RuleKind::Allow;
@@ -28,17 +25,6 @@ pub const DISALLOW: RuleKind = RuleKind::Disallow;
 
 /// The number of paths for which the oracle checks each ruleset's verdict.
 const ORACLE_PATHS: usize = 3;
-
-fn compiled(body: &[u8], dialect: &'static Dialect) -> Set<Vec<u8>> {
-    let mut builder = SetBuilder::new(dialect);
-    let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
-    builder.add([origin], prepare(body, dialect, &Bump::new()).unwrap());
-    Set::from_bytes(builder.finish(Compiled::default()).unwrap().to_bytes()).unwrap()
-}
-
-fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
-    set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap()
-}
 
 /// A robots.txt under a dialect, and a crawler.
 pub struct File {

@@ -20,14 +20,16 @@ use reptile_engine::verdict::Verdict;
 
 use crate::support;
 
-fn compiled(body: &[u8], dialect: &'static Dialect) -> Set<Vec<u8>> {
+/// Compiles a robots.txt.
+pub fn compiled(body: &[u8], dialect: &'static Dialect) -> Set<Vec<u8>> {
     let mut builder = SetBuilder::new(dialect);
     let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
     builder.add([origin], prepare(body, dialect, &Bump::new()).unwrap());
     Set::from_bytes(builder.finish(Compiled::default()).unwrap().to_bytes()).unwrap()
 }
 
-fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
+/// Returns the policy in a set from [`compiled`].
+pub fn policy(set: &Set<Vec<u8>>) -> Policy<'_> {
     set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap()
 }
 

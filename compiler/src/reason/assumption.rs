@@ -4,8 +4,7 @@ use std::fmt;
 
 use reptile_engine::norm::NormalForm;
 
-use super::patterns::{Condition, ConditionRule};
-use crate::oracle::pattern_matches;
+use super::patterns::{Condition, ConditionRule, matches_slowly};
 
 /// The paths that a question is about: paths that match at least one of several patterns.
 ///
@@ -66,10 +65,7 @@ impl Assumption {
     #[must_use]
     pub fn includes(&self, path: &[u8]) -> bool {
         let path = self.form.path(path);
-        self.patterns.iter().any(|AssumedPattern { text, anchored }| {
-            let end = if *anchored { b"$" } else { b"*" };
-            pattern_matches(&[text, &end[..]].concat(), &path)
-        })
+        self.patterns.iter().any(|pattern| matches_slowly(&pattern.text, pattern.anchored, &path))
     }
 
     /// Returns the condition that a path is included.

@@ -36,10 +36,9 @@ use reptile_engine::verdict::{RuleKind, Verdict};
 
 pub use self::assumption::{Assumption, BadPattern};
 use crate::limits::MAX_PROOF_STEPS;
-use crate::oracle::pattern_matches;
 use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
-use patterns::{Condition, Pattern, Patterns, joint_path, rule_out};
+use patterns::{Condition, Pattern, Patterns, joint_path, matches_slowly, rule_out};
 use search::search;
 use two_forms::TwoForms;
 
@@ -471,12 +470,7 @@ impl<'r> Side<'r> {
         if rules().map(steps_of).fold(0, usize::saturating_add) > MAX_CHECK_STEPS {
             return None;
         }
-        let matches = |rule: &OrderedRule<'_>| {
-            // A final `$` in the text is not an anchor.
-            let end = if rule.anchored { b"$" } else { b"*" };
-            let prefix = memchr::memchr(b'*', rule.matcher).map_or(rule.matcher, |end| &rule.matcher[..end]);
-            !rule.is_empty && path.starts_with(prefix) && pattern_matches(&[rule.matcher, end].concat(), path)
-        };
+        let matches = |rule: &OrderedRule<'_>| !rule.is_empty && matches_slowly(rule.matcher, rule.anchored, path);
         let rank = |rule: OrderedRule<'_>| (rule.key.unwrap_or(rule.rank / 2), kind_of(rule.rank));
         let best = rules().filter(matches).map(rank).min();
         Some(best.map_or(self.otherwise, |(_, kind)| kind))

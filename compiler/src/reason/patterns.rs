@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use reptile_engine::format::automaton::kind_of;
 use reptile_engine::verdict::RuleKind;
 
+use crate::oracle::pattern_matches;
 use crate::rules::order::{OrderedRule, RuleList};
 
 /// A rule. Small, because a ruleset may have a million.
@@ -96,6 +97,14 @@ pub(super) fn rule_out<'t>(
         let outcomes = condition.rules.iter_mut().map(|rule| &mut rule.holds).chain([&mut condition.otherwise]);
         outcomes.zip(possible).for_each(|(holds, possible)| *holds = possible);
     }
+}
+
+/// Returns whether a pattern without trailing wildcards and the end anchor matches a path, by the oracle's matcher.
+pub(super) fn matches_slowly(text: &[u8], anchored: bool, path: &[u8]) -> bool {
+    // A final `$` in the text is not an anchor.
+    let end = if anchored { b"$" } else { b"*" };
+    let prefix = memchr::memchr(b'*', text).map_or(text, |end| &text[..end]);
+    path.starts_with(prefix) && pattern_matches(&[text, end].concat(), path)
 }
 
 /// The place of a missing twin, which rules nothing out.

@@ -18,12 +18,11 @@ use reptile_engine::verdict::RuleKind;
 
 use super::MIN_ORIGIN_BYTES;
 use super::paths::Paths;
-use super::patterns::{Condition, ConditionRule, Patterns};
+use super::patterns::{Condition, ConditionRule, Patterns, matches_slowly};
 use super::search::{ROBOTS_TXT, SearchResult, search};
 use crate::body::RawRule;
 use crate::dialect::Dialect;
 use crate::limits::{MAX_FILE_PROOF_STEPS, MAX_RULE_PROOF_STEPS};
-use crate::oracle::pattern_matches;
 use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
 /// A rule in normal form. An allow of an index page has a second one for its directory.
@@ -161,10 +160,7 @@ impl<'b> ListRules<'b> {
 
     /// Returns the deciding rule's kind and line, by the oracle's matcher.
     fn decide_slowly(&self, path: &[u8]) -> Option<(RuleKind, u32)> {
-        let matches = |matcher: &&Matcher<'_>| {
-            let end = if matcher.pattern.anchored { b"$" } else { b"*" };
-            pattern_matches(&[matcher.pattern.text, &end[..]].concat(), path)
-        };
+        let matches = |matcher: &&Matcher<'_>| matches_slowly(matcher.pattern.text, matcher.pattern.anchored, path);
         let best = self.matchers.iter().filter(matches).min_by_key(|matcher| matcher.place)?;
         Some((best.kind, best.line))
     }

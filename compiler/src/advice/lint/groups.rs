@@ -13,8 +13,8 @@ pub(super) fn closes_all(rule: &RawRule<'_>) -> bool {
     rule.kind == RuleKind::Disallow && matches!(rule.value, b"/" | b"*" | b"/*")
 }
 
-/// Returns the last user-agent line of a group, by index, after which a line with another key precedes the next one, and
-/// that line. The user-agent lines up to it were meant as a separate group.
+/// Finds a line with another key between two user-agent lines of a group. Returns the index of the last user-agent line
+/// before such a line, and the line. The user-agent lines up to it were meant as a separate group.
 pub(super) fn last_of_collapsed<'p, 'b>(
     agent_lines: &[u32],
     places: &'p GroupLines<'b>,
