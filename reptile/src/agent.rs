@@ -14,7 +14,7 @@ use reptile_engine::verdict::Verdict;
 use crate::crawler::{Crawler, Kind};
 use crate::error::{CrawlerError, Error, ErrorKind};
 use crate::set::{Chain, Columns, Query, Set};
-use crate::{Directive, Explanation, Group, Provenance, Rule};
+use crate::{Directive, Explanation, Group, Origin, Provenance, Rule};
 
 /// A crawler together with the [`Set`] or the [`Robots`](crate::Robots) that resolved it.
 ///
@@ -383,7 +383,21 @@ impl Agents {
         self.agents.is_empty()
     }
 
-    fn columns(&self) -> Columns<'_> {
+    /// Returns the origins of the set that resolved the crawlers; see [`Set::origins`].
+    ///
+    /// # Errors
+    /// An item is an error if the set is damaged at that position.
+    pub fn origins(&self) -> impl Iterator<Item = Result<Origin, Error>> + '_ {
+        self.set.origins()
+    }
+
+    /// Returns the set that resolved the crawlers.
+    #[cfg(feature = "compile")]
+    pub(crate) fn set(&self) -> &Set {
+        &self.set
+    }
+
+    pub(crate) fn columns(&self) -> Columns<'_> {
         Columns { resolved: &self.resolved, chains: &self.chains }
     }
 
@@ -404,6 +418,21 @@ pub struct KnownHosts {
 impl fmt::Debug for KnownHosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KnownHosts").finish_non_exhaustive()
+    }
+}
+
+impl From<Agent> for Agents {
+    /// Returns the one crawler, for queries that take several.
+    ///
+    /// ```
+    /// use reptile::{Agents, Dialect, Robots};
+    /// let robots = Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?;
+    /// assert_eq!(Agents::from(robots.agent("GPTBot")?).len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn from(agent: Agent) -> Agents {
+        let (resolved, chains) = (vec![agent.resolved.clone()], vec![agent.chain.clone()]);
+        Agents { set: agent.set.clone(), agents: vec![agent], resolved, chains }
     }
 }
 

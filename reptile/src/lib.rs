@@ -3,9 +3,10 @@
 //!
 //! - **One robots.txt**: [`Robots`] reads it and can decide at once; [`OneShot`] answers a single query.
 //! - **Millions**: [`Compiler`] compiles them to a [`Set`]; [`Set::read`] opens it again anywhere.
-//! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs.
-//! - **Tools**: [`lint`], [`explain`], [`reason`], [`prove`], [`body`], [`contents`] and [`mod@diff`] serve programs that
-//!   show or compare rules.
+//! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs;
+//!   [`Set::agent_of_header`] finds the crawler behind a `User-Agent` header.
+//! - **Tools**: [`lint`], [`explain`], [`reason`], [`prove`], [`body`], [`contents`], [`summary`] and [`mod@diff`] serve
+//!   programs that show or compare rules.
 //! - **Readings**: a [`Dialect`] defines what a robots.txt means (Google's library, Google's documentation, RFC 9309,
 //!   Yandex, Bing, the drafts from 1994 and 1996, or your own), and a [`Profile`] what a failed fetch means.
 //!
@@ -65,6 +66,7 @@ pub mod explain;
 mod explanation;
 #[cfg(feature = "compile")]
 pub mod files;
+mod header;
 #[cfg(feature = "compile")]
 pub mod limits;
 #[cfg(feature = "compile")]
@@ -82,6 +84,8 @@ mod set;
 pub mod shapes;
 mod site;
 #[cfg(feature = "compile")]
+pub mod summary;
+#[cfg(feature = "compile")]
 pub mod urls;
 
 pub use agent::{Agent, Agents, KnownHosts};
@@ -90,6 +94,7 @@ pub use compile::{Capture, CompiledSet, Compiler, Parsed, ParsedCapture, Parser,
 pub use crawler::Crawler;
 pub use error::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 pub use explanation::{Explanation, Provenance};
+pub use header::{Headers, MAX_HEADER_BYTES};
 #[cfg(feature = "compile")]
 pub use one_shot::OneShot;
 #[cfg(feature = "compile")]

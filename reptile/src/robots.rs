@@ -79,6 +79,15 @@ impl Robots {
         self.set.agents(crawlers)
     }
 
+    /// Returns the crawler that sends a `User-Agent` header, or `None` if the header names none; see
+    /// [`Set::agent_of_header`].
+    ///
+    /// # Errors
+    /// A value from [`Robots::parse`] causes no error.
+    pub fn agent_of_header(&self, header: impl AsRef<[u8]>) -> Result<Option<Agent>, Error> {
+        self.set.agent_of_header(header)
+    }
+
     /// Returns the crawlers that a text represents; see [`Set::crawlers_named`].
     ///
     /// # Errors

@@ -163,7 +163,7 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// Looks up the tokens in an engine's set.
-    fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
+    pub(crate) fn look_up(&self, set: &engine::Set<Bytes>) -> Result<engine::Agent, Error> {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         Ok(set.agent_chain(&tokens, self.honors_default_group)?)
     }
@@ -195,7 +195,7 @@ impl Columns<'_> {
     clippy::large_enum_variant,
     reason = "it lives on the stack of one call; a box would allocate for each decision"
 )]
-enum SiteLookup<'s, 'u> {
+pub(crate) enum SiteLookup<'s, 'u> {
     Invalid,
     Unknown,
     Site {
@@ -208,7 +208,7 @@ enum SiteLookup<'s, 'u> {
 
 impl Set {
     /// Finds a URL's site.
-    fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<SiteLookup<'s, 'u>, Error> {
+    pub(crate) fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<SiteLookup<'s, 'u>, Error> {
         if self.only.is_some() {
             if url.len() > MAX_URL_BYTES {
                 return Ok(SiteLookup::Invalid);

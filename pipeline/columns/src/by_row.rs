@@ -1,29 +1,20 @@
 //! Crawlers named by table rows: each row is decided for its own crawler.
 //!
-//! A cell is a product token, as for `--agent`, or a request's `User-Agent` header. A header names a crawler if it
-//! contains a product from the set's crawler table. Otherwise its first product that browsers do not send is the
-//! crawler, if its name looks like a robot's or a robots.txt in the set names it. Other headers, such as a browser's,
-//! name no crawler. No rules apply to them, and the verdict is `unknown`.
+//! A cell is a product token, as for `--agent`, or a request's `User-Agent` header, which [`Headers`] reads. A browser's
+//! header names no crawler: no rules apply to it, and the verdict is `unknown`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reptile::capture::Time;
-use reptile::crawlers::{crawler_in_header, nearly};
-use reptile::{Agent, Agents, Crawler, CrawlerError, CrawlerErrorKind, Error, Set, Verdict};
+use reptile::crawlers::nearly;
+use reptile::{Agent, Agents, Crawler, Error, Headers, MAX_HEADER_BYTES, Set, Verdict};
 
 /// Maximum number of cells whose crawlers a thread caches. Logs have thousands of different headers, most of them rare.
 pub const MAX_CACHED_CELLS: usize = 8192;
 
 /// Maximum cached cell size in bytes. Longer cells are looked up each time.
 pub const MAX_CACHED_CELL_BYTES: usize = 512;
-
-/// Maximum size in bytes of a cell that names a crawler. Servers reject longer header fields. A longer cell names no
-/// crawler.
-pub const MAX_CRAWLER_CELL_BYTES: usize = 4096;
-
-/// Words in robots' product names, in lower case.
-const ROBOTS: [&str; 3] = ["bot", "crawl", "spider"];
 
 /// A crawler's name, and its verdict counts in the verdicts' numeric order.
 pub type Counted = (Arc<str>, [u64; 4]);
@@ -68,13 +59,11 @@ pub type Counted = (Arc<str>, [u64; 4]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ByRow {
-    set: Set,
     /// The crawler column's index in a row.
     pub cell: usize,
     /// Whether every cell is a header, even a single word.
     is_log: bool,
-    /// The names in the set's crawler table.
-    known: Vec<String>,
+    headers: Headers,
     /// A crawler that only the default group applies to. It determines which URLs are invalid in rows without a
     /// crawler.
     default_agents: Agents,
@@ -166,14 +155,14 @@ impl ByRow {
     /// # Errors
     /// Returns an error if the set's crawler table is damaged.
     pub fn new(set: &Set, cell: usize, is_log: bool) -> Result<ByRow, Error> {
-        let known = set.crawlers()?.into_iter().map(|known| known.crawler.to_string()).collect();
+        let headers = Headers::new(set)?;
         let Ok(default_agents) = set.agents([Crawler::chain([""; 0], true)]) else {
             // This fails only for a damaged set. The verification reports where the damage is.
             set.verify()?;
             return Err(Error::from(std::io::Error::other("the set has no rules for *")));
         };
         let (caches, misspelled) = (Mutex::default(), Mutex::default());
-        Ok(ByRow { set: set.clone(), cell, is_log, known, default_agents, caches, is_exact: false, misspelled })
+        Ok(ByRow { cell, is_log, headers, default_agents, caches, is_exact: false, misspelled })
     }
 
     /// Sets whether names are exact. Exact names never count as misspelled.
@@ -198,30 +187,11 @@ impl ByRow {
     }
 
     /// Returns the crawler that a cell names.
-    fn find(&self, cell: &[u8]) -> Result<Option<Agents>, Error> {
-        let is_header = self.is_log || cell.iter().any(|byte| b" /(".contains(byte));
-        if !is_header {
-            return self.resolve(cell);
-        }
-        let Some(name) = crawler_in_header(cell, self.known.iter().map(String::as_bytes)) else { return Ok(None) };
-        let agents = self.resolve(name.as_bytes())?;
-        let is_known = || self.known.iter().any(|known| known.eq_ignore_ascii_case(&name));
-        let is_robot = || ROBOTS.iter().any(|robot| name.to_ascii_lowercase().contains(robot));
-        Ok(agents.filter(|agents| is_known() || is_robot() || agents.iter().any(Agent::is_named)))
-    }
-
-    /// Resolves a product token. If no user-agent line can contain the token, resolves the part that is read from
-    /// such a line.
-    fn resolve(&self, name: &[u8]) -> Result<Option<Agents>, Error> {
-        let is_word = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte));
-        let by_suggestion = |error: &CrawlerError| match (error.kind(), error.suggestion()) {
-            (CrawlerErrorKind::Unnameable, Some(read_as)) if is_word => self.set.agents([read_as]).ok(),
-            _ => None,
-        };
-        match self.set.agents([Crawler::named(name)]) {
-            Ok(agents) => Ok(Some(agents)),
-            Err(error) if error.kind() == CrawlerErrorKind::Damaged => self.set.verify().map(|()| None),
-            Err(error) => Ok(by_suggestion(&error)),
+    fn find(&self, cell: &[u8]) -> Result<Option<Agent>, Error> {
+        if self.is_log || cell.iter().any(|byte| b" /(".contains(byte)) {
+            self.headers.agent(cell)
+        } else {
+            self.headers.agent_of_token(cell)
         }
     }
 }
@@ -230,21 +200,20 @@ impl Session<'_> {
     /// Returns the index for the crawler that a cell names.
     fn place(&mut self, cell: &[u8]) -> Result<Option<usize>, Error> {
         let cell = cell.trim_ascii();
-        if matches!(cell, b"" | b"-") || cell.len() > MAX_CRAWLER_CELL_BYTES {
+        if matches!(cell, b"" | b"-") || cell.len() > MAX_HEADER_BYTES {
             return Ok(None);
         }
         if let Some(&place) = self.cache.places.get(cell) {
             return Ok(place);
         }
         let found = self.rows.find(cell)?;
-        let place = found.map(|agents| {
-            let name: Arc<str> = agents.iter().map(|agent| agent.crawler().to_string()).collect::<String>().into();
+        let place = found.map(|agent| {
+            let name: Arc<str> = agent.crawler().to_string().into();
             let crawlers = &mut self.cache.crawlers;
             let is_exact = self.rows.is_exact;
             *self.cache.names.entry(Arc::clone(&name)).or_insert_with(|| {
-                let is_named = || is_exact || agents.iter().any(Agent::is_named);
-                let near = nearly(name.as_bytes()).filter(|_| !is_named());
-                crawlers.push(Found { name, agents, counts: [0; 4], near });
+                let near = nearly(name.as_bytes()).filter(|_| !is_exact && !agent.is_named());
+                crawlers.push(Found { name, agents: agent.into(), counts: [0; 4], near });
                 crawlers.len() - 1
             })
         });
@@ -523,8 +492,7 @@ mod tests {
     fn cells_over_the_size_limit_name_no_crawler() {
         let set = set();
         let rows = ByRow::new(&set, 1, false).unwrap();
-        for (len, is_crawler) in
-            [(MAX_CRAWLER_CELL_BYTES - 1, true), (MAX_CRAWLER_CELL_BYTES, true), (MAX_CRAWLER_CELL_BYTES + 1, false)]
+        for (len, is_crawler) in [(MAX_HEADER_BYTES - 1, true), (MAX_HEADER_BYTES, true), (MAX_HEADER_BYTES + 1, false)]
         {
             let mut session = rows.session();
             assert_eq!(session.crawler(&Cell(vec![b'a'; len])).unwrap().is_some(), is_crawler, "{len}");

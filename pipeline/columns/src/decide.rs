@@ -281,24 +281,17 @@ impl Decider {
     /// Returns one agent's explained verdict for a row, or `None` if the row has no time although row times are used.
     pub(crate) fn explain(&self, agent: &Agent, row: &impl NamedRow) -> Result<Option<Explained>, Error> {
         let time = self.times.of(row);
+        if self.times != Times::None && time.is_none() {
+            return Ok(None);
+        }
         let explain = |url: &[u8]| match time {
-            _ if self.times == Times::None => agent.explain(url).map(Some),
-            Some(time) => agent.explain_at(url, time).map(Some),
-            None => Ok(None),
+            None => agent.explain(url),
+            Some(time) => agent.explain_at(url, time),
         };
         let url = row.as_ref();
-        let Some(own) = explain(url)? else { return Ok(None) };
-        if own.verdict == Verdict::Unknown && self.scope > Scope::Origin {
-            for one in self.scope.stand_ins(url) {
-                let is_known = |found: &Explanation| !matches!(found.verdict, Verdict::Unknown | Verdict::Invalid);
-                if let Some(explanation) = explain(&one.url)?.filter(is_known) {
-                    let provenance = self.provenance(agent, &one.url, time)?;
-                    return Ok(Some(Explained { explanation, stand_in: Some(one.origin().to_vec()), provenance }));
-                }
-            }
-        }
-        let provenance = self.provenance(agent, url, time)?;
-        Ok(Some(Explained { explanation: own, stand_in: None, provenance }))
+        let (explanation, stand_in) = self.scope.explain_by(url, explain)?;
+        let provenance = self.provenance(agent, stand_in.as_ref().map_or(url, |one| &one.url), time)?;
+        Ok(Some(Explained { explanation, stand_in: stand_in.map(|one| one.origin().to_vec()), provenance }))
     }
 
     /// Returns the capture and ruleset behind a URL's verdict, if a column needs them.

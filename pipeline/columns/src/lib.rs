@@ -47,8 +47,7 @@ mod source;
 mod text;
 
 pub use by_row::{
-    ByRow, Counted, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_CRAWLER_CELL_BYTES, MAX_MISSPELLED_NAMES, Misspelled,
-    NamedRow, Session, Times,
+    ByRow, Counted, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session, Times,
 };
 pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, VERDICTS};
 pub use data::{ColumnData, Kind, columns_of};

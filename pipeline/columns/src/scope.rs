@@ -5,8 +5,9 @@
 
 use std::net::Ipv4Addr;
 
-use reptile::Scheme;
+use reptile::capture::Time;
 use reptile::urls::{canonical_host, split};
+use reptile::{Agent, Error, Explanation, Scheme, Verdict};
 #[cfg(feature = "domains")]
 use reptile_domains::own_domain;
 
@@ -44,6 +45,9 @@ pub enum Scope {
     Domain,
 }
 
+/// An explained verdict, and the origin that decided the URL instead of its own, such as `https://www.example.com`.
+pub type InScope = (Explanation, Option<String>);
+
 /// A URL that is decided instead of another URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StandIn {
@@ -63,12 +67,117 @@ impl StandIn {
 const WWW: &[u8] = b"www.";
 
 impl Scope {
+    /// Every scope, from the narrowest to the widest.
+    pub const ALL: &[Scope] = &[
+        Scope::Origin,
+        Scope::Scheme,
+        Scope::Www,
+        #[cfg(feature = "domains")]
+        Scope::Domain,
+    ];
+
+    /// Returns the scope's name, such as `www`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Origin => "origin",
+            Scope::Scheme => "scheme",
+            Scope::Www => "www",
+            #[cfg(feature = "domains")]
+            Scope::Domain => "domain",
+        }
+    }
+
+    /// Returns the scope with a name.
+    ///
+    /// ```
+    /// use reptile_columns::Scope;
+    /// assert_eq!(Scope::from_name("www"), Some(Scope::Www));
+    /// assert!(Scope::ALL.iter().all(|scope| Scope::from_name(scope.name()) == Some(*scope)));
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Scope> {
+        Scope::ALL.iter().copied().find(|scope| scope.name() == name)
+    }
+
+    /// Returns the verdict for one URL, by a replacement origin if its own origin is unknown. With a time, the rules of
+    /// that time decide, in a set by time.
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect, Verdict};
+    /// use reptile_columns::Scope;
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// compiler.add(Capture::new("https://www.example.com/robots.txt", "user-agent: *\ndisallow: /a")?)?;
+    /// let agent = compiler.finish()?.into_set()?.agent("AnyBot")?;
+    /// assert_eq!(Scope::Scheme.decide(&agent, b"http://example.com/a", None)?, Verdict::Unknown);
+    /// assert_eq!(Scope::Www.decide(&agent, b"http://example.com/a", None)?, Verdict::Disallow);
+    /// let (explained, origin) = Scope::Www.explain(&agent, b"http://example.com/a", None)?;
+    /// assert_eq!((explained.verdict, origin.as_deref()), (Verdict::Disallow, Some("https://www.example.com")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Cost: a decision for each origin that is tried, at most 8.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide_at`].
+    pub fn decide(self, agent: &Agent, url: &[u8], time: Option<Time>) -> Result<Verdict, Error> {
+        let decide = |url: &[u8]| match time {
+            None => agent.decide(url),
+            Some(time) => agent.decide_at(url, time),
+        };
+        let own = decide(url)?;
+        if own == Verdict::Unknown {
+            for one in self.stand_ins(url) {
+                let verdict = decide(&one.url)?;
+                if is_known(verdict) {
+                    return Ok(verdict);
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    /// Does the work of [`Scope::decide`], and returns the reasons and the replacement origin, if one decided.
+    ///
+    /// # Errors
+    /// The errors of [`Scope::decide`].
+    pub fn explain(self, agent: &Agent, url: &[u8], time: Option<Time>) -> Result<InScope, Error> {
+        let explain = |url: &[u8]| match time {
+            None => agent.explain(url),
+            Some(time) => agent.explain_at(url, time),
+        };
+        let (explanation, stand_in) = self.explain_by(url, explain)?;
+        Ok((explanation, stand_in.map(|one| String::from_utf8_lossy(one.origin()).into_owned())))
+    }
+
+    /// Explains a URL, or the first replacement with a known robots.txt.
+    pub(crate) fn explain_by(
+        self,
+        url: &[u8],
+        explain: impl Fn(&[u8]) -> Result<Explanation, Error>,
+    ) -> Result<(Explanation, Option<StandIn>), Error> {
+        let own = explain(url)?;
+        if own.verdict == Verdict::Unknown {
+            for one in self.stand_ins(url) {
+                let explanation = explain(&one.url)?;
+                if is_known(explanation.verdict) {
+                    return Ok((explanation, Some(one)));
+                }
+            }
+        }
+        Ok((own, None))
+    }
+
     /// Returns the URLs to try instead of `url`, in order, until a robots.txt is known. The nearest host comes first,
     /// and for each host the scheme of `url` comes first. FTP URLs, and URLs with a port that is not their
     /// scheme's default, have no replacements.
     ///
     /// Cost: linear in the URL, and an allocation for each of up to 7 replacements.
     pub(crate) fn stand_ins(self, url: &[u8]) -> Vec<StandIn> {
+        if self == Scope::Origin {
+            return Vec::new();
+        }
         let Ok(url) = split(url) else { return Vec::new() };
         let schemes = match url.origin.scheme {
             Scheme::Http => [Scheme::Http, Scheme::Https],
@@ -85,7 +194,7 @@ impl Scope {
             let origin = [scheme.as_str().as_bytes(), b"://", host].concat();
             StandIn { origin_len: origin.len(), url: [origin, path.clone()].concat() }
         };
-        others.filter(|_| self > Scope::Origin).map(stand_in).collect()
+        others.map(stand_in).collect()
     }
 
     /// Returns the host and its replacements without duplicates.
@@ -107,6 +216,11 @@ impl Scope {
         }
         hosts
     }
+}
+
+/// Returns whether rules decided. Adding `www.` may make a host or a URL too long.
+fn is_known(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Unknown | Verdict::Invalid)
 }
 
 /// Returns whether a host is an IP address, which has no domain.

@@ -11,7 +11,7 @@ use arrow_array::{
 use proptest::prelude::*;
 use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, ErrorKind, Source};
+use reptile_columns::{Column, ErrorKind, Scope, Source};
 
 /// Returns a set with the usual cases: rules, wildcards, a group for one crawler, and a closed origin.
 pub fn source() -> Source {
@@ -229,4 +229,42 @@ fn invalid_crawler_and_column_names_are_errors() {
     assert!(robots.agents(&["@search"], false).unwrap().len() > 10);
     assert!(Column::from_list("").is_err() && Column::from_list("url,url").is_err());
     assert_eq!(ArrayDecider::new(agents(&["MyBot"]), &[]).unwrap_err().kind(), ErrorKind::Column);
+}
+
+#[test]
+fn a_wider_scope_decides_unknown_origins() {
+    let mut compiler = Compiler::new(Dialect::google());
+    compiler.add(Capture::new("https://www.example.com/robots.txt", "user-agent: *\ndisallow: /a").unwrap()).unwrap();
+    let agents = compiler.finish().unwrap().into_set().unwrap().agents(["AnyBot"]).unwrap();
+    let urls =
+        ["https://www.example.com/a", "http://www.example.com/a", "https://example.com/b", "https://b.example/", "-"];
+    for &scope in Scope::ALL {
+        let array: ArrayRef = Arc::new(StringArray::from(urls.to_vec()));
+        for columns in [&[Column::Verdict][..], &[Column::Verdict, Column::Line]] {
+            let decider = ArrayDecider::new(agents.clone(), columns).unwrap().in_scope(scope);
+            let batch = decider.decide(&array).unwrap();
+            let verdicts = batch.column(0).as_dictionary::<Int8Type>();
+            let agent = agents.iter().next().unwrap();
+            for (row, url) in urls.iter().enumerate() {
+                let expected = scope.decide(agent, url.as_bytes(), None).unwrap();
+                assert_eq!(usize::try_from(verdicts.keys().value(row)), Ok(expected as usize), "{scope:?} {url}");
+                assert_eq!(scope.explain(agent, url.as_bytes(), None).unwrap().0.verdict, expected);
+            }
+        }
+        let known = urls.iter().filter(|url| {
+            !matches!(
+                scope.decide(agents.iter().next().unwrap(), url.as_bytes(), None).unwrap(),
+                Verdict::Unknown | Verdict::Invalid
+            )
+        });
+        assert_eq!(
+            known.count(),
+            match scope {
+                Scope::Origin => 1,
+                Scope::Scheme => 2,
+                _ => 3,
+            },
+            "{scope:?}"
+        );
+    }
 }

@@ -4,3 +4,4 @@
 mod arrays;
 mod columns;
 mod streams;
+mod summary;

@@ -1,12 +1,11 @@
 //! `reptile summarize`: crawler access per origin.
 //!
 //! The proofs come from the compiler (`reptile::reason`). [`subjects`] finds the origins, [`sites`] groups them into
-//! sites, [`keys`] names them, [`statements`] makes each proof once, and [`rows`] writes the output.
+//! sites, [`keys`] names them, [`Statements`] makes each proof once, and [`rows`] writes the output.
 
 mod keys;
 mod rows;
 mod sites;
-mod statements;
 mod subjects;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use std::time::Instant;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::contents::{Agent, FormatError, Set};
 use reptile::crawlers::Resolved;
+use reptile::summary::{Access, Deciding, Statements, Summary as Row};
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent, answer_formats};
@@ -32,7 +32,6 @@ use reptile_columns::{Format, Rows};
 use reptile_records::text::printable;
 use rows::RowWriter;
 use sites::{Agreement, ORIGINS, Site, each_listed_site, each_stored_site};
-use statements::{Access, Deciding, Statements};
 use subjects::{Name, Subject, each_listed, each_stored};
 
 /// Number of origins or sites per batch. All threads share a batch.
@@ -264,7 +263,7 @@ impl<'s> Summarizer<'s> {
         for (subject, deciding) in batch.iter().zip(&deciding) {
             for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.tally) {
                 let summary = match subject.name {
-                    Name::Invalid(_) => Statements::invalid(),
+                    Name::Invalid(_) => Row::invalid(),
                     _ => self.statements.summary(deciding.as_ref()),
                 };
                 self.rows.push(subject.name.key(), agent, &summary, &mut rows);

@@ -4,7 +4,7 @@ use reptile::urls::OriginRef;
 
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
-use super::statements::{Access, AccessSummary};
+use reptile::summary::{Access, Summary};
 use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows};
 
 /// How rows are written.
@@ -48,19 +48,15 @@ impl RowWriter {
     }
 
     /// Appends an agent's row for an origin. A list line without an origin is its own key.
-    pub fn push(
-        &self,
-        origin: Result<OriginRef<'_>, &[u8]>,
-        agent: &str,
-        summary: &AccessSummary<'_>,
-        rows: &mut Rows,
-    ) {
+    pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, summary: &Summary<'_>, rows: &mut Rows) {
         let mut cells = self.begin(origin, agent, rows);
         cells.text(summary.access.name().as_bytes());
         cells.text(summary.group.as_str().as_bytes());
-        summary.rules.into_iter().for_each(|count| cells.number(count));
+        cells.number(summary.allow_rules);
+        cells.number(summary.disallow_rules);
         cells.text(summary.reason.to_string().as_bytes());
-        summary.examples.into_iter().for_each(|path| cells.text(path));
+        cells.text(summary.allowed_path.as_deref().unwrap_or_default());
+        cells.text(summary.disallowed_path.as_deref().unwrap_or_default());
         cells.end();
     }
 

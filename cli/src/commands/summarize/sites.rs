@@ -7,9 +7,9 @@ use reptile::Scheme;
 use reptile::contents::{FormatError, Policy, Set};
 use reptile::urls::OriginRef;
 
-use super::statements::{Access, Deciding};
 use super::subjects::{Name, each_name};
 use crate::error::Stop;
+use reptile::summary::{Access, Deciding};
 
 const WWW: &[u8] = b"www.";
 

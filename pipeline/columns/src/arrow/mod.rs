@@ -1,4 +1,5 @@
-//! Arrow arrays in and out: [`ArrayDecider`] decides an array of URLs, and [`VerdictStream`] a stream of arrays.
+//! Arrow arrays in and out: [`ArrayDecider`] decides an array of URLs, [`VerdictStream`] a stream of arrays, and
+//! [`summarize`] returns what crawlers may fetch from each origin.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -17,6 +18,7 @@
 
 mod arrays;
 mod stream;
+mod summary;
 mod threads;
 mod times;
 mod urls;
@@ -36,9 +38,11 @@ use crate::column::{Column, Layout};
 use crate::data::{ColumnData, Kind, columns_of};
 use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE};
 use crate::error::{Error, ErrorKind};
+use crate::scope::Scope;
 use urls::{Place, Texts};
 
 pub use stream::{MAX_ROWS_IN_BATCH, VerdictStream};
+pub use summary::{MAX_ORIGINS_IN_BATCH, summarize, summary_schema};
 pub use threads::in_pool;
 
 /// Maximum number of rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
@@ -104,6 +108,13 @@ impl ArrayDecider {
     pub fn times(mut self, column: impl Into<String>) -> ArrayDecider {
         self.time_column = Some(column.into());
         self.decider = self.decider.at(Times::OfRows);
+        self
+    }
+
+    /// Sets which origins decide a URL whose own robots.txt is unknown. See [`Scope`] for an example.
+    #[must_use]
+    pub fn in_scope(mut self, scope: Scope) -> ArrayDecider {
+        self.decider = self.decider.in_scope(scope);
         self
     }
 

@@ -1,0 +1,154 @@
+//! Summaries of origins as batches, with the columns of `reptile summarize`: [`summarize`].
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
+use reptile::summary::{Summarizer, Summary};
+use reptile::urls::split;
+use reptile::{Agents, Origin};
+
+use super::{arrays, in_pool};
+use crate::data::{CellSink, ColumnData, Kind};
+use crate::error::Error;
+
+/// Maximum number of origins in a batch, which has a row for each origin and crawler.
+pub const MAX_ORIGINS_IN_BATCH: usize = 8192;
+
+/// The columns, in order.
+const COLUMNS: [(&str, Kind); 9] = [
+    ("url", Kind::Text),
+    ("agent", Kind::Word),
+    ("access", Kind::Word),
+    ("group", Kind::Word),
+    ("allow_rules", Kind::Count),
+    ("disallow_rules", Kind::Count),
+    ("reason", Kind::Word),
+    ("allowed_path", Kind::Text),
+    ("disallowed_path", Kind::Text),
+];
+
+/// Summarizes what crawlers may fetch from each origin, and passes the rows to `each`, in batches of up to
+/// [`MAX_ORIGINS_IN_BATCH`] origins. Uses all threads.
+///
+/// `origins` are URLs or hosts, and a host means its https origin; `None` means every origin of the set, in its order.
+/// A text that is neither has the access `invalid`, and an origin that is not in the set `unknown`.
+///
+/// ```
+/// use arrow_array::cast::AsArray;
+/// use reptile::{Capture, Compiler, Dialect};
+/// use reptile_columns::arrow::summarize;
+///
+/// let mut compiler = Compiler::new(Dialect::google());
+/// compiler.add(Capture::new("https://example.com/robots.txt", "user-agent: *\nallow: /$\ndisallow: /")?)?;
+/// let agents = compiler.finish()?.into_set()?.agents(["GPTBot"])?;
+/// let mut found = Vec::new();
+/// summarize(&agents, Some(&["example.com", "https://example.org/a", "not a host"]), |batch| {
+///     let access = batch.column(2).as_string::<i64>();
+///     found.extend(access.iter().flatten().map(str::to_owned));
+///     Ok(())
+/// })?;
+/// assert_eq!(found, ["partial", "unknown", "invalid"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ErrorKind::Set`](crate::ErrorKind::Set) if the set is damaged, and the errors of `each`.
+pub fn summarize<O: AsRef<str>>(
+    agents: &Agents,
+    origins: Option<&[O]>,
+    mut each: impl FnMut(RecordBatch) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut batches = Batches {
+        names: agents.iter().map(|agent| agent.crawler().to_string()).collect(),
+        summarizer: Summarizer::new(agents.clone()),
+    };
+    let Some(origins) = origins else {
+        let mut stored = agents.origins().map(|origin| Ok(Ok(origin?)));
+        loop {
+            let names: Result<Vec<Name<'_>>, reptile::Error> = stored.by_ref().take(MAX_ORIGINS_IN_BATCH).collect();
+            let names = names?;
+            if names.is_empty() {
+                return Ok(());
+            }
+            each(batches.batch(&names)?)?;
+        }
+    };
+    for part in origins.chunks(MAX_ORIGINS_IN_BATCH) {
+        let names: Vec<Name<'_>> = part.iter().map(|text| named(text.as_ref())).collect();
+        each(batches.batch(&names)?)?;
+    }
+    Ok(())
+}
+
+/// Returns the schema of the batches.
+///
+/// ```
+/// let schema = reptile_columns::arrow::summary_schema();
+/// assert_eq!(schema.field(2).name(), "access");
+/// ```
+#[must_use]
+pub fn summary_schema() -> Schema {
+    Schema::new(COLUMNS.map(|(name, kind)| Field::new(name, arrays::data_type(&kind), true)).to_vec())
+}
+
+/// An origin, or a text that names none.
+type Name<'t> = Result<Origin, &'t str>;
+
+/// Returns the origin that a text names: a URL's origin, or a host's https origin.
+fn named(text: &str) -> Name<'_> {
+    let text = text.trim();
+    let is_host = !text.is_empty() && !text.contains(['/', '?', '#', '@', '\\']);
+    let of_url = split(text.as_bytes()).ok().and_then(|url| Origin::new(&url.origin).ok());
+    let of_host = || is_host.then(|| format!("https://{text}").parse().ok()).flatten();
+    of_url.or_else(of_host).ok_or(text)
+}
+
+struct Batches {
+    names: Vec<String>,
+    summarizer: Summarizer,
+}
+
+impl Batches {
+    /// Returns the rows of some origins.
+    fn batch(&mut self, names: &[Name<'_>]) -> Result<RecordBatch, Error> {
+        let origins: Vec<Origin> = names.iter().filter_map(|name| name.as_ref().ok().cloned()).collect();
+        let summarizer = &mut self.summarizer;
+        let summaries = in_pool(|| summarizer.summarize(&origins))?;
+        let mut summaries = summaries.chunks_exact(self.names.len().max(1));
+        let invalid = vec![Summary::invalid(); self.names.len()];
+        let mut columns = COLUMNS.map(|(_, kind)| ColumnData::new(kind));
+        for name in names {
+            let (key, of_origin) = match name {
+                Ok(origin) => (format!("{origin}/"), summaries.next().unwrap_or(&invalid)),
+                Err(text) => ((*text).to_owned(), &invalid[..]),
+            };
+            for (agent, summary) in self.names.iter().zip(of_origin) {
+                push(&mut columns, &key, agent, summary);
+            }
+        }
+        let schema = Arc::new(summary_schema());
+        let arrays: Result<Vec<ArrayRef>, Error> =
+            columns.into_iter().map(|column| arrays::array(column, None)).collect();
+        Ok(RecordBatch::try_new(schema, arrays?)?)
+    }
+}
+
+/// Appends a row, in the order of [`COLUMNS`].
+fn push(columns: &mut [ColumnData; COLUMNS.len()], url: &str, agent: &str, summary: &Summary<'_>) {
+    let [key, crawler, access, group, allow_rules, disallow_rules, reason, allowed_path, disallowed_path] = columns;
+    let reason_text = summary.reason.to_string();
+    for (column, text) in [
+        (key, url.as_bytes()),
+        (crawler, agent.as_bytes()),
+        (access, summary.access.name().as_bytes()),
+        (group, summary.group.as_str().as_bytes()),
+        (reason, reason_text.as_bytes()),
+        (allowed_path, summary.allowed_path.as_deref().unwrap_or_default()),
+        (disallowed_path, summary.disallowed_path.as_deref().unwrap_or_default()),
+    ] {
+        column.cells().text(text);
+    }
+    allow_rules.cells().number(summary.allow_rules);
+    disallow_rules.cells().number(summary.disallow_rules);
+}
