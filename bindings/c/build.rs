@@ -6,7 +6,7 @@ fn main() {
     let number = |name: &str| std::env::var(name).unwrap_or_default();
     let (major, minor) = (number("CARGO_PKG_VERSION_MAJOR"), number("CARGO_PKG_VERSION_MINOR"));
     let version = if major == "0" { format!("{major}.{minor}") } else { major };
-    // Linkers of other systems have no such option. `install` sets the name for macOS.
+    // Linkers of other systems lack such an option. `install` sets the name for macOS.
     let has_soname = ["linux", "freebsd", "netbsd", "openbsd", "dragonfly", "android"];
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| has_soname.contains(&&*os)) {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libreptile.so.{version}");

@@ -327,8 +327,7 @@ uint32_t reptile_format_version(void);
 // the process ends if a leak checker should find nothing. Programs may otherwise omit it: the threads only wait.
 //
 // Sets, agents and other handles stay valid, and a later call on all threads starts new threads. A call that is
-// running in another thread is completed first. Must not be called while a stream from `reptile_decide_arrow_stream`
-// is read by the same thread, nor from a signal handler. Thread-safe.
+// running in another thread is completed first. Must not be called from a signal handler. Thread-safe.
 reptile_code reptile_shutdown(void);
 
 // Reads a set file into memory. Later changes to the file have no effect. Thread-safe.
@@ -556,7 +555,7 @@ reptile_code reptile_agents_of_header(const reptile_set *set,
 // domain). Each includes the previous one.
 //
 // RFC 9309 applies a robots.txt only to its own origin, so the choice is yours. Sitemaps, other directives and
-// summaries are still those of the URL's own origin. The caller frees both agents. Thread-safe.
+// summaries still use the URL's own origin. The caller frees both agents. Thread-safe.
 //
 // Cost: a further decision for each origin that is tried, at most 7 for a URL without a known robots.txt.
 //

@@ -115,7 +115,7 @@ pub unsafe extern "C" fn reptile_agents_of_header(
 /// domain). Each includes the previous one.
 ///
 /// RFC 9309 applies a robots.txt only to its own origin, so the choice is yours. Sitemaps, other directives and
-/// summaries are still those of the URL's own origin. The caller frees both agents. Thread-safe.
+/// summaries still use the URL's own origin. The caller frees both agents. Thread-safe.
 ///
 /// Cost: a further decision for each origin that is tried, at most 7 for a URL without a known robots.txt.
 ///

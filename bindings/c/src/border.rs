@@ -289,11 +289,11 @@ pub(crate) unsafe fn zeroed<'c>(start: *mut u8, len: usize, what: &str) -> Resul
 /// Maximum size of a structure from a caller, in bytes. A larger one is a mistake: the size was not set.
 const MAX_STRUCT_BYTES: usize = 4096;
 
-/// A structure that callers pass, to which later versions append fields.
+/// A structure that callers pass. Later versions append fields.
 ///
 /// # Safety
-/// All fields must be integers or pointers, so that any bytes are a value. The first field must be a `usize`, in which
-/// callers store the structure's size.
+/// All fields must be integers or pointers, so that any bytes are a value. The first field must be a `usize`:
+/// the structure's size, which callers set.
 pub(crate) unsafe trait Versioned: Copy {
     /// The size in the first version, in bytes.
     const FIRST_BYTES: usize;

@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 use std::io::{self, BufWriter, Write};
+use std::mem::offset_of;
 use std::sync::{Mutex, MutexGuard};
 
 use reptile::files::PendingFile;
@@ -46,7 +47,7 @@ pub struct ReptileCompilerOptions {
 
 // SAFETY: the fields are integers and pointers, and the first is the size.
 unsafe impl Versioned for ReptileCompilerOptions {
-    const FIRST_BYTES: usize = size_of::<ReptileCompilerOptions>();
+    const FIRST_BYTES: usize = offset_of!(ReptileCompilerOptions, folder) + size_of::<*const c_char>();
 }
 
 /// One fetch of one robots.txt. Set `size` to `sizeof(reptile_capture)`, and all fields that you do not use to zero:
@@ -82,7 +83,7 @@ pub struct ReptileCapture {
 
 // SAFETY: the fields are integers and pointers, and the first is the size.
 unsafe impl Versioned for ReptileCapture {
-    const FIRST_BYTES: usize = size_of::<ReptileCapture>();
+    const FIRST_BYTES: usize = offset_of!(ReptileCapture, redirects) + size_of::<u32>();
 }
 
 /// Compiles robots.txt files to a set. Any number of threads may add captures at the same time.

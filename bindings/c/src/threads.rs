@@ -11,8 +11,7 @@ const EMPTY_ROUNDS: usize = 8;
 /// the process ends if a leak checker should find nothing. Programs may otherwise omit it: the threads only wait.
 ///
 /// Sets, agents and other handles stay valid, and a later call on all threads starts new threads. A call that is
-/// running in another thread is completed first. Must not be called while a stream from `reptile_decide_arrow_stream`
-/// is read by the same thread, nor from a signal handler. Thread-safe.
+/// running in another thread is completed first. Must not be called from a signal handler. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn reptile_shutdown() -> ReptileCode {
     let work = || {

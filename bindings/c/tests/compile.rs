@@ -1,4 +1,4 @@
-//! Compiles and merges sets through the C functions. Results equal those of the Rust library, and mistakes are errors.
+//! Compiles and merges sets through the C functions. Results equal the Rust library's, and mistakes are errors.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use reptile::{Capture, Compiler, Dialect};
 
-use crate::packages::{compiled, functions, has_tools, here};
+use crate::packages::{compiled, functions, has_tools, here, installed};
 
 /// What the Arrow example prints for `MyBot`.
 pub const ARROW_OUTPUT: &str =
@@ -26,6 +26,8 @@ pub fn printed(program: &Path, arguments: &[&str], input: &[u8]) -> String {
     let alone = run(Command::new(program).args(arguments));
     if has_tools(&["valgrind"]) {
         let mut valgrind = Command::new("valgrind");
+        let suppressions = installed().join("share/reptile/reptile.supp");
+        valgrind.arg(format!("--suppressions={}", suppressions.display()));
         valgrind.args(["-q", "--leak-check=full", "--error-exitcode=1"]).arg(program).args(arguments);
         assert_eq!(run(&mut valgrind), alone);
     }
@@ -116,5 +118,8 @@ fn every_function_runs_from_several_threads() {
     let program = folder.path().join("all");
     compiled(&source, &program, &["-D_POSIX_C_SOURCE=200809L", "-pthread"]);
     let set = folder.path().join("all.reptile");
-    assert_eq!(printed(&program, &[set.to_str().unwrap()], b""), "all functions work\n");
+    let set = set.to_str().unwrap();
+    assert_eq!(printed(&program, &[set], b""), "all functions work\n");
+    let forked = Command::new(&program).args([set, "fork"]).output().unwrap();
+    assert_eq!(String::from_utf8(forked.stdout).unwrap(), "all functions work\n");
 }

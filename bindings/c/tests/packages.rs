@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::examples::ARROW_OUTPUT;
 
-/// The binding's folder.
+/// Returns the binding's folder.
 pub fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -71,6 +71,15 @@ pub fn compiled(source: &Path, program: &Path, options: &[&str]) {
     compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-g", "-o"]).arg(program).arg(source);
     compiler.args(pkg_config(&["--cflags", "--libs"])).args(options);
     run(compiler.arg(format!("-Wl,-rpath,{}", installed().join("lib").display())));
+}
+
+#[test]
+fn the_header_is_also_for_cpp() {
+    if has_tools(&["c++"]) {
+        let mut compiler = Command::new("c++");
+        compiler.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic", "-x", "c++"]);
+        run(compiler.arg(here().join("reptile.h")));
+    }
 }
 
 #[test]
@@ -183,6 +192,7 @@ fn packagers_choose_the_layout() {
     for example in here().join("examples").read_dir().unwrap() {
         expected.push(format!("share/doc/reptile/examples/{}", example.unwrap().file_name().to_str().unwrap()));
     }
+    expected.push("share/reptile/reptile.supp".to_owned());
     expected.extend(["LICENSE-APACHE", "LICENSE-MIT"].map(|file| format!("share/licenses/reptile/{file}")));
     expected.sort();
     let expected: Vec<String> = expected.iter().map(|file| format!("opt/reptile/{file}")).collect();
