@@ -10,8 +10,8 @@
  *   invalid handles (freed, of another type, or never created) are REPTILE_CODE_ARGUMENT. Only reptile_decide and
  *   reptile_decide_at do not check whether their handle was freed.
  * - No verdict survives an error: verdicts are first set to REPTILE_VERDICT_NONE, which is 0.
- * - Sets and agents are immutable. Any number of threads may share them, and compilers, until one is freed. Agents keep
- *   their set's data alive, so the set may be freed first.
+ * - Sets and agents are immutable. Any number of threads may share them, and compilers, until one is freed. Agents
+ *   keep their set's data alive, so the set may be freed first.
  * - Memory that the library allocates is freed only by the library's functions.
  */
 
@@ -604,9 +604,9 @@ reptile_code reptile_decide(const reptile_agents *agents,
                             size_t verdicts_len,
                             char **message);
 
-// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be
-// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide`.
-// Thread-safe.
+// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be by
+// time (`REPTILE_COMPILE_BY_TIME`, or `reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Otherwise
+// like `reptile_decide`. Thread-safe.
 //
 // # Safety
 // As for `reptile_decide`.
@@ -639,8 +639,8 @@ reptile_code reptile_decide_many(const reptile_agents *agents,
                                  char **message);
 
 // Decides many URLs for each crawler by the rules that were active at the URL's own time, `times[i]`, in seconds since
-// 1970. The set must be compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like
-// `reptile_decide_many`. Thread-safe.
+// 1970. The set must be by time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide_many`.
+// Thread-safe.
 //
 // # Safety
 // As for `reptile_decide_many`. `times` must be null or point to `urls_len` values.
@@ -667,9 +667,8 @@ reptile_code reptile_explain(const reptile_agents *agents,
                              reptile_explanation **explanation,
                              char **message);
 
-// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be
-// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`.
-// Thread-safe.
+// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be by
+// time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`. Thread-safe.
 //
 // # Safety
 // As for `reptile_explain`.
@@ -713,8 +712,8 @@ reptile_code reptile_access(const reptile_agents *agents,
 reptile_code reptile_summary_free(reptile_summary **summary);
 
 // Summarizes what each crawler may fetch from each origin, as an Arrow stream with a row for each origin and crawler,
-// and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`, `reason`,
-// `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
+// and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`,
+// `reason`, `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
 //
 // `origins` are URLs or hosts, and a host means its https origin. If `origins` is null, they are all origins of the
 // set. The call computes all rows, which take about 100 bytes each in memory until they are read.
@@ -779,7 +778,7 @@ reptile_code reptile_one_shot_free(reptile_one_shot **one_shot);
 //
 // With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 // timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
-// `invalid`. The set must be compiled with `--by-time`.
+// `invalid`. The set must be by time.
 //
 // The call takes ownership of `*urls` and `*urls_schema` even if it fails: it releases them and marks them as
 // released. The caller releases `*out` and `*out_schema`, which are marked as released if the call fails. URLs are not

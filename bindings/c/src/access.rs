@@ -118,8 +118,8 @@ pub unsafe extern "C" fn reptile_summary_free(summary: *mut *mut ReptileSummary)
 }
 
 /// Summarizes what each crawler may fetch from each origin, as an Arrow stream with a row for each origin and crawler,
-/// and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`, `reason`,
-/// `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
+/// and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`,
+/// `reason`, `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
 ///
 /// `origins` are URLs or hosts, and a host means its https origin. If `origins` is null, they are all origins of the
 /// set. The call computes all rows, which take about 100 bytes each in memory until they are read.

@@ -22,7 +22,7 @@ use crate::border::{self, Failure, ReptileCode, call};
 ///
 /// With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 /// timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
-/// `invalid`. The set must be compiled with `--by-time`.
+/// `invalid`. The set must be by time.
 ///
 /// The call takes ownership of `*urls` and `*urls_schema` even if it fails: it releases them and marks them as
 /// released. The caller releases `*out` and `*out_schema`, which are marked as released if the call fails. URLs are not

@@ -124,7 +124,8 @@ pub(crate) unsafe fn call(message: *mut *mut c_char, work: impl FnOnce() -> Resu
         // SAFETY: it is not null, so the caller guarantees that it is writable.
         unsafe { message.write(std::ptr::null_mut()) };
     }
-    // Handles are immutable and results are written last, so a panic leaves nothing half-changed.
+    // Most handles are immutable and results are written last, so a panic leaves nothing half-changed. After a panic, a
+    // compiler's lock rejects further calls.
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return ReptileCode::Ok,
         Ok(Err(failure)) => failure,

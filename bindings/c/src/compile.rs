@@ -331,8 +331,8 @@ pub unsafe extern "C" fn reptile_compiler_finish_file(
         // SAFETY: `path` is null or NUL-terminated.
         let path = path_of(unsafe { border::path_bytes(path, "the path") }?)?;
         let fail = |error: io::Error| at(path, Failure::of_io(&error));
-        // Before compiling, which may take minutes. In the pool, because the hidden file's random name makes the standard
-        // library allocate memory for the current thread, which the main thread would not free.
+        // Before compiling, which may take minutes. In the pool, because the hidden file's random name makes the
+        // standard library allocate memory for the current thread, which the main thread would not free.
         let file = in_pool(|| PendingFile::create(path, force)).map_err(fail)?;
         compiler.compiled(|compiled| {
             let write = || -> io::Result<()> {

@@ -66,9 +66,9 @@ pub unsafe extern "C" fn reptile_decide(
     unsafe { decide_one(agents, url, url_len, None, verdicts, verdicts_len, message) }
 }
 
-/// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be
-/// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide`.
-/// Thread-safe.
+/// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be by
+/// time (`REPTILE_COMPILE_BY_TIME`, or `reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Otherwise
+/// like `reptile_decide`. Thread-safe.
 ///
 /// # Safety
 /// As for `reptile_decide`.
@@ -155,8 +155,8 @@ pub unsafe extern "C" fn reptile_decide_many(
 }
 
 /// Decides many URLs for each crawler by the rules that were active at the URL's own time, `times[i]`, in seconds since
-/// 1970. The set must be compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like
-/// `reptile_decide_many`. Thread-safe.
+/// 1970. The set must be by time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide_many`.
+/// Thread-safe.
 ///
 /// # Safety
 /// As for `reptile_decide_many`. `times` must be null or point to `urls_len` values.

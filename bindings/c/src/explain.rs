@@ -87,9 +87,8 @@ pub unsafe extern "C" fn reptile_explain(
     unsafe { explain_one(agents, agent, url, url_len, None, explanation, message) }
 }
 
-/// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be
-/// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`.
-/// Thread-safe.
+/// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be by
+/// time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`. Thread-safe.
 ///
 /// # Safety
 /// As for `reptile_explain`.

@@ -10,9 +10,9 @@
 //!   are `REPTILE_CODE_ARGUMENT`. Only [`reptile_decide`] and [`reptile_decide_at`] do not check whether their handle
 //!   was freed.
 //! - No verdict survives an error: verdicts are first set to `REPTILE_VERDICT_NONE`, which is 0.
-//! - Sets and agents are immutable. Any number of threads may share them, and compilers, until one is freed. Agents keep
-//!   their set's data alive, so the set may be freed first. No function takes both a set and agents, so agents cannot be
-//!   used with the wrong set.
+//! - Sets and agents are immutable. Any number of threads may share them, and compilers, until one is freed. Agents
+//!   keep their set's data alive, so the set may be freed first. No function takes both a set and agents, so
+//!   agents cannot be used with the wrong set.
 //! - Memory that the library allocates is freed only by the library's functions.
 //!
 //! The module `border` handles pointers, handles, errors and panics. The other modules contain the functions.

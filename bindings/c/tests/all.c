@@ -1,5 +1,5 @@
-/* Calls every function, most of them from several threads: all FILE [fork]. Writes a set to the file. Prints one line if
- * all results are correct. A test runs this program under valgrind. With `fork`, a forked process asks too; valgrind
+/* Calls every function, most of them from several threads: all FILE [fork]. Writes a set to the file. Prints one line
+ * if all results are correct. A test runs this program under valgrind. With `fork`, a forked process asks too; valgrind
  * would report its parent's threads, which do not exist there. */
 #include <pthread.h>
 #include <reptile.h>
@@ -274,7 +274,8 @@ int main(int argc, char **argv) {
     reptile_code code;
     TRUE(strlen(reptile_version()) >= 5 && reptile_format_version() > 0);
 
-    reptile_compiler_options options = {.size = sizeof options, .dialect = "yandex-2017", .flags = REPTILE_COMPILE_BY_TIME};
+    reptile_compiler_options options = {.size = sizeof options, .dialect = "yandex-2017"};
+    options.flags = REPTILE_COMPILE_BY_TIME;
     OK(reptile_compiler_new(&options, &compiler, &message));
     in_threads(add);
     reptile_set *by_time = NULL, *others = NULL;
@@ -296,6 +297,8 @@ int main(int argc, char **argv) {
     TRUE(reptile_set_len(by_time) == 1 + THREADS);
 
     options.flags = 0;
+    options.memory = 1;
+    options.folder = ".";
     OK(reptile_compiler_new(&options, &compiler, &message));
     capture = captured("https://shop.example/robots.txt",
                        "sitemap: https://shop.example/map.xml\nuser-agent: *\ncrawl-delay: 2.5\ndisallow: /cart\n"

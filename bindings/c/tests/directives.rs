@@ -9,7 +9,8 @@ use reptile_c::*;
 use crate::misuse::{alone, asked, done, free_set, given, resolved};
 
 const BODY: &str = "sitemap: https://shop.example/a.xml\nuser-agent: GPTBot\ncrawl-delay: 2.5\nX-Key: 1\x01\n\
-                    user-agent: *\ncrawl-delay: x\nsitemap: not a url\ndisallow: /\nsitemap: https://shop.example/b.xml\n";
+                    user-agent: *\ncrawl-delay: x\nsitemap: not a url\ndisallow: /\n\
+                    sitemap: https://shop.example/b.xml\n";
 
 /// Returns a set of one origin, or the file alone.
 fn source(is_set: bool) -> *mut ReptileSet {

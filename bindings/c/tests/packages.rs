@@ -121,8 +121,10 @@ fn programs_build_with_cmake() {
     let moved = folder.path().join("moved");
     run(Command::new("cp").arg("-al").arg(installed()).arg(&moved));
     let lists = format!(
-        "cmake_minimum_required(VERSION 3.10)\nproject(test ${{LANGUAGES}})\nfind_package(reptile ${{WANTED}} REQUIRED)\n\
-         if(LANGUAGES STREQUAL NONE)\nreturn()\nendif()\nforeach(kind reptile static)\nadd_executable(with_${{kind}} \"{}\")\n\
+        "cmake_minimum_required(VERSION 3.10)\nproject(test ${{LANGUAGES}})\n\
+         find_package(reptile ${{WANTED}} REQUIRED)\n\
+         if(LANGUAGES STREQUAL NONE)\nreturn()\nendif()\nforeach(kind reptile static)\n\
+         add_executable(with_${{kind}} \"{}\")\n\
          target_link_libraries(with_${{kind}} reptile::${{kind}})\nendforeach()\n",
         here().join("examples/arrow.c").display()
     );
