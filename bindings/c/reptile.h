@@ -10,8 +10,8 @@
  *   invalid handles (freed, of another type, or never created) are REPTILE_CODE_ARGUMENT. Only reptile_decide and
  *   reptile_decide_at do not check whether their handle was freed.
  * - No verdict survives an error: verdicts are first set to REPTILE_VERDICT_NONE, which is 0.
- * - Sets and agents are immutable. Any number of threads may share them until one is freed. Agents keep their set's
- *   data alive, so the set may be freed first.
+ * - Sets and agents are immutable. Any number of threads may share them, and compilers, until one is freed. Agents
+ *   keep their set's data alive, so the set may be freed first.
  * - Memory that the library allocates is freed only by the library's functions.
  */
 
@@ -27,6 +27,16 @@ struct ArrowArray;
 struct ArrowArrayStream;
 struct ArrowSchema;
 
+// Flag for `reptile_compiler_options`: the set is by time. It keeps every capture, so that `reptile_decide_at` decides
+// by the rules of a time. Takes 44 bytes for each capture, plus its rules. An origin may have 8,192 captures.
+#define REPTILE_COMPILE_BY_TIME 1
+
+// Flag for `reptile_compiler_options`: the set has no line numbers and is smaller.
+#define REPTILE_COMPILE_NO_LINE_NUMBERS 2
+
+// Flag for `reptile_compiler_options`: the set has no other directives, such as sitemaps, and is smaller.
+#define REPTILE_COMPILE_NO_OTHER_DIRECTIVES 4
+
 // Result of a call.
 typedef enum {
     // Success.
@@ -34,7 +44,7 @@ typedef enum {
     // A null pointer, an impossible length, a buffer of the wrong length, a string that is not UTF-8, or an invalid
     // handle.
     REPTILE_CODE_ARGUMENT = 1,
-    // A file cannot be read.
+    // A file cannot be read or written.
     REPTILE_CODE_IO = 2,
     // The bytes are not a set in this format version, or are damaged.
     REPTILE_CODE_FORMAT = 3,
@@ -50,7 +60,59 @@ typedef enum {
     REPTILE_CODE_OTHER = 8,
     // A panic in the library, which was caught.
     REPTILE_CODE_PANIC = 9,
+    // A capture cannot be compiled: its URL is not a robots.txt URL, or it has no body, although its outcome requires
+    // one.
+    REPTILE_CODE_CAPTURE = 10,
+    // Sets cannot be merged: they have different settings, or different files for one origin without times to choose
+    // by.
+    REPTILE_CODE_MERGE = 11,
+    // The file exists already.
+    REPTILE_CODE_EXISTS = 12,
 } reptile_code;
+
+// The kind of a line that decides no URL.
+typedef enum {
+    // `Sitemap`: a sitemap's URL.
+    REPTILE_DIRECTIVE_KIND_SITEMAP = 0,
+    // `Crawl-delay`: seconds between two requests.
+    REPTILE_DIRECTIVE_KIND_CRAWL_DELAY = 1,
+    // `Request-rate`: requests per period, possibly only at some hours.
+    REPTILE_DIRECTIVE_KIND_REQUEST_RATE = 2,
+    // `Visit-time`: the permitted hours.
+    REPTILE_DIRECTIVE_KIND_VISIT_TIME = 3,
+    // `Host`: a site's main host.
+    REPTILE_DIRECTIVE_KIND_HOST = 4,
+    // `Clean-param`: URL parameters that do not change the page.
+    REPTILE_DIRECTIVE_KIND_CLEAN_PARAM = 5,
+    // `Content-Signal`: permitted uses of fetched content.
+    REPTILE_DIRECTIVE_KIND_CONTENT_SIGNAL = 6,
+    // `Content-Usage`: IETF usage preferences, for one path or all paths.
+    REPTILE_DIRECTIVE_KIND_CONTENT_USAGE = 7,
+    // `Noindex`: paths to leave out of an index.
+    REPTILE_DIRECTIVE_KIND_NOINDEX = 8,
+    // An unknown key.
+    REPTILE_DIRECTIVE_KIND_OTHER = 9,
+    // The comment that begins a vendor-managed block.
+    REPTILE_DIRECTIVE_KIND_MANAGED_BEGIN = 10,
+    // The comment that ends a vendor-managed block.
+    REPTILE_DIRECTIVE_KIND_MANAGED_END = 11,
+} reptile_directive_kind;
+
+// Whether a line counts under the set's dialect, and if not, why.
+typedef enum {
+    // The line counts.
+    REPTILE_DIRECTIVE_STATE_COUNTS = 0,
+    // The dialect ignores such lines.
+    REPTILE_DIRECTIVE_STATE_NOT_READ = 1,
+    // The dialect does not accept the value.
+    REPTILE_DIRECTIVE_STATE_MALFORMED = 2,
+    // The line is only valid in a group, but is outside all groups.
+    REPTILE_DIRECTIVE_STATE_OUTSIDE = 3,
+    // An earlier line overrides this one.
+    REPTILE_DIRECTIVE_STATE_SUPERSEDED = 4,
+    // Another reason, which a later version names.
+    REPTILE_DIRECTIVE_STATE_OTHER = 5,
+} reptile_directive_state;
 
 // The verdict for one URL and one crawler, in one byte.
 typedef enum {
@@ -86,11 +148,112 @@ typedef enum {
     REPTILE_RULE_KIND_DISALLOW = 2,
 } reptile_rule_kind;
 
+// A crawler's access to an origin, over all its paths. 0 is not a value.
+typedef enum {
+    // Every URL is allowed.
+    REPTILE_ACCESS_KIND_ALLOWED = 1,
+    // Every URL is disallowed, except /robots.txt itself.
+    REPTILE_ACCESS_KIND_DISALLOWED = 2,
+    // Some URLs are allowed and some are not.
+    REPTILE_ACCESS_KIND_PARTIAL = 3,
+    // No robots.txt is known for the origin.
+    REPTILE_ACCESS_KIND_UNKNOWN = 4,
+    // One of the others, but the proof would have taken too long.
+    REPTILE_ACCESS_KIND_UNPROVED = 5,
+    // The string is not a valid URL.
+    REPTILE_ACCESS_KIND_INVALID = 6,
+} reptile_access_kind;
+
 // Resolved crawlers, which keep their set alive. Any number of threads may use them at the same time.
 typedef struct reptile_agents reptile_agents;
 
+// Compiles robots.txt files to a set. Any number of threads may add captures at the same time.
+typedef struct reptile_compiler reptile_compiler;
+
+// A crawler that decides directly from a robots.txt's bytes. Any number of threads may use it at the same time.
+typedef struct reptile_one_shot reptile_one_shot;
+
 // A compiled set, or a single robots.txt. Any number of threads may use it at the same time.
 typedef struct reptile_set reptile_set;
+
+// How a set is compiled. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to zero:
+// later versions may append fields.
+typedef struct {
+    // `sizeof(reptile_compiler_options)`.
+    size_t size;
+    // How files are read, such as `google`, `google-lib` or `rfc9309`. Null means `google`.
+    const char *dialect;
+    // What a failed fetch means, such as `google` or `rfc9309`. Null means the dialect's own profile.
+    const char *profile;
+    // The time that the set is compiled for, in seconds since 1970. Later captures do not count. 0 means the newest
+    // capture's time.
+    int64_t at;
+    // `REPTILE_COMPILE_BY_TIME` and the other flags, combined with `|`.
+    uint64_t flags;
+    // Memory limit for the set's data, in bytes. Data over the limit goes to unnamed files in `folder`. Each origin
+    // takes about 100 bytes in addition. 0 means no limit.
+    uint64_t memory;
+    // The folder for data over the memory limit (bytes on Unix, UTF-8 elsewhere). Required with `memory`.
+    const char *folder;
+} reptile_compiler_options;
+
+// One fetch of one robots.txt. Set `size` to `sizeof(reptile_capture)`, and all fields that you do not use to zero:
+// later versions may append fields. Strings end with NUL and must be UTF-8. Null means unknown.
+typedef struct {
+    // `sizeof(reptile_capture)`.
+    size_t size;
+    // The URL of the robots.txt, such as `https://shop.example/robots.txt`. For a redirect, the first URL.
+    const char *url;
+    // Length of the URL in bytes.
+    size_t url_len;
+    // The body, or null if there was none. For an empty file, a pointer that is not null, and the length 0.
+    const uint8_t *body;
+    // Length of the body in bytes. At most 16,777,216.
+    size_t body_len;
+    // The fetch time in seconds since 1970, or 0 if it is unknown.
+    int64_t time;
+    // The response's `Cache-Control`, which limits how long the file may be kept.
+    const char *cache_control;
+    // The response's `Content-Type`.
+    const char *content_type;
+    // Why the body is truncated: `length`, `time`, `disconnect` or `unspecified`. Null if it is complete.
+    const char *truncated;
+    // Why there was no response, in any words. Null or empty if there was one.
+    const char *error;
+    // The status of the last response, or 0 if it is unknown, which means 200.
+    uint32_t status;
+    // Number of redirects followed.
+    uint32_t redirects;
+} reptile_capture;
+
+// A line that decides no URL.
+typedef struct {
+    // The line's kind.
+    reptile_directive_kind kind;
+    // Whether the line counts.
+    reptile_directive_state state;
+    // The line number in the robots.txt, starting at 1.
+    uint32_t line;
+    // The key, NUL-terminated: as written for an unknown key, otherwise in lower case, such as `sitemap`.
+    const char *key;
+    // Length of the key in bytes.
+    size_t key_len;
+    // The trimmed value as written, NUL-terminated. Any bytes.
+    const char *value;
+    // Length of the value in bytes.
+    size_t value_len;
+} reptile_directive;
+
+// Lines in file order. Allocated by the library; later versions may append fields to this structure, but not to
+// `reptile_directive`.
+typedef struct {
+    // The lines, or null if there are none.
+    const reptile_directive *items;
+    // Number of lines.
+    size_t len;
+    // Whether a robots.txt, or the result of fetching it, is known for the origin.
+    bool is_known;
+} reptile_directives;
 
 // A verdict with its reasons. Allocated by the library; later versions may append fields.
 typedef struct {
@@ -111,7 +274,38 @@ typedef struct {
     const char *reason;
     // Length of the reason in bytes.
     size_t reason_len;
+    // The origin whose robots.txt decided instead of the URL's own, such as `https://www.shop.example`,
+    // NUL-terminated. Otherwise empty. Only agents from `reptile_agents_in_scope` use other origins.
+    const char *origin;
+    // Length of the origin in bytes.
+    size_t origin_len;
 } reptile_explanation;
+
+// What a crawler may fetch from an origin. Allocated by the library; later versions may append fields. The fields have
+// the same meaning as the columns of `reptile summarize`.
+typedef struct {
+    // The access, over all paths.
+    reptile_access_kind access;
+    // Why the crawler obeys its group.
+    reptile_group group;
+    // Number of Allow rules in the crawler's groups.
+    uint32_t allow_rules;
+    // Number of Disallow rules in the crawler's groups.
+    uint32_t disallow_rules;
+    // A short reason such as `rule` or `404`, NUL-terminated.
+    const char *reason;
+    // Length of the reason in bytes.
+    size_t reason_len;
+    // For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known.
+    // NUL-terminated. Null if there is none.
+    const char *allowed_path;
+    // Length of the path in bytes, or 0.
+    size_t allowed_path_len;
+    // The same for disallowed paths.
+    const char *disallowed_path;
+    // Length of the path in bytes, or 0.
+    size_t disallowed_path_len;
+} reptile_summary;
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,6 +322,13 @@ const char *reptile_version(void);
 
 // Returns the set format version that the library reads. Thread-safe.
 uint32_t reptile_format_version(void);
+
+// Ends the threads that calls on all threads have started, and waits for them. Call it before `dlclose`, and before
+// the process ends if a leak checker should find nothing. Programs may otherwise omit it: the threads only wait.
+//
+// Sets, agents and other handles stay valid, and a later call on all threads starts new threads. A call that is
+// running in another thread is completed first. Must not be called from a signal handler. Thread-safe.
+reptile_code reptile_shutdown(void);
 
 // Reads a set file into memory. Later changes to the file have no effect. Thread-safe.
 //
@@ -194,6 +395,129 @@ uint64_t reptile_set_len(const reptile_set *set);
 // `set` must be null or readable and writable. No other thread may be using the set.
 reptile_code reptile_set_free(reptile_set **set);
 
+// Creates a compiler. `options` may be null, which means the Google dialect, its fetch profile, and the newest
+// capture's time. Thread-safe.
+//
+// # Safety
+// `options` must be null or point to `options->size` bytes, with pointers that are null or valid. `compiler` and
+// `message` must be null or writable.
+reptile_code reptile_compiler_new(const reptile_compiler_options *options,
+                                  reptile_compiler **compiler,
+                                  char **message);
+
+// Adds one capture. The order does not matter: if an origin has several captures, the fetch profile chooses by time. A
+// capture with an error is left out, and more captures may be added. The body is not copied. Thread-safe.
+//
+// Cost: time linear in the body. The set's data stays in memory, up to the limit in the options.
+//
+// # Safety
+// `compiler` must be null or a compiler that is not freed during the call. `capture` must be null or point to
+// `capture->size` bytes. Its strings must be null or NUL-terminated, and its `url` and `body` must be null or point to
+// as many bytes as their lengths say. `message` must be null or writable.
+reptile_code reptile_compiler_add(const reptile_compiler *compiler,
+                                  const reptile_capture *capture,
+                                  char **message);
+
+// Adds the captures in a set. The result is identical, byte for byte, to compiling all captures at once, in any order.
+// The set must have the compiler's dialect, fetch profile and flags, which finishing checks. It may be freed
+// afterwards: the compiler keeps its data alive. This call is cheap, and finishing merges the set. Thread-safe.
+//
+// # Safety
+// `compiler` must be null or a compiler, and `set` must be null or a set. Neither may be freed during the call.
+// `message` must be null or writable.
+reptile_code reptile_compiler_add_set(const reptile_compiler *compiler,
+                                      const reptile_set *set,
+                                      char **message);
+
+// Compiles the captures and writes the set to a file, which is either complete or absent. If a file exists, the code
+// is `REPTILE_CODE_EXISTS`, unless `force` is set; then readers of the old file keep it. On all threads. Thread-safe.
+//
+// Afterwards nothing can be added, but the set may be written again or opened with `reptile_compiler_finish_set`. If
+// the file cannot be written, the call may be repeated with another path. If compiling fails, the compiler can only be
+// freed.
+//
+// # Safety
+// `compiler` must be null or a compiler that is not freed during the call. `path` must be null or NUL-terminated
+// (bytes on Unix, UTF-8 elsewhere). `message` must be null or writable.
+reptile_code reptile_compiler_finish_file(const reptile_compiler *compiler,
+                                          const char *path,
+                                          bool force,
+                                          char **message);
+
+// Compiles the captures and opens the set in memory. On all threads. Otherwise like `reptile_compiler_finish_file`.
+// Thread-safe.
+//
+// # Safety
+// `compiler` must be null or a compiler that is not freed during the call. `set` and `message` must be null or
+// writable.
+reptile_code reptile_compiler_finish_set(const reptile_compiler *compiler,
+                                         reptile_set **set,
+                                         char **message);
+
+// Frees a compiler and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Sets from
+// the compiler stay valid. Returns `REPTILE_CODE_ARGUMENT` if the compiler was already freed through another variable.
+//
+// # Safety
+// `compiler` must be null or readable and writable. No other thread may be using the compiler.
+reptile_code reptile_compiler_free(reptile_compiler **compiler);
+
+// Lists the sitemaps that count in the robots.txt of a URL's origin. The values are their URLs. For a single
+// robots.txt, the URL is ignored. The caller frees the list with `reptile_directives_free`. Thread-safe.
+//
+// # Safety
+// `set` must be null or a set that is not freed during the call. `url` must be null or point to `url_len` bytes.
+// `directives` and `message` must be null or writable.
+reptile_code reptile_set_sitemaps(const reptile_set *set,
+                                  const char *url,
+                                  size_t url_len,
+                                  reptile_directives **directives,
+                                  char **message);
+
+// Lists all lines that decide no URL in the robots.txt of a URL's origin. For a single robots.txt, the URL is ignored.
+// The caller frees the list with `reptile_directives_free`. Thread-safe.
+//
+// # Safety
+// As for `reptile_set_sitemaps`.
+reptile_code reptile_set_directives(const reptile_set *set,
+                                    const char *url,
+                                    size_t url_len,
+                                    reptile_directives **directives,
+                                    char **message);
+
+// Lists the lines that decide no URL and apply to crawler number `agent` in the robots.txt of a URL's origin: those in
+// its groups, and those for every crawler. For a single robots.txt, the origin does not matter. The caller frees the
+// list with `reptile_directives_free`. Thread-safe.
+//
+// # Safety
+// `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
+// `directives` and `message` must be null or writable.
+reptile_code reptile_agent_directives(const reptile_agents *agents,
+                                      size_t agent,
+                                      const char *url,
+                                      size_t url_len,
+                                      reptile_directives **directives,
+                                      char **message);
+
+// Returns the delay between two fetches from a URL's origin in seconds, in `*seconds`, if a `Crawl-delay` line applies
+// to crawler number `agent` under the set's dialect. Otherwise, and after an error, `*seconds` is -1. Thread-safe.
+//
+// # Safety
+// `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
+// `seconds` and `message` must be null or writable.
+reptile_code reptile_agent_crawl_delay(const reptile_agents *agents,
+                                       size_t agent,
+                                       const char *url,
+                                       size_t url_len,
+                                       double *seconds,
+                                       char **message);
+
+// Frees a list and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns
+// `REPTILE_CODE_ARGUMENT` if the list was already freed through another variable.
+//
+// # Safety
+// `directives` must be null or readable and writable. No other thread may be using the list.
+reptile_code reptile_directives_free(reptile_directives **directives);
+
 // Resolves crawlers: product tokens or known crawlers (`GPTBot`), chains of product tokens
 // (`Googlebot-News>Googlebot>*`), `*` for any other crawler, or crawler groups (`@ai-training`, `@search`).
 //
@@ -209,6 +533,39 @@ reptile_code reptile_agents_resolve(const reptile_set *set,
                                     bool exact,
                                     reptile_agents **agents,
                                     char **message);
+
+// Resolves the crawler that sends a request with this `User-Agent` header. The header may be any bytes and need not be
+// NUL-terminated. `*agents` becomes one crawler, with its name. If the header names no crawler, such as a browser's,
+// the code is `REPTILE_CODE_OK` and `*agents` is null. A header over 4,096 bytes names no crawler. Thread-safe.
+//
+// Cost: some microseconds. Keep the agents for the same header.
+//
+// # Safety
+// `set` must be null or a set that is not freed during the call. `header` must be null or point to `header_len` bytes.
+// `agents` and `message` must be null or writable.
+reptile_code reptile_agents_of_header(const reptile_set *set,
+                                      const char *header,
+                                      size_t header_len,
+                                      reptile_agents **agents,
+                                      char **message);
+
+// Creates agents for the same crawlers whose decisions use other origins, if the robots.txt of a URL's own origin is
+// unknown: all functions that decide and explain, also with Arrow. `scope` is `origin` (no other origin), `scheme`
+// (also http instead of https, or the reverse), `www` (also with or without `www.`) or `domain` (also the registered
+// domain). Each includes the previous one.
+//
+// RFC 9309 applies a robots.txt only to its own origin, so the choice is yours. Sitemaps, other directives and
+// summaries still use the URL's own origin. The caller frees both agents. Thread-safe.
+//
+// Cost: a further decision for each origin that is tried, at most 7 for a URL without a known robots.txt.
+//
+// # Safety
+// `agents` must be null or agents that are not freed during the call. `scope` must be null or NUL-terminated.
+// `in_scope` and `message` must be null or writable.
+reptile_code reptile_agents_in_scope(const reptile_agents *agents,
+                                     const char *scope,
+                                     reptile_agents **in_scope,
+                                     char **message);
 
 // Returns the number of crawlers, or 0 if the handle is invalid. A crawler group counts as several. Thread-safe.
 //
@@ -247,9 +604,9 @@ reptile_code reptile_decide(const reptile_agents *agents,
                             size_t verdicts_len,
                             char **message);
 
-// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be
-// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide`.
-// Thread-safe.
+// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be by
+// time (`REPTILE_COMPILE_BY_TIME`, or `reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Otherwise
+// like `reptile_decide`. Thread-safe.
 //
 // # Safety
 // As for `reptile_decide`.
@@ -282,8 +639,8 @@ reptile_code reptile_decide_many(const reptile_agents *agents,
                                  char **message);
 
 // Decides many URLs for each crawler by the rules that were active at the URL's own time, `times[i]`, in seconds since
-// 1970. The set must be compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like
-// `reptile_decide_many`. Thread-safe.
+// 1970. The set must be by time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide_many`.
+// Thread-safe.
 //
 // # Safety
 // As for `reptile_decide_many`. `times` must be null or point to `urls_len` values.
@@ -310,9 +667,8 @@ reptile_code reptile_explain(const reptile_agents *agents,
                              reptile_explanation **explanation,
                              char **message);
 
-// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be
-// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`.
-// Thread-safe.
+// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be by
+// time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`. Thread-safe.
 //
 // # Safety
 // As for `reptile_explain`.
@@ -331,6 +687,86 @@ reptile_code reptile_explain_at(const reptile_agents *agents,
 // `explanation` must be null or readable and writable. No other thread may be using the explanation.
 reptile_code reptile_explanation_free(reptile_explanation **explanation);
 
+// Summarizes what crawler number `agent` may fetch from a URL's origin, over all its paths. For a single robots.txt,
+// the origin does not matter. A scope has no effect. The caller frees the summary with `reptile_summary_free`.
+// Thread-safe.
+//
+// Cost: usually some microseconds, and at most some tens of milliseconds. For many origins, use
+// `reptile_summarize_arrow`.
+//
+// # Safety
+// `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
+// `summary` and `message` must be null or writable.
+reptile_code reptile_access(const reptile_agents *agents,
+                            size_t agent,
+                            const char *url,
+                            size_t url_len,
+                            reptile_summary **summary,
+                            char **message);
+
+// Frees a summary and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns
+// `REPTILE_CODE_ARGUMENT` if the summary was already freed through another variable.
+//
+// # Safety
+// `summary` must be null or readable and writable. No other thread may be using the summary.
+reptile_code reptile_summary_free(reptile_summary **summary);
+
+// Summarizes what each crawler may fetch from each origin, as an Arrow stream with a row for each origin and crawler,
+// and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`,
+// `reason`, `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
+//
+// `origins` are URLs or hosts, and a host means its https origin. If `origins` is null, they are all origins of the
+// set. The call computes all rows, which take about 100 bytes each in memory until they are read.
+//
+// The caller releases `*out`, which is marked as released if the call fails. One thread at a time may read the stream.
+//
+// # Safety
+// `agents` must be null or agents that are not freed during the call. `origins` must be null or point to `origins_len`
+// NUL-terminated strings. `out` and `message` must be null or writable.
+reptile_code reptile_summarize_arrow(const reptile_agents *agents,
+                                     const char *const *origins,
+                                     size_t origins_len,
+                                     struct ArrowArrayStream *out,
+                                     char **message);
+
+// Resolves a crawler to decide directly from robots.txt files. `crawler` and `exact` are as for
+// `reptile_agents_resolve`, without crawler groups. `dialect` is a name such as `google` or `rfc9309`; null means
+// `google`. Takes some microseconds. Thread-safe.
+//
+// # Safety
+// `crawler` must be NUL-terminated or null, and so must `dialect`. `one_shot` and `message` must be null or writable.
+reptile_code reptile_one_shot_new(const char *crawler,
+                                  const char *dialect,
+                                  bool exact,
+                                  reptile_one_shot **one_shot,
+                                  char **message);
+
+// Decides one URL, or a path, directly from a robots.txt, and keeps nothing. The verdict and the line are the same as
+// from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for several. Takes 3 to 5
+// microseconds for a typical file: one pass over it. Thread-safe.
+//
+// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. Whether
+// the file was fetched, and from which origin, is up to the caller.
+//
+// # Safety
+// `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or point to
+// as many bytes as their lengths say. `verdict`, `line` and `message` must be null or writable.
+reptile_code reptile_one_shot_decide(const reptile_one_shot *one_shot,
+                                     const uint8_t *body,
+                                     size_t body_len,
+                                     const char *url,
+                                     size_t url_len,
+                                     uint8_t *verdict,
+                                     uint32_t *line,
+                                     char **message);
+
+// Frees a one-shot and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns
+// `REPTILE_CODE_ARGUMENT` if it was already freed through another variable.
+//
+// # Safety
+// `one_shot` must be null or readable and writable. No other thread may be using it.
+reptile_code reptile_one_shot_free(reptile_one_shot **one_shot);
+
 // Decides an Arrow array of URLs. The array contains strings or binary data in any Arrow layout, dictionaries of
 // these, or structs. In a struct, the URL column is `url_column`; if that is null, it is `url` or the only string
 // column.
@@ -342,7 +778,7 @@ reptile_code reptile_explanation_free(reptile_explanation **explanation);
 //
 // With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 // timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
-// `invalid`. The set must be compiled with `--by-time`.
+// `invalid`. The set must be by time.
 //
 // The call takes ownership of `*urls` and `*urls_schema` even if it fails: it releases them and marks them as
 // released. The caller releases `*out` and `*out_schema`, which are marked as released if the call fails. URLs are not

@@ -93,6 +93,7 @@ int main(int argc, char **argv) {
     }
     rows.release(&rows);
     rows_type.release(&rows_type);
+    reptile_shutdown();
     printf("released %d of 2\n", released);
     return 0;
 }

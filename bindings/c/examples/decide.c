@@ -57,6 +57,7 @@ int main(int argc, char **argv) {
     reptile_explanation_free(&why);
 
     reptile_agents_free(&agents);
+    reptile_shutdown(); /* optional: ends the threads of reptile_decide_many */
     printf("reptile %s\n", reptile_version());
     return 0;
 }

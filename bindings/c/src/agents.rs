@@ -2,15 +2,35 @@
 
 use std::ffi::{CString, c_char};
 
-use reptile::Agents;
+use reptile::{Agent, Agents};
+use reptile_columns::{Scope, Source};
 
 use crate::border::{self, Failure, ReptileCode, call};
 use crate::set::ReptileSet;
 
 /// Resolved crawlers, which keep their set alive. Any number of threads may use them at the same time.
+#[derive(Clone)]
 pub struct ReptileAgents {
     pub(crate) agents: Agents,
+    /// The set that resolved the crawlers.
+    pub(crate) source: Source,
+    /// The origins that may decide a URL whose own robots.txt is unknown.
+    pub(crate) scope: Scope,
     names: Vec<CString>,
+}
+
+impl ReptileAgents {
+    fn new(agents: Agents, source: &Source) -> Result<ReptileAgents, Failure> {
+        let names = agents.iter().map(|agent| CString::new(agent.crawler().to_string())).collect::<Result<_, _>>();
+        let names = names.map_err(|_| Failure::argument("the name of a crawler has a NUL"))?;
+        Ok(ReptileAgents { agents, source: source.clone(), scope: Scope::default(), names })
+    }
+
+    /// Returns one of the crawlers by its number.
+    pub(crate) fn agent(&self, number: usize) -> Result<&Agent, Failure> {
+        let missing = || Failure::argument(format!("no crawler {number}: there are only {}", self.agents.len()));
+        self.agents.iter().nth(number).ok_or_else(missing)
+    }
 }
 
 /// Resolves crawlers: product tokens or known crawlers (`GPTBot`), chains of product tokens
@@ -42,11 +62,87 @@ pub unsafe extern "C" fn reptile_agents_resolve(
         let names = names.iter().map(|&name| unsafe { border::text(name, "the name of a crawler") });
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
         let resolved = set.source.agents(&names, exact)?;
-        let of_agent = |agent: &reptile::Agent| CString::new(agent.crawler().to_string());
-        let names = resolved.iter().map(of_agent).collect::<Result<_, _>>();
-        let names = names.map_err(|_| Failure::argument("the name of a crawler has a NUL"))?;
+        let resolved = ReptileAgents::new(resolved, &set.source)?;
         // SAFETY: `clear` has checked that `agents` is not null.
-        unsafe { border::give(agents, ReptileAgents { agents: resolved, names }) };
+        unsafe { border::give(agents, resolved) };
+        Ok(())
+    };
+    // SAFETY: `message` is null or writable.
+    unsafe { call(message, work) }
+}
+
+/// Resolves the crawler that sends a request with this `User-Agent` header. The header may be any bytes and need not be
+/// NUL-terminated. `*agents` becomes one crawler, with its name. If the header names no crawler, such as a browser's,
+/// the code is `REPTILE_CODE_OK` and `*agents` is null. A header over 4,096 bytes names no crawler. Thread-safe.
+///
+/// Cost: some microseconds. Keep the agents for the same header.
+///
+/// # Safety
+/// `set` must be null or a set that is not freed during the call. `header` must be null or point to `header_len` bytes.
+/// `agents` and `message` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_agents_of_header(
+    set: *const ReptileSet,
+    header: *const c_char,
+    header_len: usize,
+    agents: *mut *mut ReptileAgents,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    let work = || {
+        // SAFETY: `agents` is null or writable.
+        unsafe { border::clear(agents, "the agents") }?;
+        // SAFETY: the set is not freed during the call.
+        let source = &unsafe { border::value(set, "the set") }?.source;
+        // SAFETY: `header` is null or points to `header_len` bytes.
+        let header = unsafe { border::values(header.cast::<u8>(), header_len, "the header") }?;
+        let found = match source {
+            Source::Set(set) => set.agent_of_header(header),
+            Source::Robots(robots) => robots.agent_of_header(header),
+        };
+        let Some(found) = found? else { return Ok(()) };
+        let found = ReptileAgents::new(found.into(), source)?;
+        // SAFETY: `clear` has checked that `agents` is not null.
+        unsafe { border::give(agents, found) };
+        Ok(())
+    };
+    // SAFETY: `message` is null or writable.
+    unsafe { call(message, work) }
+}
+
+/// Creates agents for the same crawlers whose decisions use other origins, if the robots.txt of a URL's own origin is
+/// unknown: all functions that decide and explain, also with Arrow. `scope` is `origin` (no other origin), `scheme`
+/// (also http instead of https, or the reverse), `www` (also with or without `www.`) or `domain` (also the registered
+/// domain). Each includes the previous one.
+///
+/// RFC 9309 applies a robots.txt only to its own origin, so the choice is yours. Sitemaps, other directives and
+/// summaries still use the URL's own origin. The caller frees both agents. Thread-safe.
+///
+/// Cost: a further decision for each origin that is tried, at most 7 for a URL without a known robots.txt.
+///
+/// # Safety
+/// `agents` must be null or agents that are not freed during the call. `scope` must be null or NUL-terminated.
+/// `in_scope` and `message` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_agents_in_scope(
+    agents: *const ReptileAgents,
+    scope: *const c_char,
+    in_scope: *mut *mut ReptileAgents,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    let work = || {
+        // SAFETY: `in_scope` is null or writable.
+        unsafe { border::clear(in_scope, "the agents in scope") }?;
+        // SAFETY: the agents are not freed during the call.
+        let agents = unsafe { border::value(agents, "the agents") }?;
+        // SAFETY: `scope` is null or NUL-terminated.
+        let name = unsafe { border::text(scope, "the scope") }?;
+        let scope = Scope::from_name(name).ok_or_else(|| {
+            let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
+            Failure::argument(format!("unknown scope {name:?}, expected one of {}", known.join(", ")))
+        })?;
+        let made = ReptileAgents { scope, ..agents.clone() };
+        // SAFETY: `clear` has checked that `in_scope` is not null.
+        unsafe { border::give(in_scope, made) };
         Ok(())
     };
     // SAFETY: `message` is null or writable.

@@ -22,7 +22,7 @@ use crate::border::{self, Failure, ReptileCode, call};
 ///
 /// With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 /// timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
-/// `invalid`. The set must be compiled with `--by-time`.
+/// `invalid`. The set must be by time.
 ///
 /// The call takes ownership of `*urls` and `*urls_schema` even if it fails: it releases them and marks them as
 /// released. The caller releases `*out` and `*out_schema`, which are marked as released if the call fails. URLs are not
@@ -51,13 +51,13 @@ pub unsafe extern "C" fn reptile_decide_arrow(
         // SAFETY: `urls_schema` is null or follows the C data interface, which permits moving it.
         let schema = (!urls_schema.is_null()).then(|| unsafe { FFI_ArrowSchema::from_raw(urls_schema) });
         // SAFETY: `out` is null or writable.
-        unsafe { put(out, FFI_ArrowArray::empty(), "the output array") }?;
+        unsafe { border::put(out, FFI_ArrowArray::empty(), "the output array") }?;
         // SAFETY: `out_schema` is null or writable.
-        unsafe { put(out_schema, FFI_ArrowSchema::empty(), "the output schema") }?;
+        unsafe { border::put(out_schema, FFI_ArrowSchema::empty(), "the output schema") }?;
         // SAFETY: the agents are not freed during the call, and the strings are null or NUL-terminated.
         let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
         // SAFETY: `url_column` is null or NUL-terminated.
-        let url_column = unsafe { optional_text(url_column, "the URL column's name") }?;
+        let url_column = unsafe { border::optional_text(url_column, "the URL column's name") }?;
         let (Some(urls), Some(schema)) = (urls, schema) else {
             return Err(Failure::argument("the URL array or its schema is a null pointer"));
         };
@@ -70,9 +70,9 @@ pub unsafe extern "C" fn reptile_decide_arrow(
         let verdicts = StructArray::from(decider.decide_rows(&rows, url_column)?).to_data();
         let schema = FFI_ArrowSchema::try_from(verdicts.data_type()).map_err(reptile_columns::Error::from)?;
         // SAFETY: the first `put` checked that `out_schema` is not null.
-        unsafe { put(out_schema, schema, "the output schema") }?;
+        unsafe { border::put(out_schema, schema, "the output schema") }?;
         // SAFETY: the first `put` checked that `out` is not null.
-        unsafe { put(out, FFI_ArrowArray::new(&verdicts), "the output array") }
+        unsafe { border::put(out, FFI_ArrowArray::new(&verdicts), "the output array") }
     };
     // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
@@ -104,32 +104,19 @@ pub unsafe extern "C" fn reptile_decide_arrow_stream(
         // SAFETY: `urls` is null or follows the C stream interface, which permits moving it.
         let urls = (!urls.is_null()).then(|| unsafe { FFI_ArrowArrayStream::from_raw(urls) });
         // SAFETY: `out` is null or writable.
-        unsafe { put(out, FFI_ArrowArrayStream::empty(), "the output stream") }?;
+        unsafe { border::put(out, FFI_ArrowArrayStream::empty(), "the output stream") }?;
         // SAFETY: the agents are not freed during the call, and the strings are null or NUL-terminated.
         let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
         // SAFETY: `url_column` is null or NUL-terminated.
-        let url_column = unsafe { optional_text(url_column, "the URL column's name") }?;
+        let url_column = unsafe { border::optional_text(url_column, "the URL column's name") }?;
         let urls = urls.ok_or_else(|| Failure::argument("the URL stream is a null pointer"))?;
         let urls = ArrayStreamReader::try_new(urls).map_err(reptile_columns::Error::from)?;
         let verdicts = VerdictStream::new(urls, url_column, decider)?;
         // SAFETY: the first `put` checked that `out` is not null.
-        unsafe { put(out, FFI_ArrowArrayStream::new(Box::new(verdicts)), "the output stream") }
+        unsafe { border::put(out, FFI_ArrowArrayStream::new(Box::new(verdicts)), "the output stream") }
     };
     // SAFETY: `message` is null or writable.
     unsafe { call(message, work) }
-}
-
-/// Writes a value to the caller's variable, without dropping the old one.
-///
-/// # Safety
-/// `place` must be null or writable.
-unsafe fn put<T>(place: *mut T, value: T, what: &str) -> Result<(), Failure> {
-    if place.is_null() {
-        return Err(Failure::argument(format!("{what} is a null pointer")));
-    }
-    // SAFETY: it is not null, so the caller guarantees that it is writable.
-    unsafe { place.write(value) };
-    Ok(())
 }
 
 /// # Safety
@@ -142,24 +129,15 @@ unsafe fn decider(
     all_threads: bool,
 ) -> Result<ArrayDecider, Failure> {
     // SAFETY: the agents are not freed during the call.
-    let agents = &unsafe { border::value(agents, "the agents") }?.agents;
+    let agents = unsafe { border::value(agents, "the agents") }?;
     // SAFETY: `columns` is null or NUL-terminated.
-    let columns = unsafe { optional_text(columns, "the column list") }?.unwrap_or(Column::Verdict.name());
-    let decider = ArrayDecider::new(agents.clone(), &Column::from_list(columns)?)?.parallel(all_threads);
+    let columns = unsafe { border::optional_text(columns, "the column list") }?.unwrap_or(Column::Verdict.name());
+    let decider = ArrayDecider::new(agents.agents.clone(), &Column::from_list(columns)?)?;
+    let decider = decider.parallel(all_threads).in_scope(agents.scope);
     // SAFETY: `time_column` is null or NUL-terminated.
-    let times = unsafe { optional_text(time_column, "the time column's name") }?;
+    let times = unsafe { border::optional_text(time_column, "the time column's name") }?;
     Ok(match times {
         None => decider,
         Some(column) => decider.times(column),
     })
-}
-
-/// # Safety
-/// `text` must be null or NUL-terminated, and must not change while the result is used.
-unsafe fn optional_text<'c>(text: *const c_char, what: &str) -> Result<Option<&'c str>, Failure> {
-    if text.is_null() {
-        return Ok(None);
-    }
-    // SAFETY: it is not null, so the caller guarantees that it is NUL-terminated.
-    unsafe { border::text(text, what) }.map(Some)
 }

@@ -3,6 +3,8 @@
 use std::any::TypeId;
 use std::collections::HashSet;
 use std::ffi::{CStr, CString, c_char};
+use std::io;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +19,7 @@ pub enum ReptileCode {
     /// A null pointer, an impossible length, a buffer of the wrong length, a string that is not UTF-8, or an invalid
     /// handle.
     Argument = 1,
-    /// A file cannot be read.
+    /// A file cannot be read or written.
     Io = 2,
     /// The bytes are not a set in this format version, or are damaged.
     Format = 3,
@@ -33,6 +35,14 @@ pub enum ReptileCode {
     Other = 8,
     /// A panic in the library, which was caught.
     Panic = 9,
+    /// A capture cannot be compiled: its URL is not a robots.txt URL, or it has no body, although its outcome requires
+    /// one.
+    Capture = 10,
+    /// Sets cannot be merged: they have different settings, or different files for one origin without times to choose
+    /// by.
+    Merge = 11,
+    /// The file exists already.
+    Exists = 12,
 }
 
 /// Why a call failed.
@@ -51,6 +61,28 @@ impl Failure {
         Failure::new(ReptileCode::Argument, text)
     }
 
+    /// Converts an error from the library.
+    pub(crate) fn of_library(error: &reptile::Error) -> Failure {
+        let code = match error.kind() {
+            reptile::ErrorKind::Io => ReptileCode::Io,
+            reptile::ErrorKind::Format => ReptileCode::Format,
+            reptile::ErrorKind::Limit | reptile::ErrorKind::Steps => ReptileCode::Limit,
+            reptile::ErrorKind::BufferLength => ReptileCode::Argument,
+            reptile::ErrorKind::RobotsUrl | reptile::ErrorKind::NoBody => ReptileCode::Capture,
+            reptile::ErrorKind::Merge => ReptileCode::Merge,
+            _ => ReptileCode::Other,
+        };
+        Failure::new(code, text_of(error))
+    }
+
+    /// Converts an error about a file that is written.
+    pub(crate) fn of_io(error: &io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::new(ReptileCode::Exists, "exists already; `force` replaces it"),
+            _ => Failure::new(ReptileCode::Io, text_of(error)),
+        }
+    }
+
     /// Prefixes the message with its subject: `web.reptile: not a valid set`.
     pub(crate) fn before(self, what: &str) -> Failure {
         Failure { text: format!("{what}: {}", self.text), ..self }
@@ -59,14 +91,13 @@ impl Failure {
 
 impl From<reptile::Error> for Failure {
     fn from(error: reptile::Error) -> Failure {
-        let code = match error.kind() {
-            reptile::ErrorKind::Io => ReptileCode::Io,
-            reptile::ErrorKind::Format => ReptileCode::Format,
-            reptile::ErrorKind::Limit | reptile::ErrorKind::Steps => ReptileCode::Limit,
-            reptile::ErrorKind::BufferLength => ReptileCode::Argument,
-            _ => ReptileCode::Other,
-        };
-        Failure::new(code, text_of(&error))
+        Failure::of_library(&error)
+    }
+}
+
+impl From<reptile::CrawlerError> for Failure {
+    fn from(error: reptile::CrawlerError) -> Failure {
+        reptile_columns::Error::from(error).into()
     }
 }
 
@@ -93,7 +124,8 @@ pub(crate) unsafe fn call(message: *mut *mut c_char, work: impl FnOnce() -> Resu
         // SAFETY: it is not null, so the caller guarantees that it is writable.
         unsafe { message.write(std::ptr::null_mut()) };
     }
-    // Handles are immutable and results are written last, so a panic leaves nothing half-changed.
+    // Most handles are immutable and results are written last, so a panic leaves nothing half-changed. After a panic, a
+    // compiler's lock rejects further calls.
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return ReptileCode::Ok,
         Ok(Err(failure)) => failure,
@@ -123,7 +155,13 @@ pub unsafe extern "C" fn reptile_text_free(text: *mut c_char) {
 static IN_USE: Mutex<Option<HashSet<(usize, TypeId)>>> = Mutex::new(None);
 
 fn in_use<R>(question: impl FnOnce(&mut HashSet<(usize, TypeId)>) -> R) -> R {
-    question(IN_USE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+    let mut handles = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    let answer = question(handles.get_or_insert_default());
+    // Leak checkers then find nothing in a program that frees all its handles.
+    if handles.as_ref().is_some_and(HashSet::is_empty) {
+        *handles = None;
+    }
+    answer
 }
 
 /// Sets the caller's handle variable to null, so that a failed call leaves no handle.
@@ -136,6 +174,19 @@ pub(crate) unsafe fn clear<T>(place: *mut *mut T, what: &str) -> Result<(), Fail
     }
     // SAFETY: it is not null, so the caller guarantees that it is writable.
     unsafe { place.write(std::ptr::null_mut()) };
+    Ok(())
+}
+
+/// Writes a value to the caller's variable, without dropping the old one.
+///
+/// # Safety
+/// `place` must be null or writable.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T, what: &str) -> Result<(), Failure> {
+    if place.is_null() {
+        return Err(Failure::argument(format!("{what} is a null pointer")));
+    }
+    // SAFETY: it is not null, so the caller guarantees that it is writable.
+    unsafe { place.write(value) };
     Ok(())
 }
 
@@ -236,6 +287,51 @@ pub(crate) unsafe fn zeroed<'c>(start: *mut u8, len: usize, what: &str) -> Resul
     Ok(unsafe { std::slice::from_raw_parts_mut(start, len) })
 }
 
+/// Maximum size of a structure from a caller, in bytes. A larger one is a mistake: the size was not set.
+const MAX_STRUCT_BYTES: usize = 4096;
+
+/// A structure that callers pass. Later versions append fields.
+///
+/// # Safety
+/// All fields must be integers or pointers, so that any bytes are a value. The first field must be a `usize`:
+/// the structure's size, which callers set.
+pub(crate) unsafe trait Versioned: Copy {
+    /// The size in the first version, in bytes.
+    const FIRST_BYTES: usize;
+}
+
+/// Copies a structure from a caller that may have been compiled for another version. Fields that the caller's version
+/// lacks become zero. Fields that this version lacks must be zero.
+///
+/// # Safety
+/// `from` must be null or point to as many bytes as its first field says, which must not change during the call.
+pub(crate) unsafe fn versioned<T: Versioned>(from: *const T, what: &str) -> Result<T, Failure> {
+    if from.is_null() {
+        return Err(Failure::argument(format!("{what}: a null pointer")));
+    }
+    if !from.is_aligned() {
+        return Err(Failure::argument(format!("{what}: the pointer is not aligned")));
+    }
+    // SAFETY: the first field is a size, and the caller guarantees that it can be read.
+    let size = unsafe { from.cast::<usize>().read() };
+    let (least, known) = (T::FIRST_BYTES, size_of::<T>());
+    if size < least || size > MAX_STRUCT_BYTES {
+        let expected = format!("expected {known} (at least {least}, at most {MAX_STRUCT_BYTES})");
+        return Err(Failure::argument(format!("{what}: the field `size` is {size}, {expected}")));
+    }
+    // SAFETY: the caller guarantees that `size` bytes can be read.
+    let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) };
+    if bytes.get(known..).is_some_and(|rest| rest.iter().any(|&byte| byte != 0)) {
+        let message = format!("{what}: fields after byte {known} are set, which a later version of the library reads");
+        return Err(Failure::argument(message));
+    }
+    let mut copy = MaybeUninit::<T>::zeroed();
+    // SAFETY: both have at least that many bytes, and the copy is new, so they do not overlap.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size.min(known)) };
+    // SAFETY: any bytes are a value of this type, and all were set to zero or copied.
+    Ok(unsafe { copy.assume_init() })
+}
+
 fn check_len<T>(len: usize, what: &str) -> Result<(), Failure> {
     let fits = len.checked_mul(size_of::<T>().max(1)).is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if fits { Ok(()) } else { Err(Failure::argument(format!("{what}: length {len} is too large"))) }
@@ -249,6 +345,18 @@ pub(crate) unsafe fn text<'c>(text: *const c_char, what: &str) -> Result<&'c str
     // SAFETY: this function has the same requirements.
     let bytes = unsafe { path_bytes(text, what) }?;
     std::str::from_utf8(bytes).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
+}
+
+/// Returns a NUL-terminated string of the caller's, which must be UTF-8, or `None` for null.
+///
+/// # Safety
+/// `text` must be null or NUL-terminated, and must not change while the result is used.
+pub(crate) unsafe fn optional_text<'c>(text: *const c_char, what: &str) -> Result<Option<&'c str>, Failure> {
+    if text.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: it is not null, so the caller guarantees that it is NUL-terminated.
+    unsafe { self::text(text, what) }.map(Some)
 }
 
 /// Returns a NUL-terminated string of the caller's as bytes.
@@ -290,5 +398,56 @@ mod tests {
         assert!(check_len::<u64>(most / 8, "x").is_ok());
         assert!(check_len::<u64>(most / 8 + 1, "x").is_err());
         assert!(check_len::<u64>(usize::MAX, "x").is_err());
+    }
+
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Options {
+        size: usize,
+        first: u64,
+        /// Appended in the second version.
+        second: u64,
+    }
+
+    // SAFETY: the fields are integers, and the first is the size.
+    unsafe impl Versioned for Options {
+        const FIRST_BYTES: usize = 16;
+    }
+
+    #[test]
+    fn structures_of_other_versions_are_read() {
+        let known = size_of::<Options>();
+        for (size, last, expected) in [
+            (0, 0, None),
+            (15, 0, None),
+            (16, 0, Some(0)),
+            (17, 0, Some(0x09)),
+            (known - 1, 0, Some(0x0009_0909_0909_0909)),
+            (known, 0, Some(0x0909_0909_0909_0909)),
+            (known + 1, 0, Some(0x0909_0909_0909_0909)),
+            (known + 1, 1, None),
+            (MAX_STRUCT_BYTES - 1, 0, Some(0x0909_0909_0909_0909)),
+            (MAX_STRUCT_BYTES, 0, Some(0x0909_0909_0909_0909)),
+            (MAX_STRUCT_BYTES, 1, None),
+            (MAX_STRUCT_BYTES + 1, 0, None),
+            (usize::MAX, 0, None),
+        ] {
+            let mut memory = [0_u64; MAX_STRUCT_BYTES / 8 + 1];
+            memory[..3].copy_from_slice(&[size as u64, 7, 0x0909_0909_0909_0909]);
+            if last == 1 {
+                // The caller's last byte.
+                memory[(size - 1) / 8] |= 1 << ((size - 1) % 8 * 8);
+            }
+            // SAFETY: the memory has as many bytes as the size says, or the size is checked first.
+            let found = unsafe { versioned(memory.as_ptr().cast::<Options>(), "the options") };
+            let expected = expected.map(|second| Options { size, first: 7, second });
+            assert_eq!(found.ok(), expected, "{size}, {last}");
+        }
+        // SAFETY: null is checked first.
+        assert!(unsafe { versioned(std::ptr::null::<Options>(), "the options") }.is_err());
+        let memory = [16_usize; 4];
+        // SAFETY: the alignment is checked first.
+        let found = unsafe { versioned(memory.as_ptr().cast::<u8>().wrapping_add(1).cast::<Options>(), "the options") };
+        assert!(found.is_err_and(|failure| failure.text.contains("not aligned")));
     }
 }

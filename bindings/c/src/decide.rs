@@ -2,8 +2,10 @@
 
 use std::ffi::c_char;
 
-use reptile::{Agents, Verdict};
-use reptile_columns::arrow::in_pool;
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
+use reptile::{Agent, Agents, Verdict};
+use reptile_columns::{Scope, arrow::in_pool};
 
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
@@ -39,6 +41,8 @@ impl From<Verdict> for ReptileVerdict {
 const FEW_AGENTS: usize = 64;
 /// Maximum number of verdicts in temporary memory.
 const HELD_VERDICTS: usize = 1 << 20;
+/// Minimum number of URLs that a thread decides by other origins at a time.
+const MIN_ROWS: usize = 256;
 
 /// Decides one URL for each crawler: `verdicts[j]` is for crawler `j`. `verdicts_len` must be the number of crawlers.
 /// The URL may be any bytes and need not be NUL-terminated. A malformed URL is not an error; it yields
@@ -62,9 +66,9 @@ pub unsafe extern "C" fn reptile_decide(
     unsafe { decide_one(agents, url, url_len, None, verdicts, verdicts_len, message) }
 }
 
-/// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be
-/// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide`.
-/// Thread-safe.
+/// Decides one URL for each crawler by the rules that were active at `time`, in seconds since 1970. The set must be by
+/// time (`REPTILE_COMPILE_BY_TIME`, or `reptile compile --by-time`), or the code is `REPTILE_CODE_OTHER`. Otherwise
+/// like `reptile_decide`. Thread-safe.
 ///
 /// # Safety
 /// As for `reptile_decide`.
@@ -97,7 +101,7 @@ unsafe fn decide_one(
         // SAFETY: `verdicts` is null or points to `verdicts_len` writable bytes.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
         // SAFETY: `agents` is null or live, and is not freed during the call.
-        let agents = &unsafe { border::value_unchecked(agents, "the agents") }?.agents;
+        let ReptileAgents { agents, scope, .. } = unsafe { border::value_unchecked(agents, "the agents") }?;
         check_len(1, agents, verdicts)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
@@ -113,6 +117,9 @@ unsafe fn decide_one(
         match time {
             None => agents.decide(url, decided)?,
             Some(time) => agents.decide_all_at(&[url], &[time], decided)?,
+        }
+        if *scope > Scope::Origin {
+            decide_in_scope(*scope, &agents.iter().collect::<Vec<_>>(), url, time, decided)?;
         }
         write(decided, verdicts);
         Ok(())
@@ -148,8 +155,8 @@ pub unsafe extern "C" fn reptile_decide_many(
 }
 
 /// Decides many URLs for each crawler by the rules that were active at the URL's own time, `times[i]`, in seconds since
-/// 1970. The set must be compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like
-/// `reptile_decide_many`. Thread-safe.
+/// 1970. The set must be by time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_decide_many`.
+/// Thread-safe.
 ///
 /// # Safety
 /// As for `reptile_decide_many`. `times` must be null or point to `urls_len` values.
@@ -187,8 +194,8 @@ unsafe fn decide_all(
         // SAFETY: `verdicts` is null or points to `verdicts_len` writable bytes.
         let verdicts = unsafe { border::zeroed(verdicts, verdicts_len, "the verdicts") }?;
         // SAFETY: the agents are not freed during the call.
-        let agents = &unsafe { border::value(agents, "the agents") }?.agents;
-        check_len(urls_len, agents, verdicts)?;
+        let agents = unsafe { border::value(agents, "the agents") }?;
+        check_len(urls_len, &agents.agents, verdicts)?;
         // SAFETY: `urls` is null or points to `urls_len` pointers.
         let urls = unsafe { border::values(urls, urls_len, "the URLs") }?;
         // SAFETY: `url_lens` is null or points to `urls_len` lengths.
@@ -211,13 +218,15 @@ unsafe fn decide_all(
 /// # Safety
 /// Each URL must be null or point to as many bytes as its length says.
 unsafe fn decide_parts(
-    agents: &Agents,
+    agents: &ReptileAgents,
     urls: &[*const c_char],
     lens: &[usize],
     times: Option<&[i64]>,
     all_threads: bool,
     verdicts: &mut [u8],
 ) -> Result<(), Failure> {
+    let ReptileAgents { agents, scope, .. } = agents;
+    let each: Vec<&Agent> = agents.iter().collect();
     let rows = (HELD_VERDICTS / agents.len().max(1)).max(1);
     let mut texts: Vec<&[u8]> = Vec::new();
     let mut decided = Vec::new();
@@ -237,7 +246,33 @@ unsafe fn decide_parts(
             (Some(times), true) => in_pool(|| agents.par_decide_all_at(&texts, times, &mut decided))?,
             (Some(times), false) => agents.decide_all_at(&texts, times, &mut decided)?,
         }
+        if *scope > Scope::Origin {
+            let again = |(row, verdicts): (usize, &mut [Verdict])| {
+                let time = times.and_then(|times| times.get(row).copied());
+                decide_in_scope(*scope, &each, texts[row], time, verdicts)
+            };
+            let width = agents.len().max(1);
+            if all_threads {
+                in_pool(|| decided.par_chunks_mut(width).enumerate().with_min_len(MIN_ROWS).try_for_each(again))?;
+            } else {
+                decided.chunks_mut(width).enumerate().try_for_each(again)?;
+            }
+        }
         write(&decided, verdicts);
+    }
+    Ok(())
+}
+
+/// Decides a URL again by other origins, for crawlers that have no verdict.
+fn decide_in_scope(
+    scope: Scope,
+    agents: &[&Agent],
+    url: &[u8],
+    time: Option<i64>,
+    verdicts: &mut [Verdict],
+) -> Result<(), reptile::Error> {
+    for (verdict, agent) in verdicts.iter_mut().zip(agents).filter(|(verdict, _)| **verdict == Verdict::Unknown) {
+        *verdict = scope.decide(agent, url, time)?;
     }
     Ok(())
 }

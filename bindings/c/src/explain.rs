@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use reptile::{Group, RuleKind};
 
 use crate::agents::ReptileAgents;
-use crate::border::{self, Failure, ReptileCode, call};
+use crate::border::{self, ReptileCode, call};
 use crate::decide::ReptileVerdict;
 
 /// Why the crawler obeys its group.
@@ -52,6 +52,11 @@ pub struct ReptileExplanation {
     pub reason: *const c_char,
     /// Length of the reason in bytes.
     pub reason_len: usize,
+    /// The origin whose robots.txt decided instead of the URL's own, such as `https://www.shop.example`,
+    /// NUL-terminated. Otherwise empty. Only agents from `reptile_agents_in_scope` use other origins.
+    pub origin: *const c_char,
+    /// Length of the origin in bytes.
+    pub origin_len: usize,
 }
 
 /// An explanation together with the strings that its pointers refer to.
@@ -60,6 +65,7 @@ struct Explained {
     shown: ReptileExplanation,
     rule: Vec<u8>,
     reason: Vec<u8>,
+    origin: Vec<u8>,
 }
 
 /// Decides one URL for crawler number `agent`, with reasons. The caller frees the explanation with
@@ -81,9 +87,8 @@ pub unsafe extern "C" fn reptile_explain(
     unsafe { explain_one(agents, agent, url, url_len, None, explanation, message) }
 }
 
-/// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be
-/// compiled with `reptile compile --by-time`, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`.
-/// Thread-safe.
+/// Decides one URL with reasons by the rules that were active at `time`, in seconds since 1970. The set must be by
+/// time, or the code is `REPTILE_CODE_OTHER`. Otherwise like `reptile_explain`. Thread-safe.
 ///
 /// # Safety
 /// As for `reptile_explain`.
@@ -117,17 +122,12 @@ unsafe fn explain_one(
         // SAFETY: `explanation` is null or writable.
         unsafe { border::clear(explanation, "the explanation") }?;
         // SAFETY: the agents are not freed during the call.
-        let agents = &unsafe { border::value(agents, "the agents") }?.agents;
-        let Some(agent) = agents.iter().nth(agent) else {
-            return Err(Failure::argument(format!("no crawler {agent}: there are only {}", agents.len())));
-        };
+        let agents = unsafe { border::value(agents, "the agents") }?;
+        let agent = agents.agent(agent)?;
         // SAFETY: `url` is null or points to `url_len` bytes.
         let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
-        let found = match time {
-            None => agent.explain(url)?,
-            Some(time) => agent.explain_at(url, time)?,
-        };
-        let explained = explained(&found);
+        let (found, stand_in) = agents.scope.explain(agent, url, time)?;
+        let explained = explained(&found, stand_in.as_deref());
         // SAFETY: `clear` has checked that `explanation` is not null.
         unsafe { border::give(explanation, explained) };
         Ok(())
@@ -151,17 +151,14 @@ pub unsafe extern "C" fn reptile_explanation_free(explanation: *mut *mut Reptile
     unsafe { call(std::ptr::null_mut(), work) }
 }
 
-fn explained(found: &reptile::Explanation) -> Explained {
+fn explained(found: &reptile::Explanation, stand_in: Option<&str>) -> Explained {
     let with_nul = |bytes: &[u8]| -> Vec<u8> { bytes.iter().copied().chain([0]).collect() };
     let pattern = found.rule().map_or(&[][..], |rule| &rule.pattern);
     let (rule, reason) = (with_nul(pattern), with_nul(found.reason.to_string().as_bytes()));
+    let origin = with_nul(stand_in.unwrap_or_default().as_bytes());
     let shown = ReptileExplanation {
         verdict: found.verdict.into(),
-        group: match found.group {
-            Group::Named => ReptileGroup::Named,
-            Group::Default => ReptileGroup::Default,
-            _ => ReptileGroup::None,
-        },
+        group: group_of(found.group),
         rule_kind: match found.decided_by {
             None => ReptileRuleKind::None,
             Some(RuleKind::Allow) => ReptileRuleKind::Allow,
@@ -173,6 +170,16 @@ fn explained(found: &reptile::Explanation) -> Explained {
         rule_len: rule.len() - 1,
         reason: reason.as_ptr().cast(),
         reason_len: reason.len() - 1,
+        origin: origin.as_ptr().cast(),
+        origin_len: origin.len() - 1,
     };
-    Explained { shown, rule, reason }
+    Explained { shown, rule, reason, origin }
+}
+
+pub(crate) fn group_of(group: Group) -> ReptileGroup {
+    match group {
+        Group::Named => ReptileGroup::Named,
+        Group::Default => ReptileGroup::Default,
+        _ => ReptileGroup::None,
+    }
 }

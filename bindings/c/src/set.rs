@@ -108,16 +108,8 @@ pub unsafe extern "C" fn reptile_set_parse(
         // SAFETY: `body` is null or points to `len` bytes.
         let body = unsafe { border::values(body, len, "the robots.txt") };
         // SAFETY: `dialect` is null or NUL-terminated.
-        let name = (!dialect.is_null()).then(|| unsafe { border::text(dialect, "the dialect") }).transpose();
-        let parse = || {
-            let dialect = match name? {
-                None => Dialect::google(),
-                Some(name) => {
-                    Dialect::from_name(name).ok_or_else(|| Failure::argument(format!("unknown dialect {name:?}")))?
-                }
-            };
-            Ok(Source::Robots(Robots::parse(body?, dialect)?))
-        };
+        let name = unsafe { border::optional_text(dialect, "the dialect") };
+        let parse = || Ok(Source::Robots(Robots::parse(body?, dialect_named(name?)?)?));
         // SAFETY: `set` is null or writable.
         unsafe { make(set, parse) }
     };
@@ -186,7 +178,10 @@ pub unsafe extern "C" fn reptile_set_free(set: *mut *mut ReptileSet) -> ReptileC
 ///
 /// # Safety
 /// `set` must be null or writable.
-unsafe fn make(set: *mut *mut ReptileSet, make: impl FnOnce() -> Result<Source, Failure>) -> Result<(), Failure> {
+pub(crate) unsafe fn make(
+    set: *mut *mut ReptileSet,
+    make: impl FnOnce() -> Result<Source, Failure>,
+) -> Result<(), Failure> {
     // SAFETY: `set` is null or writable.
     unsafe { border::clear(set, "the set") }?;
     let source = make()?;
@@ -195,19 +190,29 @@ unsafe fn make(set: *mut *mut ReptileSet, make: impl FnOnce() -> Result<Source, 
     Ok(())
 }
 
+/// Returns the dialect with a name, or the default dialect.
+pub(crate) fn dialect_named(name: Option<&str>) -> Result<&'static Dialect, Failure> {
+    let Some(name) = name else { return Ok(Dialect::google()) };
+    Dialect::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = reptile::dialects::ALL.iter().map(|dialect| dialect.as_str()).collect();
+        Failure::argument(format!("unknown dialect {name:?}, expected one of {}", known.join(", ")))
+    })
+}
+
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps, reason = "fails on other platforms")]
-fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
+pub(crate) fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
     use std::os::unix::ffi::OsStrExt;
     Ok(Path::new(std::ffi::OsStr::from_bytes(bytes)))
 }
 
 #[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
+pub(crate) fn path_of(bytes: &[u8]) -> Result<&Path, Failure> {
     let path = std::str::from_utf8(bytes).map_err(|_| Failure::argument("the path is not UTF-8"))?;
     Ok(Path::new(path))
 }
 
-fn at(path: &Path, failure: Failure) -> Failure {
+/// Prefixes the message with a path.
+pub(crate) fn at(path: &Path, failure: Failure) -> Failure {
     failure.before(&path.display().to_string())
 }

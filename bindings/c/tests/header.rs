@@ -9,16 +9,32 @@ const ACCEPT: &str = "REPTILE_ACCEPT_HEADER";
 fn header_is_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
-    let sources = ["border", "version", "set", "agents", "decide", "explain", "arrow"];
+    let sources = [
+        "border",
+        "version",
+        "threads",
+        "set",
+        "compile",
+        "directives",
+        "agents",
+        "decide",
+        "explain",
+        "access",
+        "one_shot",
+        "arrow",
+    ];
     let builder = sources.iter().fold(cbindgen::Builder::new().with_config(config), |builder, source| {
         builder.with_src(folder.join(format!("src/{source}.rs")))
     });
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
     let made = String::from_utf8(made).unwrap();
-    for function in ["reptile_set_read(", "reptile_decide_many(", "reptile_decide_arrow_stream(", "reptile_text_free("]
-    {
-        assert!(made.contains(function), "{function} is missing");
+    for source in folder.join("src").read_dir().unwrap() {
+        for line in std::fs::read_to_string(source.unwrap().path()).unwrap().lines() {
+            let Some((_, function)) = line.split_once("extern \"C\" fn ") else { continue };
+            let function = &function[..=function.find('(').unwrap()];
+            assert!(made.contains(function), "{function} is missing");
+        }
     }
     let path = folder.join("reptile.h");
     if std::env::var_os(ACCEPT).is_some() {

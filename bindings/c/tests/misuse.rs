@@ -31,7 +31,7 @@ pub fn asked(call: impl FnOnce(*mut *mut c_char) -> ReptileCode) -> (ReptileCode
     (code, text)
 }
 
-fn parsed() -> *mut ReptileSet {
+pub fn parsed() -> *mut ReptileSet {
     let mut set = null_mut();
     // SAFETY: the length is the body's, and `set` is writable.
     let (code, text) =
@@ -51,7 +51,7 @@ pub fn resolved(set: *const ReptileSet, names: &[&str]) -> (*mut ReptileAgents, 
     (agents, code, text)
 }
 
-fn agents(names: &[&str]) -> *mut ReptileAgents {
+pub fn agents(names: &[&str]) -> *mut ReptileAgents {
     let mut set = parsed();
     let (agents, code, text) = resolved(set, names);
     assert_eq!((code, text.as_str()), (ReptileCode::Ok, ""));
@@ -60,7 +60,7 @@ fn agents(names: &[&str]) -> *mut ReptileAgents {
 }
 
 /// Frees a set.
-fn free_set(set: &mut *mut ReptileSet) -> ReptileCode {
+pub fn free_set(set: &mut *mut ReptileSet) -> ReptileCode {
     // SAFETY: `set` is a variable, and its handle is checked before it is read.
     unsafe { reptile_set_free(set) }
 }
@@ -78,7 +78,7 @@ fn name(agents: *const ReptileAgents, agent: usize) -> *const c_char {
 }
 
 /// Copies a string that the library returned.
-fn given(text: *const c_char) -> CString {
+pub fn given(text: *const c_char) -> CString {
     assert!(!text.is_null());
     // SAFETY: strings from the library that are not null are NUL-terminated.
     unsafe { CStr::from_ptr(text) }.to_owned()
@@ -91,7 +91,7 @@ pub fn done(mut agents: *mut ReptileAgents) {
     assert!(agents.is_null());
 }
 
-fn decide(agents: *const ReptileAgents, url: &str, verdicts: &mut [u8]) -> (ReptileCode, String) {
+pub fn decide(agents: *const ReptileAgents, url: &str, verdicts: &mut [u8]) -> (ReptileCode, String) {
     let (start, len) = (url.as_ptr().cast(), url.len());
     // SAFETY: both lengths are correct.
     asked(|message| unsafe { reptile_decide(agents, start, len, verdicts.as_mut_ptr(), verdicts.len(), message) })

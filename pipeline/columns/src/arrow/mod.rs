@@ -43,7 +43,7 @@ use urls::{Place, Texts};
 
 pub use stream::{MAX_ROWS_IN_BATCH, VerdictStream};
 pub use summary::{MAX_ORIGINS_IN_BATCH, summarize, summary_schema};
-pub use threads::in_pool;
+pub use threads::{end_pool, in_pool};
 
 /// Maximum number of rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
 const MAX_ROWS_OF_TASK: usize = 4096;
