@@ -121,6 +121,27 @@ def spellings(reptile, folder):
         answers(reptile, folder, dialect, ["GPTBot"], [url.encode() for url in urls if url])
 
 
+def scopes(reptile, data):
+    """Compiles a few origins, and decides URLs of related origins in every scope."""
+    folder = data / "scope"
+    folder.mkdir()
+    known = ["https://example.com", "http://www.plain.com", "https://www.shop.co.uk", "http://someone.github.io", "https://1.2.3.4",
+             "https://github.io", "http://port.example:8080", "https://b.deep.example", "https://xn--bcher-kva.example", "ftp://files.example"]
+    lines = [json.dumps({"url": f"{origin}/robots.txt", "body": f"# {origin}\n" * number + FILE}) for number, origin in enumerate(known)]
+    lines.append(json.dumps({"url": "http://example.com/robots.txt", "status": 503, "time": 1_690_000_000}))
+    (folder / "scope.jsonl").write_text("\n".join(lines) + "\n")
+    run(*reptile, "compile", "-o", folder / "scope.reptile", folder / "scope.jsonl")
+    hosts = ["example.com", "plain.com", "shop.co.uk", "someone.github.io", "1.2.3.4", "0x1.2.3.4", "github.io", "port.example", "deep.example",
+             "b.deep.example", "xn--bcher-kva.example", "files.example", "co.uk", "com", "example", "other.example", "[::1]", "EXAMPLE.com.",
+             "a" * 252, "a" * 240 + ".plain.com", "b%2Edeep.example"]
+    names = [prefix + host for host in hosts for prefix in ("", "www.", "a.", "www.a.", "a.b.", "www.www.")]
+    urls = ["".join(parts) for parts in itertools.product(["http://", "HTTPS://", "ftp://"], names, ["", ":80", ":443", ":8080"], TAILS)]
+    (folder / "scope.urls").write_text("\n".join(urls) + "\n")
+    for scope in ("origin", "scheme", "www", "domain"):
+        run(*reptile, "classify", "-q", "--input-format", "list", folder / "scope.reptile", folder / "scope.urls", "--agent", "GPTBot",
+            "--scope", scope, "--columns", "verdict,line,reason", "-o", folder / f"{scope}.tsv", may_end_with=MOST_ARE_INVALID)
+
+
 def real(shared, reptile, data, full):
     """Compiles the real files with `google-lib`, for comparison with Google's library; if `full`, with all dialects."""
     folder = data / "real"
@@ -209,6 +230,7 @@ def main():
     suite(repository, data, reptile)
     (data / "compare").mkdir()
     spellings(reptile, data / "compare")
+    scopes(reptile, data)
     by_time(repository, data, reptile)
     damage(repository, data, reptile, mutants, full)
     real(pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared")), reptile, data, full)

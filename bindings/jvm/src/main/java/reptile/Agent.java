@@ -9,6 +9,9 @@ import java.util.List;
  *
  * <p>{@link CompiledSet#agent} creates agents. All queries go through an agent, so a crawler cannot be used with a set
  * that did not resolve it.
+ *
+ * <p>A null URL is a missing value, as in a table: its verdict and its explanation are null, and nothing is thrown.
+ * {@link Scope} decides URLs by related origins if the set has no robots.txt for their own.
  */
 public final class Agent {
     private final CompiledSet set;
@@ -31,23 +34,23 @@ public final class Agent {
      *
      * <p>Time: one pass over the URL, one origin lookup, one walk over the path.
      *
-     * @param url an absolute URL
-     * @return the verdict
+     * @param url an absolute URL, or null
+     * @return the verdict, or null if the URL is null
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decide(String url) {
-        return decide(Url.split(url));
+        return url == null ? null : decide(Url.split(url));
     }
 
     /**
      * Returns the verdict for one URL given as bytes.
      *
-     * @param url an absolute URL in UTF-8
-     * @return the verdict
+     * @param url an absolute URL in UTF-8, or null
+     * @return the verdict, or null if the URL is null
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decide(byte[] url) {
-        return decide(Url.split(url));
+        return url == null ? null : decide(Url.split(url));
     }
 
     private Verdict decide(Url url) {
@@ -61,8 +64,9 @@ public final class Agent {
     /**
      * Returns the verdicts for many URLs, in the same order.
      *
-     * @param urls the URLs
-     * @return one verdict per URL
+     * @param urls the URLs, of which some or all may be null
+     * @return one verdict per URL; null for a null URL
+     * @throws NullPointerException if the list is null
      * @throws DamagedSetException if the set is found to be damaged
      */
     public List<Verdict> decideAll(List<String> urls) {
@@ -77,36 +81,37 @@ public final class Agent {
      * Returns the verdict for one URL by the rules that were active at a time. The verdict is {@link Verdict#UNKNOWN}
      * before the first capture of the origin.
      *
-     * @param url an absolute URL
+     * @param url an absolute URL, or null
      * @param time seconds since 1970
-     * @return the verdict
+     * @return the verdict, or null if the URL is null
      * @throws IllegalStateException if the set was not compiled by time
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict decideAt(String url, long time) {
-        return explainAt(url, time).verdict();
+        Explanation explained = explainAt(url, time);
+        return explained == null ? null : explained.verdict();
     }
 
     /**
      * Returns the verdict for one URL with its reasons, including the deciding rule and its line.
      *
-     * @param url an absolute URL
-     * @return the explanation
+     * @param url an absolute URL, or null
+     * @return the explanation, or null if the URL is null
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(String url) {
-        return explain(Url.split(url));
+        return url == null ? null : explain(Url.split(url));
     }
 
     /**
      * Returns the verdict for one URL given as bytes, with its reasons.
      *
-     * @param url an absolute URL in UTF-8
-     * @return the explanation
+     * @param url an absolute URL in UTF-8, or null
+     * @return the explanation, or null if the URL is null
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Explanation explain(byte[] url) {
-        return explain(Url.split(url));
+        return url == null ? null : explain(Url.split(url));
     }
 
     private Explanation explain(Url url) {
@@ -120,9 +125,9 @@ public final class Agent {
     /**
      * Returns the verdict for one URL by the rules that were active at a time, with its reasons.
      *
-     * @param url an absolute URL
+     * @param url an absolute URL, or null
      * @param time seconds since 1970
-     * @return the explanation
+     * @return the explanation, or null if the URL is null
      * @throws IllegalStateException if the set was not compiled by time
      * @throws DamagedSetException if the set is found to be damaged
      */
@@ -130,7 +135,11 @@ public final class Agent {
         if (!set.isByTime()) {
             throw new IllegalStateException("the set was not compiled by time (reptile compile --by-time)");
         }
-        Url split = Url.split(url);
+        return url == null ? null : explainAt(Url.split(url), time);
+    }
+
+    /** Explains a split URL, in a set by time. */
+    Explanation explainAt(Url split, long time) {
         if (split == null) {
             return new Explanation(Verdict.INVALID, Reason.NOT_A_URL);
         }

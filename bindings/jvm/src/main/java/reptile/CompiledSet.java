@@ -9,6 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A set of robots.txt files compiled by {@code reptile compile}. Immutable, and safe for use by any number of threads
@@ -97,6 +98,7 @@ public final class CompiledSet {
      *
      * @param path the set file
      * @return the set
+     * @throws NullPointerException if the path is null
      * @throws IOException if the file cannot be read or mapped
      * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
      */
@@ -111,6 +113,7 @@ public final class CompiledSet {
      *
      * @param path the set file
      * @return the set
+     * @throws NullPointerException if the path is null
      * @throws IOException if the file cannot be read, or is larger
      * @throws DamagedSetException if the file is not a set of this format version, or is incomplete
      */
@@ -126,6 +129,7 @@ public final class CompiledSet {
      *
      * @param bytes a set file's bytes, which must not be changed afterwards
      * @return the set
+     * @throws NullPointerException if the array is null
      * @throws DamagedSetException if the bytes are not a set of this format version, or are incomplete
      */
     public static CompiledSet of(byte[] bytes) {
@@ -153,6 +157,7 @@ public final class CompiledSet {
      *
      * @param name the name
      * @return the crawler, for queries to this set
+     * @throws NullPointerException if the name is null
      * @throws AgentNameException if no robots.txt can contain the name, for example because it is a list or a
      *     User-Agent header; or if no robots.txt in the set contains it and it differs by one letter from a known
      *     crawler, such as {@code Googelbot}: see {@link #agentExactly}
@@ -172,6 +177,7 @@ public final class CompiledSet {
      *
      * @param name the name
      * @return the crawler, for queries to this set
+     * @throws NullPointerException if the name is null
      * @throws AgentNameException if no robots.txt can contain the name
      */
     public Agent agentExactly(String name) {
@@ -189,6 +195,7 @@ public final class CompiledSet {
      * @param tokens the product tokens, the most specific first
      * @param honorsDefaultGroup whether the crawler obeys the default group where no group names it
      * @return the crawler, for queries to this set
+     * @throws NullPointerException if the list or one of the tokens is null
      * @throws AgentNameException if no robots.txt can contain one of them
      */
     public Agent agentOfTokens(List<String> tokens, boolean honorsDefaultGroup) {
@@ -205,21 +212,27 @@ public final class CompiledSet {
      * Resolves the crawler that sends a User-Agent header. This is a known crawler among the header's products, or else
      * the first product with a version that is not typical of browsers.
      *
-     * @param header the header's value
-     * @return the crawler, for queries to this set
-     * @throws AgentNameException if the header names no crawler, like a browser's, or exceeds 4,096 bytes
+     * @param header the header's value, or null for a request without one
+     * @return the crawler, for queries to this set; empty if the header is null or names no crawler, like a browser's
+     * @throws AgentNameException if the header exceeds 4,096 bytes, or no robots.txt can contain the name in it
      */
-    public Agent agentOfHeader(String header) {
+    public Optional<Agent> agentOfHeader(String header) {
+        if (header == null) {
+            return Optional.empty();
+        }
         String bytes = bytesOf(header);
-        String name = bytes.length() > Names.MAX_HEADER_BYTES ? null : Names.inHeader(bytes, crawlers);
+        if (bytes.length() > Names.MAX_HEADER_BYTES) {
+            throw new AgentNameException("expected a User-Agent header of at most " + Names.MAX_HEADER_BYTES + " bytes, found "
+                    + bytes.length());
+        }
+        String name = Names.inHeader(bytes, crawlers);
         if (name == null) {
-            String shown = header.length() > 300 ? header.substring(0, 300) + "..." : header;
-            throw new AgentNameException("the User-Agent header \"" + shown + "\" names no crawler");
+            return Optional.empty();
         }
         // A user-agent line restricted to letters cannot contain a name such as MJ12bot; it is read as MJ.
         String token = Names.readBack(name, crawlers.syntax);
         Names.check(token, crawlers, false);
-        return agent(header, crawlers.find(token));
+        return Optional.of(agent(header, crawlers.find(token)));
     }
 
     /** Resolves a name by the table of crawlers, even if it is not a product token. For conformance tests. */
@@ -248,14 +261,16 @@ public final class CompiledSet {
      * Returns several crawlers' verdicts for one URL, which is parsed and looked up once.
      *
      * @param agents the crawlers, all resolved by this set
-     * @param url an absolute URL
-     * @return a verdict for each crawler, in their order
+     * @param url an absolute URL, or null
+     * @return a verdict for each crawler, in their order; all null if the URL is null
+     * @throws NullPointerException if the list or one of the crawlers is null
      * @throws IllegalArgumentException if one of the crawlers was resolved by another set
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Verdict[] decide(List<Agent> agents, String url) {
         Verdict[] verdicts = new Verdict[agents.size()];
-        Url split = Url.split(url);
+        Url split = url == null ? null : Url.split(url);
+        Verdict undecided = url == null ? null : Verdict.INVALID;
         long record = split == null ? -1 : find(split);
         Policy policy = record < 0 ? null : policyOf(record);
         for (int place = 0; place < verdicts.length; place++) {
@@ -263,7 +278,7 @@ public final class CompiledSet {
             if (!agent.isOf(this)) {
                 throw new IllegalArgumentException("another set has resolved " + agent.name());
             }
-            verdicts[place] = split == null ? Verdict.INVALID : policy == null ? Verdict.UNKNOWN : verdict(agent, policy, split);
+            verdicts[place] = split == null ? undecided : policy == null ? Verdict.UNKNOWN : verdict(agent, policy, split);
         }
         return verdicts;
     }

@@ -11,12 +11,26 @@ public final class Explanation {
     private final Rule rule;
     private final Rule allow;
     private final Rule disallow;
+    /** The origin that decided instead of the URL's own, or null. */
+    private final String standIn;
 
     Explanation(Verdict verdict, Reason reason) {
         this(verdict, reason, 0, false, null, null, null);
     }
 
     Explanation(Verdict verdict, Reason reason, int number, boolean isFromLastGoodCopy, Rule rule, Rule allow, Rule disallow) {
+        this(verdict, reason, number, isFromLastGoodCopy, rule, allow, disallow, null);
+    }
+
+    private Explanation(
+            Verdict verdict,
+            Reason reason,
+            int number,
+            boolean isFromLastGoodCopy,
+            Rule rule,
+            Rule allow,
+            Rule disallow,
+            String standIn) {
         this.verdict = verdict;
         this.reason = reason;
         this.number = number;
@@ -24,6 +38,12 @@ public final class Explanation {
         this.rule = rule;
         this.allow = allow;
         this.disallow = disallow;
+        this.standIn = standIn;
+    }
+
+    /** Returns the explanation as that of a URL that another origin decided. */
+    Explanation by(String origin) {
+        return new Explanation(verdict, reason, number, isFromLastGoodCopy, rule, allow, disallow, origin);
     }
 
     /**
@@ -101,12 +121,24 @@ public final class Explanation {
     }
 
     /**
+     * Returns the origin whose robots.txt decided instead of that of the URL's own origin, which only a {@link Scope}
+     * allows.
+     *
+     * @return an origin such as {@code https://www.example.com}; empty if the URL's own origin decided
+     */
+    public Optional<String> standIn() {
+        return Optional.ofNullable(standIn);
+    }
+
+    /**
      * Returns the verdict and its reason in one line.
      *
-     * @return for instance {@code DISALLOW: line 3: Disallow: /cart}
+     * @return for instance {@code DISALLOW: line 3: Disallow: /cart}, followed by {@code , of https://www.example.com}
+     *     if that origin decided instead
      */
     @Override
     public String toString() {
-        return verdict + ": " + (rule == null ? reason + (number == 0 ? "" : " " + number) : "line " + rule.line() + ": " + rule);
+        String cause = rule == null ? reason + (number == 0 ? "" : " " + number) : "line " + rule.line() + ": " + rule;
+        return verdict + ": " + cause + (standIn == null ? "" : ", of " + standIn);
     }
 }

@@ -114,6 +114,11 @@ final class Hosts {
         return len > MAX_HOST_BYTES ? null : java.util.Arrays.copyOf(out, len);
     }
 
+    /** Returns whether a normalized host is an IP address, which has no domain. */
+    static boolean isAddress(String host) {
+        return host.startsWith("[") || endsInNumber(host);
+    }
+
     /** Parses one to four numbers, the last of which fills the remaining bytes. */
     private static byte[] ipv4(String[] parts) {
         if (parts.length > 4) {

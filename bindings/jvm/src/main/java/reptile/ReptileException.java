@@ -4,7 +4,12 @@ package reptile;
 public class ReptileException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    ReptileException(String message) {
+    /**
+     * Creates an exception.
+     *
+     * @param message what was expected and found
+     */
+    protected ReptileException(String message) {
         super(message);
     }
 }

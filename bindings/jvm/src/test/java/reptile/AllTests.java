@@ -14,6 +14,8 @@ final class AllTests {
         Check.section("URLs", UrlTest::run);
         Check.section("limits", LimitsTest::run);
         Check.section("names", () -> NamesTest.run(golden, data));
+        Check.section("null", () -> NullTest.run(golden, data));
+        Check.section("scopes", () -> ScopeTest.run(data.resolve("scope")));
         Check.section("the golden set", () -> GoldenSetTest.run(golden, data));
         Check.section("damaged sets", () -> DamageTest.run(golden, data));
         Check.section("the conformance suite", () -> SuiteTest.run(data.resolve("suite")));
