@@ -121,6 +121,28 @@ def spellings(reptile, folder):
         answers(reptile, folder, dialect, ["GPTBot"], [url.encode() for url in urls if url])
 
 
+def headers(reptile, data):
+    """Decides URLs for the crawlers behind User-Agent headers, by a file with a rule on another line for each."""
+    folder = data / "headers"
+    folder.mkdir()
+    names = ["Googlebot", "Googlebot-Image", "GPTBot", "bingbot", "Ab", "MJ", "curl", "FooBot", "a", "*"]
+    body = "".join(f"user-agent: {name}\ndisallow: /\n\n" for name in names)
+    (folder / "headers.jsonl").write_text(json.dumps({"url": "http://a.example/robots.txt", "body": body}) + "\n")
+    run(*reptile, "compile", "-o", folder / "headers.reptile", folder / "headers.jsonl")
+    products = ["Mozilla/5.0", "(X11; Linux x86_64)", "AppleWebKit/537.36", "(KHTML, like Gecko)", "Chrome/120.0", "Safari/537.36", "Firefox/143.0",
+                "(compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", "Googlebot-Image/1.0", "googlebot/2", "GPTBot/1.2;",
+                "Googelbot/1", "Ab12x/1.4.8;", "MJ12bot/v1.4.8", "MJ12bot", "curl/8.1", "curl", "wget/1.2", "FooBot/1.0", "foobot", "MyCrawler/2",
+                "Some-Spider/v3", "v1/1", "/1.0", "1/2", "bot/1", "_/1", "12bot/3", ".bot/1", "a/1", "a.b/1", "x/v", "bingbot;", "\u00c4Bot/1", "*"]
+    pick = random.Random(9309)
+    rows = [*products, *(" ".join(pick.choices(products, k=pick.randrange(2, 6))) for _ in range(3000)), *(f" {text}  " for text in products)]
+    # The command takes other texts for product tokens.
+    rows = [row for row in rows if "/" in row]
+    rows += ["FooBot/1.0 " + "x" * (4096 - 11 + over) for over in (-1, 0, 1)]
+    (folder / "headers.tsv").write_text("url\tuser_agent\n" + "".join(f"http://a.example/{number}\t{text}\n" for number, text in enumerate(rows)))
+    run(*reptile, "classify", "-q", folder / "headers.reptile", folder / "headers.tsv", "--agent-column", "user_agent",
+        "--columns", "verdict,line,reason", "-o", folder / "answers.tsv")
+
+
 def scopes(reptile, data):
     """Compiles a few origins, and decides URLs of related origins in every scope."""
     folder = data / "scope"
@@ -230,6 +252,7 @@ def main():
     suite(repository, data, reptile)
     (data / "compare").mkdir()
     spellings(reptile, data / "compare")
+    headers(reptile, data)
     scopes(reptile, data)
     by_time(repository, data, reptile)
     damage(repository, data, reptile, mutants, full)

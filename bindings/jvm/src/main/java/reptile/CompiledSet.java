@@ -210,29 +210,32 @@ public final class CompiledSet {
 
     /**
      * Resolves the crawler that sends a User-Agent header. This is a known crawler among the header's products, or else
-     * the first product with a version that is not typical of browsers.
+     * the first product with a version that is not typical of browsers, if its name contains {@code bot}, {@code crawl}
+     * or {@code spider}, or if a robots.txt in the set names it. Misspelled names count as they are.
+     *
+     * <p>Time: compares each product in the header with each known crawler.
      *
      * @param header the header's value, or null for a request without one
-     * @return the crawler, for queries to this set; empty if the header is null or names no crawler, like a browser's
-     * @throws AgentNameException if the header exceeds 4,096 bytes, or no robots.txt can contain the name in it
+     * @return the crawler, for queries to this set; empty if the header is null, names no crawler, like a browser's, or
+     *     has more than 4,096 bytes
+     * @throws DamagedSetException if the set is found to be damaged
      */
     public Optional<Agent> agentOfHeader(String header) {
-        if (header == null) {
-            return Optional.empty();
-        }
-        String bytes = bytesOf(header);
-        if (bytes.length() > Names.MAX_HEADER_BYTES) {
-            throw new AgentNameException("expected a User-Agent header of at most " + Names.MAX_HEADER_BYTES + " bytes, found "
-                    + bytes.length());
-        }
-        String name = Names.inHeader(bytes, crawlers);
+        String bytes = header == null ? "" : Names.trim(bytesOf(header));
+        String name = bytes.isEmpty() || bytes.length() > Names.MAX_HEADER_BYTES ? null : Names.inHeader(bytes, crawlers);
         if (name == null) {
             return Optional.empty();
         }
-        // A user-agent line restricted to letters cannot contain a name such as MJ12bot; it is read as MJ.
-        String token = Names.readBack(name, crawlers.syntax);
-        Names.check(token, crawlers, false);
-        return Optional.of(agent(header, crawlers.find(token)));
+        Agent agent;
+        try {
+            // A user-agent line restricted to letters cannot contain a name such as Ab12x; it is read as Ab.
+            boolean isKnown = crawlers.isKnown(name);
+            agent = agentExactly(isKnown ? name : Names.readBack(name, crawlers.syntax));
+        } catch (AgentNameException notNamed) {
+            return Optional.empty();
+        }
+        boolean isCrawler = crawlers.isKnown(name) || Names.isRobot(name) || agent.isNamed();
+        return isCrawler ? Optional.of(agent) : Optional.empty();
     }
 
     /** Resolves a name by the table of crawlers, even if it is not a product token. For conformance tests. */

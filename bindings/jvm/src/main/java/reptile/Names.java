@@ -13,7 +13,26 @@ final class Names {
     private static final List<String> OF_BROWSERS = Arrays.asList(
             "mozilla", "applewebkit", "khtml", "gecko", "chrome", "safari", "version", "mobile", "edg", "firefox");
 
+    /** Parts of robots' product names. */
+    private static final List<String> OF_ROBOTS = Arrays.asList("bot", "crawl", "spider");
+
     private Names() {}
+
+    /** Returns whether a product's name looks like that of a robot. */
+    static boolean isRobot(String name) {
+        String lower = lower(name);
+        return OF_ROBOTS.stream().anyMatch(lower::contains);
+    }
+
+    /** Removes white space, except vertical tabs, before and after a text. */
+    static String trim(String text) {
+        String start = trimEnd(text);
+        int from = 0;
+        while (from < start.length() && isBlank(start.charAt(from))) {
+            from++;
+        }
+        return start.substring(from);
+    }
 
     /** Lowercases ASCII letters. */
     static String lower(String name) {
@@ -80,12 +99,7 @@ final class Names {
     }
 
     private static boolean hasInnerSpace(String name) {
-        String inner = trimEnd(name);
-        int from = 0;
-        while (from < inner.length() && isBlank(inner.charAt(from))) {
-            from++;
-        }
-        return inner.substring(from).chars().anyMatch(letter -> isBlank((char) letter));
+        return trim(name).chars().anyMatch(letter -> isBlank((char) letter));
     }
 
     private static boolean isDefaultGroup(String token, int syntax) {

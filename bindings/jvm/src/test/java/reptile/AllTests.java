@@ -14,6 +14,7 @@ final class AllTests {
         Check.section("URLs", UrlTest::run);
         Check.section("limits", LimitsTest::run);
         Check.section("names", () -> NamesTest.run(golden, data));
+        Check.section("headers", () -> NamesTest.headers(data.resolve("headers")));
         Check.section("null", () -> NullTest.run(golden, data));
         Check.section("scopes", () -> ScopeTest.run(data.resolve("scope")));
         Check.section("the golden set", () -> GoldenSetTest.run(golden, data));
