@@ -8,7 +8,7 @@ use jni::errors::ErrorPolicy;
 use jni::objects::{JByteArray, JClass, JObject, JThrowable, JValue};
 use jni::strings::{JNIStr, JNIString};
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
-use reptile::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
+use reptile::{Crawler, CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 
 /// An error that becomes a Java exception.
 pub enum Failure {
@@ -20,6 +20,8 @@ pub enum Failure {
     Argument(String),
     /// The name of a crawler is invalid.
     Crawler(CrawlerError),
+    /// The name of a crawler is probably misspelled.
+    Misspelled(String),
     /// A file could not be read or written.
     File(String, io::Error),
     /// A capture cannot be compiled.
@@ -67,8 +69,11 @@ impl Failure {
             Failure::Closed => throw(env, STATE, "expected an open object, found a closed one"),
             Failure::Argument(text) => throw(env, ARGUMENT, &text),
             Failure::Compile(text) => throw(env, COMPILE, &text),
-            Failure::Crawler(error) if error.kind() == CrawlerErrorKind::Damaged => throw(env, INTERNAL, &text_of(&error)),
+            Failure::Crawler(error) if error.kind() == CrawlerErrorKind::Damaged => {
+                throw(env, INTERNAL, &text_of(&error))
+            }
             Failure::Crawler(error) => throw(env, AGENT_NAME, &text_of(&error)),
+            Failure::Misspelled(text) => throw(env, AGENT_NAME, &text),
             Failure::File(path, error) => throw_io(env, &path, &error),
             Failure::LibraryFile(path, error) if error.kind() == ErrorKind::Io => {
                 match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
@@ -183,6 +188,11 @@ pub fn text(env: &Env<'_>, array: &JByteArray<'_>) -> Result<String, Failure> {
     String::from_utf8(bytes(env, array)?).map_err(|error| {
         Failure::Argument(format!("expected a text without unpaired surrogates, found {}", error.utf8_error()))
     })
+}
+
+/// Returns the crawler with a name, or the one that no group names for `*`.
+pub fn crawler(name: String) -> Crawler {
+    if name == "*" { Crawler::anyone() } else { Crawler::from(name) }
 }
 
 /// Panics, for the test that a panic becomes an exception.

@@ -112,7 +112,11 @@ pub extern "system" fn Java_reptile_natives_Library_compilerFinish<'l>(
 
 /// `void compilerFree(long number)`
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_reptile_natives_Library_compilerFree<'l>(env: EnvUnowned<'l>, _: JClass<'l>, number: jlong) {
+pub extern "system" fn Java_reptile_natives_Library_compilerFree<'l>(
+    env: EnvUnowned<'l>,
+    _: JClass<'l>,
+    number: jlong,
+) {
     run(env, |_| {
         COMPILERS.remove(number);
         Ok(())

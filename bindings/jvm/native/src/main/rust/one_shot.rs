@@ -5,7 +5,7 @@ use jni::objects::{JByteArray, JClass};
 use jni::sys::jlong;
 use reptile::{OneShot, Verdict};
 
-use crate::border::{bytes, run, text};
+use crate::border::{bytes, crawler as named, run, text};
 use crate::compiler::dialect_of;
 use crate::table::Table;
 
@@ -21,7 +21,7 @@ pub extern "system" fn Java_reptile_natives_Library_oneShotNew<'l>(
 ) -> jlong {
     run(env, |env| {
         let dialect = dialect_of(&text(env, &dialect)?)?;
-        Ok(ONE_SHOTS.add(OneShot::new(text(env, &crawler)?, &dialect)?))
+        Ok(ONE_SHOTS.add(OneShot::new(named(text(env, &crawler)?), &dialect)?))
     })
 }
 

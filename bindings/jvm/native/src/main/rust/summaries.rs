@@ -7,7 +7,7 @@ use reptile::summary::{Summarizer, Summary};
 use reptile::urls::split;
 use reptile::{Agents, Crawler, MappedFile, Origin, Set};
 
-use crate::border::{Failure, bytes, run, string, text};
+use crate::border::{Failure, bytes, crawler, run, string, text};
 use crate::table::Table;
 
 /// Number of origins that are summarized at a time.
@@ -31,14 +31,23 @@ pub extern "system" fn Java_reptile_natives_Library_accessNew<'l>(
         let mut names: Vec<Crawler> = Vec::new();
         for index in 0..crawlers.len(env)? {
             let name = crawlers.get_element(env, index)?;
-            names.push(text(env, &name)?.into());
+            names.push(crawler(text(env, &name)?));
             env.delete_local_ref(name);
         }
         // SAFETY: the class's documentation forbids writing into the file while it is in use, like that of
         // `CompiledSet.open`.
         let file = unsafe { MappedFile::open(&path) }.map_err(|error| Failure::File(path.clone(), error))?;
         let set = Set::map(file).map_err(|error| Failure::LibraryFile(path, error))?;
-        Ok(READERS.add(set.agents(names)?))
+        let agents = set.agents(names)?;
+        for agent in agents.iter() {
+            if let Some(meant) = agent.probably_meant() {
+                let name = agent.crawler();
+                let text =
+                    format!("no robots.txt names \"{name}\", which is nearly the crawler \"{meant}\": write that");
+                return Err(Failure::Misspelled(text));
+            }
+        }
+        Ok(READERS.add(agents))
     })
 }
 
@@ -69,7 +78,7 @@ pub extern "system" fn Java_reptile_natives_Library_accessOf<'l>(
                 Some(origin) => agent.access(origin.to_string())?,
                 None => Summary::invalid(),
             };
-            let shown = origin.as_ref().map_or_else(|| url.clone(), |origin| origin.to_string().into_bytes());
+            let shown = origin.as_ref().map_or_else(|| url.clone(), |origin| format!("{origin}/").into_bytes());
             pass(env, &consumer, &shown, agent.crawler(), &summary)?;
         }
         Ok(())
@@ -97,7 +106,7 @@ pub extern "system" fn Java_reptile_natives_Library_accessOfAll<'l>(
             let summaries = summarizer.summarize(&origins)?;
             for (origin, row) in origins.iter().zip(summaries.chunks(agents.len().max(1))) {
                 for (agent, summary) in agents.iter().zip(row) {
-                    pass(env, &consumer, origin.to_string().as_bytes(), agent.crawler(), summary)?;
+                    pass(env, &consumer, format!("{origin}/").as_bytes(), agent.crawler(), summary)?;
                 }
             }
         }
@@ -110,7 +119,6 @@ fn named(text: &[u8]) -> Option<Origin> {
     let of_url = split(text).ok().and_then(|url| Origin::new(&url.origin).ok());
     let of_host = || {
         let host = str::from_utf8(text).ok()?;
-        let host = host.strip_suffix("/robots.txt").unwrap_or(host);
         let is_host = !host.is_empty() && !host.contains(['/', '?', '#', '@', '\\']);
         is_host.then(|| format!("https://{host}").parse().ok()).flatten()
     };

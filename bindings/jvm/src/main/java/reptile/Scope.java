@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The origins that may decide a URL: its own, or another origin if the set has no robots.txt for its own. The scopes and
- * their order are those of {@code reptile classify --scope}. Immutable, and safe for use by any number of threads at
- * once.
+ * The origins that may decide a URL: its own, or another origin if the set has no robots.txt for its own. The scopes
+ * and their order are those of {@code reptile classify --scope}. Immutable, and safe for use by any number of threads
+ * at once.
  *
  * <p>A robots.txt governs only its own origin (RFC 9309 section 2.3), so use a wider scope only if a verdict by a
  * related origin is better than {@link Verdict#UNKNOWN}. FTP URLs, and URLs with a port that is not their scheme's

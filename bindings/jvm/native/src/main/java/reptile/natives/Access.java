@@ -38,7 +38,7 @@ public final class Access {
     /**
      * Returns the origin.
      *
-     * @return for instance {@code https://example.com}, or the given text if the access is {@code invalid}
+     * @return its root URL, such as {@code https://example.com/}, or the given text if the access is {@code invalid}
      */
     public String url() {
         return url;
@@ -56,9 +56,9 @@ public final class Access {
     /**
      * Returns the access, over all possible URLs of the origin.
      *
-     * @return {@code allowed}, {@code disallowed} (except {@code /robots.txt}), {@code partial}; {@code unproved} if the
-     *     proof would take too long; {@code unknown} if the set has no robots.txt for the origin; or {@code invalid} for
-     *     a text that is neither a URL nor a host
+     * @return {@code allowed}, {@code disallowed} (except {@code /robots.txt}), {@code partial}; {@code unproved} if
+     *     the proof would take too long; {@code unknown} if the set has no robots.txt for the origin; or
+     *     {@code invalid} for a text that is neither a URL nor a host
      */
     public String access() {
         return access;
@@ -121,7 +121,7 @@ public final class Access {
     /**
      * Returns the origin, the crawler and the access.
      *
-     * @return for instance {@code https://example.com GPTBot partial}
+     * @return for instance {@code https://example.com/ GPTBot partial}
      */
     @Override
     public String toString() {

@@ -44,13 +44,16 @@ public final class AccessReader implements AutoCloseable {
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public static AccessReader open(Path path, List<String> crawlers) throws IOException {
-        byte[][] names = crawlers.stream().map(name -> Library.utf8(Objects.requireNonNull(name, "a crawler"))).toArray(byte[][]::new);
+        byte[][] names = new byte[crawlers.size()][];
+        for (int place = 0; place < names.length; place++) {
+            names[place] = Library.utf8(Objects.requireNonNull(crawlers.get(place), "a crawler"));
+        }
         return new AccessReader(Library.accessNew(Library.utf8(path), names));
     }
 
     /**
-     * Returns what each crawler may fetch from one origin. Time: usually some microseconds for each crawler, and at most
-     * some tens of milliseconds.
+     * Returns what each crawler may fetch from one origin. Time: usually some microseconds for each crawler, and at
+     * most some tens of milliseconds.
      *
      * @param url a URL, whose origin counts; a host, which means its https origin; or null
      * @return the access for each crawler, in their order, or null if the URL is null

@@ -1,11 +1,12 @@
 package reptile.natives;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /**
- * One fetch of a robots.txt: its URL, and what is known about the response. Immutable: each {@code with} method returns a
- * changed copy, which shares the body.
+ * One fetch of a robots.txt: its URL, and what is known about the response. Immutable: each {@code with} method returns
+ * a changed copy, which shares the body.
  *
  * <pre>{@code
  * Capture found = Capture.of("https://example.com/robots.txt").withStatus(200).withBody(body);
@@ -14,6 +15,7 @@ import java.util.Objects;
  */
 public final class Capture {
     private static final byte[] NOTHING = {};
+    private static final List<String> REASONS = List.of("length", "time", "disconnect", "unspecified");
 
     final byte[] url;
     byte[] body;
@@ -45,8 +47,8 @@ public final class Capture {
     /**
      * Returns the capture of a response about which nothing is known.
      *
-     * @param url the robots.txt URL that was requested first, such as {@code https://example.com/robots.txt}. Whether it
-     *     is one is checked by {@link SetCompiler#add}.
+     * @param url the robots.txt URL that was requested first, such as {@code https://example.com/robots.txt}.
+     *     {@link SetCompiler#add} checks it.
      * @return the capture
      * @throws NullPointerException if the URL is null
      * @throws IllegalArgumentException if the URL has an unpaired surrogate
@@ -122,7 +124,8 @@ public final class Capture {
      * @throws IllegalArgumentException if the reason is another text
      */
     public Capture withTruncated(String reason) {
-        if (!Arrays.asList("length", "time", "disconnect", "unspecified").contains(Objects.requireNonNull(reason, "the reason"))) {
+        Objects.requireNonNull(reason, "the reason");
+        if (!REASONS.contains(reason)) {
             throw new IllegalArgumentException("expected length, time, disconnect or unspecified, found " + reason);
         }
         Capture copy = copy();
@@ -155,8 +158,10 @@ public final class Capture {
      *     surrogate
      */
     public Capture withHeader(String name, String value) {
+        Objects.requireNonNull(value, "the value of a header");
         if (name.indexOf(':') >= 0 || (name + value).chars().anyMatch(letter -> letter == '\r' || letter == '\n')) {
-            throw new IllegalArgumentException("expected a header without line breaks, found \"" + name + ": " + value + "\"");
+            String expected = "expected a header without line breaks, and a name without colons, found ";
+            throw new IllegalArgumentException(expected + "\"" + name + ": " + value + "\"");
         }
         byte[] line = Library.utf8(name + ":" + value + "\n");
         Capture copy = copy();

@@ -23,6 +23,7 @@ final class Library {
     static final Cleaner CLEANER = Cleaner.create();
 
     private static final String NAME = "reptile_jni";
+    private static final String NO_LIBRARY = "the jar of reptile.natives has no library for this platform: ";
 
     static {
         load();
@@ -110,8 +111,8 @@ final class Library {
         String resource = platform + "/" + file;
         try (InputStream in = Library.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new UnsatisfiedLinkError("the jar of reptile.natives has no library for this platform: expected "
-                        + "reptile/natives/" + resource + ". Build it with cargo, and set the property " + PROPERTY + " to its path");
+                throw new UnsatisfiedLinkError(NO_LIBRARY + "expected reptile/natives/" + resource
+                        + ". Build it with cargo, and set the property " + PROPERTY + " to its path");
             }
             Path folder = Files.createTempDirectory("reptile-natives");
             Path copy = folder.resolve(file);
@@ -126,12 +127,12 @@ final class Library {
                 }
             }
         } catch (IOException | UnsatisfiedLinkError failed) {
-            if (failed instanceof UnsatisfiedLinkError && failed.getMessage().startsWith("the jar")) {
+            if (failed instanceof UnsatisfiedLinkError && failed.getMessage().startsWith(NO_LIBRARY)) {
                 throw (UnsatisfiedLinkError) failed;
             }
             UnsatisfiedLinkError error = new UnsatisfiedLinkError("cannot load " + file + " from a folder in "
-                    + System.getProperty("java.io.tmpdir") + ": " + failed.getMessage() + ". Set the property java.io.tmpdir to a folder "
-                    + "in which programs may run, or " + PROPERTY + " to the path of a library");
+                    + System.getProperty("java.io.tmpdir") + ": " + failed.getMessage() + ". Set the property java.io.tmpdir to"
+                    + " a folder in which programs may run, or " + PROPERTY + " to the path of a library");
             error.initCause(failed);
             throw error;
         }
@@ -140,7 +141,8 @@ final class Library {
     /** Returns the name of a platform's folder in the jar, such as {@code linux-x86_64}. */
     static String platform(String system, String processor) {
         String name = system.toLowerCase(Locale.ROOT);
-        String os = name.startsWith("windows") ? "windows" : name.startsWith("mac") ? "macos" : name.replaceAll("[^a-z0-9]", "");
+        String plain = name.replaceAll("[^a-z0-9]", "");
+        String os = name.startsWith("windows") ? "windows" : name.startsWith("mac") ? "macos" : plain;
         String arch = processor.toLowerCase(Locale.ROOT);
         return os + "-" + (arch.equals("amd64") ? "x86_64" : arch.equals("arm64") ? "aarch64" : arch);
     }

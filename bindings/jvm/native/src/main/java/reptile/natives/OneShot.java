@@ -5,8 +5,8 @@ import java.util.Objects;
 import reptile.Verdict;
 
 /**
- * Decides URLs directly from a robots.txt's bytes, for one crawler. This is what a crawler needs that has just fetched a
- * robots.txt and asks about a few URLs. Immutable, and safe for use by any number of threads at once.
+ * Decides URLs directly from a robots.txt's bytes, for one crawler. This is what a crawler needs that has just fetched
+ * a robots.txt and asks about a few URLs. Immutable, and safe for use by any number of threads at once.
  *
  * <pre>{@code
  * OneShot oneShot = new OneShot("GPTBot", "google");
@@ -29,7 +29,7 @@ public final class OneShot {
      * @param dialect how files are read: {@code google}, {@code google-lib}, {@code rfc9309}, {@code rfc9309-strict},
      *     {@code yandex}, {@code yandex-2017}, {@code bing}, {@code koster-1994} or {@code koster-1996}
      * @throws NullPointerException if an argument is null
-     * @throws reptile.AgentNameException if no robots.txt can contain the name, or it is probably misspelled
+     * @throws reptile.AgentNameException if no robots.txt can contain the name. Misspelled names are not found.
      * @throws IllegalArgumentException if the dialect is unknown
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */

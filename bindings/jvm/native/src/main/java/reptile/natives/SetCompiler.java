@@ -19,8 +19,8 @@ import reptile.CompiledSet;
  * }</pre>
  *
  * <p>Any number of threads may add captures at once; the files are parsed in parallel. Memory: about the size of the
- * finished set, outside the Java heap, or the limit set with {@link Options#memory}. {@link #close} frees it, or else the
- * garbage collector.
+ * finished set, outside the Java heap, or the limit set with {@link Options#memory}. {@link #close} frees it, or else
+ * the garbage collector.
  */
 public final class SetCompiler implements AutoCloseable {
     private final long number;
