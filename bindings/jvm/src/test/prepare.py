@@ -143,6 +143,30 @@ def headers(reptile, data):
         "--columns", "verdict,line,reason", "-o", folder / "answers.tsv")
 
 
+def fields(reptile, data):
+    """Lists other directives of every kind and state, and those of the real files."""
+    folder = data / "fields"
+    folder.mkdir()
+    lines = ["Sitemap: http://a.example/1.xml", "sitemap: http://a.example/2.xml", "Sitemap:", "Host: a.example", "Host: b.example", "Crawl-delay: 3",
+             "User-agent: *", "Crawl-delay: 1", "Crawl-delay: x", "Request-rate: 1/5", "Visit-time: 0600-0845", "Clean-param: a&b /x",
+             "Content-Signal: search=yes, ai-train=no", "Content-Usage: train-ai=n", "Noindex: /n", "Made-up: value", "MADE-UP: value2", "Disallow: /a",
+             "# BEGIN Cloudflare Managed content", "User-agent: GPTBot", "Crawl-delay: 7", "Disallow: /", "# END Cloudflare Managed Content",
+             "Sitemap: http://a.example/" + "x" * 3000, "Sitemap: http://a.example/" + "x" * 3000 + "y", "Other: \u00e9", "sitemap: relative"]
+    bodies = {"all": lines, "none": ["User-agent: *", "Disallow: /"], "one": lines[:1], "twice": lines + lines[::-1]}
+    (folder / "fields.jsonl").write_text(
+        "".join(json.dumps({"url": f"http://{name}.example/robots.txt", "body": "\n".join(body)}) + "\n" for name, body in bodies.items()))
+    sets = {}
+    for dialect in ("google", "yandex", "rfc9309", "bing"):
+        sets[dialect] = folder / f"{dialect}.reptile"
+        run(*reptile, "compile", "--dialect", dialect, "-o", sets[dialect], folder / "fields.jsonl")
+    if (data / "real" / "google-lib.reptile").exists():
+        sets["real"] = data / "real" / "google-lib.reptile"
+    for name, path in sets.items():
+        (folder / f"{name}.path").write_text(str(path))
+        with (folder / f"{name}.fields").open("wb") as out:
+            subprocess.run([*reptile, "-q", "fields", path], stdout=out, check=True)
+
+
 def scopes(reptile, data):
     """Compiles a few origins, and decides URLs of related origins in every scope."""
     folder = data / "scope"
@@ -257,6 +281,7 @@ def main():
     by_time(repository, data, reptile)
     damage(repository, data, reptile, mutants, full)
     real(pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared")), reptile, data, full)
+    fields(reptile, data)
 
 
 main()

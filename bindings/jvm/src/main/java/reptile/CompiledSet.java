@@ -41,6 +41,7 @@ public final class CompiledSet {
     private final Lines lines;
     private final Timelines timelines;
     private final Section policies;
+    private final Directives directives;
     private final int flags;
     private final long time;
     private final String dialect;
@@ -81,6 +82,7 @@ public final class CompiledSet {
         lines = new Lines(container.section("lines"));
         timelines = new Timelines(container.section("captures"));
         policies = container.section("policies");
+        directives = new Directives(container.section("other"));
     }
 
     private static String text(Section section, long at, int count) {
@@ -284,6 +286,48 @@ public final class CompiledSet {
             verdicts[place] = split == null ? undecided : policy == null ? Verdict.UNKNOWN : verdict(agent, policy, split);
         }
         return verdicts;
+    }
+
+    /**
+     * Returns the lines in the robots.txt of a URL's origin that decide no URL, such as sitemaps, in file order. In a set
+     * by time, these are the lines of the set's time.
+     *
+     * <p>Time: an origin lookup, and one pass over the lines.
+     *
+     * @param url an absolute URL, or null
+     * @return the lines, or null if the URL is null; empty if there are none, if the set has no robots.txt for the
+     *     origin, or if the text is not a URL
+     * @throws DamagedSetException if the set is found to be damaged
+     */
+    public List<Directive> directives(String url) {
+        if (url == null) {
+            return null;
+        }
+        Url split = Url.split(url);
+        long record = split == null ? -1 : find(split);
+        return record < 0 ? new ArrayList<>() : directives.lines(origins.other(record));
+    }
+
+    /**
+     * Returns the sitemaps of a URL's origin, as written, in file order. Those that do not count under the set's dialect
+     * are left out.
+     *
+     * @param url an absolute URL, or null
+     * @return the sitemaps' URLs, or null if the URL is null; empty as for {@link #directives}
+     * @throws DamagedSetException if the set is found to be damaged
+     */
+    public List<String> sitemaps(String url) {
+        List<Directive> lines = directives(url);
+        if (lines == null) {
+            return null;
+        }
+        List<String> sitemaps = new ArrayList<>();
+        for (Directive line : lines) {
+            if (line.kind() == Directive.Kind.SITEMAP && line.state() == Directive.State.COUNTS) {
+                sitemaps.add(line.value());
+            }
+        }
+        return sitemaps;
     }
 
     /**

@@ -114,6 +114,11 @@ final class Origins {
         return records.u32(record + 4);
     }
 
+    /** Returns the address of a record's other directives, or {@link Section#NONE} if it has none. */
+    long other(long record) {
+        return records.u32(record + 8);
+    }
+
     /** Checks that no lookup reads too many slots, and that there are as many slots as origins. */
     void checkRuns(long expected) {
         long run = 0;

@@ -21,6 +21,10 @@ final class LimitsTest {
             holds(by, () -> section("tokens", new byte[text], 30).copy(0, text), "bytes of a text");
             holds(by, () -> new Crawlers(section("crawlers", crawlers(Crawlers.MAX_BYTES + by), 30)), "bytes of crawlers");
             holds(by, () -> groups(Walk.MAX_PASSES + by), "groups of a token");
+            holds(by, () -> directives(0, Directives.MAX_LINES + by, 1, 0), "lines of other directives");
+            holds(by, () -> directives(0, 1, 0, Directives.MAX_TEXT_BYTES + by), "bytes of a value");
+            holds(by, () -> directives(0, 2, Directives.MAX_TEXT_BYTES - 1, 1 + by), "bytes of a value that shares others");
+            holds(by, () -> directives(Directives.MAX_PAIRS + by, 0, 0, 0), "pairs of a group and a part");
             // A lookup fails after reading this many used slots.
             holds(by + 1, () -> lookUp(Origins.MAX_SLOTS_READ + by), "slots");
         }
@@ -144,6 +148,29 @@ final class LimitsTest {
         byte[] rulesets = new byte[count + 4];
         rulesets[0] = 2;
         new Rulesets(section("index", index.array(), 30), section("rulesets", rulesets, 30)).get(1);
+    }
+
+    /** Reads a record with this many pairs and lines. Each line shares up to so many bytes and adds so many. */
+    private static void directives(int pairs, int lines, int shared, int added) {
+        ByteBuffer record = buffer(2 * pairs + lines * (shared + added + 16) + 64);
+        number(number(record.put((byte) 0), pairs).position(record.position() + 2 * pairs), lines);
+        for (int line = 0; line < lines; line++) {
+            // A sitemap in no part, on the next line. The first value has the bytes that the others share.
+            record.put((byte) 0).put((byte) 0).put((byte) 1);
+            int before = line == 0 ? 0 : shared;
+            int length = line == 0 && lines > 1 ? shared : added;
+            number(number(record, before), length).position(record.position() + length);
+        }
+        int found = new Directives(section("other", record.array(), 30)).lines(0).size();
+        Check.equal(lines, found, "lines");
+    }
+
+    private static ByteBuffer number(ByteBuffer out, int number) {
+        while (number >= 0x80) {
+            out.put((byte) (number | 0x80));
+            number >>>= 7;
+        }
+        return out.put((byte) number);
     }
 
     private static Section section(String name, byte[] bytes, int strideBits) {
