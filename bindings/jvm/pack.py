@@ -2,8 +2,8 @@
 
     pack.py JAR VERSION MODULE FOLDER...
 
-The jar has a manifest, both licenses in META-INF, and the files below each folder. MODULE is the name of the Java module,
-or `-` for a jar without classes. Before JDK 17, `jar` writes the current time into the archive.
+The jar has a manifest, both licenses in META-INF, and the files below each folder. MODULE is the name of the Java
+module, or `-` for a jar without classes. Before JDK 17, `jar` writes the current time into the archive.
 """
 
 import pathlib

@@ -51,7 +51,8 @@ public final class Scope {
      * <p>This library has no copy of the Public Suffix List, so the caller supplies a function that uses it, such as
      * {@code EffectiveTldFinder.getAssignedDomain} from crawler-commons or {@code InternetDomainName} from Guava. To
      * agree with {@code reptile classify --scope domain}, the function must use the list's private section: the
-     * registered domain of {@code www.someone.github.io} is {@code someone.github.io}.
+     * registered domain of {@code www.someone.github.io} is {@code someone.github.io}. Functions and versions of the
+     * list differ for a few hosts, such as those below a top-level domain that the list lacks.
      *
      * @param registeredDomain maps a host in lower case, with A-labels and not an IP address, to its registered domain,
      *     or to null if it has none. A result other than the host or its end after a dot counts as null. What the
