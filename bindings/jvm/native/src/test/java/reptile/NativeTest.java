@@ -1,8 +1,12 @@
 package reptile;
 
+import java.io.File;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -46,6 +50,7 @@ final class NativeTest {
         Check.section("misuse of access readers", () -> readers(data.resolve("native")));
         Check.section("limits", () -> limits(data.resolve("native")));
         Check.section("threads", () -> threads(data.resolve("native")));
+        Check.section("class loaders", () -> loaders(data.resolve("native")));
         Check.section("panics and platforms", NativeTest::library);
         Check.finish();
     }
@@ -368,6 +373,37 @@ final class NativeTest {
                 }
             });
             Check.that(other.get() > 0, "calls after closing");
+        }
+    }
+
+    /** Class loaders that each load the library, use its threads, and are dropped, as in application servers. */
+    private static void loaders(Path folder) throws Exception {
+        List<URL> urls = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            urls.add(Path.of(entry).toUri().toURL());
+        }
+        List<WeakReference<ClassLoader>> dropped = new ArrayList<>();
+        for (int turn = 0; turn < 4; turn++) {
+            ClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]), ClassLoader.getPlatformClassLoader());
+            Method compile = loader.loadClass("reptile.NativeTest").getDeclaredMethod("compileOne", Path.class);
+            compile.setAccessible(true);
+            Check.equal("DISALLOW", compile.invoke(null, folder.resolve("loader.reptile")), "a verdict by another class loader");
+            dropped.add(new WeakReference<>(loader));
+        }
+        for (int turn = 0; turn < 50 && dropped.stream().anyMatch(loader -> loader.get() != null); turn++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        long left = dropped.stream().filter(loader -> loader.get() != null).count();
+        System.out.println("class loaders: " + (dropped.size() - left) + " of " + dropped.size() + " are dropped");
+        Check.equal("DISALLOW", compileOne(folder.resolve("loader.reptile")), "a verdict afterwards");
+    }
+
+    /** Compiles a set, and returns a verdict by it. */
+    static String compileOne(Path path) throws IOException {
+        try (SetCompiler compiler = SetCompiler.of("google").create()) {
+            compiler.add(Capture.of(ROBOTS).withBody(BODY));
+            return compiler.finish(path, true).agent("GPTBot").decide("http://a.example/a").name();
         }
     }
 
