@@ -7,6 +7,40 @@ use reptile::{Agent, Agents, Verdict};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::convert;
 use crate::explain::{self as lines, PyExplanation};
+use crate::robots::PyRobots;
+use crate::set::{Cache, PySet};
+
+/// The object that resolved a crawler. A pickled crawler contains it, and thereby the set's path or the robots.txt.
+pub enum Resolver {
+    /// A set.
+    Set(Py<PySet>),
+    /// One robots.txt.
+    Robots(Py<PyRobots>),
+}
+
+impl Resolver {
+    fn to_object(&self, py: Python<'_>) -> Py<PyAny> {
+        match self {
+            Resolver::Set(set) => set.clone_ref(py).into_any(),
+            Resolver::Robots(robots) => robots.clone_ref(py).into_any(),
+        }
+    }
+
+    /// Converts the object in a pickle.
+    fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Resolver> {
+        if let Ok(set) = object.cast::<PySet>() {
+            return Ok(Resolver::Set(set.clone().unbind()));
+        }
+        Ok(Resolver::Robots(object.cast::<PyRobots>()?.clone().unbind()))
+    }
+
+    fn cache(&self) -> &Cache {
+        match self {
+            Resolver::Set(set) => set.get().cache(),
+            Resolver::Robots(robots) => robots.get().cache(),
+        }
+    }
+}
 
 /// Returns a crawler's verdict for a URL, optionally at a given time.
 pub fn decide(
@@ -35,7 +69,7 @@ pub fn explain(
         None => agent.explain(url),
         Some(time) => agent.explain_at(url, time),
     })?;
-    explained.map(PyExplanation).map_err(|error| convert::library_error(py, error))
+    explained.map(|explained| PyExplanation::new(&explained)).map_err(|error| convert::library_error(py, error))
 }
 
 /// Returns the URL that determines a question's origin. Defaults to a path, which a robots.txt accepts for any origin.
@@ -43,9 +77,26 @@ fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     url.map_or(Ok(b"/".into()), |url| convert::with_bytes(url, <[u8]>::to_vec))
 }
 
-/// A crawler resolved by a set or a robots.txt. Created by ``Set.agent`` and ``Robots.agent``.
+/// A crawler resolved by a set or a robots.txt. Created by ``Set.agent`` and ``Robots.agent``. Threads may share it.
+///
+/// Pickles with its set's path or its robots.txt, and with its name, which is not checked again.
 #[pyclass(frozen, name = "Agent", module = "reptile")]
-pub struct PyAgent(pub Agent);
+pub struct PyAgent {
+    agent: Agent,
+    resolver: Resolver,
+    is_verbatim: bool,
+}
+
+impl PyAgent {
+    pub fn new(agent: Agent, resolver: Resolver) -> PyAgent {
+        PyAgent { agent, resolver, is_verbatim: false }
+    }
+
+    /// Creates a crawler whose name is used as it is.
+    pub fn verbatim(agent: Agent, resolver: Resolver) -> PyAgent {
+        PyAgent { agent, resolver, is_verbatim: true }
+    }
+}
 
 #[pymethods]
 impl PyAgent {
@@ -53,7 +104,7 @@ impl PyAgent {
     /// integer in seconds since 1970, or a ``datetime`` with a time zone.
     #[pyo3(signature = (url, *, at=None))]
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        decide(py, &self.0, url, at)
+        decide(py, &self.agent, url, at)
     }
 
     /// Returns the verdict for a URL with its reasons; ``at`` is as in ``decide``.
@@ -64,20 +115,20 @@ impl PyAgent {
         url: &Bound<'_, PyAny>,
         at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyExplanation> {
-        explain(py, &self.0, url, at)
+        explain(py, &self.agent, url, at)
     }
 
     /// Returns how many seconds the crawler should wait between two fetches from a URL's origin, or None if no line
     /// that counts in the dialect says so.
     fn crawl_delay(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-        let delay = convert::with_bytes(url, |url| self.0.crawl_delay(url))?;
+        let delay = convert::with_bytes(url, |url| self.agent.crawl_delay(url))?;
         Ok(delay.map_err(|error| convert::library_error(py, error))?.map(|delay| delay.as_secs_f64()))
     }
 
     /// Returns the lines of the origin's robots.txt that decide no URL and apply to this crawler: a list of
     /// dictionaries with ``kind``, ``key``, ``value``, ``line``, and whether the line ``counts`` in the dialect.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let found = convert::with_bytes(url, |url| self.0.directives(url))?;
+        let found = convert::with_bytes(url, |url| self.agent.directives(url))?;
         lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
@@ -89,7 +140,7 @@ impl PyAgent {
     #[pyo3(signature = (other, url=None))]
     fn compare(&self, py: Python<'_>, other: &PyAgent, url: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let url = origin_of(url)?;
-        let found = py.detach(|| self.0.compare(&other.0, &url));
+        let found = py.detach(|| self.agent.compare(&other.agent, &url));
         convert::comparison(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
@@ -103,43 +154,99 @@ impl PyAgent {
         url: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         let url = origin_of(url)?;
-        let found = py.detach(|| self.0.permits_no_more_than(&other.0, &url));
+        let found = py.detach(|| self.agent.permits_no_more_than(&other.agent, &url));
         convert::witness(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
     /// The name as given.
     #[getter]
     fn name(&self) -> String {
-        self.0.crawler().to_string()
+        self.agent.crawler().to_string()
     }
 
     /// The product tokens that the crawler obeys, the most specific first.
     #[getter]
     fn tokens(&self) -> Vec<String> {
-        self.0.tokens().map(|token| String::from_utf8_lossy(token).into_owned()).collect()
+        self.agent.tokens().map(|token| String::from_utf8_lossy(token).into_owned()).collect()
     }
 
     /// Whether any robots.txt in the set names the crawler.
     #[getter]
     fn is_named(&self) -> bool {
-        self.0.is_named()
+        self.agent.is_named()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, String, bool))> {
+        Ok((unpickles(py, "_agent")?, (self.resolver.to_object(py), self.name(), self.is_verbatim)))
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn __repr__(&self) -> String {
-        format!("<reptile.Agent {}>", self.0.crawler())
+        format!("<reptile.Agent {}>", self.agent.crawler())
     }
 }
 
-/// Several crawlers resolved by a set. Created by ``Set.agents``.
+/// Returns a private function of this module that restores a pickled object.
+pub fn unpickles<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("reptile._native")?.getattr(name)
+}
+
+/// Restores a pickled crawler.
+#[pyfunction]
+#[pyo3(name = "_agent", signature = (resolver, name, is_verbatim, /))]
+pub fn unpickled_agent(
+    py: Python<'_>,
+    resolver: &Bound<'_, PyAny>,
+    name: &str,
+    is_verbatim: bool,
+) -> PyResult<PyAgent> {
+    let resolver = Resolver::of_object(resolver)?;
+    if is_verbatim {
+        let agent = resolver.cache().verbatim(py, name)?;
+        return Ok(PyAgent::verbatim(agent, resolver));
+    }
+    let agent = Agent::clone(&*resolver.cache().agent(py, name, true)?);
+    Ok(PyAgent::new(agent, resolver))
+}
+
+/// Restores pickled crawlers.
+#[pyfunction]
+#[pyo3(name = "_agents", signature = (resolver, names, /))]
+pub fn unpickled_agents(py: Python<'_>, resolver: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<PyAgents> {
+    let resolver = Resolver::of_object(resolver)?;
+    let agents = resolver.cache().agents(py, &names, true)?;
+    Ok(PyAgents::new(agents, resolver))
+}
+
+/// Several crawlers resolved by a set or a robots.txt. Created by ``Set.agents`` and ``Robots.agents``. Threads may
+/// share it.
+///
+/// Pickles with its set's path or its robots.txt, and with the crawlers' names, which are not checked again.
 #[pyclass(frozen, name = "Agents", module = "reptile")]
-pub struct PyAgents(pub Agents);
+pub struct PyAgents {
+    agents: Agents,
+    resolver: Resolver,
+}
+
+impl PyAgents {
+    pub fn new(agents: Agents, resolver: Resolver) -> PyAgents {
+        PyAgents { agents, resolver }
+    }
+}
 
 #[pymethods]
 impl PyAgents {
     /// Returns the verdict of each crawler for a URL.
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
-        let mut verdicts = vec![Verdict::Invalid; self.0.len()];
-        let decided = convert::with_bytes(url, |url| self.0.decide(url, &mut verdicts))?;
+        let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
+        let decided = convert::with_bytes(url, |url| self.agents.decide(url, &mut verdicts))?;
         decided.map_err(|error| convert::library_error(py, error))?;
         verdicts.into_iter().map(|verdict| convert::verdict(py, verdict)).collect()
     }
@@ -155,7 +262,7 @@ impl PyAgents {
         times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
     ) -> PyResult<PyVerdicts> {
-        arrow::decide_many(py, self.0.clone(), urls, &DecideOptions { columns, url_column, times, parallel })
+        arrow::decide_many(py, self.agents.clone(), urls, &DecideOptions { columns, url_column, times, parallel })
     }
 
     /// Returns verdicts that are decided as the URLs are read; see ``Set.decide_stream``.
@@ -169,17 +276,29 @@ impl PyAgents {
         times: Option<&Bound<'_, PyAny>>,
         parallel: bool,
     ) -> PyResult<PyVerdictReader> {
-        arrow::decide_stream(py, self.0.clone(), urls, &DecideOptions { columns, url_column, times, parallel })
+        arrow::decide_stream(py, self.agents.clone(), urls, &DecideOptions { columns, url_column, times, parallel })
     }
 
     /// The names as given.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.0.iter().map(|agent| agent.crawler().to_string()).collect()
+        self.agents.iter().map(|agent| agent.crawler().to_string()).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.agents.len()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Vec<String>))> {
+        Ok((unpickles(py, "_agents")?, (self.resolver.to_object(py), self.names())))
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn __repr__(&self) -> String {

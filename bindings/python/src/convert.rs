@@ -1,9 +1,10 @@
 //! Converts strings, verdicts and errors between Python and the library.
 
 use std::io;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
@@ -47,6 +48,16 @@ pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
         Some(member) => Ok(member.clone_ref(py)),
         None => Err(PyRuntimeError::new_err("a verdict without a name")),
     }
+}
+
+/// The verdicts by number, which is their index in an Arrow dictionary.
+pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+
+/// Returns the verdict for a word, which a member of `reptile.Verdict` is.
+pub fn verdict_of(word: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    let word: String = word.extract()?;
+    let found = VERDICTS.into_iter().find(|verdict| verdict.to_string() == word);
+    found.ok_or_else(|| PyValueError::new_err(format!("expected a verdict, found {word:?}")))
 }
 
 /// Creates a `reptile.Witness`. Its path is a `str`, or `bytes` if it is not UTF-8.
@@ -127,6 +138,13 @@ fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyResult<PyErr> {
     Ok(PyErr::from_value(error))
 }
 
+/// Creates a `FileExistsError`.
+pub fn file_exists(py: Python<'_>, path: &Path, text: &str) -> PyResult<PyErr> {
+    let number = py.import("errno")?.getattr("EEXIST")?;
+    let error = py.import("builtins")?.getattr("FileExistsError")?.call1((number, text, path.as_os_str()))?;
+    Ok(PyErr::from_value(error))
+}
+
 /// Creates the exception for an invalid crawler name.
 pub fn crawler_error(py: Python<'_>, error: &CrawlerError) -> PyErr {
     raised(py, Kind::Crawler, text_of(error))
@@ -140,7 +158,7 @@ pub fn arrow_error(py: Python<'_>, error: &reptile_columns::Error) -> PyErr {
         ErrorKind::Crawler => raised(py, Kind::Crawler, text),
         ErrorKind::Set => raised(py, Kind::Format, text),
         ErrorKind::Array => PyTypeError::new_err(text),
-        ErrorKind::Column => pyo3::exceptions::PyValueError::new_err(text),
+        ErrorKind::Column => PyValueError::new_err(text),
         _ => raised(py, Kind::Other, text),
     }
 }
@@ -160,6 +178,26 @@ pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> 
         Err(_) => Err(PyTypeError::new_err(format!("expected str or bytes, not {}", text.get_type().name()?))),
     }
 }
+
+/// The times that a set can store: from the first second of the year 1 to the last second of 9999.
+const TIMES: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+
+/// Whole numbers with thirteen digits are milliseconds, as the command reads them.
+const MILLISECONDS: Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+
+/// Converts a capture's time to seconds since 1970: a `datetime` with a time zone, or a whole number of seconds since
+/// 1970 (milliseconds if it has thirteen digits).
+pub fn capture_time(time: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let found = moment(time)?;
+    let seconds = if MILLISECONDS.contains(&found) { found.div_euclid(1000) } else { found };
+    if TIMES.contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(PyValueError::new_err(format!("{WRONG_TIME}, found {found}")))
+}
+
+/// Describes a time that a set cannot store.
+pub const WRONG_TIME: &str = "time: expected the years 1 to 9999, in seconds since 1970";
 
 /// Converts a time to seconds since 1970, from an integer or a `datetime` with a time zone.
 pub fn moment(time: &Bound<'_, PyAny>) -> PyResult<i64> {

@@ -1,68 +1,144 @@
 //! Verdicts with reasons (`reptile.Explanation`), and lines that decide no URL.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Directive, DirectiveState, Explanation};
+use reptile::{Directive, DirectiveState, Explanation, RuleKind};
 
+use crate::agents::unpickles;
 use crate::convert;
 
-/// A verdict with its reasons.
+/// A verdict with its reasons. A value: equal explanations have equal properties.
 #[pyclass(frozen, name = "Explanation", module = "reptile")]
-pub struct PyExplanation(pub Explanation);
+#[derive(PartialEq, Eq, Hash)]
+pub struct PyExplanation {
+    verdict: reptile::Verdict,
+    group: String,
+    reason: String,
+    allow: Option<String>,
+    disallow: Option<String>,
+    /// Whether the Allow rule decided, or the Disallow rule.
+    decided_by_allow: Option<bool>,
+    line: Option<u32>,
+    /// The verdict and its reason in a few words.
+    text: String,
+}
+
+/// An explanation's fields in a pickle.
+type Fields = (Py<PyAny>, String, String, Option<String>, Option<String>, Option<bool>, Option<u32>, String);
+
+impl PyExplanation {
+    pub fn new(explained: &Explanation) -> PyExplanation {
+        PyExplanation {
+            verdict: explained.verdict,
+            group: explained.group.as_str().to_owned(),
+            reason: explained.reason.to_string(),
+            allow: explained.allow.as_ref().map(ToString::to_string),
+            disallow: explained.disallow.as_ref().map(ToString::to_string),
+            decided_by_allow: explained.decided_by.map(|kind| kind == RuleKind::Allow),
+            line: explained.rule().map(|rule| rule.line).filter(|&line| line > 0),
+            text: explained.to_string(),
+        }
+    }
+}
 
 #[pymethods]
 impl PyExplanation {
     /// The verdict.
     #[getter]
     fn verdict(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        convert::verdict(py, self.0.verdict)
+        convert::verdict(py, self.verdict)
     }
 
     /// The deciding rule as a line, such as ``Disallow: /cart``; None if no rule decided.
     #[getter]
-    fn rule(&self) -> Option<String> {
-        self.0.rule().map(ToString::to_string)
+    fn rule(&self) -> Option<&str> {
+        if self.decided_by_allow? { self.allow() } else { self.disallow() }
     }
 
     /// The deciding rule's line in the robots.txt, starting at 1; None if no rule decided or the set has no line
     /// numbers.
     #[getter]
     fn line(&self) -> Option<u32> {
-        self.0.rule().map(|rule| rule.line).filter(|&line| line > 0)
+        self.line
     }
 
     /// Why the crawler obeys its group: ``named``, ``default`` or ``none``.
     #[getter]
-    fn group(&self) -> &'static str {
-        self.0.group.as_str()
+    fn group(&self) -> &str {
+        &self.group
     }
 
     /// A short reason such as ``rule``, ``no rule matches`` or ``404``.
     #[getter]
-    fn reason(&self) -> String {
-        self.0.reason.to_string()
+    fn reason(&self) -> &str {
+        &self.reason
     }
 
     /// The best matching Allow rule, whether or not it decided.
     #[getter]
-    fn allow(&self) -> Option<String> {
-        self.0.allow.as_ref().map(ToString::to_string)
+    fn allow(&self) -> Option<&str> {
+        self.allow.as_deref()
     }
 
     /// The best matching Disallow rule, whether or not it decided.
     #[getter]
-    fn disallow(&self) -> Option<String> {
-        self.0.disallow.as_ref().map(ToString::to_string)
+    fn disallow(&self) -> Option<&str> {
+        self.disallow.as_deref()
     }
 
-    fn __str__(&self) -> String {
-        self.0.to_string()
+    fn __eq__(&self, other: &PyExplanation) -> bool {
+        self == other
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Fields)> {
+        let fields = (
+            self.verdict(py)?,
+            self.group.clone(),
+            self.reason.clone(),
+            self.allow.clone(),
+            self.disallow.clone(),
+            self.decided_by_allow,
+            self.line,
+            self.text.clone(),
+        );
+        Ok((unpickles(py, "_explanation")?, fields))
+    }
+
+    fn __str__(&self) -> &str {
+        &self.text
     }
 
     fn __repr__(&self) -> String {
-        let rule = self.0.rule().map_or_else(String::new, |rule| format!(", {rule}, line {}", rule.line));
-        format!("<reptile.Explanation {}{rule}>", self.0)
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        let rule = self.rule().map_or_else(String::new, |rule| format!(", {rule}{line}"));
+        format!("<reptile.Explanation {}{rule}>", self.text)
     }
+}
+
+/// Restores a pickled explanation.
+#[pyfunction]
+#[pyo3(name = "_explanation", signature = (verdict, group, reason, allow, disallow, decided_by_allow, line, text, /))]
+#[allow(clippy::too_many_arguments, reason = "a pickle has them in a tuple")]
+pub fn unpickled_explanation(
+    verdict: &Bound<'_, PyAny>,
+    group: String,
+    reason: String,
+    allow: Option<String>,
+    disallow: Option<String>,
+    decided_by_allow: Option<bool>,
+    line: Option<u32>,
+    text: String,
+) -> PyResult<PyExplanation> {
+    let verdict = convert::verdict_of(verdict)?;
+    Ok(PyExplanation { verdict, group, reason, allow, disallow, decided_by_allow, line, text })
 }
 
 /// Returns the lines that decide no URL, each as a dictionary.

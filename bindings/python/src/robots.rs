@@ -3,21 +3,28 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use reptile::{Agent, Crawler, Dialect, Robots};
+use reptile::{Agent, Dialect, Robots};
 use reptile_columns::Source;
 
-use crate::agents::{PyAgent, PyAgents};
+use crate::agents::{PyAgent, PyAgents, Resolver};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
 use crate::set::Cache;
 
-/// A single robots.txt. It applies to every URL or path, whatever its origin.
+/// A single robots.txt. It applies to every URL or path, whatever its origin. Pickles as its body, which it keeps.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
 pub struct PyRobots {
     robots: Robots,
     dialect: &'static Dialect,
     body: Vec<u8>,
     cache: Cache,
+}
+
+impl PyRobots {
+    /// Returns the recently resolved crawlers.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
 }
 
 #[pymethods]
@@ -54,18 +61,19 @@ impl PyRobots {
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
     #[pyo3(signature = (name, *, exact=false, verbatim=false))]
-    fn agent(&self, py: Python<'_>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
+    fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
+        let (py, cache, resolver) = (slf.py(), &slf.get().cache, Resolver::Robots(slf.clone().unbind()));
         if verbatim {
-            let agent = self.robots.agent(Crawler::verbatim(name));
-            return agent.map(PyAgent).map_err(|error| convert::crawler_error(py, &error));
+            return Ok(PyAgent::verbatim(cache.verbatim(py, name)?, resolver));
         }
-        self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
+        Ok(PyAgent::new(Agent::clone(&*cache.agent(py, name, exact)?), resolver))
     }
 
     /// Resolves several crawlers.
     #[pyo3(signature = (names, *, exact=false))]
-    fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
-        self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
+    fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
+        let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
+        Ok(PyAgents::new(agents, Resolver::Robots(slf.clone().unbind())))
     }
 
     /// Compares what this robots.txt and another one allow a crawler, over all paths of any length; see

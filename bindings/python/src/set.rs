@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Agent, Agents, Dialect, MappedFile, Set};
+use reptile::{Agent, Agents, Crawler, Dialect, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{Source, arrow::in_pool};
 
-use crate::agents::{self, PyAgent, PyAgents};
+use crate::agents::{self, PyAgent, PyAgents, Resolver};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
@@ -31,6 +31,14 @@ impl Cache {
     /// Resolves crawlers.
     pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
         self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
+    }
+
+    /// Resolves a crawler whose name is used as it is.
+    pub fn verbatim(&self, py: Python<'_>, name: &str) -> PyResult<Agent> {
+        let agents = self.source.resolve([Crawler::verbatim(name)]);
+        let agents = agents.map_err(|error| convert::crawler_error(py, &error))?;
+        let agent = agents.iter().next().cloned();
+        agent.ok_or_else(|| raised(py, Kind::Crawler, format!("{name:?} was not resolved")))
     }
 
     /// Returns a crawler, which is resolved once.
@@ -89,6 +97,11 @@ pub struct PySet {
 impl PySet {
     pub fn new(set: Set, file: Option<(PathBuf, bool)>) -> PySet {
         PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
+    }
+
+    /// Returns the recently resolved crawlers.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
     }
 
     /// Returns the library's set, which is cheap to clone.
@@ -185,14 +198,16 @@ impl PySet {
 
     /// Resolves a crawler, for many queries about one crawler.
     #[pyo3(signature = (name, *, exact=false))]
-    fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<PyAgent> {
-        self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
+    fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool) -> PyResult<PyAgent> {
+        let agent = slf.get().cache.agent(slf.py(), name, exact)?;
+        Ok(PyAgent::new(Agent::clone(&agent), Resolver::Set(slf.clone().unbind())))
     }
 
     /// Resolves several crawlers, for queries about all of them.
     #[pyo3(signature = (names, *, exact=false))]
-    fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
-        self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
+    fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
+        let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
+        Ok(PyAgents::new(agents, Resolver::Set(slf.clone().unbind())))
     }
 
     /// Reads every byte of the set and proves that it is exactly what writing its content would produce. With ``deep``,
@@ -250,6 +265,25 @@ impl PySet {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
+    /// Returns an iterator over the origins that the set knows, such as ``https://example.com``, in the set's order; the
+    /// same as ``iter(set)``. Takes about 100 ns for each origin, and memory for one.
+    fn origins(slf: &Bound<'_, Self>) -> PyOrigins {
+        PyOrigins::new(slf)
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyOrigins {
+        PyOrigins::new(slf)
+    }
+
+    /// Returns whether the set knows a robots.txt for a URL's origin. Takes one look-up. A text that is not a URL is in
+    /// no set.
+    fn __contains__(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let anyone = self.cache.agent(py, "*", true)?;
+        let verdict = convert::with_bytes(url, |url| anyone.decide(url))?;
+        let verdict = verdict.map_err(|error| convert::library_error(py, error))?;
+        Ok(!matches!(verdict, Verdict::Unknown | Verdict::Invalid))
+    }
+
     /// Returns the number of origins.
     fn __len__(&self) -> usize {
         usize::try_from(self.set.len()).unwrap_or(usize::MAX)
@@ -264,9 +298,53 @@ impl PySet {
         Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
     }
 
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
     fn __repr__(&self) -> String {
         let file = self.file.as_ref().map_or_else(|| "in memory".to_owned(), |(path, _)| path.display().to_string());
         format!("<reptile.Set of {} origins, {}, {file}>", self.set.len(), self.set.dialect())
+    }
+}
+
+/// The library's iterator over a set's origins.
+type Origins<'a> = Box<dyn Iterator<Item = Result<Origin, reptile::Error>> + Send + 'a>;
+
+/// An iterator over a set's origins. Created by ``iter(set)`` and ``Set.origins``. Threads may share it.
+#[pyclass(frozen, name = "Origins", module = "reptile")]
+pub struct PyOrigins {
+    // Fields are dropped in this order, and the iterator borrows from the set.
+    origins: Mutex<Origins<'static>>,
+    _set: Py<PySet>,
+}
+
+impl PyOrigins {
+    fn new(set: &Bound<'_, PySet>) -> PyOrigins {
+        let origins: Origins<'_> = Box::new(set.get().set.origins());
+        // SAFETY: the iterator borrows from the Python object `set`, which is frozen, so nothing changes it, and which
+        // does not move. `_set` keeps it alive until the iterator has been dropped. No reference leaves this type.
+        let origins = unsafe { std::mem::transmute::<Origins<'_>, Origins<'static>>(origins) };
+        PyOrigins { origins: Mutex::new(origins), _set: set.clone().unbind() }
+    }
+}
+
+#[pymethods]
+impl PyOrigins {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let next = self.origins.lock().unwrap_or_else(PoisonError::into_inner).next();
+        match next.transpose() {
+            Ok(origin) => Ok(origin.map(|origin| origin.to_string())),
+            Err(error) => Err(convert::library_error(py, error)),
+        }
     }
 }
 

@@ -23,6 +23,7 @@ from ._native import (
     Agent,
     Agents,
     Explanation,
+    Origins,
     Robots,
     Set,
     VerdictReader,
@@ -33,7 +34,7 @@ from ._native import (
     open,
 )
 from ._native import VERSION as __version__
-from ._types import Comparison, CrawlerError, Error, FormatError, Verdict, Witness
+from ._types import Comparison, CrawlerError, Directive, Error, FormatError, Verdict, Witness
 
 __all__ = [
     "FORMAT_VERSION",
@@ -41,9 +42,11 @@ __all__ = [
     "Agents",
     "Comparison",
     "CrawlerError",
+    "Directive",
     "Error",
     "Explanation",
     "FormatError",
+    "Origins",
     "Robots",
     "Set",
     "Verdict",

@@ -2,7 +2,7 @@
 
 import dataclasses
 import enum
-from typing import Literal
+from typing import Literal, NoReturn, TypedDict
 
 
 class Verdict(str, enum.Enum):
@@ -20,13 +20,14 @@ class Verdict(str, enum.Enum):
     INVALID = "invalid"
     """The string is not a valid URL."""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError("a verdict has no truth value: compare it, as in verdict == 'allow'")
 
     def __str__(self) -> str:
         return str(self.value)
 
-    __format__ = str.__format__
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self.value), format_spec)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Witness:
     """A path with the property, as written in a URL, starting at the slash after the host; usually one of the shortest.
     It is ``bytes`` if it is not UTF-8. None in the other states."""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError("a witness has no truth value: compare its state, as in witness.state == 'none'")
 
 
@@ -69,8 +70,23 @@ class Comparison:
         """Whether either question is unproved."""
         return "unproved" in (self.first_only.state, self.second_only.state)
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError("a comparison has no truth value: use .equivalent or .unproved")
+
+
+class Directive(TypedDict):
+    """A line of a robots.txt that decides no URL, from ``Agent.directives``, ``Set.directives`` or ``Robots.directives``."""
+
+    kind: str
+    """What the line says, such as ``crawl-delay``, ``sitemap`` or ``other``."""
+    key: str
+    """The key as written, or the kind."""
+    value: str
+    """The value as written."""
+    line: int
+    """The line's number, starting at 1."""
+    counts: bool
+    """Whether the line counts in the dialect."""
 
 
 class Error(Exception):
