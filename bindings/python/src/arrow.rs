@@ -16,9 +16,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
 use reptile::Agents;
 use reptile_columns::Column;
-use reptile_columns::arrow::{ArrayDecider, VerdictStream};
+use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
 
-use crate::agents::unpickles;
+use crate::agents::{Reduced, scope_of, unpickles};
 use crate::convert::{self, VERDICTS};
 use crate::pickled::{self, Batch};
 use crate::texts;
@@ -39,6 +39,8 @@ pub struct DecideOptions<'a, 'py> {
     pub url_column: Option<&'a str>,
     /// The column with the times, or the times themselves.
     pub times: Option<&'a Bound<'py, PyAny>>,
+    /// The name of a scope.
+    pub scope: &'a str,
     /// Whether to use all threads.
     pub parallel: bool,
 }
@@ -84,7 +86,10 @@ fn stream(
         }
     };
     let mut decider = ArrayDecider::new(agents, &columns).map_err(failed)?.parallel(options.parallel);
-    let mut urls = reader(urls)?;
+    decider = decider.in_scope(scope_of(options.scope)?);
+    // Polars passes columns without any value as texts, except for times.
+    let times_column = options.times.and_then(|times| times.extract::<String>().ok());
+    let mut urls = reader(urls, times_column.as_slice())?;
     if let Some(times) = options.times {
         let beside = match times.cast::<PyString>() {
             Ok(name) => name.to_str()?.to_owned(),
@@ -101,22 +106,80 @@ fn stream(
 /// Returns times as arrays, from the PyCapsule interface or an iterable of integers and datetimes with a time zone.
 fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     if times.hasattr("__arrow_c_stream__")? || times.hasattr("__arrow_c_array__")? {
-        return reader(times);
+        return reader(times, &[String::new()]);
     }
     let field = Arc::new(Field::new(timed::TIMES, DataType::Int64, true));
     Ok(Box::new(ArrayIterator::new([Ok(Arc::new(texts::times(times)?) as ArrayRef)], field)))
 }
 
-/// Returns URLs as arrays, from a stream, an array or an iterable of strings.
-fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Arrays> {
-    match arrays(urls)? {
+/// Summarizes what crawlers may fetch from each origin.
+pub fn summarize(py: Python<'_>, agents: &Agents, origins: Option<&Bound<'_, PyAny>>) -> PyResult<PyVerdicts> {
+    let origins = origins.map(convert::names).transpose()?;
+    let mut batches = Vec::new();
+    let found = py.detach(|| {
+        summary::summarize(agents, origins.as_deref(), |batch| {
+            batches.push(batch);
+            Ok(())
+        })
+    });
+    found.map_err(|error| convert::arrow_error(py, &error))?;
+    Ok(PyVerdicts { schema: Arc::new(summary::summary_schema()), batches })
+}
+
+/// Returns URLs as arrays, from a stream, an array or an iterable of strings. `numbers` is as in [`arrays`].
+fn reader(urls: &Bound<'_, PyAny>, numbers: &[String]) -> PyResult<Arrays> {
+    match arrays(urls, numbers)? {
         Some(arrays) => Ok(arrays),
         None => Ok(one(texts::texts(urls)?)),
     }
 }
 
 /// Returns the arrays of an object with the Arrow PyCapsule interface, or `None` for another object.
-pub fn arrays(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
+///
+/// `numbers` names the columns that do not contain texts, with "" for a column outside a table. It matters only for
+/// columns from Polars without any value, which have to be converted.
+pub fn arrays(object: &Bound<'_, PyAny>, numbers: &[String]) -> PyResult<Option<Arrays>> {
+    let arrays = exported(object)?;
+    let Some(field) = arrays.as_ref().map(|arrays| arrays.field().clone()) else { return Ok(None) };
+    match with_types(object, field.data_type(), numbers)? {
+        Some(object) => exported(&object),
+        None => Ok(arrays),
+    }
+}
+
+/// Converts columns of Polars without any value to texts or numbers. Polars exports them with a buffer, which Arrow
+/// forbids, and `arrow-array` refuses.
+fn with_types<'py>(
+    object: &Bound<'py, PyAny>,
+    data_type: &DataType,
+    numbers: &[String],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (py, is_number) = (object.py(), |name: &str| numbers.iter().any(|number| number == name));
+    let empty: Vec<&str> = match data_type {
+        DataType::Null => vec![""],
+        DataType::Struct(fields) => {
+            let fields = fields.iter().filter(|field| *field.data_type() == DataType::Null);
+            fields.map(|field| field.name().as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
+    if empty.is_empty() || !object.get_type().module()?.to_str()?.starts_with("polars") {
+        return Ok(None);
+    }
+    let polars = py.import("polars")?;
+    let kind = |name: &str| polars.getattr(if is_number(name) { "Int64" } else { "String" });
+    if *data_type == DataType::Null {
+        return object.call_method1("cast", (kind("")?,)).map(Some);
+    }
+    let kinds = PyDict::new(py);
+    for name in empty {
+        kinds.set_item(name, kind(name)?)?;
+    }
+    object.call_method1("cast", (kinds,)).map(Some)
+}
+
+/// Returns the arrays that an object exports.
+fn exported(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
     if object.hasattr("__arrow_c_stream__")? {
         // The capsule must live until the stream has been moved out of it.
         let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
@@ -169,7 +232,7 @@ fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'p
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-/// Columns of verdicts with the Arrow PyCapsule interface. Usable as ``pyarrow.table(verdicts)``,
+/// Columns of verdicts, or of summaries, with the Arrow PyCapsule interface. Usable as ``pyarrow.table(verdicts)``,
 /// ``polars.DataFrame(verdicts)``, ``pandas.DataFrame.from_arrow(verdicts)``, or as a table in a DuckDB query. Pickles
 /// by value, with a copy of the columns.
 #[pyclass(frozen, name = "Verdicts", module = "reptile")]
@@ -237,12 +300,12 @@ impl PyVerdicts {
         Ok(columns)
     }
 
-    /// Returns the number of rows, which equals the number of URLs.
+    /// Returns the number of rows.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Fields<'py>)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Fields<'py>> {
         let columns = pickled::columns(&self.schema);
         let batches = self.batches.iter().map(|batch| pickled::batch(py, batch)).collect::<Result<_, _>>();
         let batches = batches.map_err(|error| raised(py, error))?;
@@ -258,7 +321,7 @@ impl PyVerdicts {
     }
 
     fn __repr__(&self) -> String {
-        format!("<reptile.Verdicts of {} URLs: {}>", self.__len__(), self.column_names().join(", "))
+        format!("<reptile.Verdicts of {} rows: {}>", self.__len__(), self.column_names().join(", "))
     }
 }
 

@@ -42,6 +42,11 @@ const FIELDS: [(&str, Field); 9] = [
     ("content_type", Field::ContentType),
 ];
 
+/// Returns the names of the fields that are not texts.
+pub fn number_fields() -> [String; 3] {
+    ["status", "time", "redirects"].map(str::to_owned)
+}
+
 /// Returns the exception for a field that captures do not have.
 pub fn unknown_field(name: &str) -> PyErr {
     let names = FIELDS.map(|(name, _)| name).join(", ");
@@ -111,7 +116,8 @@ impl Fields {
         }
         if !fields.iter().any(|&(field, _)| field == Field::Url) {
             let names: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
-            let text = format!("expected a column \"url\" with the URLs of robots.txt files, found {}", names.join(", "));
+            let text =
+                format!("expected a column \"url\" with the URLs of robots.txt files, found {}", names.join(", "));
             return Err(PyValueError::new_err(text));
         }
         Ok(Fields(fields))
@@ -194,7 +200,11 @@ fn numbers(column: &ArrayRef) -> Vec<Option<f64>> {
 }
 
 /// The captures in an array of rows.
-pub struct Rows<'a>(Vec<(Field, Cells<'a>)>);
+pub struct Rows<'a> {
+    columns: Vec<(Field, Cells<'a>)>,
+    /// Rows that are null as a whole.
+    nulls: Option<&'a NullBuffer>,
+}
 
 /// A capture that cannot be compiled: its URL, and the reason.
 pub type Failed = (String, String);
@@ -202,19 +212,21 @@ pub type Failed = (String, String);
 impl<'a> Rows<'a> {
     /// Reads the columns.
     pub fn of(fields: &Fields, rows: &'a ArrayRef) -> Result<Rows<'a>, reptile_columns::Error> {
-        let Some(rows) = rows.as_struct_opt() else { return Ok(Rows(Vec::new())) };
+        let Some(rows) = rows.as_struct_opt() else { return Ok(Rows { columns: Vec::new(), nulls: None }) };
         let cells = fields.0.iter().filter_map(|&(field, place)| Some((field, rows.columns().get(place)?)));
         let cells = cells.map(|(field, column)| Ok((field, Cells::of(field, column)?)));
-        cells.collect::<Result<_, _>>().map(Rows)
+        let columns: Result<_, reptile_columns::Error> = cells.collect();
+        Ok(Rows { columns: columns?, nulls: rows.nulls() })
     }
 
     /// Returns a row's capture.
     pub fn capture(&self, row: usize) -> Result<Capture, Failed> {
-        let url = self.0.iter().find(|(field, _)| *field == Field::Url).and_then(|(_, cells)| cells.text(row));
+        let url = self.columns.iter().find(|(field, _)| *field == Field::Url).and_then(|(_, cells)| cells.text(row));
+        let url = url.filter(|_| self.nulls.is_none_or(|nulls| nulls.is_valid(row)));
         let Some(url) = url else { return Err((String::new(), format!("a capture without url, in row {row}"))) };
         let shown = || String::from_utf8_lossy(url).into_owned();
         let mut capture = Capture::without_body(url).map_err(|error| (shown(), text_of(&error)))?;
-        match self.0.iter().try_for_each(|(field, cells)| fill(&mut capture, *field, cells, row)) {
+        match self.columns.iter().try_for_each(|(field, cells)| fill(&mut capture, *field, cells, row)) {
             Ok(()) => Ok(capture),
             Err(text) => Err((shown(), text)),
         }

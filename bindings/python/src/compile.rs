@@ -70,7 +70,7 @@ pub fn compile(
     let target = path.map(|path| Target::create(py, path, force)).transpose()?;
     let compiler = Compiler::with_profile(dialect, profile, at).by_time(by_time);
     let mut compiler = compiler.line_numbers(line_numbers).other_directives(other_directives);
-    match arrow::arrays(captures)? {
+    match arrow::arrays(captures, &captures::number_fields())? {
         Some(rows) => add_rows(py, &mut compiler, rows, on_error)?,
         None => add_items(py, &mut compiler, captures, on_error)?,
     }

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 use reptile::reason::{Comparison, Witness};
+use reptile::summary::Summary;
 use reptile::{CrawlerError, ErrorKind, Verdict};
 use reptile_columns::text_of;
 
@@ -19,6 +20,7 @@ struct Types {
     format_error: Py<PyType>,
     witness: Py<PyType>,
     comparison: Py<PyType>,
+    access: Py<PyType>,
     /// The members of `Verdict`, by verdict number.
     verdicts: [Py<PyAny>; 4],
 }
@@ -37,6 +39,7 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
             format_error: class("FormatError")?,
             witness: class("Witness")?,
             comparison: class("Comparison")?,
+            access: class("Access")?,
             verdicts: [member("ALLOW")?, member("DISALLOW")?, member("UNKNOWN")?, member("INVALID")?],
         })
     })
@@ -60,17 +63,36 @@ pub fn verdict_of(word: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     found.ok_or_else(|| PyValueError::new_err(format!("expected a verdict, found {word:?}")))
 }
 
-/// Creates a `reptile.Witness`. Its path is a `str`, or `bytes` if it is not UTF-8.
+/// Creates a `reptile.Witness`.
 pub fn witness(py: Python<'_>, witness: &Witness) -> PyResult<Py<PyAny>> {
     let (state, path) = match witness {
         Witness::None => ("none", None),
         Witness::Unproved => ("unproved", None),
-        Witness::Path(path) => match str::from_utf8(path) {
-            Ok(text) => ("path", Some(PyString::new(py, text).into_any())),
-            Err(_) => ("path", Some(PyBytes::new(py, path).into_any())),
-        },
+        Witness::Path(path) => ("path", Some(self::path(py, path))),
     };
     types(py)?.witness.call1(py, (state, path))
+}
+
+/// Returns a path as a `str`, or as `bytes` if it is not UTF-8.
+fn path<'py>(py: Python<'py>, path: &[u8]) -> Bound<'py, PyAny> {
+    match str::from_utf8(path) {
+        Ok(text) => PyString::new(py, text).into_any(),
+        Err(_) => PyBytes::new(py, path).into_any(),
+    }
+}
+
+/// Creates a `reptile.Access`.
+pub fn access(py: Python<'_>, found: &Summary<'_>) -> PyResult<Py<PyAny>> {
+    let fields = (
+        found.access.name(),
+        found.group.as_str(),
+        found.allow_rules,
+        found.disallow_rules,
+        found.reason.to_string(),
+        found.allowed_path.as_deref().map(|found| path(py, found)),
+        found.disallowed_path.as_deref().map(|found| path(py, found)),
+    );
+    types(py)?.access.call1(py, fields)
 }
 
 /// Creates a `reptile.Comparison`.

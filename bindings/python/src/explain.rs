@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Directive, DirectiveState, Explanation, RuleKind};
 
-use crate::agents::unpickles;
+use crate::agents::{Reduced, unpickles};
 use crate::convert;
 
 /// A verdict with its reasons. A value: equal explanations have equal properties.
@@ -23,13 +23,16 @@ pub struct PyExplanation {
     line: Option<u32>,
     /// The verdict and its reason in a few words.
     text: String,
+    /// The origin that decided instead of the URL's own.
+    origin: Option<String>,
 }
 
 /// An explanation's fields in a pickle.
-type Fields = (Py<PyAny>, String, String, Option<String>, Option<String>, Option<bool>, Option<u32>, String);
+type Fields =
+    (Py<PyAny>, String, String, Option<String>, Option<String>, Option<bool>, Option<u32>, String, Option<String>);
 
 impl PyExplanation {
-    pub fn new(explained: &Explanation) -> PyExplanation {
+    pub fn new(explained: &Explanation, origin: Option<String>) -> PyExplanation {
         PyExplanation {
             verdict: explained.verdict,
             group: explained.group.as_str().to_owned(),
@@ -39,6 +42,7 @@ impl PyExplanation {
             decided_by_allow: explained.decided_by.map(|kind| kind == RuleKind::Allow),
             line: explained.rule().map(|rule| rule.line).filter(|&line| line > 0),
             text: explained.to_string(),
+            origin,
         }
     }
 }
@@ -88,6 +92,13 @@ impl PyExplanation {
         self.disallow.as_deref()
     }
 
+    /// The origin whose robots.txt decided instead of the one of the URL's own origin, such as
+    /// ``https://www.example.com``; None unless the scope was wider than ``origin``.
+    #[getter]
+    fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
+    }
+
     fn __eq__(&self, other: &PyExplanation) -> bool {
         self == other
     }
@@ -98,7 +109,7 @@ impl PyExplanation {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Fields)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Fields> {
         let fields = (
             self.verdict(py)?,
             self.group.clone(),
@@ -108,6 +119,7 @@ impl PyExplanation {
             self.decided_by_allow,
             self.line,
             self.text.clone(),
+            self.origin.clone(),
         );
         Ok((unpickles(py, "_explanation")?, fields))
     }
@@ -125,7 +137,7 @@ impl PyExplanation {
 
 /// Restores a pickled explanation.
 #[pyfunction]
-#[pyo3(name = "_explanation", signature = (verdict, group, reason, allow, disallow, decided_by_allow, line, text, /))]
+#[pyo3(name = "_explanation", signature = (verdict, group, reason, allow, disallow, decided_by_allow, line, text, origin, /))]
 #[allow(clippy::too_many_arguments, reason = "a pickle has them in a tuple")]
 pub fn unpickled_explanation(
     verdict: &Bound<'_, PyAny>,
@@ -136,9 +148,10 @@ pub fn unpickled_explanation(
     decided_by_allow: Option<bool>,
     line: Option<u32>,
     text: String,
+    origin: Option<String>,
 ) -> PyResult<PyExplanation> {
     let verdict = convert::verdict_of(verdict)?;
-    Ok(PyExplanation { verdict, group, reason, allow, disallow, decided_by_allow, line, text })
+    Ok(PyExplanation { verdict, group, reason, allow, disallow, decided_by_allow, line, text, origin })
 }
 
 /// Returns the lines that decide no URL, each as a dictionary.

@@ -11,6 +11,7 @@ mod captures;
 mod compile;
 mod convert;
 mod explain;
+mod one_shot;
 mod pickled;
 mod robots;
 mod set;
@@ -28,6 +29,8 @@ mod _native {
     use crate::compile::{compile, merge};
     #[pymodule_export]
     use crate::explain::{PyExplanation, unpickled_explanation};
+    #[pymodule_export]
+    use crate::one_shot::PyOneShot;
     #[pymodule_export]
     use crate::robots::PyRobots;
     #[pymodule_export]

@@ -6,10 +6,13 @@ use pyo3::types::{PyBytes, PyDict, PyType};
 use reptile::{Agent, Dialect, Robots};
 use reptile_columns::Source;
 
-use crate::agents::{PyAgent, PyAgents, Resolver};
+use crate::agents::{Ask, PyAgent, PyAgents, Resolver};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
 use crate::set::Cache;
+
+/// A robots.txt applies to every origin, at every time.
+const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
 
 /// A single robots.txt. It applies to every URL or path, whatever its origin. Pickles as its body, which it keeps.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
@@ -50,13 +53,13 @@ impl PyRobots {
     /// Returns the verdict for a URL or a path.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, None, exact)
+        self.cache.decide(py, url, agent, exact, &ASK)
     }
 
     /// Returns the verdict for a URL or a path with its reasons.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, None, exact)
+        self.cache.explain(py, url, agent, exact, &ASK)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
@@ -74,6 +77,12 @@ impl PyRobots {
     fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
         let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
         Ok(PyAgents::new(agents, Resolver::Robots(slf.clone().unbind())))
+    }
+
+    /// Returns the crawler that sends a ``User-Agent`` header, or None; see ``Set.agent_of_header``.
+    fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
+        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        Ok(found.map(|agent| PyAgent::new(agent, Resolver::Robots(slf.clone().unbind()))))
     }
 
     /// Compares what this robots.txt and another one allow a crawler, over all paths of any length; see

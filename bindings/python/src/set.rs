@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Agent, Agents, Crawler, Dialect, MappedFile, Origin, Set, Verdict};
+use reptile::{Agent, Agents, Crawler, Dialect, Headers, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{Source, arrow::in_pool};
 
-use crate::agents::{self, PyAgent, PyAgents, Resolver};
+use crate::agents::{self, Ask, PyAgent, PyAgents, Resolver};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
@@ -21,16 +21,29 @@ const MAX_CACHED_AGENTS: usize = 256;
 pub struct Cache {
     source: Source,
     agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
+    headers: OnceLock<Headers>,
 }
 
 impl Cache {
     pub fn new(source: Source) -> Cache {
-        Cache { source, agents: Mutex::default() }
+        Cache { source, agents: Mutex::default(), headers: OnceLock::new() }
     }
 
     /// Resolves crawlers.
     pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
         self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
+    }
+
+    /// Returns the crawler that sends a `User-Agent` header.
+    pub fn agent_of_header(&self, py: Python<'_>, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
+        let found = convert::with_bytes(header, |header| match &self.source {
+            Source::Set(set) => match self.headers.get() {
+                Some(headers) => headers.agent(header),
+                None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
+            },
+            Source::Robots(robots) => robots.agent_of_header(header),
+        })?;
+        found.map_err(|error| convert::library_error(py, error))
     }
 
     /// Resolves a crawler whose name is used as it is.
@@ -67,10 +80,10 @@ impl Cache {
         py: Python<'_>,
         url: &Bound<'_, PyAny>,
         agent: &str,
-        at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        ask: &Ask<'_, '_>,
     ) -> PyResult<Py<PyAny>> {
-        agents::decide(py, &*self.agent(py, agent, exact)?, url, at)
+        agents::decide(py, &*self.agent(py, agent, exact)?, url, ask)
     }
 
     pub fn explain(
@@ -78,10 +91,10 @@ impl Cache {
         py: Python<'_>,
         url: &Bound<'_, PyAny>,
         agent: &str,
-        at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        ask: &Ask<'_, '_>,
     ) -> PyResult<PyExplanation> {
-        agents::explain(py, &*self.agent(py, agent, exact)?, url, at)
+        agents::explain(py, &*self.agent(py, agent, exact)?, url, ask)
     }
 }
 
@@ -118,7 +131,12 @@ impl PySet {
     /// value: compare it. The crawler is resolved once. A name that is probably misspelled raises ``CrawlerError``,
     /// unless ``exact`` is set. In a set by time, ``at`` selects the rules of that time: an integer in seconds since
     /// 1970, or a ``datetime`` with a time zone.
-    #[pyo3(signature = (url, agent, *, at=None, exact=false))]
+    ///
+    /// ``scope`` says which other origins may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC 9309),
+    /// ``scheme`` (the same host with the other scheme, http or https), ``www`` (also the host with or without
+    /// ``www.``) or ``domain`` (also the registered domain, by the Public Suffix List). Up to 7 other origins are tried.
+    #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide(
         &self,
         py: Python<'_>,
@@ -126,12 +144,15 @@ impl PySet {
         agent: &str,
         at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, at, exact)
+        self.cache.decide(py, url, agent, exact, &Ask { at, scope })
     }
 
-    /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason.
-    #[pyo3(signature = (url, agent, *, at=None, exact=false))]
+    /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason, and the
+    /// other origin if one decided. The arguments are as in ``decide``.
+    #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn explain(
         &self,
         py: Python<'_>,
@@ -139,8 +160,9 @@ impl PySet {
         agent: &str,
         at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        scope: &str,
     ) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, at, exact)
+        self.cache.explain(py, url, agent, exact, &Ask { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -157,10 +179,11 @@ impl PySet {
     ///
     /// ``times`` decides each URL by the rules of its own time, in a set by time: the name of a column next to the
     /// URLs, an Arrow array, or an iterable. Values are timestamps, dates, or integers in seconds since 1970
-    /// (milliseconds if they have 13 digits). A row without a time is ``invalid``.
+    /// (milliseconds if they have 13 digits). A row without a time is ``invalid``. ``scope`` is as in ``decide``.
     ///
-    /// Uses all processors and lets other Python threads run. With ``parallel=False``, uses only the calling thread.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
+    /// Uses all processors and lets other Python threads run, also while it copies an iterable. With
+    /// ``parallel=False``, uses only the calling thread.
+    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_many(
         &self,
@@ -170,16 +193,17 @@ impl PySet {
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
+        scope: &str,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdicts> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, times, parallel })
+        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, times, scope, parallel })
     }
 
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
     /// exceeds memory. The result can be read once.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
+    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_stream(
         &self,
@@ -189,11 +213,12 @@ impl PySet {
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
+        scope: &str,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdictReader> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, times, parallel })
+        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, times, scope, parallel })
     }
 
     /// Resolves a crawler, for many queries about one crawler.
@@ -208,6 +233,38 @@ impl PySet {
     fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
         let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
         Ok(PyAgents::new(agents, Resolver::Set(slf.clone().unbind())))
+    }
+
+    /// Returns the crawler that sends a ``User-Agent`` header (str or bytes), or None if the header names none, such as a
+    /// browser's. A header names a crawler that the set's table contains, or else the first product that browsers do not
+    /// send, if its name looks like a robot's or a robots.txt in the set names it.
+    ///
+    /// Takes some microseconds for each header.
+    fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
+        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        Ok(found.map(|agent| PyAgent::new(agent, Resolver::Set(slf.clone().unbind()))))
+    }
+
+    /// Returns what each crawler may fetch from each origin, over all its paths, as Arrow columns: ``url``, ``agent``,
+    /// ``access``, ``group``, ``allow_rules``, ``disallow_rules``, ``reason``, ``allowed_path`` and ``disallowed_path``,
+    /// as from ``reptile summarize``. Each origin has a row for each crawler.
+    ///
+    /// ``access`` is ``allowed``, ``disallowed``, ``partial``, ``unproved`` (the proof would have taken too long),
+    /// ``unknown`` (the set has no robots.txt for the origin) or ``invalid`` (not an origin). ``agents`` and ``exact``
+    /// are as in ``decide_many``. ``origins`` are URLs or hosts, and a host means its https origin; by default all
+    /// origins of the set, in its order.
+    ///
+    /// Examines each ruleset once, usually in microseconds. Uses all processors and lets other Python threads run. The
+    /// result takes about 100 bytes a row.
+    #[pyo3(signature = (agents, origins=None, *, exact=false))]
+    fn summarize(
+        &self,
+        py: Python<'_>,
+        agents: &Bound<'_, PyAny>,
+        origins: Option<&Bound<'_, PyAny>>,
+        exact: bool,
+    ) -> PyResult<PyVerdicts> {
+        arrow::summarize(py, &self.cache.agents(py, &convert::names(agents)?, exact)?, origins)
     }
 
     /// Reads every byte of the set and proves that it is exactly what writing its content would produce. With ``deep``,

@@ -57,6 +57,8 @@ def test_every_kind_of_rows_gives_the_same_set(table, tmp_path):
     milliseconds = pyarrow.array([row.get("time") and row["time"] * 1000 for row in ROWS])
     inputs += [table.set_column(3, "time", milliseconds), table.set_column(3, "time", table["time"].cast(pyarrow.float64()))]
     inputs.append(table.select(list(reversed(FIELDS))))
+    longer = pyarrow.concat_tables([table.slice(2, 1), table, table.slice(0, 1)])
+    inputs += [longer.slice(1, len(ROWS)), longer.to_struct_array().combine_chunks()[1 : 1 + len(ROWS)]]
     for number, rows in enumerate(inputs):
         assert compiled(rows, tmp_path) == expected, number
 
@@ -173,6 +175,20 @@ def test_values_at_the_limits(field, values, tmp_path):
     for value in values:
         row = {"url": "https://a.example/robots.txt", "body": RULES, field: value}
         assert compiled(pyarrow.Table.from_pylist([row]), tmp_path) == compiled([row], tmp_path)
+
+
+def test_rows_that_are_null_as_a_whole():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = pyarrow.StructArray.from_arrays(
+        [pyarrow.array(["https://a.example/robots.txt", "https://b.example/robots.txt"]), pyarrow.array([RULES, RULES])],
+        names=["url", "body"],
+        mask=pyarrow.array([False, True]),
+    )
+    with pytest.raises(reptile.Error, match="a capture without url, in row 1"):
+        reptile.compile(rows)
+    left_out = []
+    assert list(reptile.compile(rows, on_error=lambda *each: left_out.append(each))) == ["https://a.example"]
+    assert left_out == [("", "a capture without url, in row 1")]
 
 
 def test_streams_that_fail():

@@ -69,7 +69,7 @@ def test_sets_in_memory_are_copied_but_not_pickled():
 
 def test_explanations_are_values(web):
     all_of_them = [web.explain(url, name) for url in WHOLE for name in ("MyBot", "GPTBot")]
-    names = ("verdict", "rule", "line", "group", "reason", "allow", "disallow")
+    names = ("verdict", "rule", "line", "group", "reason", "allow", "disallow", "origin")
     for why in all_of_them:
         for copied in copies(why):
             assert copied == why and hash(copied) == hash(why) and (str(copied), repr(copied)) == (str(why), repr(why))
@@ -78,7 +78,7 @@ def test_explanations_are_values(web):
     assert first == web.explain(WHOLE[0], "MyBot") and first != other and first != "disallow" and first is not None
     assert len(set(all_of_them)) == len({(str(why), *(getattr(why, name) for name in names)) for why in all_of_them})
     with pytest.raises(ValueError, match="expected a verdict"):
-        type(first).__reduce__(first)[0]("maybe", "", "", None, None, None, None, "")
+        type(first).__reduce__(first)[0]("maybe", "", "", None, None, None, None, "", None)
 
 
 def test_columns_are_copied_by_value(web):

@@ -31,6 +31,11 @@ is_known: bool = "https://example.com/" in web
 found: reptile.Comparison = agent.compare(agent)
 state: str = found.first_only.state
 merged: reptile.Set = reptile.merge([web, "other.reptile"], "both.reptile", force=True)
+crawler: reptile.Agent | None = web.agent_of_header(b"Mozilla/5.0")
+access: str = agent.access("https://example.com/").access
+once: tuple[reptile.Verdict, int | None] = reptile.OneShot("GPTBot").decide(b"", "/")
+summary: reptile.Verdicts = web.summarize("GPTBot", ["example.com"])
+explained: reptile.Explanation = web.explain("https://example.com/", "GPTBot", scope="www")
 kind: str = agent.directives("https://example.com/")[0]["kind"]
 """
 
@@ -41,10 +46,10 @@ TRUTHS = [
     "while verdict: pass",
     "print(1 if verdict else 2)",
     "assert verdict",
-    "print(verdict and 1)",
     "if optional: pass",
     "if found: pass",
     "if found.first_only: pass",
+    "if agent.access('/'): pass",
     "assert agent.permits_no_more_than(agent)",
 ]
 

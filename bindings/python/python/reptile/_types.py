@@ -1,4 +1,4 @@
-"""Types shared by both halves of the package: verdicts, errors, and answers about all paths."""
+"""Types shared by both halves of the package: verdicts, errors, lines, and answers about all paths."""
 
 import dataclasses
 import enum
@@ -72,6 +72,35 @@ class Comparison:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a comparison has no truth value: use .equivalent or .unproved")
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """What a crawler may fetch from an origin, over all its paths: the values of ``reptile summarize``.
+
+    It has no truth value, so that ``unknown`` and ``unproved`` cannot be mistaken for an answer: compare ``access``.
+    """
+
+    access: Literal["allowed", "disallowed", "partial", "unproved", "unknown", "invalid"]
+    """``allowed`` and ``disallowed``: proved for every URL, except /robots.txt itself. ``partial``: some URLs are allowed
+    and some are not. ``unproved``: one of these, but the proof would have taken too long. ``unknown``: no robots.txt is
+    known for the origin. ``invalid``: not a URL."""
+    group: Literal["named", "default", "none"]
+    """Why the crawler obeys its group."""
+    allow_rules: int
+    """Number of Allow rules in the crawler's groups."""
+    disallow_rules: int
+    """Number of Disallow rules in the crawler's groups."""
+    reason: str
+    """A short reason such as ``rule``, ``no rule matches`` or ``404``."""
+    allowed_path: str | bytes | None = None
+    """For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known. It
+    is ``bytes`` if it is not UTF-8."""
+    disallowed_path: str | bytes | None = None
+    """The same for disallowed paths."""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an access has no truth value: compare it, as in found.access == 'allowed'")
 
 
 class Directive(TypedDict):

@@ -56,7 +56,8 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
                 texts.next().filter(|_| texts.next().is_none()).map(|(index, _)| index)
             };
             // A column without any value is chosen only if no column has texts.
-            let has_texts = fields.iter().any(|field| *field.data_type() != DataType::Null && is_text(field.data_type()));
+            let has_texts =
+                fields.iter().any(|field| *field.data_type() != DataType::Null && is_text(field.data_type()));
             only(has_texts)
         }
     };
