@@ -55,7 +55,10 @@ pub struct Ask<'a, 'py> {
 /// Returns a crawler's verdict for a URL.
 pub fn decide(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<Py<PyAny>> {
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let decided = convert::with_bytes(url, |url| scope.decide(agent, url, at))?;
+    let decided = convert::with_bytes(url, |url| match (scope, at) {
+        (Scope::Origin, None) => agent.decide(url),
+        _ => scope.decide(agent, url, at),
+    })?;
     convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
 }
 
@@ -64,11 +67,14 @@ pub fn explain(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<
     let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
     let explained = convert::with_bytes(url, |url| scope.explain(agent, url, at))?;
     let (explained, origin) = explained.map_err(|error| convert::library_error(py, error))?;
-    Ok(PyExplanation::new(&explained, origin))
+    Ok(PyExplanation::new(explained, origin))
 }
 
 /// Returns the scope with a name.
 pub fn scope_of(name: &str) -> PyResult<Scope> {
+    if name == Scope::Origin.name() {
+        return Ok(Scope::Origin);
+    }
     Scope::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
         PyValueError::new_err(format!("unknown scope {name:?}; the scopes are {}", names.join(", ")))

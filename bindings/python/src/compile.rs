@@ -34,16 +34,16 @@ const BATCH: usize = 4096;
 /// it is kept in memory. If the file exists, ``FileExistsError`` is raised before the work starts, unless ``force`` is
 /// set. ``dialect`` selects how files are read, and ``profile`` what a failed fetch means (default: the dialect's
 /// profile). ``at``, an integer in seconds since 1970 or a ``datetime`` with a time zone, is the time that the set is
-/// compiled for; ``by_time`` keeps every capture. A capture that cannot be compiled raises an exception. If ``on_error``
-/// is given, it is left out and ``on_error`` is called with its origin, or its URL if that is not a robots.txt URL, and
-/// a message.
+/// compiled for; ``by_time`` keeps every capture. A capture that cannot be compiled raises an exception. If
+/// ``on_error`` is given, it is left out and ``on_error`` is called with its origin, or its URL if that is not a
+/// robots.txt URL, and a message.
 ///
 /// Captures are taken 4,096 at a time, and all processors compile them while other Python threads run. Memory: about
 /// the size of the set, and the captures taken.
 #[pyfunction]
 #[pyo3(signature = (
-    captures, path=None, *, dialect="google", profile=None, at=None, by_time=false, line_numbers=true, other_directives=true,
-    on_error=None, force=false
+    captures, path=None, *, dialect="google", profile=None, at=None, by_time=false, line_numbers=true,
+    other_directives=true, on_error=None, force=false
 ))]
 #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
 pub fn compile(
@@ -195,9 +195,9 @@ fn keep(py: Python<'_>, compiled: CompiledSet, target: Option<Target>) -> PyResu
 /// ``Error`` is raised.
 ///
 /// With ``path``, the set is written to that file, which is either complete or absent, and opened from there; data over
-/// ``memory`` bytes (2 GiB by default, like the command's) goes to temporary files next to it. If the file exists, ``FileExistsError`` is raised before the
-/// work starts, unless ``force`` is set. Without ``path``, the set is kept in memory. Time and memory are as for the
-/// command ``reptile merge``.
+/// ``memory`` bytes (2 GiB by default, like the command's) goes to temporary files next to it. If the file exists,
+/// ``FileExistsError`` is raised before the work starts, unless ``force`` is set. Without ``path``, the set is kept in
+/// memory. Time and memory are as for the command ``reptile merge``.
 #[pyfunction]
 #[pyo3(signature = (sets, path=None, *, memory=2147483648, force=false))]
 pub fn merge(

@@ -132,9 +132,9 @@ impl PySet {
     /// unless ``exact`` is set. In a set by time, ``at`` selects the rules of that time: an integer in seconds since
     /// 1970, or a ``datetime`` with a time zone.
     ///
-    /// ``scope`` says which other origins may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC 9309),
-    /// ``scheme`` (the same host with the other scheme, http or https), ``www`` (also the host with or without
-    /// ``www.``) or ``domain`` (also the registered domain, by the Public Suffix List). Up to 7 other origins are tried.
+    /// ``scope`` says which other origins may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC
+    /// 9309), ``scheme`` (the same host with the other scheme, http or https), ``www`` (also the host with or without
+    /// ``www.``) or ``domain`` (also the registered domain, by the Public Suffix List). At most 7 others are tried.
     #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide(
@@ -183,7 +183,9 @@ impl PySet {
     ///
     /// Uses all processors and lets other Python threads run, also while it copies an iterable. With
     /// ``parallel=False``, uses only the calling thread.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false))]
+    #[pyo3(signature = (
+        urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false
+    ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_many(
         &self,
@@ -203,7 +205,9 @@ impl PySet {
 
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
     /// exceeds memory. The result can be read once.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false))]
+    #[pyo3(signature = (
+        urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false
+    ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_stream(
         &self,
@@ -235,9 +239,9 @@ impl PySet {
         Ok(PyAgents::new(agents, Resolver::Set(slf.clone().unbind())))
     }
 
-    /// Returns the crawler that sends a ``User-Agent`` header (str or bytes), or None if the header names none, such as a
-    /// browser's. A header names a crawler that the set's table contains, or else the first product that browsers do not
-    /// send, if its name looks like a robot's or a robots.txt in the set names it.
+    /// Returns the crawler that sends a ``User-Agent`` header (str or bytes), or None if the header names none, such as
+    /// a browser's. A header names a crawler that the set's table contains, or else the first product that browsers do
+    /// not send, if its name looks like a robot's or a robots.txt in the set names it.
     ///
     /// Takes some microseconds for each header.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
@@ -245,9 +249,9 @@ impl PySet {
         Ok(found.map(|agent| PyAgent::new(agent, Resolver::Set(slf.clone().unbind()))))
     }
 
-    /// Returns what each crawler may fetch from each origin, over all its paths, as Arrow columns: ``url``, ``agent``,
-    /// ``access``, ``group``, ``allow_rules``, ``disallow_rules``, ``reason``, ``allowed_path`` and ``disallowed_path``,
-    /// as from ``reptile summarize``. Each origin has a row for each crawler.
+    /// Returns what each crawler may fetch from each origin, over all its paths, as Arrow columns with the values of
+    /// ``reptile summarize``: ``url``, ``agent``, ``access``, ``group``, ``allow_rules``, ``disallow_rules``,
+    /// ``reason``, ``allowed_path`` and ``disallowed_path``. Each origin has a row for each crawler.
     ///
     /// ``access`` is ``allowed``, ``disallowed``, ``partial``, ``unproved`` (the proof would have taken too long),
     /// ``unknown`` (the set has no robots.txt for the origin) or ``invalid`` (not an origin). ``agents`` and ``exact``
@@ -322,8 +326,8 @@ impl PySet {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// Returns an iterator over the origins that the set knows, such as ``https://example.com``, in the set's order; the
-    /// same as ``iter(set)``. Takes about 100 ns for each origin, and memory for one.
+    /// Returns an iterator over the origins that the set knows, such as ``https://example.com``, in the set's order;
+    /// the same as ``iter(set)``. Takes some 100 ns for each origin, and memory for one.
     fn origins(slf: &Bound<'_, Self>) -> PyOrigins {
         PyOrigins::new(slf)
     }

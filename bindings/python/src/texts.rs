@@ -60,8 +60,8 @@ struct Texts {
 
 /// Copies an iterable of strings to an array: `str`, or `bytes` if the first string is bytes. None becomes null.
 ///
-/// If another thread changes the items of a list meanwhile, each row has the item that the list had when it was read. If
-/// it changes the length, that is an error.
+/// Another thread may replace items of a list meanwhile; each row then has the old item or the new one. Returns an
+/// error if the list's length changes.
 pub fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("the URLs are one text; use `decide` for a single URL"));

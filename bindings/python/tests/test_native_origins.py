@@ -20,7 +20,7 @@ def web():
 def test_iteration(web):
     assert isinstance(web, collections.abc.Collection)
     assert sorted(web) == sorted(web.origins()) == sorted(ORIGINS) and len(web) == len(ORIGINS)
-    # The order is the set's, whatever the captures' order.
+    # The order does not depend on the captures' order.
     other = reptile.compile({f"{origin}/robots.txt": BODY for origin in reversed(ORIGINS)})
     assert list(other) == list(web)
     origins = iter(web)

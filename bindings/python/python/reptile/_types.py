@@ -82,9 +82,9 @@ class Access:
     """
 
     access: Literal["allowed", "disallowed", "partial", "unproved", "unknown", "invalid"]
-    """``allowed`` and ``disallowed``: proved for every URL, except /robots.txt itself. ``partial``: some URLs are allowed
-    and some are not. ``unproved``: one of these, but the proof would have taken too long. ``unknown``: no robots.txt is
-    known for the origin. ``invalid``: not a URL."""
+    """``allowed`` and ``disallowed``: proved for every URL, except /robots.txt itself. ``partial``: some URLs are
+    allowed and some are not. ``unproved``: one of these, but the proof would have taken too long. ``unknown``: no
+    robots.txt is known for the origin. ``invalid``: not a URL."""
     group: Literal["named", "default", "none"]
     """Why the crawler obeys its group."""
     allow_rules: int
@@ -94,8 +94,8 @@ class Access:
     reason: str
     """A short reason such as ``rule``, ``no rule matches`` or ``404``."""
     allowed_path: str | bytes | None = None
-    """For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known. It
-    is ``bytes`` if it is not UTF-8."""
+    """For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known.
+    It is ``bytes`` if it is not UTF-8."""
     disallowed_path: str | bytes | None = None
     """The same for disallowed paths."""
 
@@ -104,10 +104,10 @@ class Access:
 
 
 class Directive(TypedDict):
-    """A line of a robots.txt that decides no URL, from ``Agent.directives``, ``Set.directives`` or ``Robots.directives``."""
+    """A line that decides no URL, from ``Agent.directives``, ``Set.directives`` or ``Robots.directives``."""
 
     kind: str
-    """What the line says, such as ``crawl-delay``, ``sitemap`` or ``other``."""
+    """The kind of line, such as ``crawl-delay``, ``sitemap`` or ``other``."""
     key: str
     """The key as written, or the kind."""
     value: str

@@ -48,8 +48,8 @@ pub(crate) fn times(index: usize, rows: &ArrayRef) -> Result<Vec<Option<i64>>, E
 }
 
 /// Returns an array of times as seconds since 1970, rounded down. The times are timestamps in any unit (UTC if they
-/// have no zone), dates, or whole numbers of seconds since 1970 (milliseconds if they have thirteen digits). `None`
-/// stands for null, and for a time outside the years 1 to 9999.
+/// have no zone), dates, or whole numbers of seconds since 1970 (milliseconds if they have thirteen digits). A time
+/// that is null, or outside the years 1 to 9999, is `None`.
 ///
 /// ```
 /// use std::sync::Arc;
