@@ -39,7 +39,12 @@ def test_every_kind_of_rows_gives_the_same_set(table, tmp_path):
     import pyarrow
 
     expected = compiled(ROWS, tmp_path)
-    inputs = [table, table.to_reader(max_chunksize=2), table.slice(0, 3).to_batches()[0], table.to_struct_array().combine_chunks()]
+    inputs = [
+        table,
+        table.to_reader(max_chunksize=2),
+        table.slice(0, 3).to_batches()[0],
+        table.to_struct_array().combine_chunks(),
+    ]
     inputs[2] = pyarrow.concat_tables([table.slice(0, 1), table.slice(1)])
     text = {"url": table["url"], "body": table["body"], "error": table["error"], "truncated": table["truncated"]}
     for kind in (pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary(), pyarrow.string_view(), "dictionary"):
@@ -52,10 +57,15 @@ def test_every_kind_of_rows_gives_the_same_set(table, tmp_path):
     for kind in (pyarrow.int16(), pyarrow.uint64(), pyarrow.float64(), pyarrow.float32()):
         inputs.append(table.set_column(2, "status", table["status"].cast(kind)))
     seconds = table["time"].cast(pyarrow.timestamp("s"))
-    for time in (*(pyarrow.timestamp(unit, zone) for unit in ("s", "ms", "us", "ns") for zone in (None, "UTC", "Asia/Tokyo")),):
+    for time in (
+        *(pyarrow.timestamp(unit, zone) for unit in ("s", "ms", "us", "ns") for zone in (None, "UTC", "Asia/Tokyo")),
+    ):
         inputs.append(table.set_column(3, "time", seconds.cast(pyarrow.timestamp("s", time.tz)).cast(time)))
     milliseconds = pyarrow.array([row.get("time") and row["time"] * 1000 for row in ROWS])
-    inputs += [table.set_column(3, "time", milliseconds), table.set_column(3, "time", table["time"].cast(pyarrow.float64()))]
+    inputs += [
+        table.set_column(3, "time", milliseconds),
+        table.set_column(3, "time", table["time"].cast(pyarrow.float64())),
+    ]
     inputs.append(table.select(list(reversed(FIELDS))))
     longer = pyarrow.concat_tables([table.slice(2, 1), table, table.slice(0, 1)])
     inputs += [longer.slice(1, len(ROWS)), longer.to_struct_array().combine_chunks()[1 : 1 + len(ROWS)]]
@@ -92,7 +102,11 @@ def test_flags_dates_and_columns_without_values(tmp_path):
     }
     expected = compiled(rows, tmp_path)
     empty = {name: pyarrow.nulls(3) for name in ("status", "redirects", "cache_control", "content_type")}
-    assert compiled(pyarrow.table(columns), tmp_path) == compiled(pyarrow.table({**columns, **empty}), tmp_path) == expected
+    assert (
+        compiled(pyarrow.table(columns), tmp_path)
+        == compiled(pyarrow.table({**columns, **empty}), tmp_path)
+        == expected
+    )
     words = {"truncated": ["true", "", "false"], "error": ["x", "y", ""]}
     assert compiled(pyarrow.table({**columns, "truncated": words["truncated"]}), tmp_path) == expected
     assert len(reptile.compile(pyarrow.table({"url": pyarrow.array([], pyarrow.string())}))) == 0
@@ -138,7 +152,7 @@ WRONG = [
     ("redirects", 1 << 32, "found 4294967296"),
     ("time", -62_135_596_801, "the years 1 to 9999"),
     ("time", 253_402_300_800, "the years 1 to 9999"),
-    ("truncated", "much", "found \"much\""),
+    ("truncated", "much", 'found "much"'),
     ("body", "#" * ((16 << 20) + 1), "16777217|16777216|16 MiB|16,777,216"),
 ]
 
@@ -180,7 +194,10 @@ def test_values_at_the_limits(field, values, tmp_path):
 def test_rows_that_are_null_as_a_whole():
     pyarrow = pytest.importorskip("pyarrow")
     rows = pyarrow.StructArray.from_arrays(
-        [pyarrow.array(["https://a.example/robots.txt", "https://b.example/robots.txt"]), pyarrow.array([RULES, RULES])],
+        [
+            pyarrow.array(["https://a.example/robots.txt", "https://b.example/robots.txt"]),
+            pyarrow.array([RULES, RULES]),
+        ],
         names=["url", "body"],
         mask=pyarrow.array([False, True]),
     )
@@ -217,7 +234,10 @@ def test_streams_that_fail():
 def test_many_rows(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     for count in (4095, 4096, 4097):
-        rows = [(f"https://{number}.example/robots.txt", f"user-agent: *\ndisallow: /{number % 100}") for number in range(count)]
+        rows = [
+            (f"https://{number}.example/robots.txt", f"user-agent: *\ndisallow: /{number % 100}")
+            for number in range(count)
+        ]
         table = pyarrow.table(dict(zip(("url", "body"), map(list, zip(*rows)))))
         assert compiled(table, tmp_path) == compiled(rows, tmp_path)
 
@@ -227,7 +247,10 @@ def test_times_of_captures(tmp_path):
         return compiled([{"url": "https://a.example/robots.txt", "body": RULES, "time": value}], tmp_path)
 
     tokyo = datetime.timezone(datetime.timedelta(hours=9))
-    for aware in (datetime.datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC), datetime.datetime(2023, 11, 15, 7, 13, 20, 999_999, tokyo)):
+    for aware in (
+        datetime.datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
+        datetime.datetime(2023, 11, 15, 7, 13, 20, 999_999, tokyo),
+    ):
         assert time(aware) == time(1_700_000_000) == time(1_700_000_000_000) != time(1_700_000_001)
     # Rounded down, also before 1970.
     assert time(datetime.datetime(1969, 12, 31, 23, 59, 59, 1, UTC)) == time(-1)
@@ -237,7 +260,10 @@ def test_times_of_captures(tmp_path):
 
 
 def test_the_time_of_a_set(tmp_path):
-    captures = [{"url": "https://a.example/robots.txt", "body": body, "time": time} for time, body in ((1000, RULES), (2000, ""))]
+    captures = [
+        {"url": "https://a.example/robots.txt", "body": body, "time": time}
+        for time, body in ((1000, RULES), (2000, ""))
+    ]
     at = datetime.datetime.fromtimestamp(1500, UTC)
     assert compiled(captures, tmp_path, at=at) == compiled(captures, tmp_path, at=1500) != compiled(captures, tmp_path)
     assert reptile.compile(captures, at=at).decide("https://a.example/x", "MyBot") == "disallow"
@@ -257,7 +283,10 @@ def test_files_are_replaced_only_by_force(tmp_path):
         asked.append(True)
         yield from ROWS
 
-    for make in (lambda **force: reptile.compile(captures(), path, **force), lambda **force: reptile.merge([path, other], path, **force)):
+    for make in (
+        lambda **force: reptile.compile(captures(), path, **force),
+        lambda **force: reptile.merge([path, other], path, **force),
+    ):
         with pytest.raises(FileExistsError, match="force=True") as raised:
             make()
         assert raised.value.filename == str(path) and path.read_bytes() == before and not asked
@@ -269,6 +298,18 @@ def test_files_are_replaced_only_by_force(tmp_path):
     assert path.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["other.reptile", "web.reptile"]
     assert len(reptile.merge([path, other], path, force=True)) == 2 and path.read_bytes() == other.read_bytes()
     assert len(reptile.compile(captures(), path, force=True)) == len(ROWS) and asked
+
+
+def test_spark_replaces_files_only_by_force(tmp_path):
+    pytest.importorskip("pyspark")
+    spark = pytest.importorskip("reptile.spark", exc_type=ImportError)
+    (tmp_path / "set").write_text("another program's")
+    # The file is checked before the captures are used.
+    with pytest.raises(FileExistsError, match="force=True"):
+        spark.compile_partitions(None, tmp_path / "set")
+    with pytest.raises(AttributeError):
+        spark.compile_partitions(None, tmp_path / "set", force=True)
+    assert (tmp_path / "set").read_text() == "another program's"
 
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):

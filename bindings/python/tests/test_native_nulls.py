@@ -72,12 +72,23 @@ def test_times_without_any_value():
     assert web.decide_many(urls, "MyBot", times=nulls)["MyBot:verdict"] == ["invalid", None]
     table = pyarrow.table({"url": urls, "seen": nulls})
     assert web.decide_many(table, "MyBot", times="seen")["MyBot:verdict"] == ["invalid", None]
-    assert web.decide_many(pyarrow.table({"url": nulls, "seen": nulls}), "MyBot", times="seen")["MyBot:verdict"] == [None, None]
+    assert web.decide_many(pyarrow.table({"url": nulls, "seen": nulls}), "MyBot", times="seen")["MyBot:verdict"] == [
+        None,
+        None,
+    ]
 
 
 def test_empty_input(web):
     pyarrow = pytest.importorskip("pyarrow")
-    empty = [[], (), iter([]), {}, pyarrow.array([], pyarrow.string()), pyarrow.nulls(0), pyarrow.table({"url": pyarrow.nulls(0)})]
+    empty = [
+        [],
+        (),
+        iter([]),
+        {},
+        pyarrow.array([], pyarrow.string()),
+        pyarrow.nulls(0),
+        pyarrow.table({"url": pyarrow.nulls(0)}),
+    ]
     empty += [pyarrow.chunked_array([], pyarrow.string()), pyarrow.schema([("url", pyarrow.string())]).empty_table()]
     for urls in empty:
         verdicts = web.decide_many(urls, ["MyBot", "GPTBot"], ALL)

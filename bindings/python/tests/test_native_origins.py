@@ -9,7 +9,13 @@ import pytest
 import reptile
 
 BODY = "user-agent: *\ndisallow: /x"
-ORIGINS = ["https://a.example", "http://a.example", "http://a.example:8080", "https://xn--mller-kva.example", "http://[::1]:81"]
+ORIGINS = [
+    "https://a.example",
+    "http://a.example",
+    "http://a.example:8080",
+    "https://xn--mller-kva.example",
+    "http://[::1]:81",
+]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,9 @@ def decided(agent):
     return [agent.decide(url) for url in WHOLE], [agent.explain(url) for url in WHOLE]
 
 
-@pytest.mark.parametrize("name", ["GPTBot", "Googlebot-Image", "*", "Googlebot-News>Googlebot>*", "Some>Chain", "Googelbot"])
+@pytest.mark.parametrize(
+    "name", ["GPTBot", "Googlebot-Image", "*", "Googlebot-News>Googlebot>*", "Some>Chain", "Googelbot"]
+)
 @pytest.mark.parametrize("is_mapped", [False, True])
 def test_crawlers_of_a_set(path, name, is_mapped):
     web = reptile.open(path, map=is_mapped)
@@ -47,7 +49,11 @@ def test_groups_of_crawlers_are_copied_by_their_members(web):
 @pytest.mark.parametrize("dialect", ["google", "koster-1996"])
 def test_crawlers_of_one_robots_txt(dialect):
     robots = reptile.Robots(b"# \xff\n" + SHOP.encode(), dialect)
-    agents = [robots.agent("GPTBot"), robots.agent("any thing, at all/1", verbatim=True), robots.agent("x>*", verbatim=True)]
+    agents = [
+        robots.agent("GPTBot"),
+        robots.agent("any thing, at all/1", verbatim=True),
+        robots.agent("x>*", verbatim=True),
+    ]
     for agent in agents:
         for copied in copies(agent):
             assert (copied.name, copied.tokens) == (agent.name, agent.tokens) and decided(copied) == decided(agent)
@@ -94,14 +100,19 @@ def test_columns_keep_their_types(web):
     pyarrow = pytest.importorskip("pyarrow")
     texts = pyarrow.array(URLS * 50)
     kinds = [pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary(), pyarrow.string_view()]
-    inputs = [texts.cast(kind) for kind in kinds] + [pyarrow.array(URLS * 50).cast(pyarrow.binary()).cast(pyarrow.binary_view())]
+    inputs = [texts.cast(kind) for kind in kinds] + [
+        pyarrow.array(URLS * 50).cast(pyarrow.binary()).cast(pyarrow.binary_view())
+    ]
     inputs += [texts.dictionary_encode(), pyarrow.nulls(7), pyarrow.chunked_array([texts[:4], texts[4:4], texts[4:]])]
     columns = "url,verdict,line,rule,group,reason,ruleset,capture_time,mask,refused"
     for urls in inputs:
         verdicts = web.decide_many(urls, ["MyBot", "GPTBot"], columns)
         table, copied = pyarrow.table(verdicts), pyarrow.table(pickle.loads(pickle.dumps(verdicts)))
         copied.validate(full=True)
-        assert copied.schema.equals(table.schema, check_metadata=True) and copied.schema.metadata[b"mask"] == b'["MyBot","GPTBot"]'
+        assert (
+            copied.schema.equals(table.schema, check_metadata=True)
+            and copied.schema.metadata[b"mask"] == b'["MyBot","GPTBot"]'
+        )
         assert copied.equals(table), urls.type
     # A slice is pickled without the rest of its array.
     whole = len(pickle.dumps(web.decide_many(texts, "MyBot", "url")))
@@ -138,7 +149,12 @@ def test_damaged_columns_are_errors(web):
 
 
 def test_another_process_restores_copies(web, path):
-    kept = web.agent("GPTBot"), web.agents(["GPTBot", "MyBot"]), web.explain(WHOLE[0], "MyBot"), web.decide_many(URLS, "MyBot")
+    kept = (
+        web.agent("GPTBot"),
+        web.agents(["GPTBot", "MyBot"]),
+        web.explain(WHOLE[0], "MyBot"),
+        web.decide_many(URLS, "MyBot"),
+    )
     program = """
 import pickle, sys
 agent, agents, why, verdicts = pickle.load(sys.stdin.buffer)

@@ -28,7 +28,7 @@ CAPTURES = [
 
 HEADERS = {
     "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)": "GPTBot",
-    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/1": "Googlebot",
+    "Mozilla/5.0 (KHTML, like Gecko; compatible; Googlebot/2.1; +http://www.google.com/bot.html) Chrome/1": "Googlebot",
     "MyOwnCrawler/2.0 (+https://example.com)": "MyOwnCrawler",
     "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0": None,
     "": None,
@@ -36,9 +36,21 @@ HEADERS = {
 }
 
 SCOPES = ["origin", "scheme", "www", "domain"]
-HOSTS = ["shop.example", "www.shop.example", "plain.example", "www.plain.example", "registered.co.uk", "a.b.registered.co.uk"]
+HOSTS = [
+    "shop.example",
+    "www.shop.example",
+    "plain.example",
+    "www.plain.example",
+    "registered.co.uk",
+    "a.b.registered.co.uk",
+]
 HOSTS += ["down.example", "gone.example", "é.example", "www.é.example", "no.example", "127.0.0.1", "all.example"]
-ALL_URLS = [f"{scheme}://{host}{path}" for scheme in ("http", "https") for host in HOSTS for path in ("/", "/a", "/cart/help?x", "/é")]
+ALL_URLS = [
+    f"{scheme}://{host}{path}"
+    for scheme in ("http", "https")
+    for host in HOSTS
+    for path in ("/", "/a", "/cart/help?x", "/é")
+]
 ALL_URLS += ["https://shop.example:8443/cart", "ftp://shop.example/", "nonsense", "https://shop.example/" + "x" * 300]
 AGENTS = ["MyBot", "GPTBot"]
 
@@ -74,11 +86,17 @@ def test_crawlers_of_headers(web, resolver):
             assert (found and found.name) == name
             if found is not None:
                 url = "https://www.shop.example/cart"
-                assert found.decide(url) == source.agent(name).decide(url) == pickle.loads(pickle.dumps(found)).decide(url)
+                assert (
+                    found.decide(url) == source.agent(name).decide(url) == pickle.loads(pickle.dumps(found)).decide(url)
+                )
                 assert found.tokens == source.agent(name).tokens
     # A header of 4096 bytes is read, and a longer one names no crawler.
     header = "GPTBot/1.0 " + "x" * 4085
-    assert [source.agent_of_header(text) is not None for text in (header[:-1], header, header + "x")] == [True, True, False]
+    assert [source.agent_of_header(text) is not None for text in (header[:-1], header, header + "x")] == [
+        True,
+        True,
+        False,
+    ]
     for wrong in (None, 7):
         with pytest.raises(TypeError, match="str or bytes"):
             source.agent_of_header(wrong)
@@ -124,7 +142,9 @@ def test_scopes_are_wider_and_wider(web):
     url = "http://a.b.registered.co.uk/a"
     assert [web.decide(url, "MyBot", scope=scope) for scope in SCOPES] == ["unknown"] * 3 + ["disallow"]
     assert web.explain(url, "MyBot", scope="domain").origin == "https://registered.co.uk"
-    assert [web.decide("https://shop.example/cart", "MyBot", scope=scope) for scope in SCOPES] == ["unknown"] * 2 + ["disallow"] * 2
+    assert [web.decide("https://shop.example/cart", "MyBot", scope=scope) for scope in SCOPES] == ["unknown"] * 2 + [
+        "disallow"
+    ] * 2
 
 
 def test_scopes_of_streams_and_times(web):
@@ -162,7 +182,9 @@ def test_access(web):
     assert access("https://gone.example", "MyBot").access == "allowed"
     assert access("https://down.example", "MyBot") == reptile.Access("disallowed", "none", 0, 0, "503")
     assert access("http://plain.example", "GPTBot").access == "disallowed"
-    assert access("https://no.example", "GPTBot").access == "unknown" and access("nonsense", "GPTBot").access == "invalid"
+    assert (
+        access("https://no.example", "GPTBot").access == "unknown" and access("nonsense", "GPTBot").access == "invalid"
+    )
     found = access(b"https://www.shop.example/any", "MyBot")
     assert (found.access, found.group, found.allow_rules, found.disallow_rules) == ("partial", "default", 1, 2)
     for path, verdict in ((found.allowed_path, "allow"), (found.disallowed_path, "disallow")):
@@ -181,10 +203,8 @@ def test_access_equals_decisions():
         paths += [path + letter for path in paths if len(path) == len(paths[-1]) for letter in letters]
     random.seed(27)
     for _ in range(200):
-        rules = [
-            f"{random.choice(['allow', 'disallow'])}: /{''.join(random.choice('ab*$') for _ in range(random.randrange(4)))}"
-            for _ in range(random.randrange(4))
-        ]
+        pattern = lambda: "".join(random.choice("ab*$") for _ in range(random.randrange(4)))
+        rules = [f"{random.choice(['allow', 'disallow'])}: /{pattern()}" for _ in range(random.randrange(4))]
         robots = reptile.Robots("user-agent: *\n" + "\n".join(rules))
         found = robots.agent("MyBot").access("/")
         verdicts = {robots.decide("/" + path, "MyBot") for path in paths}
@@ -192,14 +212,27 @@ def test_access_equals_decisions():
             assert robots.decide(found.allowed_path, "MyBot") == "allow", rules
             assert robots.decide(found.disallowed_path, "MyBot") == "disallow", rules
         else:
-            assert found.access == {"allow": "allowed", "disallow": "disallowed"}[verdicts.pop()] and not verdicts, rules
+            assert found.access == {"allow": "allowed", "disallow": "disallowed"}[verdicts.pop()] and not verdicts, (
+                rules
+            )
         # Equal rules count once.
         kinds = [rule.split(":")[0] for rule in rules]
         for count, most in ((found.allow_rules, kinds.count("allow")), (found.disallow_rules, kinds.count("disallow"))):
             assert min(most, 1) <= count <= most, rules
 
 
-ORIGINS = ["all.example", "https://www.shop.example/x", "http://plain.example", "é.example", "no.example", "not a host", ""]
+# The type of words in Parquet.
+WORDS = "dictionary<values=string, indices=int32, ordered=0>"
+
+ORIGINS = [
+    "all.example",
+    "https://www.shop.example/x",
+    "http://plain.example",
+    "é.example",
+    "no.example",
+    "not a host",
+    "",
+]
 
 
 def test_summaries(web):
@@ -208,7 +241,17 @@ def test_summaries(web):
         known = [origins] if isinstance(origins, str) else [] if origins == [] else known
         found = web.summarize(AGENTS, origins)
         assert found.column_names == [
-            *("url", "agent", "access", "group", "allow_rules", "disallow_rules", "reason", "allowed_path", "disallowed_path")
+            *(
+                "url",
+                "agent",
+                "access",
+                "group",
+                "allow_rules",
+                "disallow_rules",
+                "reason",
+                "allowed_path",
+                "disallowed_path",
+            )
         ]
         assert len(found) == len(known) * len(AGENTS) and found["agent"] == AGENTS * len(known)
         columns = found.to_pydict()
@@ -216,7 +259,15 @@ def test_summaries(web):
             if columns["access"][row] != "invalid":
                 one = web.agent(columns["agent"][row]).access(url)
                 assert all(columns[name][row] == getattr(one, name) for name in found.column_names[2:]), url
-    assert web.summarize("GPTBot", ORIGINS)["access"] == ["disallowed", "disallowed", "disallowed", "partial", "unknown", "invalid", "invalid"]
+    assert web.summarize("GPTBot", ORIGINS)["access"] == [
+        "disallowed",
+        "disallowed",
+        "disallowed",
+        "partial",
+        "unknown",
+        "invalid",
+        "invalid",
+    ]
     assert web.agents(AGENTS).summarize(ORIGINS).to_pydict() == web.summarize(AGENTS, ORIGINS).to_pydict()
     assert pickle.loads(pickle.dumps(found)).to_pydict() == found.to_pydict()
     with pytest.raises(reptile.CrawlerError, match="Googlebot"):
@@ -239,12 +290,14 @@ def test_summaries_equal_the_command(web, path, tmp_path):
         written, own = parquet.read_table(output), pyarrow.table(web.summarize(AGENTS, origins))
         assert written.column_names == own.column_names and written.num_rows == own.num_rows > 0
         assert written.to_pydict() == own.to_pydict()
-        plain = lambda kind: str(kind).replace("large_", "").replace("dictionary<values=string, indices=int32, ordered=0>", "string")
+        plain = lambda kind: str(kind).replace("large_", "").replace(WORDS, "string")
         assert [plain(field.type) for field in written.schema] == [plain(field.type) for field in own.schema]
 
 
 def test_many_summaries():
-    captures = {f"https://{number}.example/robots.txt": f"user-agent: *\ndisallow: /{number % 9}" for number in range(8193)}
+    captures = {
+        f"https://{number}.example/robots.txt": f"user-agent: *\ndisallow: /{number % 9}" for number in range(8193)
+    }
     web = reptile.compile(captures)
     for count in (8191, 8192, 8193):
         origins = [f"{number}.example" for number in range(count)]
@@ -254,8 +307,19 @@ def test_many_summaries():
     assert sorted(web.summarize("MyBot")["url"]) == sorted(found["url"])
 
 
-BODIES = [SHOP, RULES, "", "user-agent: *\ndisallow: /é\nallow: /*?x=$", b"# \xff\nuser-agent: *\ndisallow: /\xff", "disalow: /"]
-BODIES += ["<html>", "user-agent: *\n" + "\n".join(f"disallow: /{number}*x" for number in range(3000)), "\ufeffuser-agent: *\ndisallow: /"]
+BODIES = [
+    SHOP,
+    RULES,
+    "",
+    "user-agent: *\ndisallow: /é\nallow: /*?x=$",
+    b"# \xff\nuser-agent: *\ndisallow: /\xff",
+    "disalow: /",
+]
+BODIES += [
+    "<html>",
+    "user-agent: *\n" + "\n".join(f"disallow: /{number}*x" for number in range(3000)),
+    "\ufeffuser-agent: *\ndisallow: /",
+]
 
 
 @pytest.mark.parametrize("dialect", reptile.dialects())
@@ -266,7 +330,17 @@ def test_single_questions(dialect, name):
         assert (copied.name, copied.dialect) == (name, dialect)
         for body in BODIES:
             robots = reptile.Robots(body, dialect)
-            for url in ("/", "/cart", "/cart/help", "/12x", "/é", b"/\xff", "https://shop.example/a?x=", "nonsense", ""):
+            for url in (
+                "/",
+                "/cart",
+                "/cart/help",
+                "/12x",
+                "/é",
+                b"/\xff",
+                "https://shop.example/a?x=",
+                "nonsense",
+                "",
+            ):
                 why = robots.explain(url, name)
                 assert copied.decide(body, url) == (why.verdict, why.line), (body, url)
     assert isinstance(once.decide(b"", "/")[0], reptile.Verdict)

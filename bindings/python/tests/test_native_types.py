@@ -18,7 +18,8 @@ from collections.abc import Iterator
 
 import reptile
 
-web: reptile.Set = reptile.compile({"https://example.com/robots.txt": ""}, at=datetime.datetime.now(datetime.timezone.utc))
+now = datetime.datetime.now(datetime.timezone.utc)
+web: reptile.Set = reptile.compile({"https://example.com/robots.txt": ""}, at=now)
 agent: reptile.Agent = web.agent("GPTBot")
 verdict: reptile.Verdict = agent.decide("https://example.com/")
 is_allowed: bool = verdict == "allow" or verdict is reptile.Verdict.UNKNOWN
@@ -53,13 +54,19 @@ TRUTHS = [
     "assert agent.permits_no_more_than(agent)",
 ]
 
-USE = "def f{}(verdict: reptile.Verdict, optional: reptile.Verdict | None, found: reptile.Comparison) -> None:\n    {}\n    print()\n"
+USE = """
+def f{}(verdict: reptile.Verdict, optional: reptile.Verdict | None, found: reptile.Comparison) -> None:
+    {}
+    print()
+"""
 
 BAD = PROGRAM + "".join(USE.format(number, truth) for number, truth in enumerate(TRUTHS))
 
 
 def runs(module, *arguments, folder):
-    made = subprocess.run([sys.executable, "-m", module, *map(str, arguments)], capture_output=True, text=True, cwd=folder)
+    made = subprocess.run(
+        [sys.executable, "-m", module, *map(str, arguments)], capture_output=True, text=True, cwd=folder
+    )
     return made.returncode, made.stdout + made.stderr
 
 
@@ -88,7 +95,9 @@ def test_mypy(tmp_path):
     needs("mypy")
     (tmp_path / "good.py").write_text(PROGRAM)
     # Errors in installed packages would not be shown.
-    shutil.copytree(pathlib.Path(reptile.__file__).parent, tmp_path / "reptile", ignore=shutil.ignore_patterns("*.so", "*.pyd"))
+    shutil.copytree(
+        pathlib.Path(reptile.__file__).parent, tmp_path / "reptile", ignore=shutil.ignore_patterns("*.so", "*.pyd")
+    )
     files = [f"reptile/{name}" for name in ("__init__.py", "_native.pyi", "_types.py")]
     code, text = runs("mypy", "--strict", "good.py", *files, folder=tmp_path)
     assert code == 0, text
@@ -107,7 +116,10 @@ def test_pyright(tmp_path):
 
     def errors(name):
         made = subprocess.run(
-            [program, "--pythonpath", sys.executable, "--level", "error", name], capture_output=True, text=True, cwd=tmp_path
+            [program, "--pythonpath", sys.executable, "--level", "error", name],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
         )
         return [line for line in made.stdout.splitlines() if " - error: " in line], made.stdout + made.stderr
 
@@ -126,7 +138,11 @@ def test_everything_has_documentation():
                 missing.append(name)
         if inspect.isclass(value) and value.__module__.startswith("reptile"):
             for member, found in vars(value).items():
-                if not member.startswith("_") and not inspect.getdoc(found) and not isinstance(found, (str, type(None))):
+                if (
+                    not member.startswith("_")
+                    and not inspect.getdoc(found)
+                    and not isinstance(found, (str, type(None)))
+                ):
                     missing.append(f"{name}.{member}")
     assert missing == []
     shown = pydoc.plain(pydoc.render_doc(reptile))
