@@ -50,15 +50,16 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
         Some((index, _)) => Some(index),
         None if named.is_some() => None,
         None => {
-            let only = |has_texts: bool| {
-                let may_be = |data_type: &DataType| is_text(data_type) && (*data_type != DataType::Null) == has_texts;
-                let mut texts = fields.iter().enumerate().filter(|(_, field)| may_be(field.data_type()));
-                texts.next().filter(|_| texts.next().is_none()).map(|(index, _)| index)
+            let candidates = |is_empty: bool| -> Vec<usize> {
+                let fields = fields.iter().map(|field| field.data_type()).enumerate();
+                let found = fields.filter(|(_, kind)| is_text(kind) && (**kind == DataType::Null) == is_empty);
+                found.map(|(index, _)| index).collect()
             };
             // A column without any value is chosen only if no column has texts.
-            let has_texts =
-                fields.iter().any(|field| *field.data_type() != DataType::Null && is_text(field.data_type()));
-            only(has_texts)
+            match (&candidates(false)[..], &candidates(true)[..]) {
+                ([index], _) | ([], [index]) => Some(*index),
+                _ => None,
+            }
         }
     };
     match found.and_then(|index| Some((index, fields.get(index)?))) {
