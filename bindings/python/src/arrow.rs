@@ -2,9 +2,9 @@
 //!
 //! The capsules are handled here rather than by `pyo3-arrow`, which would add four more Arrow crates and numpy.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -13,17 +13,23 @@ use arrow_array::{Array, ArrayIterator, ArrayRef, RecordBatch, RecordBatchIterat
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
+use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
 use reptile::Agents;
 use reptile_columns::Column;
-use reptile_columns::arrow::{ArrayDecider, VerdictStream};
+use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
 
-use crate::convert;
+use crate::agents::{Reduced, scope_of, unpickles};
+use crate::convert::{self, VERDICTS};
+use crate::pickled::{self, Batch};
+use crate::texts;
 use crate::timed::{self, Arrays, Timed};
 
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
 const SCHEMA: &std::ffi::CStr = c"arrow_schema";
+
+/// Number of values converted to Python's after which other threads may run: about a millisecond.
+const ROWS_BETWEEN_PAUSES: usize = 8192;
 
 /// Options for deciding many URLs.
 pub struct DecideOptions<'a, 'py> {
@@ -33,6 +39,8 @@ pub struct DecideOptions<'a, 'py> {
     pub url_column: Option<&'a str>,
     /// The column with the times, or the times themselves.
     pub times: Option<&'a Bound<'py, PyAny>>,
+    /// The name of a scope.
+    pub scope: &'a str,
     /// Whether to use all threads.
     pub parallel: bool,
 }
@@ -78,7 +86,10 @@ fn stream(
         }
     };
     let mut decider = ArrayDecider::new(agents, &columns).map_err(failed)?.parallel(options.parallel);
-    let mut urls = reader(urls)?;
+    decider = decider.in_scope(scope_of(options.scope)?);
+    // Polars passes columns without any value as texts, except for times.
+    let times_column = options.times.and_then(|times| times.extract::<String>().ok());
+    let mut urls = reader(urls, times_column.as_slice())?;
     if let Some(times) = options.times {
         let beside = match times.cast::<PyString>() {
             Ok(name) => name.to_str()?.to_owned(),
@@ -95,32 +106,97 @@ fn stream(
 /// Returns times as arrays, from the PyCapsule interface or an iterable of integers and datetimes with a time zone.
 fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     if times.hasattr("__arrow_c_stream__")? || times.hasattr("__arrow_c_array__")? {
-        return reader(times);
-    }
-    let mut array = Int64Builder::new();
-    for time in times.try_iter()? {
-        let time = time?;
-        array.append_option((!time.is_none()).then(|| convert::moment(&time)).transpose()?);
+        return reader(times, &[String::new()]);
     }
     let field = Arc::new(Field::new(timed::TIMES, DataType::Int64, true));
-    Ok(Box::new(ArrayIterator::new([Ok(Arc::new(array.finish()) as ArrayRef)], field)))
+    Ok(Box::new(ArrayIterator::new([Ok(Arc::new(texts::times(times)?) as ArrayRef)], field)))
 }
 
-/// Returns URLs as arrays, from a stream, an array or an iterable of strings.
-fn reader(urls: &Bound<'_, PyAny>) -> PyResult<Arrays> {
-    if urls.hasattr("__arrow_c_stream__")? {
+/// Summarizes what crawlers may fetch from each origin.
+pub fn summarize(py: Python<'_>, agents: &Agents, origins: Option<&Bound<'_, PyAny>>) -> PyResult<PyVerdicts> {
+    let origins = origins.map(convert::names).transpose()?;
+    let mut batches = Vec::new();
+    let found = py.detach(|| {
+        summary::summarize(agents, origins.as_deref(), |batch| {
+            batches.push(batch);
+            Ok(())
+        })
+    });
+    found.map_err(|error| convert::arrow_error(py, &error))?;
+    Ok(PyVerdicts { schema: Arc::new(summary::summary_schema()), batches })
+}
+
+/// Returns URLs as arrays, from a stream, an array or an iterable of strings. `numbers` is as in [`arrays`].
+fn reader(urls: &Bound<'_, PyAny>, numbers: &[String]) -> PyResult<Arrays> {
+    match arrays(urls, numbers)? {
+        Some(arrays) => Ok(arrays),
+        None => Ok(one(texts::texts(urls)?)),
+    }
+}
+
+/// Returns the arrays of an object with the Arrow PyCapsule interface, or `None` for another object.
+///
+/// `numbers` names the columns that do not contain texts, with "" for a column outside a table. It matters only for
+/// columns from Polars without any value, which have to be converted.
+pub fn arrays(object: &Bound<'_, PyAny>, numbers: &[String]) -> PyResult<Option<Arrays>> {
+    let arrays = exported(object)?;
+    let Some(field) = arrays.as_ref().map(|arrays| arrays.field().clone()) else { return Ok(None) };
+    match with_types(object, field.data_type(), numbers)? {
+        Some(object) => exported(&object),
+        None => Ok(arrays),
+    }
+}
+
+/// Converts columns of Polars without any value to texts or numbers. Polars exports them with a buffer, which Arrow
+/// forbids, and `arrow-array` refuses.
+fn with_types<'py>(
+    object: &Bound<'py, PyAny>,
+    data_type: &DataType,
+    numbers: &[String],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (py, is_number) = (object.py(), |name: &str| numbers.iter().any(|number| number == name));
+    let empty: Vec<&str> = match data_type {
+        DataType::Null => vec![""],
+        DataType::Struct(fields) => {
+            let fields = fields.iter().filter(|field| *field.data_type() == DataType::Null);
+            fields.map(|field| field.name().as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
+    if empty.is_empty() || !object.get_type().module()?.to_str()?.starts_with("polars") {
+        return Ok(None);
+    }
+    let polars = py.import("polars")?;
+    let kind = |name: &str| polars.getattr(if is_number(name) { "Int64" } else { "String" });
+    if *data_type == DataType::Null {
+        return object.call_method1("cast", (kind("")?,)).map(Some);
+    }
+    let kinds = PyDict::new(py);
+    for name in empty {
+        kinds.set_item(name, kind(name)?)?;
+    }
+    object.call_method1("cast", (kinds,)).map(Some)
+}
+
+/// Returns the arrays that an object exports.
+fn exported(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
+    if object.hasattr("__arrow_c_stream__")? {
         // The capsule must live until the stream has been moved out of it.
-        let capsule = urls.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+        let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
         let stream = capsule.pointer_checked(Some(STREAM))?;
         // SAFETY: by Arrow's PyCapsule interface, a capsule with this name holds a stream, which may be moved out. The
         // capsule is alive.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast().as_ptr()) };
-        let reader = ArrayStreamReader::try_new(stream).map_err(|error| raised(urls.py(), error))?;
-        return Ok(Box::new(reader));
+        let reader = ArrayStreamReader::try_new(stream).map_err(|error| raised(object.py(), error))?;
+        return Ok(Some(Box::new(reader)));
     }
-    let array = if urls.hasattr("__arrow_c_array__")? { array(urls)? } else { texts(urls)? };
-    let field = Arc::new(Field::new("urls", array.data_type().clone(), true));
-    Ok(Box::new(ArrayIterator::new([Ok(array)], field)))
+    if object.hasattr("__arrow_c_array__")? { Ok(Some(one(array(object)?))) } else { Ok(None) }
+}
+
+/// Returns a stream of one array.
+fn one(array: ArrayRef) -> Arrays {
+    let field = Arc::new(Field::new("array", array.data_type().clone(), true));
+    Box::new(ArrayIterator::new([Ok(array)], field))
 }
 
 /// Returns the array of an object with `__arrow_c_array__`.
@@ -135,41 +211,15 @@ fn array(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     // SAFETY: by Arrow's PyCapsule interface, a capsule with this name holds an array, which may be moved out.
     let array = unsafe { FFI_ArrowArray::from_raw(array.cast().as_ptr()) };
     if array.is_released() || schema.release().is_none() {
-        return Err(PyValueError::new_err("the URL array is already consumed"));
+        return Err(PyValueError::new_err("the Arrow array is already consumed"));
     }
     // SAFETY: the array and its schema follow the C data interface.
     let data = unsafe { from_ffi(array, &schema) };
     Ok(make_array(data.map_err(|error| raised(urls.py(), error))?))
 }
 
-/// Copies an iterable of strings to an array: `str`, or `bytes` if the first string is bytes. None becomes null.
-fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
-        return Err(PyTypeError::new_err("the URLs are one text; use `decide` for a single URL"));
-    }
-    let items: Vec<Bound<'_, PyAny>> = urls.try_iter()?.collect::<PyResult<_>>()?;
-    let first = items.iter().find(|item| !item.is_none());
-    if first.is_some_and(|first| first.cast::<PyBytes>().is_ok()) {
-        let mut array = LargeBinaryBuilder::new();
-        for (place, item) in items.iter().enumerate().map(|(place, item)| (place, (!item.is_none()).then_some(item))) {
-            let bytes = item.map(|item| item.cast::<PyBytes>()).transpose();
-            array.append_option(bytes.map_err(|_| not_text(place, "bytes"))?.map(|bytes| bytes.as_bytes()));
-        }
-        return Ok(Arc::new(array.finish()));
-    }
-    let mut array = LargeStringBuilder::new();
-    for (place, item) in items.iter().enumerate().map(|(place, item)| (place, (!item.is_none()).then_some(item))) {
-        let text = item.map(|item| item.cast::<PyString>()).transpose().map_err(|_| not_text(place, "str"))?;
-        array.append_option(text.map(|text| text.to_str()).transpose()?);
-    }
-    Ok(Arc::new(array.finish()))
-}
-
-fn not_text(place: usize, expected: &str) -> PyErr {
-    PyTypeError::new_err(format!("urls[{place}] must be {expected} or None"))
-}
-
-fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
+/// Converts an Arrow error to an exception.
+pub fn raised(py: Python<'_>, error: ArrowError) -> PyErr {
     match error {
         ArrowError::InvalidArgumentError(text) => PyTypeError::new_err(text),
         ArrowError::ComputeError(text) => convert::raised(py, convert::Kind::Other, text),
@@ -182,8 +232,9 @@ fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'p
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-/// Columns of verdicts with the Arrow PyCapsule interface. Usable as ``pyarrow.table(verdicts)``,
-/// ``polars.DataFrame(verdicts)``, ``pandas.DataFrame.from_arrow(verdicts)``, or as a table in a DuckDB query.
+/// Columns of verdicts, or of summaries, with the Arrow PyCapsule interface. Usable as ``pyarrow.table(verdicts)``,
+/// ``polars.DataFrame(verdicts)``, ``pandas.DataFrame.from_arrow(verdicts)``, or as a table in a DuckDB query. Pickles
+/// by value, with a copy of the columns.
 #[pyclass(frozen, name = "Verdicts", module = "reptile")]
 pub struct PyVerdicts {
     schema: SchemaRef,
@@ -223,8 +274,15 @@ impl PyVerdicts {
             )));
         };
         let list = PyList::empty(py);
-        for batch in &self.batches {
-            append(&list, batch.column(place).as_ref(), name)?;
+        for array in self.batches.iter().map(|batch| batch.column(place)) {
+            // The words of a dictionary are converted once for each part.
+            let is_shared = matches!(array.data_type(), DataType::Dictionary(_, _)) && !name.ends_with("verdict");
+            let rows = if is_shared { array.len().max(1) } else { ROWS_BETWEEN_PAUSES };
+            for start in (0..array.len()).step_by(rows) {
+                append(&list, array.slice(start, rows.min(array.len() - start)).as_ref(), name)?;
+                // Another thread that waits for the interpreter gets it here.
+                py.detach(|| ());
+            }
         }
         Ok(list)
     }
@@ -242,14 +300,46 @@ impl PyVerdicts {
         Ok(columns)
     }
 
-    /// Returns the number of rows, which equals the number of URLs.
+    /// Returns the number of rows.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    fn __repr__(&self) -> String {
-        format!("<reptile.Verdicts of {} URLs: {}>", self.__len__(), self.column_names().join(", "))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Fields<'py>> {
+        let columns = pickled::columns(&self.schema);
+        let batches = self.batches.iter().map(|batch| pickled::batch(py, batch)).collect::<Result<_, _>>();
+        let batches = batches.map_err(|error| raised(py, error))?;
+        Ok((unpickles(py, "_verdicts")?, (columns, self.schema.metadata().clone().into(), batches)))
     }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<reptile.Verdicts of {} rows: {}>", self.__len__(), self.column_names().join(", "))
+    }
+}
+
+/// The columns of a pickle, the schema's metadata and the batches.
+type Fields<'py> = (Vec<pickled::Column>, HashMap<String, String>, Vec<Batch<'py>>);
+
+/// Restores pickled columns.
+#[pyfunction]
+#[pyo3(name = "_verdicts", signature = (columns, metadata, batches, /))]
+pub fn unpickled_verdicts(
+    py: Python<'_>,
+    columns: Vec<pickled::Column>,
+    metadata: HashMap<String, String>,
+    batches: Vec<Batch<'_>>,
+) -> PyResult<PyVerdicts> {
+    let schema = pickled::schema(columns, metadata).map_err(|error| raised(py, error))?;
+    let batches = batches.iter().map(|batch| pickled::restored(&schema, batch)).collect::<Result<Vec<_>, _>>();
+    Ok(PyVerdicts { batches: batches.map_err(|error| raised(py, error))?, schema })
 }
 
 /// Verdicts that are decided in batches as they are read, with the Arrow PyCapsule interface. Can be read once.
@@ -326,14 +416,11 @@ fn append(list: &Bound<'_, PyList>, array: &dyn Array, name: &str) -> PyResult<(
                 list.append(made.transpose()?)?;
             }
         }
+        DataType::Null => (0..array.len()).try_for_each(|_| list.append(py.None()))?,
         _ => return Err(no_values(array)),
     }
     Ok(())
 }
-
-/// The verdicts by number, which is their index in the dictionary.
-const VERDICTS: [reptile::Verdict; 4] =
-    [reptile::Verdict::Allow, reptile::Verdict::Disallow, reptile::Verdict::Unknown, reptile::Verdict::Invalid];
 
 fn no_values(array: &dyn Array) -> PyErr {
     PyTypeError::new_err(format!("cannot convert a column of {} to a list", array.data_type()))

@@ -1,13 +1,15 @@
 //! Converts strings, verdicts and errors between Python and the library.
 
 use std::io;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 use reptile::reason::{Comparison, Witness};
+use reptile::summary::Summary;
 use reptile::{CrawlerError, ErrorKind, Verdict};
 use reptile_columns::text_of;
 
@@ -18,6 +20,7 @@ struct Types {
     format_error: Py<PyType>,
     witness: Py<PyType>,
     comparison: Py<PyType>,
+    access: Py<PyType>,
     /// The members of `Verdict`, by verdict number.
     verdicts: [Py<PyAny>; 4],
 }
@@ -36,6 +39,7 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
             format_error: class("FormatError")?,
             witness: class("Witness")?,
             comparison: class("Comparison")?,
+            access: class("Access")?,
             verdicts: [member("ALLOW")?, member("DISALLOW")?, member("UNKNOWN")?, member("INVALID")?],
         })
     })
@@ -49,17 +53,46 @@ pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// Creates a `reptile.Witness`. Its path is a `str`, or `bytes` if it is not UTF-8.
+/// The verdicts by number, which is their index in an Arrow dictionary.
+pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+
+/// Returns the verdict for a word, which a member of `reptile.Verdict` is.
+pub fn verdict_of(word: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    let word: String = word.extract()?;
+    let found = VERDICTS.into_iter().find(|verdict| verdict.to_string() == word);
+    found.ok_or_else(|| PyValueError::new_err(format!("expected a verdict, found {word:?}")))
+}
+
+/// Creates a `reptile.Witness`.
 pub fn witness(py: Python<'_>, witness: &Witness) -> PyResult<Py<PyAny>> {
     let (state, path) = match witness {
         Witness::None => ("none", None),
         Witness::Unproved => ("unproved", None),
-        Witness::Path(path) => match str::from_utf8(path) {
-            Ok(text) => ("path", Some(PyString::new(py, text).into_any())),
-            Err(_) => ("path", Some(PyBytes::new(py, path).into_any())),
-        },
+        Witness::Path(path) => ("path", Some(self::path(py, path))),
     };
     types(py)?.witness.call1(py, (state, path))
+}
+
+/// Returns a path as a `str`, or as `bytes` if it is not UTF-8.
+fn path<'py>(py: Python<'py>, path: &[u8]) -> Bound<'py, PyAny> {
+    match str::from_utf8(path) {
+        Ok(text) => PyString::new(py, text).into_any(),
+        Err(_) => PyBytes::new(py, path).into_any(),
+    }
+}
+
+/// Creates a `reptile.Access`.
+pub fn access(py: Python<'_>, found: &Summary<'_>) -> PyResult<Py<PyAny>> {
+    let fields = (
+        found.access.name(),
+        found.group.as_str(),
+        found.allow_rules,
+        found.disallow_rules,
+        found.reason.to_string(),
+        found.allowed_path.as_deref().map(|found| path(py, found)),
+        found.disallowed_path.as_deref().map(|found| path(py, found)),
+    );
+    types(py)?.access.call1(py, fields)
 }
 
 /// Creates a `reptile.Comparison`.
@@ -127,6 +160,13 @@ fn os_error(py: Python<'_>, number: i32, path: &Path) -> PyResult<PyErr> {
     Ok(PyErr::from_value(error))
 }
 
+/// Creates a `FileExistsError`.
+pub fn file_exists(py: Python<'_>, path: &Path, text: &str) -> PyResult<PyErr> {
+    let number = py.import("errno")?.getattr("EEXIST")?;
+    let error = py.import("builtins")?.getattr("FileExistsError")?.call1((number, text, path.as_os_str()))?;
+    Ok(PyErr::from_value(error))
+}
+
 /// Creates the exception for an invalid crawler name.
 pub fn crawler_error(py: Python<'_>, error: &CrawlerError) -> PyErr {
     raised(py, Kind::Crawler, text_of(error))
@@ -140,7 +180,7 @@ pub fn arrow_error(py: Python<'_>, error: &reptile_columns::Error) -> PyErr {
         ErrorKind::Crawler => raised(py, Kind::Crawler, text),
         ErrorKind::Set => raised(py, Kind::Format, text),
         ErrorKind::Array => PyTypeError::new_err(text),
-        ErrorKind::Column => pyo3::exceptions::PyValueError::new_err(text),
+        ErrorKind::Column => PyValueError::new_err(text),
         _ => raised(py, Kind::Other, text),
     }
 }
@@ -160,6 +200,26 @@ pub fn with_bytes<R>(text: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> R) -> 
         Err(_) => Err(PyTypeError::new_err(format!("expected str or bytes, not {}", text.get_type().name()?))),
     }
 }
+
+/// The times that a set can store: from the first second of the year 1 to the last second of 9999.
+const TIMES: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+
+/// Whole numbers with thirteen digits are milliseconds, as the command reads them.
+const MILLISECONDS: Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+
+/// Converts a capture's time to seconds since 1970: a `datetime` with a time zone, or a whole number of seconds since
+/// 1970 (milliseconds if it has thirteen digits).
+pub fn capture_time(time: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let found = moment(time)?;
+    let seconds = if MILLISECONDS.contains(&found) { found.div_euclid(1000) } else { found };
+    if TIMES.contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(PyValueError::new_err(format!("{WRONG_TIME}, found {found}")))
+}
+
+/// Describes a time that a set cannot store.
+pub const WRONG_TIME: &str = "time: expected the years 1 to 9999, in seconds since 1970";
 
 /// Converts a time to seconds since 1970, from an integer or a `datetime` with a time zone.
 pub fn moment(time: &Bound<'_, PyAny>) -> PyResult<i64> {

@@ -7,28 +7,34 @@
 
 mod agents;
 mod arrow;
+mod captures;
 mod compile;
 mod convert;
 mod explain;
+mod one_shot;
+mod pickled;
 mod robots;
 mod set;
+mod texts;
 mod timed;
 
 /// The module `reptile._native`.
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::agents::{PyAgent, PyAgents};
+    use crate::agents::{PyAgent, PyAgents, unpickled_agent, unpickled_agents};
     #[pymodule_export]
-    use crate::arrow::{PyVerdictReader, PyVerdicts};
+    use crate::arrow::{PyVerdictReader, PyVerdicts, unpickled_verdicts};
     #[pymodule_export]
     use crate::compile::{compile, merge};
     #[pymodule_export]
-    use crate::explain::PyExplanation;
+    use crate::explain::{PyExplanation, unpickled_explanation};
+    #[pymodule_export]
+    use crate::one_shot::PyOneShot;
     #[pymodule_export]
     use crate::robots::PyRobots;
     #[pymodule_export]
-    use crate::set::{PySet, dialects, open_set};
+    use crate::set::{PyOrigins, PySet, dialects, open_set};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,21 +3,31 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use reptile::{Agent, Crawler, Dialect, Robots};
+use reptile::{Agent, Dialect, Robots};
 use reptile_columns::Source;
 
-use crate::agents::{PyAgent, PyAgents};
+use crate::agents::{Ask, PyAgent, PyAgents, Resolver};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
 use crate::set::Cache;
 
-/// A single robots.txt. It applies to every URL or path, whatever its origin.
+/// A robots.txt applies to every origin, at every time.
+const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
+
+/// A single robots.txt. It applies to every URL or path, whatever its origin. Pickles as its body, which it keeps.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
 pub struct PyRobots {
     robots: Robots,
     dialect: &'static Dialect,
     body: Vec<u8>,
     cache: Cache,
+}
+
+impl PyRobots {
+    /// Returns the recently resolved crawlers.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
 }
 
 #[pymethods]
@@ -43,29 +53,36 @@ impl PyRobots {
     /// Returns the verdict for a URL or a path.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, None, exact)
+        self.cache.decide(py, url, agent, exact, &ASK)
     }
 
     /// Returns the verdict for a URL or a path with its reasons.
     #[pyo3(signature = (url, agent, *, exact=false))]
     fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, None, exact)
+        self.cache.explain(py, url, agent, exact, &ASK)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
     #[pyo3(signature = (name, *, exact=false, verbatim=false))]
-    fn agent(&self, py: Python<'_>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
+    fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
+        let (py, cache, resolver) = (slf.py(), &slf.get().cache, Resolver::Robots(slf.clone().unbind()));
         if verbatim {
-            let agent = self.robots.agent(Crawler::verbatim(name));
-            return agent.map(PyAgent).map_err(|error| convert::crawler_error(py, &error));
+            return Ok(PyAgent::verbatim(cache.verbatim(py, name)?, resolver));
         }
-        self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
+        Ok(PyAgent::new(Agent::clone(&*cache.agent(py, name, exact)?), resolver))
     }
 
     /// Resolves several crawlers.
     #[pyo3(signature = (names, *, exact=false))]
-    fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
-        self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
+    fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
+        let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
+        Ok(PyAgents::new(agents, Resolver::Robots(slf.clone().unbind())))
+    }
+
+    /// Returns the crawler that sends a ``User-Agent`` header, or None; see ``Set.agent_of_header``.
+    fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
+        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        Ok(found.map(|agent| PyAgent::new(agent, Resolver::Robots(slf.clone().unbind()))))
     }
 
     /// Compares what this robots.txt and another one allow a crawler, over all paths of any length; see

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Agent, Agents, Dialect, MappedFile, Set};
+use reptile::{Agent, Agents, Crawler, Dialect, Headers, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{Source, arrow::in_pool};
 
-use crate::agents::{self, PyAgent, PyAgents};
+use crate::agents::{self, Ask, PyAgent, PyAgents, Resolver};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
@@ -21,16 +21,37 @@ const MAX_CACHED_AGENTS: usize = 256;
 pub struct Cache {
     source: Source,
     agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
+    headers: OnceLock<Headers>,
 }
 
 impl Cache {
     pub fn new(source: Source) -> Cache {
-        Cache { source, agents: Mutex::default() }
+        Cache { source, agents: Mutex::default(), headers: OnceLock::new() }
     }
 
     /// Resolves crawlers.
     pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
         self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
+    }
+
+    /// Returns the crawler that sends a `User-Agent` header.
+    pub fn agent_of_header(&self, py: Python<'_>, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
+        let found = convert::with_bytes(header, |header| match &self.source {
+            Source::Set(set) => match self.headers.get() {
+                Some(headers) => headers.agent(header),
+                None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
+            },
+            Source::Robots(robots) => robots.agent_of_header(header),
+        })?;
+        found.map_err(|error| convert::library_error(py, error))
+    }
+
+    /// Resolves a crawler whose name is used as it is.
+    pub fn verbatim(&self, py: Python<'_>, name: &str) -> PyResult<Agent> {
+        let agents = self.source.resolve([Crawler::verbatim(name)]);
+        let agents = agents.map_err(|error| convert::crawler_error(py, &error))?;
+        let agent = agents.iter().next().cloned();
+        agent.ok_or_else(|| raised(py, Kind::Crawler, format!("{name:?} was not resolved")))
     }
 
     /// Returns a crawler, which is resolved once.
@@ -59,10 +80,10 @@ impl Cache {
         py: Python<'_>,
         url: &Bound<'_, PyAny>,
         agent: &str,
-        at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        ask: &Ask<'_, '_>,
     ) -> PyResult<Py<PyAny>> {
-        agents::decide(py, &*self.agent(py, agent, exact)?, url, at)
+        agents::decide(py, &*self.agent(py, agent, exact)?, url, ask)
     }
 
     pub fn explain(
@@ -70,10 +91,10 @@ impl Cache {
         py: Python<'_>,
         url: &Bound<'_, PyAny>,
         agent: &str,
-        at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        ask: &Ask<'_, '_>,
     ) -> PyResult<PyExplanation> {
-        agents::explain(py, &*self.agent(py, agent, exact)?, url, at)
+        agents::explain(py, &*self.agent(py, agent, exact)?, url, ask)
     }
 }
 
@@ -91,6 +112,11 @@ impl PySet {
         PySet { cache: Cache::new(Source::Set(set.clone())), set, file }
     }
 
+    /// Returns the recently resolved crawlers.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
     /// Returns the library's set, which is cheap to clone.
     pub fn set(&self) -> Set {
         self.set.clone()
@@ -105,7 +131,12 @@ impl PySet {
     /// value: compare it. The crawler is resolved once. A name that is probably misspelled raises ``CrawlerError``,
     /// unless ``exact`` is set. In a set by time, ``at`` selects the rules of that time: an integer in seconds since
     /// 1970, or a ``datetime`` with a time zone.
-    #[pyo3(signature = (url, agent, *, at=None, exact=false))]
+    ///
+    /// ``scope`` says which other origins may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC
+    /// 9309), ``scheme`` (the same host with the other scheme, http or https), ``www`` (also the host with or without
+    /// ``www.``) or ``domain`` (also the registered domain, by the Public Suffix List). At most 7 others are tried.
+    #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide(
         &self,
         py: Python<'_>,
@@ -113,12 +144,15 @@ impl PySet {
         agent: &str,
         at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, at, exact)
+        self.cache.decide(py, url, agent, exact, &Ask { at, scope })
     }
 
-    /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason.
-    #[pyo3(signature = (url, agent, *, at=None, exact=false))]
+    /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason, and the
+    /// other origin if one decided. The arguments are as in ``decide``.
+    #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn explain(
         &self,
         py: Python<'_>,
@@ -126,8 +160,9 @@ impl PySet {
         agent: &str,
         at: Option<&Bound<'_, PyAny>>,
         exact: bool,
+        scope: &str,
     ) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, at, exact)
+        self.cache.explain(py, url, agent, exact, &Ask { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -144,10 +179,13 @@ impl PySet {
     ///
     /// ``times`` decides each URL by the rules of its own time, in a set by time: the name of a column next to the
     /// URLs, an Arrow array, or an iterable. Values are timestamps, dates, or integers in seconds since 1970
-    /// (milliseconds if they have 13 digits). A row without a time is ``invalid``.
+    /// (milliseconds if they have 13 digits). A row without a time is ``invalid``. ``scope`` is as in ``decide``.
     ///
-    /// Uses all processors and lets other Python threads run. With ``parallel=False``, uses only the calling thread.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
+    /// Uses all processors and lets other Python threads run, also while it copies an iterable. With
+    /// ``parallel=False``, uses only the calling thread.
+    #[pyo3(signature = (
+        urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false
+    ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_many(
         &self,
@@ -157,16 +195,19 @@ impl PySet {
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
+        scope: &str,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdicts> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, times, parallel })
+        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, times, scope, parallel })
     }
 
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
     /// exceeds memory. The result can be read once.
-    #[pyo3(signature = (urls, agents, columns=None, *, url_column=None, times=None, parallel=true, exact=false))]
+    #[pyo3(signature = (
+        urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false
+    ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_stream(
         &self,
@@ -176,23 +217,58 @@ impl PySet {
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
+        scope: &str,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdictReader> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, times, parallel })
+        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, times, scope, parallel })
     }
 
     /// Resolves a crawler, for many queries about one crawler.
     #[pyo3(signature = (name, *, exact=false))]
-    fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<PyAgent> {
-        self.cache.agent(py, name, exact).map(|agent| PyAgent(Agent::clone(&agent)))
+    fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool) -> PyResult<PyAgent> {
+        let agent = slf.get().cache.agent(slf.py(), name, exact)?;
+        Ok(PyAgent::new(Agent::clone(&agent), Resolver::Set(slf.clone().unbind())))
     }
 
     /// Resolves several crawlers, for queries about all of them.
     #[pyo3(signature = (names, *, exact=false))]
-    fn agents(&self, py: Python<'_>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
-        self.cache.agents(py, &convert::names(names)?, exact).map(PyAgents)
+    fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
+        let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
+        Ok(PyAgents::new(agents, Resolver::Set(slf.clone().unbind())))
+    }
+
+    /// Returns the crawler that sends a ``User-Agent`` header (str or bytes), or None if the header names none, such as
+    /// a browser's. A header names a crawler that the set's table contains, or else the first product that browsers do
+    /// not send, if its name looks like a robot's or a robots.txt in the set names it.
+    ///
+    /// Takes some microseconds for each header.
+    fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
+        let found = slf.get().cache.agent_of_header(slf.py(), header)?;
+        Ok(found.map(|agent| PyAgent::new(agent, Resolver::Set(slf.clone().unbind()))))
+    }
+
+    /// Returns what each crawler may fetch from each origin, over all its paths, as Arrow columns with the values of
+    /// ``reptile summarize``: ``url``, ``agent``, ``access``, ``group``, ``allow_rules``, ``disallow_rules``,
+    /// ``reason``, ``allowed_path`` and ``disallowed_path``. Each origin has a row for each crawler.
+    ///
+    /// ``access`` is ``allowed``, ``disallowed``, ``partial``, ``unproved`` (the proof would have taken too long),
+    /// ``unknown`` (the set has no robots.txt for the origin) or ``invalid`` (not an origin). ``agents`` and ``exact``
+    /// are as in ``decide_many``. ``origins`` are URLs or hosts, and a host means its https origin; by default all
+    /// origins of the set, in its order.
+    ///
+    /// Examines each ruleset once, usually in microseconds. Uses all processors and lets other Python threads run. The
+    /// result takes about 100 bytes a row.
+    #[pyo3(signature = (agents, origins=None, *, exact=false))]
+    fn summarize(
+        &self,
+        py: Python<'_>,
+        agents: &Bound<'_, PyAny>,
+        origins: Option<&Bound<'_, PyAny>>,
+        exact: bool,
+    ) -> PyResult<PyVerdicts> {
+        arrow::summarize(py, &self.cache.agents(py, &convert::names(agents)?, exact)?, origins)
     }
 
     /// Reads every byte of the set and proves that it is exactly what writing its content would produce. With ``deep``,
@@ -250,6 +326,25 @@ impl PySet {
         self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
+    /// Returns an iterator over the origins that the set knows, such as ``https://example.com``, in the set's order;
+    /// the same as ``iter(set)``. Takes some 100 ns for each origin, and memory for one.
+    fn origins(slf: &Bound<'_, Self>) -> PyOrigins {
+        PyOrigins::new(slf)
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyOrigins {
+        PyOrigins::new(slf)
+    }
+
+    /// Returns whether the set knows a robots.txt for a URL's origin. Takes one look-up. A text that is not a URL is in
+    /// no set.
+    fn __contains__(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let anyone = self.cache.agent(py, "*", true)?;
+        let verdict = convert::with_bytes(url, |url| anyone.decide(url))?;
+        let verdict = verdict.map_err(|error| convert::library_error(py, error))?;
+        Ok(!matches!(verdict, Verdict::Unknown | Verdict::Invalid))
+    }
+
     /// Returns the number of origins.
     fn __len__(&self) -> usize {
         usize::try_from(self.set.len()).unwrap_or(usize::MAX)
@@ -264,9 +359,53 @@ impl PySet {
         Ok((py.import("reptile")?.getattr("open")?, (path.clone(), *is_mapped)))
     }
 
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
     fn __repr__(&self) -> String {
         let file = self.file.as_ref().map_or_else(|| "in memory".to_owned(), |(path, _)| path.display().to_string());
         format!("<reptile.Set of {} origins, {}, {file}>", self.set.len(), self.set.dialect())
+    }
+}
+
+/// The library's iterator over a set's origins.
+type Origins<'a> = Box<dyn Iterator<Item = Result<Origin, reptile::Error>> + Send + 'a>;
+
+/// An iterator over a set's origins. Created by ``iter(set)`` and ``Set.origins``. Threads may share it.
+#[pyclass(frozen, name = "Origins", module = "reptile")]
+pub struct PyOrigins {
+    // Fields are dropped in this order, and the iterator borrows from the set.
+    origins: Mutex<Origins<'static>>,
+    _set: Py<PySet>,
+}
+
+impl PyOrigins {
+    fn new(set: &Bound<'_, PySet>) -> PyOrigins {
+        let origins: Origins<'_> = Box::new(set.get().set.origins());
+        // SAFETY: the iterator borrows from the Python object `set`, which is frozen, so nothing changes it, and which
+        // does not move. `_set` keeps it alive until the iterator has been dropped. No reference leaves this type.
+        let origins = unsafe { std::mem::transmute::<Origins<'_>, Origins<'static>>(origins) };
+        PyOrigins { origins: Mutex::new(origins), _set: set.clone().unbind() }
+    }
+}
+
+#[pymethods]
+impl PyOrigins {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let next = self.origins.lock().unwrap_or_else(PoisonError::into_inner).next();
+        match next.transpose() {
+            Ok(origin) => Ok(origin.map(|origin| origin.to_string())),
+            Err(error) => Err(convert::library_error(py, error)),
+        }
     }
 }
 

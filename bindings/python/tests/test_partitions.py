@@ -193,7 +193,7 @@ def test_the_least_recently_used_set_is_evicted(tmp_path):
     assert len(_opened._kept) == _opened.MAX_OPEN
     assert agents(0) is first and agents(1) is not second
     # A set that is renamed over another is noticed, and other names are other crawlers.
-    reptile.compile({}, paths[0])
+    reptile.compile({}, paths[0], force=True)
     assert agents(0) is not first and agents(0).decide("https://shop.example/") == ["unknown"]
     assert first.decide("https://shop.example/") == ["allow"]
     assert _opened.agents(paths[1], ("GPTBot",), False).decide("https://shop.example/") == ["disallow"]

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int32Type, UInt32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int32Array, LargeBinaryArray, LargeStringArray,
-    RecordBatch, StringArray, StringViewArray,
+    NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
 };
 use proptest::prelude::*;
 use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
@@ -197,6 +197,34 @@ fn rows_keep_their_order_across_tasks() {
             }
         }
     }
+}
+
+#[test]
+fn arrays_without_any_value_give_nulls() {
+    let decider = || ArrayDecider::new(agents(&NAMES), &[Column::Url, Column::Verdict, Column::Mask]).unwrap();
+    let nulls: ArrayRef = Arc::new(NullArray::new(3));
+    let rows = |columns: Vec<(&str, ArrayRef)>| -> ArrayRef {
+        Arc::new(StructArray::from(RecordBatch::try_from_iter(columns).unwrap()))
+    };
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["https://shop.example/cart"; 3]));
+    let (dictionary, empty) = (Int32Array::from(vec![0; 3]), Arc::new(NullArray::new(1)));
+    let dictionary: ArrayRef = Arc::new(DictionaryArray::try_new(dictionary, empty).unwrap());
+    for (array, column, expected) in [
+        (nulls.clone(), None, None),
+        (dictionary, None, None),
+        (nulls.slice(1, 2), None, None),
+        (rows(vec![("n", nulls.clone())]), None, None),
+        (rows(vec![("n", nulls.clone()), ("url", nulls.clone())]), None, None),
+        (rows(vec![("n", nulls.clone()), ("link", texts.clone())]), None, Some("disallow".to_owned())),
+        (rows(vec![("n", nulls.clone()), ("link", texts)]), Some("n"), None),
+    ] {
+        let batch = decider().decide_rows(&array, column).unwrap();
+        assert_eq!(words(&batch, "MyBot:verdict"), vec![expected.clone(); array.len()]);
+        let nulls = batch.columns().iter().map(|column| column.logical_null_count());
+        assert!(nulls.into_iter().all(|nulls| nulls == if expected.is_none() { array.len() } else { 0 }));
+    }
+    let two = rows(vec![("a", nulls.clone()), ("b", nulls)]);
+    assert_eq!(decider().decide_rows(&two, None).unwrap_err().kind(), ErrorKind::Array);
 }
 
 #[test]

@@ -12,7 +12,8 @@
 >>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
 '/cart'
 
-``open`` opens a set file, and ``Robots`` parses one robots.txt. ``reptile.robotparser``, ``reptile.protego`` and
+``open`` opens a set file, and ``Robots`` parses one robots.txt. ``OneShot`` answers a single question about a file in
+some microseconds. ``reptile.robotparser``, ``reptile.protego`` and
 ``reptile.scrapy`` replace ``urllib.robotparser``, Protego and Scrapy's parsers. ``reptile.spark``,
 ``reptile.datatrove``, ``reptile.duckdb``, ``reptile.polars`` and ``reptile.datafusion`` decide URLs inside these
 engines.
@@ -23,6 +24,8 @@ from ._native import (
     Agent,
     Agents,
     Explanation,
+    OneShot,
+    Origins,
     Robots,
     Set,
     VerdictReader,
@@ -33,17 +36,21 @@ from ._native import (
     open,
 )
 from ._native import VERSION as __version__
-from ._types import Comparison, CrawlerError, Error, FormatError, Verdict, Witness
+from ._types import Access, Comparison, CrawlerError, Directive, Error, FormatError, Verdict, Witness
 
 __all__ = [
     "FORMAT_VERSION",
+    "Access",
     "Agent",
     "Agents",
     "Comparison",
     "CrawlerError",
+    "Directive",
     "Error",
     "Explanation",
     "FormatError",
+    "OneShot",
+    "Origins",
     "Robots",
     "Set",
     "Verdict",

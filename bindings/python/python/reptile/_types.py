@@ -1,8 +1,8 @@
-"""Types shared by both halves of the package: verdicts, errors, and answers about all paths."""
+"""Types shared by both halves of the package: verdicts, errors, lines, and answers about all paths."""
 
 import dataclasses
 import enum
-from typing import Literal
+from typing import Literal, NoReturn, TypedDict
 
 
 class Verdict(str, enum.Enum):
@@ -20,13 +20,14 @@ class Verdict(str, enum.Enum):
     INVALID = "invalid"
     """The string is not a valid URL."""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError("a verdict has no truth value: compare it, as in verdict == 'allow'")
 
     def __str__(self) -> str:
         return str(self.value)
 
-    __format__ = str.__format__
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self.value), format_spec)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Witness:
     """A path with the property, as written in a URL, starting at the slash after the host; usually one of the shortest.
     It is ``bytes`` if it is not UTF-8. None in the other states."""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError("a witness has no truth value: compare its state, as in witness.state == 'none'")
 
 
@@ -69,8 +70,52 @@ class Comparison:
         """Whether either question is unproved."""
         return "unproved" in (self.first_only.state, self.second_only.state)
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError("a comparison has no truth value: use .equivalent or .unproved")
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """What a crawler may fetch from an origin, over all its paths: the values of ``reptile summarize``.
+
+    It has no truth value, so that ``unknown`` and ``unproved`` cannot be mistaken for an answer: compare ``access``.
+    """
+
+    access: Literal["allowed", "disallowed", "partial", "unproved", "unknown", "invalid"]
+    """``allowed`` and ``disallowed``: proved for every URL, except /robots.txt itself. ``partial``: some URLs are
+    allowed and some are not. ``unproved``: one of these, but the proof would have taken too long. ``unknown``: no
+    robots.txt is known for the origin. ``invalid``: not a URL."""
+    group: Literal["named", "default", "none"]
+    """Why the crawler obeys its group."""
+    allow_rules: int
+    """Number of Allow rules in the crawler's groups."""
+    disallow_rules: int
+    """Number of Disallow rules in the crawler's groups."""
+    reason: str
+    """A short reason such as ``rule``, ``no rule matches`` or ``404``."""
+    allowed_path: str | bytes | None = None
+    """For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known.
+    It is ``bytes`` if it is not UTF-8."""
+    disallowed_path: str | bytes | None = None
+    """The same for disallowed paths."""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an access has no truth value: compare it, as in found.access == 'allowed'")
+
+
+class Directive(TypedDict):
+    """A line that decides no URL, from ``Agent.directives``, ``Set.directives`` or ``Robots.directives``."""
+
+    kind: str
+    """The kind of line, such as ``crawl-delay``, ``sitemap`` or ``other``."""
+    key: str
+    """The key as written, or the kind."""
+    value: str
+    """The value as written."""
+    line: int
+    """The line's number, starting at 1."""
+    counts: bool
+    """Whether the line counts in the dialect."""
 
 
 class Error(Exception):

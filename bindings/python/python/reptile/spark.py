@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -97,6 +98,7 @@ def compile_partitions(
     other_directives: bool = True,
     on_error: Callable[[str, str], object] | None = None,
     memory: int = MEMORY,
+    force: bool = False,
 ) -> Set:
     """Compiles a DataFrame of captures to a set file on the driver. Each partition becomes a part, and the driver
     merges the parts.
@@ -111,11 +113,14 @@ def compile_partitions(
     time, to temporary files next to ``path``. A part must be smaller than ``spark.driver.maxResultSize``. Merging needs
     about ``memory`` bytes.
 
-    A capture that cannot be compiled fails the job. If ``on_error`` is given, it is left out, and the driver calls
+    If a file with this path exists, ``FileExistsError`` is raised before the job starts, unless ``force`` is set. A
+    capture that cannot be compiled fails the job. If ``on_error`` is given, it is left out, and the driver calls
     ``on_error`` with its URL or origin and a message.
     """
     from pyspark import StorageLevel
 
+    if not force and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, "the file exists already; force=True replaces it", os.fspath(path))
     types = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     if "url" not in types:
         raise ValueError(f"expected a column 'url' with the URLs of robots.txt files; the columns are {', '.join(frame.columns)}")
@@ -149,7 +154,7 @@ def compile_partitions(
             found = _partitions.fetched(parts.toLocalIterator(), folder, on_error)
         finally:
             parts.unpersist()
-        return merge(found, path, memory=memory) if found else compile({}, path, **options)
+        return merge(found, path, memory=memory, force=force) if found else compile({}, path, force=force, **options)
 
 
 def _place(path: str) -> tuple[str, bool]:

@@ -39,11 +39,13 @@ use crate::data::{ColumnData, Kind, columns_of};
 use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
-use urls::{Place, Texts};
+use urls::Place;
 
 pub use stream::{MAX_ROWS_IN_BATCH, VerdictStream};
 pub use summary::{MAX_ORIGINS_IN_BATCH, summarize, summary_schema};
 pub use threads::{end_pool, in_pool};
+pub use times::{is_time, seconds};
+pub use urls::{Texts, is_text};
 
 /// Maximum number of rows in a task: enough to make thread handover cheap, and few enough for a processor's cache.
 const MAX_ROWS_OF_TASK: usize = 4096;

@@ -33,15 +33,40 @@ pub(crate) fn place(data_type: &DataType, name: &str) -> Result<usize, Error> {
     }
 }
 
-fn is_time(data_type: &DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Timestamp(_, _) | DataType::Date32 | DataType::Date64)
+/// Returns whether arrays of a type contain times that [`seconds`] can convert. A column without any value may have the
+/// type `Null`.
+pub fn is_time(data_type: &DataType) -> bool {
+    *data_type == DataType::Null
+        || data_type.is_integer()
+        || matches!(data_type, DataType::Timestamp(_, _) | DataType::Date32 | DataType::Date64)
 }
 
 /// Returns the times in a column of rows, or `None` for those that are null or outside a set's range.
 pub(crate) fn times(index: usize, rows: &ArrayRef) -> Result<Vec<Option<i64>>, Error> {
     let column = rows.as_struct_opt().and_then(|rows| rows.columns().get(index));
-    let column = column.ok_or_else(|| Error::new(ErrorKind::Array, "a batch without its column of times"))?;
+    seconds(column.ok_or_else(|| Error::new(ErrorKind::Array, "a batch without its column of times"))?)
+}
+
+/// Returns an array of times as seconds since 1970, rounded down. The times are timestamps in any unit (UTC if they
+/// have no zone), dates, or whole numbers of seconds since 1970 (milliseconds if they have thirteen digits). A time
+/// that is null, or outside the years 1 to 9999, is `None`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayRef, Int64Array};
+/// use reptile_columns::arrow::seconds;
+///
+/// let array: ArrayRef = Arc::new(Int64Array::from(vec![Some(1_000), None, Some(1_700_000_000_999)]));
+/// assert_eq!(seconds(&array)?, [Some(1_000), None, Some(1_700_000_000)]);
+/// # Ok::<(), reptile_columns::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns [`ErrorKind::Array`] if the array does not contain times.
+pub fn seconds(column: &ArrayRef) -> Result<Vec<Option<i64>>, Error> {
     let times = match column.data_type() {
+        DataType::Null => Some(vec![None; column.len()]),
         DataType::Int8 => numbers::<Int8Type>(column),
         DataType::Int16 => numbers::<Int16Type>(column),
         DataType::Int32 => numbers::<Int32Type>(column),

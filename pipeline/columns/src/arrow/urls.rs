@@ -13,9 +13,11 @@ use arrow_schema::{DataType, Schema};
 
 use crate::error::{Error, ErrorKind};
 
-/// Returns whether the type is text, or a dictionary with text values.
-pub(crate) fn is_text(data_type: &DataType) -> bool {
+/// Returns whether the type is text, or a dictionary with text values. A column without any value may have the type
+/// `Null`, which is then a text type without texts.
+pub fn is_text(data_type: &DataType) -> bool {
     match data_type {
+        DataType::Null => true,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
         DataType::Dictionary(_, values) => is_text(values),
@@ -32,8 +34,8 @@ pub(crate) enum Place {
     Column(usize),
 }
 
-/// Finds the URLs in arrays of a type: the arrays themselves, the given column, the column `url`, or the only text
-/// column.
+/// Finds the URLs in arrays of a type: the arrays themselves, the given column, the column `url`, the only text column,
+/// or the only column without any value.
 pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, Error> {
     let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
     let DataType::Struct(fields) = data_type else {
@@ -48,8 +50,16 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
         Some((index, _)) => Some(index),
         None if named.is_some() => None,
         None => {
-            let mut texts = fields.iter().enumerate().filter(|(_, field)| is_text(field.data_type()));
-            texts.next().filter(|_| texts.next().is_none()).map(|(index, _)| index)
+            let candidates = |is_empty: bool| -> Vec<usize> {
+                let fields = fields.iter().map(|field| field.data_type()).enumerate();
+                let found = fields.filter(|(_, kind)| is_text(kind) && (**kind == DataType::Null) == is_empty);
+                found.map(|(index, _)| index).collect()
+            };
+            // A column without any value is chosen only if no column has texts.
+            match (&candidates(false)[..], &candidates(true)[..]) {
+                ([index], _) | ([], [index]) => Some(*index),
+                _ => None,
+            }
         }
     };
     match found.and_then(|index| Some((index, fields.get(index)?))) {
@@ -91,15 +101,28 @@ pub(crate) fn type_at(place: Place, data_type: &DataType) -> DataType {
     }
 }
 
-/// An array's texts, which are sliced in parts. A dictionary's words are prepared once for all parts.
-pub(crate) struct Texts<'a> {
+/// An array's texts as byte slices, in whole or in parts, without copying. A dictionary's words are prepared once for
+/// all parts.
+///
+/// ```
+/// use arrow_array::StringViewArray;
+/// use reptile_columns::arrow::Texts;
+///
+/// let array = StringViewArray::from(vec!["a", "bc"]);
+/// assert_eq!(Texts::of(&array)?.cut(&array)?, [&b"a"[..], b"bc"]);
+/// # Ok::<(), reptile_columns::Error>(())
+/// ```
+pub struct Texts<'a> {
     array: &'a dyn Array,
     words: Vec<&'a [u8]>,
 }
 
 impl<'a> Texts<'a> {
     /// Prepares an array's texts.
-    pub(crate) fn of(array: &'a dyn Array) -> Result<Texts<'a>, Error> {
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Array`] if the values of a dictionary are not texts, or the array contradicts itself.
+    pub fn of(array: &'a dyn Array) -> Result<Texts<'a>, Error> {
         let words = match array.data_type() {
             DataType::Dictionary(_, _) => {
                 let dictionary = array.as_any_dictionary_opt().ok_or_else(|| damaged("not a dictionary"))?;
@@ -117,11 +140,15 @@ impl<'a> Texts<'a> {
     }
 
     /// Returns the texts in a part, or in the whole array, in order. A null row has an arbitrary text.
-    pub(crate) fn cut<'p>(&self, part: &'p dyn Array) -> Result<Vec<&'p [u8]>, Error>
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Array`] if the array does not contain texts, or contradicts itself.
+    pub fn cut<'p>(&self, part: &'p dyn Array) -> Result<Vec<&'p [u8]>, Error>
     where
         'a: 'p,
     {
         match part.data_type() {
+            DataType::Null => Ok(vec![&[][..]; part.len()]),
             DataType::Utf8 => of_bytes::<Utf8Type>(part.as_string_opt()),
             DataType::LargeUtf8 => of_bytes::<LargeUtf8Type>(part.as_string_opt()),
             DataType::Utf8View => of_views::<StringViewType>(part.as_string_view_opt()),

@@ -1,0 +1,252 @@
+//! Captures in the rows of Arrow arrays, for `reptile.compile`, and the values of their fields.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, downcast_integer_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use reptile::{Capture, Truncation};
+use reptile_columns::arrow::{Texts, is_text, is_time, seconds};
+use reptile_columns::text_of;
+
+use crate::convert;
+
+/// A field of a capture.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Url,
+    Body,
+    Status,
+    Time,
+    Redirects,
+    Error,
+    Truncated,
+    CacheControl,
+    ContentType,
+}
+
+/// The fields' names.
+const FIELDS: [(&str, Field); 9] = [
+    ("url", Field::Url),
+    ("body", Field::Body),
+    ("status", Field::Status),
+    ("time", Field::Time),
+    ("redirects", Field::Redirects),
+    ("error", Field::Error),
+    ("truncated", Field::Truncated),
+    ("cache_control", Field::CacheControl),
+    ("content_type", Field::ContentType),
+];
+
+/// Returns the names of the fields that are not texts.
+pub fn number_fields() -> [String; 3] {
+    ["status", "time", "redirects"].map(str::to_owned)
+}
+
+/// Returns the exception for a field that captures do not have.
+pub fn unknown_field(name: &str) -> PyErr {
+    let names = FIELDS.map(|(name, _)| name).join(", ");
+    PyValueError::new_err(format!("unknown capture field {name:?}; the fields are {names}"))
+}
+
+/// Returns a response's status.
+pub fn status(number: f64) -> Result<u16, String> {
+    match number {
+        number if number.fract() == 0.0 && (100.0..1000.0).contains(&number) => Ok(number as u16),
+        _ => Err(format!("status: expected a number from 100 to 999, found {number}")),
+    }
+}
+
+/// Returns a number of redirects.
+pub fn redirects(number: f64) -> Result<u32, String> {
+    match number {
+        number if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) => Ok(number as u32),
+        _ => Err(format!("redirects: expected a number from 0 to {}, found {number}", u32::MAX)),
+    }
+}
+
+/// Returns why a body is truncated, or `None` if it is complete.
+pub fn truncated(word: &str) -> Result<Option<Truncation>, String> {
+    match word {
+        "" | "false" => Ok(None),
+        "true" => Ok(Some(Truncation::Unspecified)),
+        word => {
+            let names = Truncation::ALL.map(Truncation::as_str).join(", ");
+            let unknown = || format!("truncated: expected true, false or one of {names}, found {word:?}");
+            Truncation::from_name(word).map(Some).ok_or_else(unknown)
+        }
+    }
+}
+
+/// The columns of captures in rows.
+pub struct Fields(Vec<(Field, usize)>);
+
+impl Fields {
+    /// Finds the columns. Every column must be a field of captures, with values of a suitable type.
+    pub fn of(data_type: &DataType) -> PyResult<Fields> {
+        let DataType::Struct(columns) = data_type else {
+            let text = format!("expected captures as rows with the columns url and body, found {data_type}");
+            return Err(PyTypeError::new_err(text));
+        };
+        let mut fields = Vec::new();
+        for (place, column) in columns.iter().enumerate() {
+            let known = FIELDS.iter().find(|(name, _)| name == column.name());
+            let field = known.ok_or_else(|| unknown_field(column.name()))?.1;
+            let data_type = column.data_type();
+            let (is_suitable, expected) = match field {
+                Field::Error | Field::Truncated => {
+                    (is_text(data_type) || *data_type == DataType::Boolean, "texts or Booleans")
+                }
+                Field::Status | Field::Redirects => (is_number(data_type), "numbers"),
+                Field::Time => (is_time(data_type) || is_number(data_type), "times, dates or numbers"),
+                _ => (is_text(data_type), "texts"),
+            };
+            if !is_suitable {
+                let text = format!("expected the column {:?} to have {expected}, found {data_type}", column.name());
+                return Err(PyTypeError::new_err(text));
+            }
+            if fields.iter().any(|&(other, _)| other == field) {
+                return Err(PyValueError::new_err(format!("two columns are named {:?}", column.name())));
+            }
+            fields.push((field, place));
+        }
+        if !fields.iter().any(|&(field, _)| field == Field::Url) {
+            let names: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
+            let text =
+                format!("expected a column \"url\" with the URLs of robots.txt files, found {}", names.join(", "));
+            return Err(PyValueError::new_err(text));
+        }
+        Ok(Fields(fields))
+    }
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    // pandas stores whole numbers with missing values as floating-point numbers.
+    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64 | DataType::Null)
+}
+
+/// A column's values.
+enum Cells<'a> {
+    Texts(Vec<&'a [u8]>, Option<NullBuffer>),
+    Flags(&'a BooleanArray),
+    Numbers(Vec<Option<f64>>),
+    Times { seconds: Vec<Option<i64>>, nulls: Option<NullBuffer> },
+}
+
+impl Cells<'_> {
+    /// Reads a column without copying texts.
+    fn of(field: Field, column: &ArrayRef) -> Result<Cells<'_>, reptile_columns::Error> {
+        let nulls = column.logical_nulls();
+        Ok(match field {
+            Field::Status | Field::Redirects => Cells::Numbers(numbers(column)),
+            Field::Time => {
+                let whole = matches!(column.data_type(), DataType::Float32 | DataType::Float64).then(|| {
+                    let whole = numbers(column).into_iter().map(|number| number.map(|number| number.floor() as i64));
+                    Arc::new(whole.collect::<Int64Array>()) as ArrayRef
+                });
+                let column = whole.as_ref().unwrap_or(column);
+                Cells::Times { seconds: seconds(column)?, nulls: column.logical_nulls() }
+            }
+            _ => match column.as_boolean_opt() {
+                Some(flags) => Cells::Flags(flags),
+                None => Cells::Texts(Texts::of(column)?.cut(column)?, nulls),
+            },
+        })
+    }
+
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        let Cells::Texts(texts, nulls) = self else { return None };
+        texts.get(row).copied().filter(|_| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)))
+    }
+
+    /// Returns a flag as a word, or a text.
+    fn word(&self, row: usize) -> Option<String> {
+        match self {
+            Cells::Flags(flags) => flags.is_valid(row).then(|| flags.value(row).to_string()),
+            _ => self.text(row).map(|text| String::from_utf8_lossy(text).into_owned()),
+        }
+    }
+
+    fn number(&self, row: usize) -> Option<f64> {
+        let Cells::Numbers(numbers) = self else { return None };
+        *numbers.get(row)?
+    }
+
+    fn time(&self, row: usize) -> Result<Option<i64>, String> {
+        let Cells::Times { seconds, nulls } = self else { return Ok(None) };
+        let found = seconds.get(row).copied().flatten();
+        match found.is_none() && nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
+            true => Err(convert::WRONG_TIME.to_owned()),
+            false => Ok(found),
+        }
+    }
+}
+
+/// Returns a column of numbers. Infinities and missing numbers are null.
+fn numbers(column: &ArrayRef) -> Vec<Option<f64>> {
+    let finite = |number: Option<f64>| number.filter(|number| !number.is_nan());
+    downcast_integer_array!(
+        column => column.iter().map(|number| number.map(|number| number as f64)).collect(),
+        DataType::Float32 => {
+            column.as_primitive::<Float32Type>().iter().map(|number| finite(number.map(f64::from))).collect()
+        }
+        DataType::Float64 => column.as_primitive::<Float64Type>().iter().map(finite).collect(),
+        _ => vec![None; column.len()],
+    )
+}
+
+/// The captures in an array of rows.
+pub struct Rows<'a> {
+    columns: Vec<(Field, Cells<'a>)>,
+    /// Rows that are null as a whole.
+    nulls: Option<&'a NullBuffer>,
+}
+
+/// A capture that cannot be compiled: its URL, and the reason.
+pub type Failed = (String, String);
+
+impl<'a> Rows<'a> {
+    /// Reads the columns.
+    pub fn of(fields: &Fields, rows: &'a ArrayRef) -> Result<Rows<'a>, reptile_columns::Error> {
+        let Some(rows) = rows.as_struct_opt() else { return Ok(Rows { columns: Vec::new(), nulls: None }) };
+        let cells = fields.0.iter().filter_map(|&(field, place)| Some((field, rows.columns().get(place)?)));
+        let cells = cells.map(|(field, column)| Ok((field, Cells::of(field, column)?)));
+        let columns: Result<_, reptile_columns::Error> = cells.collect();
+        Ok(Rows { columns: columns?, nulls: rows.nulls() })
+    }
+
+    /// Returns a row's capture.
+    pub fn capture(&self, row: usize) -> Result<Capture, Failed> {
+        let url = self.columns.iter().find(|(field, _)| *field == Field::Url).and_then(|(_, cells)| cells.text(row));
+        let url = url.filter(|_| self.nulls.is_none_or(|nulls| nulls.is_valid(row)));
+        let Some(url) = url else { return Err((String::new(), format!("a capture without url, in row {row}"))) };
+        let shown = || String::from_utf8_lossy(url).into_owned();
+        let mut capture = Capture::without_body(url).map_err(|error| (shown(), text_of(&error)))?;
+        match self.columns.iter().try_for_each(|(field, cells)| fill(&mut capture, *field, cells, row)) {
+            Ok(()) => Ok(capture),
+            Err(text) => Err((shown(), text)),
+        }
+    }
+}
+
+fn fill(capture: &mut Capture, field: Field, cells: &Cells<'_>, row: usize) -> Result<(), String> {
+    match field {
+        Field::Url => {}
+        Field::Body => capture.body = cells.text(row).map(<[u8]>::to_vec),
+        Field::Status => capture.status = cells.number(row).map(status).transpose()?,
+        Field::Time => capture.time = cells.time(row)?,
+        Field::Redirects => capture.redirects = cells.number(row).map_or(Ok(0), redirects)?,
+        Field::Error => match cells {
+            Cells::Flags(_) => capture.has_failed = cells.word(row).is_some_and(|word| word == "true"),
+            _ => capture.has_failed = cells.text(row).is_some_and(|text| !text.is_empty()),
+        },
+        Field::Truncated => capture.truncated = cells.word(row).map_or(Ok(None), |word| truncated(&word))?,
+        Field::CacheControl => capture.cache_control = cells.word(row),
+        Field::ContentType => capture.content_type = cells.word(row),
+    }
+    Ok(())
+}

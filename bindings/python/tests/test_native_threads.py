@@ -1,0 +1,113 @@
+"""Other threads run while lists are copied and columns are converted."""
+
+import threading
+import time
+
+import pytest
+
+import reptile
+
+ROWS = 1_500_000
+URL = "https://shop.example/cart/with/a/longer/path"
+
+
+def longest_stall(work):
+    """Returns how long work takes, and for how long it keeps another thread from running at most, in seconds."""
+    done, gaps = threading.Event(), []
+
+    def tick():
+        last = time.perf_counter()
+        while not done.is_set():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            gaps.append(now - last)
+            last = now
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    time.sleep(0.02)
+    gaps.clear()
+    start = time.perf_counter()
+    result = work()
+    took = time.perf_counter() - start
+    done.set()
+    thread.join()
+    return took, max(gaps), result
+
+
+@pytest.mark.parametrize("kind", ["str", "bytes", "times", "column"])
+def test_other_threads_run_while_lists_are_copied(web, kind):
+    if kind == "column":
+        verdicts = web.decide_many([URL] * ROWS, "MyBot")
+        work = lambda: verdicts["MyBot:verdict"]
+    elif kind == "times":
+        by_time = reptile.compile([{"url": "https://shop.example/robots.txt", "body": "", "time": 1}], by_time=True)
+        urls, times = [URL] * ROWS, [5] * ROWS
+        work = lambda: by_time.decide_many(urls, "MyBot", times=times)
+    else:
+        urls = [URL if kind == "str" else URL.encode()] * ROWS
+        work = lambda: web.decide_many(urls, "MyBot", parallel=False)
+    # Other programs may stop a thread too, so the best of some tries counts.
+    tries = [longest_stall(work) for _ in range(5)]
+    assert len(tries[0][2]) == ROWS
+    took, stall, _ = min(tries, key=lambda each: each[1])
+    assert stall < 0.1, f"{stall * 1000:.0f} ms of {took * 1000:.0f} ms"
+
+
+def changed_meanwhile(web, change):
+    """Decides a list, and calls `change(list)` in another thread while it is read. Returns the verdicts."""
+    urls = [URL] * ROWS
+    begins = threading.Event()
+
+    def changes():
+        begins.wait()
+        # The list is read for some tens of milliseconds.
+        time.sleep(0.01)
+        change(urls)
+
+    thread = threading.Thread(target=changes)
+    thread.start()
+    begins.set()
+    try:
+        return web.decide_many(urls, "MyBot", parallel=False)["MyBot:verdict"]
+    finally:
+        thread.join()
+
+
+def test_a_list_that_changes_its_length_meanwhile_is_an_error(web):
+    def grow(urls):
+        urls.extend([URL] * 10)
+
+    def shrink(urls):
+        del urls[-10:]
+
+    for change in (grow, shrink, list.clear):
+        errors = []
+        # The other thread may run too late, on a busy machine.
+        for _ in range(20):
+            try:
+                assert len(changed_meanwhile(web, change)) == ROWS
+            except RuntimeError as error:
+                errors.append(str(error))
+                break
+        assert errors and errors[0].startswith(f"the list changed while it was read, from {ROWS} items to "), change
+
+
+def test_items_that_change_meanwhile_are_old_or_new(web):
+    def swap(urls):
+        for row in range(0, ROWS, 1000):
+            urls[row] = "https://gone.example/"
+
+    found = changed_meanwhile(web, swap)
+    assert len(found) == ROWS and set(found) <= {"disallow", "allow"}
+
+
+def test_an_iterator_may_change_its_list(web):
+    urls = [URL] * 10
+
+    def each():
+        for url in list(urls):
+            urls.clear()
+            yield url
+
+    assert web.decide_many(each(), "MyBot")["MyBot:verdict"] == ["disallow"] * 10
