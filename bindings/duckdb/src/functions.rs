@@ -1,0 +1,276 @@
+//! The SQL functions: [`register`].
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::Arc;
+
+use arrow_array::builder::LargeBinaryBuilder;
+use arrow_array::{ArrayRef, RecordBatch};
+use libduckdb_sys::{duckdb_connection, duckdb_data_chunk, duckdb_vector};
+use quack_rs::error::ExtensionError;
+use quack_rs::scalar::{ScalarFunctionInfo, ScalarFunctionSetBuilder, ScalarOverloadBuilder};
+use quack_rs::types::{LogicalType, LogicalTypeError, TypeId};
+use reptile_columns::arrow::summarize;
+use reptile_columns::{Column, Scope};
+
+use crate::bodies;
+use crate::input::{Arguments, Choice};
+use crate::output::Output;
+use crate::sets::{self, Decider, OpenSet, Query};
+
+/// A function's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `robots_verdict`: a crawler's verdict.
+    Verdict,
+    /// `robots_allowed`: whether a crawler may fetch the URL; null if that is unknown.
+    Allowed,
+    /// `robots_explain`: a crawler's verdict and its reason, as a struct.
+    Explain,
+    /// `robots_verdicts`: the verdict for each of several crawlers, as a map.
+    Verdicts,
+    /// `robots_mask`: the crawlers that may not fetch the URL, as bits.
+    Mask,
+    /// `robots_refused`: the crawlers that may not fetch the URL, as a list.
+    Refused,
+    /// `robots_access`: what a crawler may fetch from the URL's origin, as a struct.
+    Access,
+}
+
+/// Every function. DuckDB keeps pointers to these.
+static KINDS: [Kind; 7] =
+    [Kind::Verdict, Kind::Allowed, Kind::Explain, Kind::Verdicts, Kind::Mask, Kind::Refused, Kind::Access];
+
+impl Kind {
+    /// Returns the function's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Verdict => "robots_verdict",
+            Kind::Allowed => "robots_allowed",
+            Kind::Explain => "robots_explain",
+            Kind::Verdicts => "robots_verdicts",
+            Kind::Mask => "robots_mask",
+            Kind::Refused => "robots_refused",
+            Kind::Access => "robots_access",
+        }
+    }
+
+    /// Returns whether the function takes one crawler rather than a list.
+    pub fn is_about_one(self) -> bool {
+        matches!(self, Kind::Verdict | Kind::Allowed | Kind::Explain | Kind::Access)
+    }
+
+    /// Returns how many of the arguments `scope` and `exact` the function accepts.
+    fn optional(self) -> usize {
+        if self == Kind::Access { 0 } else { 2 }
+    }
+
+    /// Returns the columns that the function needs.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Kind::Verdict | Kind::Allowed | Kind::Verdicts | Kind::Access => &[Column::Verdict],
+            Kind::Explain => &[
+                Column::Verdict,
+                Column::Line,
+                Column::Rule,
+                Column::Group,
+                Column::Reason,
+                Column::Ruleset,
+                Column::CaptureTime,
+            ],
+            Kind::Mask => &[Column::Mask],
+            Kind::Refused => &[Column::Refused],
+        }
+    }
+
+    /// Returns the type of the result.
+    fn result(self) -> Result<LogicalType, LogicalTypeError> {
+        Ok(match self {
+            Kind::Verdict => LogicalType::try_new(TypeId::Varchar)?,
+            Kind::Allowed => LogicalType::try_new(TypeId::Boolean)?,
+            Kind::Explain => LogicalType::try_struct_type(&[
+                ("verdict", TypeId::Varchar),
+                ("line", TypeId::UInteger),
+                ("rule", TypeId::Varchar),
+                ("group", TypeId::Varchar),
+                ("reason", TypeId::Varchar),
+                ("ruleset", TypeId::UInteger),
+                ("capture_time", TypeId::TimestampTz),
+            ])?,
+            Kind::Verdicts => LogicalType::try_map(TypeId::Varchar, TypeId::Varchar)?,
+            Kind::Mask => LogicalType::try_new(TypeId::UBigInt)?,
+            Kind::Refused => LogicalType::try_list(TypeId::Varchar)?,
+            Kind::Access => LogicalType::try_struct_type(&[
+                ("access", TypeId::Varchar),
+                ("group", TypeId::Varchar),
+                ("allow_rules", TypeId::UInteger),
+                ("disallow_rules", TypeId::UInteger),
+                ("reason", TypeId::Varchar),
+                ("allowed_path", TypeId::Varchar),
+                ("disallowed_path", TypeId::Varchar),
+            ])?,
+        })
+    }
+
+    /// Returns one form of the function: for URLs of this type, with this many of the arguments `scope` and `exact`.
+    fn overload(&'static self, url: TypeId, optional: usize) -> Result<ScalarOverloadBuilder, LogicalTypeError> {
+        let agents = if self.is_about_one() {
+            LogicalType::try_new(TypeId::Varchar)?
+        } else {
+            LogicalType::try_list(TypeId::Varchar)?
+        };
+        let form = ScalarOverloadBuilder::new().param(url).param(TypeId::Varchar).param_logical(agents);
+        let form =
+            [TypeId::Varchar, TypeId::Boolean].into_iter().take(optional).fold(form, ScalarOverloadBuilder::param);
+        let data = ptr::from_ref(self).cast_mut().cast();
+        // SAFETY: the pointer refers to a static, which is never freed. It is only read.
+        let form = unsafe { form.extra_info(data, None) };
+        Ok(form.returns_logical(self.result()?).function(call))
+    }
+}
+
+/// Registers the functions.
+pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
+    for kind in &KINDS {
+        let mut forms = ScalarFunctionSetBuilder::try_new(kind.name())?;
+        for url in [TypeId::Varchar, TypeId::Blob] {
+            for optional in 0..=kind.optional() {
+                let form = kind.overload(url, optional).map_err(|error| error.to_string())?;
+                forms = forms.overload(form);
+            }
+        }
+        // SAFETY: DuckDB passed this open connection.
+        unsafe { forms.register(connection) }?;
+    }
+    bodies::register(connection)
+}
+
+quack_rs::scalar_callback!(call, |info, input, output| {
+    // SAFETY: DuckDB passes a valid pointer.
+    let info = unsafe { ScalarFunctionInfo::new(info) };
+    // SAFETY: each form has this pointer.
+    let kind = unsafe { info.get_extra_info() }.cast_const().cast::<Kind>();
+    // SAFETY: `overload` sets it to an element of `KINDS`.
+    let kind = unsafe { *kind };
+    if let Err(message) = decide(kind, input, output) {
+        info.set_error(&format!("{}: {message}", kind.name()));
+    }
+});
+
+/// The rows of a chunk that one decider decides.
+struct Group {
+    decider: Arc<Decider>,
+    rows: Vec<usize>,
+}
+
+/// Decides a chunk of rows.
+fn decide(kind: Kind, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), String> {
+    // SAFETY: the chunk has the types of `overload`, and DuckDB flattens it.
+    let arguments = unsafe { Arguments::of(chunk, !kind.is_about_one()) };
+    // SAFETY: DuckDB passes a flat vector of the function's type, with room for the chunk's rows.
+    let output = unsafe { Output::of(output, arguments.rows()) };
+    let (groups, nulls) = groups(kind, &arguments)?;
+    for group in groups {
+        if kind == Kind::Access {
+            write_access(&output, &group, &arguments)?;
+            continue;
+        }
+        let bytes = group.rows.iter().filter_map(|&row| arguments.url(row)).map(<[u8]>::len).sum();
+        let mut urls = LargeBinaryBuilder::with_capacity(group.rows.len(), bytes);
+        group.rows.iter().for_each(|&row| urls.append_option(arguments.url(row)));
+        let urls: ArrayRef = Arc::new(urls.finish());
+        let decided = group.decider.arrays.decide(&urls).map_err(|error| error.to_string())?;
+        write(kind, &output, &group, &decided)?;
+    }
+    output.write_nulls(nulls);
+    Ok(())
+}
+
+/// Groups rows by their arguments other than the URL. Also returns the rows where one of these is null.
+fn groups(kind: Kind, arguments: &Arguments) -> Result<(Vec<Group>, Vec<usize>), String> {
+    let (mut groups, mut nulls): (Vec<Group>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut open: HashMap<&[u8], Arc<OpenSet>> = HashMap::new();
+    let mut places: HashMap<Choice<'_>, usize> = HashMap::new();
+    let mut last = None;
+    for row in 0..arguments.rows() {
+        let Some(bits) = arguments.bits(row) else {
+            nulls.push(row);
+            continue;
+        };
+        let place = match last.filter(|&(same, _)| same == bits) {
+            Some((_, place)) => place,
+            None => {
+                let Some(choice) = arguments.choice(row)? else {
+                    nulls.push(row);
+                    continue;
+                };
+                match places.get(&choice) {
+                    Some(&place) => place,
+                    None => {
+                        let file = match open.get(choice.set) {
+                            Some(file) => file.clone(),
+                            None => open.entry(choice.set).or_insert(sets::open(choice.set)?).clone(),
+                        };
+                        let scope = choice.scope.map(scope_of).transpose()?.unwrap_or_default();
+                        let (columns, is_about_one) = (kind.columns(), kind.is_about_one());
+                        let (names, is_exact) = (choice.names.clone(), choice.is_exact);
+                        let query = Query { columns, is_about_one, names, scope, is_exact };
+                        groups.push(Group { decider: file.decider(&query)?, rows: Vec::new() });
+                        places.insert(choice, groups.len() - 1);
+                        groups.len() - 1
+                    }
+                }
+            }
+        };
+        last = Some((bits, place));
+        groups[place].rows.push(row);
+    }
+    Ok((groups, nulls))
+}
+
+/// Returns the scope with a name.
+fn scope_of(name: &[u8]) -> Result<Scope, String> {
+    let name = String::from_utf8_lossy(name);
+    let names = || Scope::ALL.iter().map(|scope| scope.name()).collect::<Vec<&str>>().join(", ");
+    Scope::from_name(&name).ok_or_else(|| format!("unknown scope {name:?}; the scopes are {}", names()))
+}
+
+/// Writes a group's rows.
+fn write(kind: Kind, output: &Output, group: &Group, decided: &RecordBatch) -> Result<(), String> {
+    let rows = &group.rows;
+    let first = || decided.columns().first().ok_or("internal error, please report it: no column");
+    match kind {
+        Kind::Verdict | Kind::Mask | Kind::Refused => output.write(rows, first()?),
+        Kind::Allowed => output.write_allowed(rows, first()?),
+        Kind::Explain | Kind::Access => output.write_structs(rows, decided.columns()),
+        Kind::Verdicts => {
+            let verdict = |name: &str| name.strip_suffix(":verdict").unwrap_or(name).to_owned();
+            let names: Vec<String> = decided.schema().fields().iter().map(|field| verdict(field.name())).collect();
+            output.write_maps(rows, &names, decided.columns())
+        }
+    }
+}
+
+/// Writes what a crawler may fetch from the origins of a group's URLs.
+fn write_access(output: &Output, group: &Group, arguments: &Arguments) -> Result<(), String> {
+    let (rows, nulls): (Vec<usize>, Vec<usize>) = group.rows.iter().partition(|&&row| arguments.url(row).is_some());
+    // Only the host and the port matter, and other bytes than UTF-8 are invalid in both.
+    let urls = rows.iter().filter_map(|&row| arguments.url(row)).map(String::from_utf8_lossy);
+    let urls: Vec<Cow<'_, str>> = urls.collect();
+    let mut rest = &rows[..];
+    let mut written = Ok(());
+    let each = |batch: RecordBatch| {
+        let (rows, later) = rest.split_at_checked(batch.num_rows()).unwrap_or_default();
+        rest = later;
+        // The first columns are the URL and the crawler.
+        let columns = batch.columns().get(2..).unwrap_or_default();
+        if written.is_ok() {
+            written = output.write_structs(rows, columns);
+        }
+        Ok(())
+    };
+    summarize(&group.decider.agents, Some(&urls), each).map_err(|error| error.to_string())?;
+    output.write_nulls(nulls);
+    written
+}

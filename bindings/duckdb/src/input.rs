@@ -1,0 +1,226 @@
+//! Reads a function's arguments from DuckDB's vectors: [`Arguments`].
+//!
+//! DuckDB flattens the vectors before it calls a function, so that a constant argument has the same value in each row.
+
+use libduckdb_sys::{duckdb_data_chunk, duckdb_list_entry, duckdb_vector, duckdb_vector_get_data};
+use quack_rs::data_chunk::DataChunk;
+use quack_rs::vector::VectorReader;
+use quack_rs::vector::complex::ListVector;
+
+/// The arguments of a chunk's rows: a URL, the path of a set, crawlers, and optionally a scope and `exact`.
+pub struct Arguments {
+    rows: usize,
+    urls: Texts,
+    sets: Texts,
+    agents: Agents,
+    scopes: Option<Texts>,
+    exact: Option<VectorReader>,
+}
+
+/// A row's arguments other than its URL, as stored. Rows with the same bits have the same arguments, if none is null.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Bits {
+    set: [u64; 2],
+    agents: [u64; 2],
+    scope: [u64; 2],
+    is_exact: bool,
+}
+
+/// A row's arguments other than its URL.
+#[derive(PartialEq, Eq, Hash)]
+pub struct Choice<'a> {
+    pub set: &'a [u8],
+    pub names: Vec<String>,
+    pub scope: Option<&'a [u8]>,
+    pub is_exact: bool,
+}
+
+impl Arguments {
+    /// Reads the arguments in a chunk.
+    ///
+    /// # Safety
+    /// The chunk is alive while the arguments are used, and has 3 to 5 flat columns: text or bytes, text, text
+    /// (`is_list`: lists of text), text and a Boolean.
+    pub unsafe fn of(chunk: duckdb_data_chunk, is_list: bool) -> Arguments {
+        // SAFETY: the caller passes a valid chunk.
+        let chunk = unsafe { DataChunk::from_raw(chunk) };
+        let rows = chunk.size();
+        let vector = |column| {
+            // SAFETY: the chunk has at least 3 columns, and only columns below its count are requested.
+            unsafe { chunk.vector(column) }
+        };
+        let texts = |column| {
+            // SAFETY: the column has texts, and the vector has the chunk's rows.
+            unsafe { Texts::of(vector(column), rows) }
+        };
+        let agents = match is_list {
+            false => Agents::One(texts(2)),
+            // SAFETY: the column has lists of text.
+            true => Agents::Many(unsafe { Lists::of(vector(2), rows) }),
+        };
+        let exact = (chunk.column_count() > 4).then(|| {
+            // SAFETY: the column has Booleans, and the vector has the chunk's rows.
+            unsafe { VectorReader::from_vector(vector(4), rows) }
+        });
+        let scopes = (chunk.column_count() > 3).then(|| texts(3));
+        Arguments { rows, urls: texts(0), sets: texts(1), agents, scopes, exact }
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns a row's URL, unless it is null.
+    pub fn url(&self, row: usize) -> Option<&[u8]> {
+        self.urls.get(row)
+    }
+
+    /// Returns a row's other arguments as stored, or `None` if one is null.
+    pub fn bits(&self, row: usize) -> Option<Bits> {
+        let agents = match &self.agents {
+            Agents::One(names) => names.bits(row)?,
+            Agents::Many(lists) => lists.entry(row).map(|entry| [entry.offset, entry.length])?,
+        };
+        let scope = self.scopes.as_ref().map_or(Some([0; 2]), |scopes| scopes.bits(row))?;
+        Some(Bits { set: self.sets.bits(row)?, agents, scope, is_exact: self.is_exact(row)? })
+    }
+
+    /// Returns a row's other arguments, or `None` if one is null. Errors if a crawler's name is null or not UTF-8.
+    pub fn choice(&self, row: usize) -> Result<Option<Choice<'_>>, String> {
+        let (Some(set), Some(names), Some(is_exact)) =
+            (self.sets.get(row), self.agents.names(row)?, self.is_exact(row))
+        else {
+            return Ok(None);
+        };
+        let scope = match &self.scopes {
+            None => None,
+            Some(scopes) => match scopes.get(row) {
+                None => return Ok(None),
+                scope => scope,
+            },
+        };
+        Ok(Some(Choice { set, names, scope, is_exact }))
+    }
+
+    fn is_exact(&self, row: usize) -> Option<bool> {
+        let Some(exact) = &self.exact else { return Some(false) };
+        // SAFETY: the vector has the chunk's rows.
+        let is_valid = row < self.rows && unsafe { exact.is_valid(row) };
+        // SAFETY: the row exists, and its Boolean is not null.
+        is_valid.then(|| unsafe { exact.read_bool(row) })
+    }
+}
+
+/// Reads a chunk whose arguments are all texts or bytes. Returns the number of rows and each argument.
+///
+/// # Safety
+/// The chunk is alive while the arguments are used, and has only flat columns of texts or bytes.
+pub unsafe fn texts(chunk: duckdb_data_chunk) -> (usize, Vec<Texts>) {
+    // SAFETY: the caller passes a valid chunk.
+    let chunk = unsafe { DataChunk::from_raw(chunk) };
+    let rows = chunk.size();
+    let column = |column| {
+        // SAFETY: the chunk has this column.
+        let vector = unsafe { chunk.vector(column) };
+        // SAFETY: the column has texts, and the vector has the chunk's rows.
+        unsafe { Texts::of(vector, rows) }
+    };
+    (rows, (0..chunk.column_count()).map(column).collect())
+}
+
+/// The crawlers: a name in each row, or a list of names.
+enum Agents {
+    One(Texts),
+    Many(Lists),
+}
+
+impl Agents {
+    fn names(&self, row: usize) -> Result<Option<Vec<String>>, String> {
+        let name = |text: &[u8]| {
+            let text = str::from_utf8(text).map_err(|_| "a crawler's name is not UTF-8".to_owned())?;
+            Ok(text.to_owned())
+        };
+        match self {
+            Agents::One(names) => names.get(row).map(|text| Ok(vec![name(text)?])).transpose(),
+            Agents::Many(lists) => {
+                let Some(entry) = lists.entry(row) else { return Ok(None) };
+                let (start, count) = (entry.offset as usize, entry.length as usize);
+                let null = || "a crawler's name is NULL".to_owned();
+                let names = (start..start.saturating_add(count))
+                    .map(|item| name(lists.items.get(item).ok_or_else(null)?))
+                    .collect::<Result<Vec<String>, String>>()?;
+                Ok(Some(names))
+            }
+        }
+    }
+}
+
+/// A vector of texts or bytes.
+pub struct Texts {
+    rows: usize,
+    reader: VectorReader,
+    data: *const [u64; 2],
+}
+
+impl Texts {
+    /// # Safety
+    /// The vector is alive while the texts are used, is flat, and has this many texts or bytes.
+    unsafe fn of(vector: duckdb_vector, rows: usize) -> Texts {
+        // SAFETY: the caller guarantees it.
+        let reader = unsafe { VectorReader::from_vector(vector, rows) };
+        // SAFETY: the vector is valid.
+        let data = unsafe { duckdb_vector_get_data(vector) };
+        Texts { rows, reader, data: data.cast_const().cast() }
+    }
+
+    /// Returns a text, unless it is null.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        // SAFETY: the text exists and is not null, so that its bytes live as long as the vector.
+        self.is_valid(row).then(|| unsafe { self.reader.read_blob(row) })
+    }
+
+    /// Returns a text as stored: its length, and its bytes or the place where they are.
+    fn bits(&self, row: usize) -> Option<[u64; 2]> {
+        // SAFETY: the text exists, and each text takes 16 bytes, which are aligned for a pointer.
+        let text = || unsafe { self.data.add(row) };
+        // SAFETY: as above; all bits are initialized.
+        self.is_valid(row).then(|| unsafe { text().read() })
+    }
+
+    fn is_valid(&self, row: usize) -> bool {
+        // SAFETY: the row exists.
+        row < self.rows && unsafe { self.reader.is_valid(row) }
+    }
+}
+
+/// A vector of lists of text.
+struct Lists {
+    rows: usize,
+    reader: VectorReader,
+    vector: duckdb_vector,
+    items: Texts,
+}
+
+impl Lists {
+    /// # Safety
+    /// The vector is alive while the lists are used, is flat, and has this many lists of text.
+    unsafe fn of(vector: duckdb_vector, rows: usize) -> Lists {
+        // SAFETY: the caller guarantees it.
+        let reader = unsafe { VectorReader::from_vector(vector, rows) };
+        // SAFETY: the vector has lists.
+        let child = unsafe { ListVector::get_child(vector) };
+        // SAFETY: the vector has lists.
+        let count = unsafe { ListVector::get_size(vector) };
+        // SAFETY: the child has this many texts.
+        Lists { rows, reader, vector, items: unsafe { Texts::of(child, count) } }
+    }
+
+    /// Returns where a list's items are, unless the list is null.
+    fn entry(&self, row: usize) -> Option<duckdb_list_entry> {
+        // SAFETY: the row exists.
+        let is_valid = row < self.rows && unsafe { self.reader.is_valid(row) };
+        // SAFETY: the row exists and is not null.
+        is_valid.then(|| unsafe { ListVector::get_entry(self.vector, row) })
+    }
+}
