@@ -1,0 +1,58 @@
+"""Verdicts in Polars queries, by an expression plugin that runs without Python.
+
+>>> from reptile_polars import robots                                                    # doctest: +SKIP
+>>> urls = polars.scan_parquet("urls.parquet")                                           # doctest: +SKIP
+>>> urls.with_columns(robots("url", "web.reptile", ["GPTBot"]).struct.unnest())          # doctest: +SKIP
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars
+from polars.plugins import register_plugin_function
+
+__all__ = ["robots"]
+__version__ = "0.1.0"
+
+COLUMNS = "verdict,refused"
+"""Default columns of the struct."""
+
+_FOLDER = Path(__file__).parent
+
+
+def robots(
+    urls: str | polars.Expr,
+    web: str | os.PathLike[str],
+    agents: str | Sequence[str],
+    columns: str | Sequence[str] = COLUMNS,
+    *,
+    scope: str = "origin",
+    exact: bool = False,
+) -> polars.Expr:
+    """Returns an expression that decides a column of URLs, as a struct called ``robots``.
+
+    ``urls`` is an expression or a column's name: ``String``, ``Binary`` or ``Categorical``. ``web`` is the path of a
+    set file, which is mapped, and must not be modified in place. ``agents`` and ``columns`` are those of
+    ``reptile.Set.decide_many``, and the fields have the same names and types. All fields are null where the URL is
+    null. ``scope`` is ``origin``, ``scheme``, ``www`` or ``domain``: which other origins may decide a URL whose own
+    robots.txt is unknown. With ``exact``, names are taken as they are, even if they look misspelled.
+
+    The expression is elementwise, so each engine may split the column. It holds only texts, so a lazy query with it can
+    be serialized; the set's absolute path must then exist where the query runs. The query fails with
+    ``polars.exceptions.ComputeError`` if the set cannot be opened, is damaged, or a crawler, a column or the scope is
+    unknown; a lazy query fails when its schema is needed.
+    """
+    return register_plugin_function(
+        plugin_path=_FOLDER,
+        function_name="robots",
+        args=[polars.col(urls) if isinstance(urls, str) else urls],
+        kwargs={
+            "set": os.path.abspath(os.fspath(web)),
+            "agents": [agents] if isinstance(agents, str) else list(agents),
+            "columns": [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(columns),
+            "scope": scope,
+            "exact": exact,
+        },
+        is_elementwise=True,
+    ).alias("robots")
