@@ -11,7 +11,7 @@ pyarrow = pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
-COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "refused"]
+COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
 TIMES = 700
 """Enough rows for engines to split the column."""
 
