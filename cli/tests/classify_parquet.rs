@@ -682,6 +682,28 @@ fn agent_column_and_rejects_work_with_parquet() {
     assert_eq!(rows[3], "{agent: null, verdict: null, line: null}");
 }
 
+/// A table without rows has one row group without rows, or none.
+#[test]
+fn row_groups_may_be_empty() {
+    let folder = Folder::with_set();
+    let empty = || vec![texts::<&str>(&[])];
+    let one = || vec![texts(&[Some("http://a.example/private")])];
+    let cases: [(&str, Vec<Vec<Column>>, usize); 4] = [
+        ("none", vec![], 0),
+        ("one", vec![empty()], 0),
+        ("between", vec![one(), empty(), one()], 2),
+        ("around", vec![empty(), one(), empty()], 1),
+    ];
+    for (name, groups, rows) in cases {
+        for is_dictionary in [false, true] {
+            let properties = plain().set_dictionary_enabled(is_dictionary);
+            folder.write(name, file("optional binary url (UTF8);", &groups, properties));
+            let run = classify(&folder, name, &["--columns", "verdict"]);
+            assert_eq!(run.text(), "disallow\n".repeat(rows), "{name} {is_dictionary} {run:?}");
+        }
+    }
+}
+
 /// A row without a URL has no value in any column of Parquet output. An empty URL is invalid, and text output has no
 /// nulls.
 #[test]
@@ -706,7 +728,7 @@ fn null_urls_give_null_columns() {
     ];
     for input in ["whole", "split", "nulls"] {
         for (name, options) in cases {
-            let run = classify(&folder, input, &[options, &["--format", "parquet", "-o", "out"]].concat());
+            let run = classify(&folder, input, &[options, &["--force", "--format", "parquet", "-o", "out"]].concat());
             assert!(matches!(run.code, Some(0 | 1)), "{input} {name} {run:?}");
             let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
             let found: Vec<_> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect();

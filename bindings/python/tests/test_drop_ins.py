@@ -280,6 +280,41 @@ def test_protego_matches_the_original_on_real_files():
     assert compared > 4_000
 
 
+@pytest.mark.parametrize(
+    "rules,url,allowed",
+    [
+        ("user-agent: *\ndisallow: /", "https://example.com?q=1", False),
+        ("user-agent: *\ndisallow: /", "example.com/a", False),
+        ("user-agent: *\nallow: /pictures/\ndisallow: /*.gif", "/pictures/cat.gif", True),
+        ("user-agent: *\ndisallow: /a.js$", "/a.js#top", False),
+        ("user-agent:\ndisallow: /", "/", True),
+        ("user-agent: bot\ndisallow: /a\n\nuser-agent: botany\ndisallow: /b", "/a", True),
+        ("user-agent: bot\ndisallow: /a\n\nuser-agent: botany\ndisallow: /b", "/b", False),
+        # Like CPython, which decodes no escape twice, and `=` and `%3D` differ in a query only.
+        ("user-agent: *\ndisallow: /images", "/imag%%365s", True),
+        ("user-agent: *\ndisallow: /a=", "/a%3Db", False),
+        ("user-agent: *\ndisallow: /?a=", "/?a%3Db", True),
+    ],
+)
+def test_examples_of_robotparser(rules, url, allowed):
+    assert parser(rules).can_fetch("botany-news", url) is allowed
+
+
+@pytest.mark.parametrize(
+    "rate,ours",
+    [("+1/10", None), ("1_0/10", None), ("\u0661/10", None), ("1/10 0800 - 0900", None), (f"{'9' * 19}/1", None)],
+)
+def test_examples_of_protego(rate, ours):
+    protego = pytest.importorskip("protego")
+    text = f"user-agent: *\nrequest-rate: {rate}\nvisit-time: 0600  0845\nallow: /abc\ndisallow: /*?\ndisallow: /\ud800"
+    robots, original = Protego.parse(text), protego.Protego.parse(text.replace("\ud800", "x"))
+    assert robots.request_rate("bot") is ours and original.request_rate("bot") is not None
+    assert robots.visit_time("bot") is not None and original.visit_time("bot") is None
+    for url in ("/abc", "/abc?", "/abd", "/a?b"):
+        assert robots.can_fetch(url, "bot") == original.can_fetch(url, "bot") == ("?" not in url)
+    assert robots.can_fetch("/\ud800", "bot") is False
+
+
 def test_scrapy():
     pytest.importorskip("scrapy")
     from reptile.scrapy import ReptileRobotParser

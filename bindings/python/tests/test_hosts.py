@@ -31,22 +31,28 @@ PAGE = pathlib.Path(__file__).parent.parent / "HOSTS.md"
 
 
 class Decided:
-    """A host's types by column, and its rows as an Arrow table, without the URLs."""
+    """A host's types by column, as HOSTS.md writes them, and its rows as an Arrow table, without the URLs."""
 
     def __init__(self, types, table):
-        self.types = types
+        self.types = {name: short(str(kind)) for name, kind in types.items()}
         self.table = table
+
+
+def short(kind):
+    """Shortens a type's name."""
+    kind = re.sub("dictionary<values=string, indices=int8.*?>", "dictionary", kind.removesuffix("[pyarrow]"))
+    return re.sub(r"list<(item|element): (\w+)( not null)?>", r"list<\2>", kind)
 
 
 def in_arrow(web, urls, folder):
     table = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS))
-    return Decided({field.name: str(field.type) for field in table.schema}, table)
+    return Decided({field.name: field.type for field in table.schema}, table)
 
 
 def in_pandas(web, urls, folder):
     pandas = pytest.importorskip("pandas")
     frame = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS)).to_pandas(types_mapper=pandas.ArrowDtype)
-    return Decided({name: str(kind) for name, kind in frame.dtypes.items()}, pyarrow.Table.from_pandas(frame))
+    return Decided(dict(frame.dtypes.items()), pyarrow.Table.from_pandas(frame))
 
 
 def in_polars(web, urls, folder):
@@ -56,7 +62,7 @@ def in_polars(web, urls, folder):
     frame = polars.DataFrame({"url": urls.to_pylist()}, schema={"url": polars.String})
     decided = frame.lazy().select(robots("url", web, AGENTS, COLUMNS)).unnest("robots")
     assert decided.collect_schema() == decided.collect().schema
-    types = {name: re.sub(r"time_(unit|zone)=", "", str(kind)) for name, kind in decided.collect_schema().items()}
+    types = {name: re.sub("time_(unit|zone)=", "", str(kind)) for name, kind in decided.collect_schema().items()}
     return Decided(types, decided.collect().to_arrow())
 
 
@@ -82,7 +88,7 @@ def in_datafusion(web, urls, folder):
     context.register_record_batches("urls", [table.to_batches() or [pyarrow.RecordBatch.from_pylist([], table.schema)]])
     found = context.sql("select robots(url) as robots from urls order by n").to_arrow_table().flatten()
     found = found.rename_columns([name.removeprefix("robots.") for name in found.column_names])
-    return Decided({field.name: str(field.type) for field in found.schema}, found)
+    return Decided({field.name: field.type for field in found.schema}, found)
 
 
 def in_spark(web, urls, folder):
@@ -100,7 +106,7 @@ def in_parquet(web, urls, folder):
     parquet.write_table(pyarrow.table({"url": urls}), folder / "given.parquet")
     classify(web, folder, "given.parquet", "decided.parquet")
     table = parquet.read_table(folder / "decided.parquet")
-    return Decided({field.name: str(field.type) for field in table.schema}, table)
+    return Decided({field.name: field.type for field in table.schema}, table)
 
 
 HOSTS = {
