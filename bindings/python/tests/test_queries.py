@@ -1,5 +1,8 @@
 """Compares verdicts in DuckDB, Polars and DataFusion queries with the set's."""
 
+import io
+import pickle
+
 import pytest
 
 import reptile
@@ -76,6 +79,19 @@ def test_polars(web, path, urls):
     assert large.to_frame().select(robots("url", web, "GPTBot", "refused"))["robots"].struct.unnest()[
         "refused"
     ].null_count() == 3 * len(large) // len(URLS)
+
+
+def test_lazy_polars_queries_pickle(web, path, urls):
+    polars = pytest.importorskip("polars")
+    from reptile.polars import robots
+
+    try:
+        pickle.dumps(web.agents(AGENTS))
+    except TypeError:
+        pytest.skip("the crawlers of this module do not pickle: lazy queries were NOT pickled")
+    query = polars.DataFrame(urls).lazy().select(robots("url", path, AGENTS, COLUMNS[1:])).unnest("robots")
+    for copy in (pickle.loads(pickle.dumps(query)), polars.LazyFrame.deserialize(io.BytesIO(query.serialize()))):
+        assert copy.collect().equals(query.collect())
 
 
 def test_datafusion(web, path, urls, tmp_path):
