@@ -11,8 +11,6 @@ import sys
 
 import pytest
 
-import reptile
-
 from conftest import URLS
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
@@ -61,7 +59,6 @@ def test_opens(tmp_path):
         assert (made.returncode, made.stdout, made.stderr) == (int(not printed), printed, error)
 
 
-@pytest.mark.skipif(not hasattr(reptile, "OneShot"), reason="this module is older than README.md, which was NOT run")
 def test_readme(tmp_path):
     for name in ("polars", "duckdb"):
         pytest.importorskip(name)

@@ -81,14 +81,10 @@ def test_polars(web, path, urls):
     ].null_count() == 3 * len(large) // len(URLS)
 
 
-def test_lazy_polars_queries_pickle(web, path, urls):
+def test_lazy_polars_queries_pickle(path, urls):
     polars = pytest.importorskip("polars")
     from reptile.polars import robots
 
-    try:
-        pickle.dumps(web.agents(AGENTS))
-    except TypeError:
-        pytest.skip("the crawlers of this module do not pickle: lazy queries were NOT pickled")
     query = polars.DataFrame(urls).lazy().select(robots("url", path, AGENTS, COLUMNS[1:])).unnest("robots")
     for copy in (pickle.loads(pickle.dumps(query)), polars.LazyFrame.deserialize(io.BytesIO(query.serialize()))):
         assert copy.collect().equals(query.collect())
