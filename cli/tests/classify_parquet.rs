@@ -607,8 +607,9 @@ else:
     print("polars", [str(kind) for kind in polar.dtypes])
     print("duckdb", [str(kind) for kind in duck.types])
     count = dict(frame["bot-a:verdict"].value_counts())
-    assert count == dict(polar["bot-a:verdict"].value_counts().rows()) == dict(
-        duckdb.sql(f"select \"bot-a:verdict\", count(*) from '{file}' group by 1").fetchall()), count
+    assert count == dict(polar["bot-a:verdict"].drop_nulls().value_counts().rows()) == dict(
+        duckdb.sql(f"select \"bot-a:verdict\" as v, count(*) from '{file}' where v is not null group by 1").fetchall()), count
+    assert [url is None for url in urls] == [verdict is None for verdict in polar["bot-a:verdict"]]
     assert [None if u != u else u for u in frame["url"]] == polar["url"].to_list() == urls
     assert [row[0] for row in duckdb.sql(f"select url from '{file}'").fetchall()] == urls
     lines = polar["bot-a:line"].to_list()
@@ -622,7 +623,7 @@ else:
     assert table.schema.field("refused").type == pa.list_(pa.field("element", pa.string(), False)), table.schema
     assert polar["refused"].dtype == polars.List(polars.String) and polar["bot-a:ruleset"].dtype == polars.UInt32
     assert table.schema.field("capture_time").type == pa.timestamp("ms", "UTC"), table.schema
-    refused = {"disallow": ["bot-a"], "allow": [], "unknown": None, "invalid": None}
+    refused = {"disallow": ["bot-a"], "allow": [], "unknown": None, "invalid": None, None: None}
     assert polar["refused"].to_list() == [refused[verdict] for verdict in polar[name]] == table["refused"].to_pylist()
     assert polar["mask"].to_list() == [names if names is None else len(names) for names in polar["refused"].to_list()]
     rows = duckdb.sql(f"select count(*) from '{file}' where list_contains(refused, 'bot-a') and mask & 1 = 1").fetchall()[0]
@@ -677,6 +678,70 @@ fn agent_column_and_rejects_work_with_parquet() {
     let rows: Vec<String> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
     assert_eq!(rows[0], "{agent: \"bot-a\", verdict: \"disallow\", line: 2}");
     assert_eq!(rows[1], "{agent: null, verdict: \"unknown\", line: null}");
+    assert_eq!(rows[2], "{agent: \"bot-a\", verdict: \"invalid\", line: null}");
+    assert_eq!(rows[3], "{agent: null, verdict: null, line: null}");
+}
+
+/// A table without rows has one row group without rows, or none.
+#[test]
+fn row_groups_may_be_empty() {
+    let folder = Folder::with_set();
+    let empty = || vec![texts::<&str>(&[])];
+    let one = || vec![texts(&[Some("http://a.example/private")])];
+    let cases: [(&str, Vec<Vec<Column>>, usize); 4] = [
+        ("none", vec![], 0),
+        ("one", vec![empty()], 0),
+        ("between", vec![one(), empty(), one()], 2),
+        ("around", vec![empty(), one(), empty()], 1),
+    ];
+    for (name, groups, rows) in cases {
+        for is_dictionary in [false, true] {
+            let properties = plain().set_dictionary_enabled(is_dictionary);
+            folder.write(name, file("optional binary url (UTF8);", &groups, properties));
+            let run = classify(&folder, name, &["--columns", "verdict"]);
+            assert_eq!(run.text(), "disallow\n".repeat(rows), "{name} {is_dictionary} {run:?}");
+        }
+    }
+}
+
+/// A row without a URL has no value in any column of Parquet output. An empty URL is invalid, and text output has no
+/// nulls.
+#[test]
+fn null_urls_give_null_columns() {
+    let folder = Folder::with_set();
+    let rows = [Some("http://a.example/private"), None, Some(""), Some("http://b.example/"), None];
+    folder.write("whole", file("optional binary url (UTF8);", &[vec![texts(&rows)]], plain()));
+    let scheme = texts(&[Some("http"), None, Some(""), Some("http"), Some("http")]);
+    let host = texts(&[Some("a.example"), Some("a.example"), Some(""), Some("b.example"), None]);
+    let path = texts(&[Some("/private"), Some("/"), Some(""), Some("/"), Some("/")]);
+    let none = || texts(&[None::<&str>; 5]);
+    let schema = "optional binary url_protocol (UTF8); optional binary url_host_name (UTF8); optional binary url_port \
+                  (UTF8); optional binary url_path (UTF8); optional binary url_query (UTF8);";
+    folder.write("split", file(schema, &[vec![scheme, host, none(), path, none()]], plain()));
+    folder.write("nulls", file("optional binary url (UTF8);", &[vec![none()]], plain()));
+    let cases: [(&str, &[&str]); 5] = [
+        ("verdicts", &["--columns", "verdict"]),
+        ("any of", &["--agent", "other", "--any-of", "--columns", "verdict"]),
+        ("lists", &["--columns", "url,verdict,mask,refused"]),
+        ("all", &["--columns", "url,verdict,line,rule,group,reason,ruleset,capture_time,mask,refused"]),
+        ("chosen", &["--columns", "url,verdict", "--invalid", "disallow"]),
+    ];
+    for input in ["whole", "split", "nulls"] {
+        for (name, options) in cases {
+            let run = classify(&folder, input, &[options, &["--force", "--format", "parquet", "-o", "out"]].concat());
+            assert!(matches!(run.code, Some(0 | 1)), "{input} {name} {run:?}");
+            let reader = SerializedFileReader::new(File::open(folder.path("out")).unwrap()).unwrap();
+            let found: Vec<_> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect();
+            let are_null = found.iter().map(|row| row.get_column_iter().all(|(_, cell)| *cell == Field::Null));
+            let is_null = [input == "nulls", true, input == "nulls", input == "nulls", true];
+            assert_eq!(are_null.collect::<Vec<_>>(), is_null, "{input} {name}");
+            let empty = if name == "chosen" { "disallow" } else { "invalid" };
+            let verdict = found[2].get_column_iter().find(|(name, _)| name.ends_with("verdict")).unwrap().1;
+            assert!(input == "nulls" || *verdict == Field::Str(empty.into()), "{input} {name} {verdict:?}");
+        }
+    }
+    let text = classify(&folder, "whole", &["--columns", "verdict,reason"]).text();
+    assert_eq!(text.lines().nth(1), Some("invalid\tno URL"));
 }
 
 /// Reads and writes 400 MB of URLs.

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -58,9 +59,24 @@ def test_opens(tmp_path):
         assert (made.returncode, made.stdout, made.stderr) == (int(not printed), printed, error)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "datafusion"])
+def test_readme(tmp_path):
+    for name in ("polars", "duckdb"):
+        pytest.importorskip(name)
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"url": ROWS}), tmp_path / "urls.parquet")
+    page = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    assert len(blocks) == 5
+    (tmp_path / "readme.py").write_text("\n".join(blocks), encoding="utf-8")
+    made = subprocess.run([sys.executable, "readme.py"], capture_output=True, text=True, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.parametrize("engine", ["arrow", "pandas", "duckdb", "polars", "datafusion"])
 def test_query_examples(engine, web, path, tmp_path):
-    pytest.importorskip(engine)
+    pytest.importorskip("pyarrow" if engine == "arrow" else engine)
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

@@ -16,7 +16,7 @@ pyarrow = pytest.importorskip("pyarrow")
 from reptile import _partitions  # noqa: E402
 
 AGENTS = ("MyBot", "GPTBot")
-COLUMNS = ("verdict", "line", "rule", "group", "reason", "refused")
+COLUMNS = ("verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused")
 UTC = datetime.timezone.utc
 
 
@@ -60,9 +60,24 @@ def test_batches_keep_their_columns_and_get_verdicts(web, path):
     assert whole["GPTBot:verdict"][3] is None and whole["refused"][3] is None
     assert found[2].to_pydict() == {name: values[2:5] for name, values in whole.items()}
     types = {field.name: str(field.type) for field in found[1].schema}
-    assert types["GPTBot:verdict"] == "string" and types["GPTBot:line"] == "int32"
+    assert types["GPTBot:verdict"] == "string" and types["GPTBot:line"] == types["mask"] == "int64"
+    assert types["capture_time"] == "timestamp[us, tz=UTC]"
     assert types["refused"] in ("list<item: string>", "list<element: string>")
     assert len({each.schema for each in found}) == 1
+
+
+@pytest.mark.parametrize("count", [_partitions.MAX_MASK - 1, _partitions.MAX_MASK, _partitions.MAX_MASK + 1])
+def test_masks_are_limited(web, count):
+    names = [f"bot{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(count)]
+    agents = web.agents(names, exact=True)
+    assert len(_partitions.structs_of(agents, "refused").type) == 1
+    if count > _partitions.MAX_MASK:
+        with pytest.raises(ValueError, match="at most 63 crawlers for mask in Spark, found 64"):
+            _partitions.structs_of(agents, "mask")
+    else:
+        (field,) = _partitions.structs_of(agents, "mask").type
+        found = _partitions.structs_of(agents, "mask")(pyarrow.array(["https://down.example/"])).flatten()[0]
+        assert field.type == pyarrow.int64() and found.to_pylist() == [2**count - 1]
 
 
 def test_urls_that_are_not_utf_8(path):

@@ -1,5 +1,8 @@
 """Compares verdicts in DuckDB, Polars and DataFusion queries with the set's."""
 
+import io
+import pickle
+
 import pytest
 
 import reptile
@@ -11,7 +14,7 @@ pyarrow = pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
-COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "refused"]
+COLUMNS = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
 TIMES = 700
 """Enough rows for engines to split the column."""
 
@@ -76,6 +79,15 @@ def test_polars(web, path, urls):
     assert large.to_frame().select(robots("url", web, "GPTBot", "refused"))["robots"].struct.unnest()[
         "refused"
     ].null_count() == 3 * len(large) // len(URLS)
+
+
+def test_lazy_polars_queries_pickle(path, urls):
+    polars = pytest.importorskip("polars")
+    from reptile.polars import robots
+
+    query = polars.DataFrame(urls).lazy().select(robots("url", path, AGENTS, COLUMNS[1:])).unnest("robots")
+    for copy in (pickle.loads(pickle.dumps(query)), polars.LazyFrame.deserialize(io.BytesIO(query.serialize()))):
+        assert copy.collect().equals(query.collect())
 
 
 def test_datafusion(web, path, urls, tmp_path):

@@ -28,7 +28,7 @@ from reptile import spark  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
-COLUMNS = ["verdict", "line", "rule", "group", "reason", "refused"]
+COLUMNS = ["verdict", "line", "rule", "group", "reason", "ruleset", "mask", "refused"]
 ROWS = 20_000
 """Number of rows that are compared with the command."""
 

@@ -45,16 +45,16 @@ use reptile_records::globs::expand;
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and the last response's "status", "body" and "headers" (an object:
-/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or another format
-/// in guide/by-time.md); "redirects" (their number, or a list); "truncated" (true, or the
-/// reason: "length", "time", "disconnect", "unspecified"); "error" (a text, if there was no
-/// response) or "failed" (true). Only "url" is required. --profile determines their
-/// meaning. Other common names are known too, such as fetch_status, warc_date and Status
-/// Code: cli/guide/compile.md lists them. The summary lists the unused names. WARC records
+/// Cache-Control and Content-Type matter); "time" (2026-03-14T15:09:26Z, or another
+/// format in guide/by-time.md); "redirects" (their number, or a list); "truncated" (true,
+/// or the reason: "length", "time", "disconnect", "unspecified"); "error" (a text, if
+/// there was no response). Only "url" is required. --profile determines their meaning.
+/// Other common names are known too, such as fetch_status, warc_date and Status Code:
+/// cli/guide/compile.md lists them. The summary lists the unused names. WARC records
 /// contain the same fields; redirects and revisits are resolved across all files, and are
 /// skipped and named if their target is missing. A damaged record is skipped. If the next
-/// record's start is unknown, reading the file stops, and the unread part is reported: see
-/// --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
+/// record's start is unknown, reading the file stops, and the unread part is reported:
+/// see --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
 /// missing value. "body_base64" is a body in base64, in every format.
 ///
 /// The profile chooses among several captures for one origin by time, not by order. A

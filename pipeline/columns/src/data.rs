@@ -10,6 +10,9 @@ use crate::column::{Cell, Column, Crawlers, Layout, VERDICTS};
 /// The values of a group column, by key.
 pub(crate) const GROUPS: [Group; 3] = [Group::Named, Group::Default, Group::None];
 
+/// The key of a null among verdicts or groups.
+const NULL_KEY: i8 = -1;
+
 /// A column's type. See [`RowFormat`](crate::RowFormat) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -67,7 +70,7 @@ pub struct ColumnData {
 pub(crate) enum Values {
     /// Concatenated texts in UTF-8, and their bounds: 0, then each text's end.
     Texts { bytes: Vec<u8>, bounds: Vec<i64> },
-    /// Indexes into [`VERDICTS`] or [`GROUPS`].
+    /// Indexes into [`VERDICTS`] or [`GROUPS`], or [`NULL_KEY`].
     Keys(Vec<i8>),
     /// Numbers.
     Numbers(Vec<u32>),
@@ -138,10 +141,32 @@ impl ColumnData {
         }
     }
 
-    /// Appends the keys of verdicts.
-    pub(crate) fn extend_verdicts(&mut self, verdicts: impl Iterator<Item = Verdict>) {
+    /// Appends the keys of verdicts, or nulls.
+    pub(crate) fn extend_verdicts(&mut self, verdicts: impl Iterator<Item = Option<Verdict>>) {
         if let Values::Keys(keys) = &mut self.values {
-            keys.extend(verdicts.map(|verdict| verdict as i8));
+            keys.extend(verdicts.map(|verdict| verdict.map_or(NULL_KEY, |verdict| verdict as i8)));
+        }
+    }
+
+    /// Replaces the last row by a null. A [`Kind::Count`] becomes 0.
+    pub(crate) fn null_last(&mut self) {
+        match &mut self.values {
+            Values::Texts { bytes, bounds } => {
+                bounds.pop();
+                let end = bounds.last().copied().unwrap_or(0);
+                bytes.truncate(end as usize);
+                bounds.push(end);
+            }
+            Values::Keys(keys) => set_last(keys, NULL_KEY),
+            Values::Numbers(numbers) => set_last(numbers, 0),
+            Values::Longs { present, .. } => set_last(present, false),
+            Values::Lists { items, ends, present } => {
+                ends.pop();
+                let end = ends.last().copied().unwrap_or(0);
+                items.truncate(end as usize);
+                ends.push(end);
+                set_last(present, false);
+            }
         }
     }
 
@@ -170,6 +195,12 @@ impl ColumnData {
             }
             _ => {}
         }
+    }
+}
+
+fn set_last<T>(values: &mut [T], value: T) {
+    if let Some(last) = values.last_mut() {
+        *last = value;
     }
 }
 
@@ -321,6 +352,36 @@ mod tests {
                 appended.clear();
                 assert!(appended.is_empty());
             }
+        }
+    }
+
+    #[test]
+    fn the_last_row_becomes_null() {
+        let names = vec!["a".to_owned()];
+        let kinds = [Kind::Text, Kind::Verdict, Kind::Group, Kind::Number, Kind::Long, Kind::Names(names.clone())];
+        for kind in kinds {
+            let mut column = ColumnData::new(kind.clone());
+            for _ in 0..2 {
+                let mut cells = column.cells();
+                match kind {
+                    Kind::Text => cells.text(b"text"),
+                    Kind::Verdict => cells.verdict(Verdict::Invalid),
+                    Kind::Group => cells.group(Group::None),
+                    Kind::Number => cells.number(7),
+                    Kind::Long => cells.long(Some(7)),
+                    _ => cells.list(&names, Ok(&mut (0..1))),
+                }
+            }
+            column.null_last();
+            let expected = match kind {
+                Kind::Text => r#"Texts { bytes: [116, 101, 120, 116], bounds: [0, 4, 4] }"#,
+                Kind::Verdict => "Keys([3, -1])",
+                Kind::Group => "Keys([2, -1])",
+                Kind::Number => "Numbers([7, 0])",
+                Kind::Long => "Longs { longs: [7, 7], present: [true, false] }",
+                _ => "Lists { items: [0], ends: [1, 1], present: [true, false] }",
+            };
+            assert_eq!(format!("{:?}", column.values), expected, "{kind:?}");
         }
     }
 

@@ -372,7 +372,9 @@ impl Decider {
         out.list(self.crawlers.names(), places);
     }
 
-    /// Appends rows whose cells need only verdicts to columns. `url` returns a row's URL as written.
+    /// Appends rows whose cells need only verdicts to columns. `url` returns a row's URL as written, and `is_null`
+    /// whether all of its cells are null.
+    #[allow(clippy::too_many_arguments, reason = "inlined into the loop over all rows")]
     pub(crate) fn push_rows<'r, R: NamedRow + 'r>(
         &self,
         rows: &'r [R],
@@ -380,25 +382,28 @@ impl Decider {
         session: Option<&Session<'_>>,
         columns: &'r mut [ColumnData],
         url: impl Fn(&'r R) -> &'r [u8],
+        is_null: impl Fn(&R) -> bool,
         cells: fn(&mut ColumnData) -> ColumnCells<'_>,
     ) {
         let width = self.agents.len();
-        let written = |verdict: &Verdict| self.layout.written[*verdict as usize];
+        let written = |(row, verdict): (&R, Verdict)| (!is_null(row)).then(|| self.layout.written[verdict as usize]);
         for (&cell, column) in self.order.iter().zip(columns) {
             match cell {
                 Cell::Agent(at, Column::Verdict) => {
-                    column.extend_verdicts(verdicts[at..].iter().step_by(width).map(written));
+                    column.extend_verdicts(rows.iter().zip(verdicts[at..].iter().step_by(width).copied()).map(written));
                 }
                 Cell::AnyOf => {
-                    let all = verdicts.chunks_exact(width).map(|row| written(&over_all(row)));
-                    column.extend_verdicts(all);
+                    column.extend_verdicts(rows.iter().zip(verdicts.chunks_exact(width).map(over_all)).map(written));
                 }
                 _ => {
                     let mut out = cells(column);
                     for (place, (row, verdicts)) in rows.iter().zip(verdicts.chunks_exact(width)).enumerate() {
                         let crawler = session.map(|session| session.name_of(place));
-                        let row = DecidedRow { url: url(row), verdicts, crawler, explained: None };
-                        self.write_cell(cell, &row, &mut out);
+                        let decided = DecidedRow { url: url(row), verdicts, crawler, explained: None };
+                        self.write_cell(cell, &decided, &mut out);
+                        if is_null(row) {
+                            out.column.null_last();
+                        }
                     }
                 }
             }

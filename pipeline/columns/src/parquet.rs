@@ -223,7 +223,7 @@ fn field(name: &str, kind: &Kind) -> Result<Type, ParquetError> {
     };
     let is_list = matches!(kind, Kind::Names(_));
     let repetition = match kind {
-        Kind::Verdict | Kind::Count | Kind::Names(_) => Repetition::REQUIRED,
+        Kind::Count | Kind::Names(_) => Repetition::REQUIRED,
         _ => Repetition::OPTIONAL,
     };
     let column = Type::primitive_type_builder(if is_list { "element" } else { name }, physical)
@@ -286,14 +286,15 @@ fn write_column(column: &mut ColumnData, writer: &mut SerializedColumnWriter<'_>
 fn write_keys(keys: &[i8], kind: &Kind, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
     let words: Vec<ByteArray> =
         words_of(kind).into_iter().map(|word| Bytes::from_static(word.as_bytes()).into()).collect();
-    // Group columns are nullable like other texts, although no group is null.
-    let levels = [1; PIECE_VALUES];
-    let mut values = Vec::with_capacity(PIECE_VALUES);
+    let (mut values, mut levels) = (Vec::with_capacity(PIECE_VALUES), Vec::with_capacity(PIECE_VALUES));
     for piece in keys.chunks(PIECE_VALUES) {
         values.clear();
-        values.extend(piece.iter().filter_map(|&key| words.get(key as usize).cloned()));
-        let levels = (*kind == Kind::Group).then_some(&levels[..piece.len()]);
-        writer.typed::<ByteArrayType>().write_batch(&values, levels, None)?;
+        levels.clear();
+        // A null has no word.
+        let found = |key: &i8| usize::try_from(*key).ok().and_then(|key| words.get(key)).cloned();
+        values.extend(piece.iter().filter_map(found));
+        levels.extend(piece.iter().map(|&key| i16::from(key >= 0)));
+        writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
     }
     Ok(())
 }

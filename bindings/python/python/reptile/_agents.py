@@ -1,8 +1,6 @@
 """Finds the group that a `User-Agent` obeys, for the drop-ins, which accept any text as a name."""
 
-import re
 import urllib.parse
-from collections.abc import Callable
 
 from . import _lines
 from ._native import Agent, Robots
@@ -13,11 +11,12 @@ _MAX_CACHED = 256
 # Under RFC 9309, a product token contains only letters, hyphens and underscores.
 _LETTERS = str.maketrans("0123456789", "abcdefghij")
 
-# A URL without percent-encoding, and without characters that need it.
-_PLAIN = re.compile(r"(?:https?://[A-Za-z0-9.:-]+)?(/(?:[A-Za-z0-9_.~-][A-Za-z0-9_.~/=&,;:+-]*)?(?:\?[A-Za-z0-9_.~/=&,;:+-]*)?)").fullmatch
+HOST = "http://host"
+"""A placeholder host, so that a path may begin with two slashes."""
 
-_HOST = "http://host"
-"""A placeholder host, so that the path may begin with two slashes."""
+ESCAPE = "!"
+"""Replaces the percent sign in the texts that Reptile compares. Encoded texts do not contain it, and Reptile neither
+decodes nor encodes it. So each character counts once, and no escape is decoded twice."""
 
 
 def encoded(text: str) -> bytes:
@@ -28,27 +27,20 @@ def encoded(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def url_of(url: str, decoded: Callable[[str], str]) -> str | bytes:
-    """Returns the part of a URL that rules match, as a URL for ``Agent.decide``.
-
-    Raises ``ValueError`` if the URL is malformed.
-    """
-    plain = _PLAIN(url)
-    if plain:
-        return _HOST + plain[1]
-    parts = urllib.parse.urlsplit(url)
-    # `urlsplit` does not distinguish an empty query from a missing one.
-    mark = "?" if "?" in url.partition("#")[0] else ""
-    path = parts.path if parts.path.startswith("/") else "/" + parts.path
-    return encoded(_HOST + decoded(path + mark + parts.query).replace("#", "%23"))
+def quoted(data: bytes, safe: str) -> str:
+    """Percent-encodes all bytes but letters, digits, ``_.-~`` and ``safe``, with ``ESCAPE`` for the percent sign."""
+    return urllib.parse.quote(data, safe).replace("%", ESCAPE)
 
 
 class Resolver:
     """The compiled groups of a robots.txt, and the crawlers that obey them."""
 
     def __init__(self, groups: list[_lines.Group], at_start: bool) -> None:
-        """With ``at_start``, a name matches at the start of a word in the user agent; otherwise anywhere."""
-        names = sorted({name.lower() for group in groups for name in group.names} - {"*"}, key=lambda name: (-len(name), name))
+        """With ``at_start``, a name matches at the start of a word in the user agent; otherwise anywhere. Of two names
+        with the same length, the first in the file counts."""
+        # With `at_start`, `*` is a name with one letter that matches every user agent.
+        names = list(dict.fromkeys(name.lower() for group in groups for name in group.names if at_start or name != "*"))
+        names.sort(key=len, reverse=True)
         self._tokens = {name: "x-" + str(number).translate(_LETTERS) for number, name in enumerate(names)} | {"*": "*"}
         self._names = names
         self._at_start = at_start
@@ -77,6 +69,8 @@ class Resolver:
         return found
 
     def _is_part(self, name: str, text: str) -> bool:
+        if name == "*":
+            return True
         place = text.find(name)
         while self._at_start and place > 0 and (text[place - 1].isalnum() or text[place - 1] in "-_"):
             place = text.find(name, place + 1)

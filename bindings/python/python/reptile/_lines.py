@@ -29,8 +29,6 @@ _KEYS = {"user-agent", "allow", "disallow", "crawl-delay", "request-rate", "visi
 _OF_GROUP = {"allow", "disallow", "crawl-delay", "request-rate"}
 _WITHOUT_COLON = re.compile(rf"({'|'.join(sorted(_KEYS | set(_TYPOS), key=len, reverse=True))})(?:\s+(.*))?")
 
-_ESCAPE = re.compile("%[2-7][0-9A-Fa-f]")
-
 
 class Group:
     """A group's crawlers, their rules, and the values of other keys."""
@@ -111,20 +109,3 @@ def body(groups: Iterable[Group], tokens: dict[str, str]) -> str:
                 return "".join(made)
             made.append(line)
     return "".join(made)
-
-
-def decoded(text: str, kept: str, kept_in_query: str) -> str:
-    """Decodes percent-encoded ASCII characters in a path or pattern, except for ``kept`` before the first ``?`` and
-    ``kept_in_query`` after it."""
-    if "%" not in text:
-        return text
-    path, mark, query = text.partition("?")
-    return _decoded(path, kept) + mark + _decoded(query, kept_in_query)
-
-
-def _decoded(text: str, kept: str) -> str:
-    def character(found: re.Match[str]) -> str:
-        character = chr(int(found[0][1:], 16))
-        return found[0].upper() if character in kept or character == "\x7f" else character
-
-    return _ESCAPE.sub(character, text)

@@ -8,13 +8,13 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow
 
 from . import _opened
-from ._native import compile
+from ._native import Agents, compile
 from ._structs import Structs
 
 PIECE = 16 << 20
@@ -40,6 +40,30 @@ def path_of(place: str, is_shipped: bool) -> str:
     return place
 
 
+MAX_MASK = 63
+"""Maximum number of crawlers in a mask. Spark's numbers are signed."""
+
+
+def structs_of(agents: Agents, columns: str | Sequence[str]) -> Structs:
+    """Returns structs with types that Spark supports."""
+    structs = Structs(agents, columns, type_of=_type)
+    names = [field.name for field in structs.type]
+    if "mask" in names and len(agents) > MAX_MASK:
+        raise ValueError(f"expected at most {MAX_MASK} crawlers for mask in Spark, found {len(agents)}; use refused")
+    return structs
+
+
+def _type(kind: pyarrow.DataType) -> pyarrow.DataType:
+    """Returns the type that Spark can take for a column of ``Set.decide_many``: signed numbers with 64 bits, times in
+    microseconds, and texts. Spark reads the command's Parquet files with the same types, except for masks, which it
+    reads as decimals."""
+    if pyarrow.types.is_timestamp(kind):
+        return pyarrow.timestamp("us", tz="UTC")
+    if pyarrow.types.is_large_list(kind):
+        return pyarrow.list_(pyarrow.string())
+    return pyarrow.int64() if pyarrow.types.is_integer(kind) else pyarrow.string()
+
+
 class Decide:
     """Adds columns of verdicts to each batch of a partition."""
 
@@ -55,7 +79,7 @@ class Decide:
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         agents = _opened.agents(path_of(self._place, self._is_shipped), self._names, self._exact)
-        structs = Structs(agents, self._columns)
+        structs = structs_of(agents, self._columns)
         names = [field.name for field in structs.type]
         for batch in batches:
             # Strings in Spark need not be valid UTF-8. Binary data may be anything, and the cast does not copy.

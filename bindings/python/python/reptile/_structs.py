@@ -4,7 +4,7 @@ The engine-specific code is in `spark.py`, `duckdb.py`, `polars.py` and `datafus
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow
@@ -26,28 +26,28 @@ def resolved(web: Set | str | os.PathLike[str], agents: str | Sequence[str], exa
 
 class Structs:
     """Decides arrays of URLs for some crawlers. Returns a struct for each URL, whose fields are all null where the URL
-    is null.
+    is null. The fields have the types of ``Set.decide_many``, or those that ``type_of`` returns for them.
 
     The work runs on the calling thread, because engines that split columns process several parts in parallel. With
-    ``is_large``, an array may be a whole column: it may hold more than 2 GB of text, and all processors decide it.
+    ``is_whole``, an array may be a whole column, which all processors decide.
     """
 
-    def __init__(self, agents: Agents, columns: str | Sequence[str], is_large: bool = False) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        columns: str | Sequence[str],
+        *,
+        is_whole: bool = False,
+        type_of: Callable[[pyarrow.DataType], pyarrow.DataType] | None = None,
+    ) -> None:
         self._agents = agents
         self._columns = columns
-        self._is_large = is_large
-        text = pyarrow.large_string() if is_large else pyarrow.string()
-        texts = pyarrow.large_list(text) if is_large else pyarrow.list_(text)
-
-        def plain(kind: pyarrow.DataType) -> pyarrow.DataType:
-            """Returns a type that every engine supports. Line numbers fit because files have at most 16 MiB."""
-            return pyarrow.int32() if pyarrow.types.is_uint32(kind) else texts if pyarrow.types.is_large_list(kind) else text
-
+        self._is_whole = is_whole
         schema = pyarrow.schema(agents.decide_many([], columns))
-        self.type = pyarrow.struct([(field.name, plain(field.type)) for field in schema])
+        self.type = pyarrow.struct([(field.name, type_of(field.type) if type_of else field.type) for field in schema])
 
     def __call__(self, urls: Any) -> pyarrow.StructArray:
-        is_parallel = self._is_large and len(urls) > SMALL
+        is_parallel = self._is_whole and len(urls) > SMALL
         decided = pyarrow.table(self._agents.decide_many(urls, self._columns, parallel=is_parallel))
         arrays = [decided.column(field.name).cast(field.type).combine_chunks() for field in self.type]
         return pyarrow.StructArray.from_arrays(arrays, fields=list(self.type))

@@ -32,14 +32,19 @@ def register(
     """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``.
 
     ``web`` is a ``Set`` or the path of a set file, which is mapped. DuckDB calls the function for 2,048 rows at a time.
+    All fields are NULL where the URL is NULL, and ``refused`` and ``mask`` also where the verdict is unknown or
+    invalid. HOSTS.md lists the types.
     """
     structs = Structs(resolved(web, agents, exact), columns)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
-    # Fields are NULL where the URL is NULL, and `refused` is also NULL where the verdict is unknown or invalid.
     connection.create_function(name, structs, ["VARCHAR"], f"STRUCT({fields})", type="arrow", null_handling="special")
 
 
 def _type(kind: pyarrow.DataType) -> str:
-    if pyarrow.types.is_list(kind):
-        return "VARCHAR[]"
-    return "INTEGER" if pyarrow.types.is_integer(kind) else "VARCHAR"
+    """Returns the type that DuckDB gives to a column of ``Set.decide_many``."""
+    if pyarrow.types.is_timestamp(kind):
+        return "TIMESTAMP WITH TIME ZONE"
+    return _TYPES.get(kind) or ("VARCHAR[]" if pyarrow.types.is_large_list(kind) else "VARCHAR")
+
+
+_TYPES = {pyarrow.uint32(): "UINTEGER", pyarrow.uint64(): "UBIGINT"}

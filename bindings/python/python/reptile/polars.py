@@ -29,10 +29,20 @@ def robots(
 
     ``web`` is a ``Set`` or the path of a set file, which is mapped.
     """
-    structs = Structs(resolved(web, agents, exact), columns, is_large=True)
+    structs = Structs(resolved(web, agents, exact), columns, is_whole=True)
     kind = polars.Series(pyarrow.array([], structs.type)).dtype
     expression = polars.col(urls) if isinstance(urls, str) else urls
     # Rows are independent, so the streaming engine may split columns.
-    return expression.map_batches(
-        lambda part: polars.Series(part.name, structs(part)), return_dtype=kind, is_elementwise=True
-    ).alias("robots")
+    return expression.map_batches(_Decide(structs), return_dtype=kind, is_elementwise=True).alias("robots")
+
+
+class _Decide:
+    """Decides a part of a column. It pickles, and so does a lazy query."""
+
+    def __init__(self, structs: Structs) -> None:
+        self._structs = structs
+
+    def __call__(self, part: polars.Series) -> polars.Series:
+        # A column without any value may have no type.
+        texts = part.cast(polars.String) if part.dtype == polars.Null else part
+        return polars.Series(part.name, self._structs(texts))

@@ -5,9 +5,10 @@ The signatures and the dialect are the standard library's. The dialect is RFC 93
 groups with the same name are merged. In older versions of CPython, the first matching line decides, and ``*`` and ``$``
 are literal.
 
-There are two differences from the new version. The longest rule is the one with the longest pattern, not the one that
+There are four differences from the new version. The longest rule is the one with the longest pattern, not the one that
 matches the longest part of the URL. If a user agent contains several groups' names, the longest name counts, not the
-first. ``judged`` runs the standard library's own tests.
+first, and an empty name matches nothing. Fragments are not compared. A URL without a slash after its host has the path
+``/``. DROP-INS.md has examples. ``judged`` runs the standard library's own tests.
 """
 
 import re
@@ -25,9 +26,10 @@ __all__ = ["RequestRate", "RobotFileParser"]
 
 RequestRate = namedtuple("RequestRate", "requests seconds")
 
-_KEPT = "%?*$# \\"
-"""Characters that stay percent-encoded: operators in paths and patterns, and characters that would be lost."""
-_KEPT_IN_QUERY = "%=&*$# \\"
+_PLAIN = re.compile(
+    r"(?:https?://[A-Za-z0-9.:-]+)?(/(?:[A-Za-z0-9_.~-][A-Za-z0-9_.~/-]*)?(?:\?[A-Za-z0-9_.~/=&-]*)?)"
+).fullmatch
+"""A URL whose path needs no encoding."""
 
 _MAX_DIGITS = 18
 """Maximum number of digits in a number."""
@@ -95,7 +97,7 @@ class RobotFileParser:
         if agent is None:
             return False
         try:
-            return agent.decide(_agents.url_of(url, _decoded)) == "allow"
+            return agent.decide(_agents.HOST + _path(url)) == "allow"
         except ValueError:
             return True
 
@@ -133,11 +135,28 @@ class RobotFileParser:
 def _pattern(path: str) -> str | None:
     """Returns a rule's pattern, or None if it contains a ``$`` before its end."""
     path = re.sub(r"[$][$*]+", "$", re.sub(r"[*]+", "*", path))
-    return None if "$" in path[:-1] else _decoded(path)
+    return None if "$" in path[:-1] else _normal(path, "*$")
 
 
-def _decoded(text: str) -> str:
-    return _lines.decoded(text, _KEPT, _KEPT_IN_QUERY)
+def _path(url: str) -> str:
+    """Returns the part of a URL that rules match. Raises ``ValueError`` if the URL is malformed."""
+    plain = _PLAIN(url)
+    if plain:
+        return plain[1]
+    parts = urllib.parse.urlsplit(url)
+    # `urlsplit` does not distinguish an empty query from a missing one.
+    mark = "?" if "?" in url.partition("#")[0] else ""
+    path = _normal(parts.path + mark + parts.query, "")
+    return path if path.startswith("/") else "/" + path
+
+
+def _normal(text: str, operators: str) -> str:
+    """Normalizes percent-encoding like ``urllib.robotparser``: ``operators``, and the separators of a query, differ from
+    their escapes."""
+    path, mark, query = text.partition("?")
+    encode = lambda found: _agents.quoted(urllib.parse.unquote_to_bytes(_agents.encoded(found[0])), "/")
+    in_path = re.sub(f"[^{operators}]+" if operators else "(?s:.+)", encode, path)
+    return in_path + mark + re.sub(f"[^=&{operators}]+", encode, query)
 
 
 def _number(text: str) -> int | None:
@@ -152,5 +171,6 @@ def _text(group: _lines.Group) -> str:
         numbers = [number.strip() for number in group.values.get(key, [""])[-1].split("/")]
         if len(numbers) == (2 if key == "request-rate" else 1) and all(_number(number) is not None for number in numbers):
             lines.append(f"{key.capitalize()}: {'/'.join(str(_number(number)) for number in numbers)}")
-    lines += [f"{key.capitalize() if path else 'Allow'}: {path}" for key, path in group.rules]
+    rules = [(key, path.replace(_agents.ESCAPE, "%")) for key, path in group.rules]
+    lines += [f"{key.capitalize() if path else 'Allow'}: {path}" for key, path in rules]
     return "\n".join(lines if group.rules else [*lines, "Allow:"])

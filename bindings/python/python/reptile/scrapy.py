@@ -12,7 +12,10 @@ class ReptileRobotParser(RobotParser):
 
     def __init__(self, robotstxt_body, spider=None):
         self.spider = spider
-        self._protego = Protego.parse(_text(robotstxt_body).removeprefix("\ufeff"))
+        # As in Scrapy, bytes that are not UTF-8 are left out.
+        is_bytes = isinstance(robotstxt_body, bytes)
+        text = robotstxt_body.decode("utf-8", "ignore") if is_bytes else robotstxt_body
+        self._protego = Protego.parse(text.removeprefix("\ufeff"))
 
     @classmethod
     def from_crawler(cls, crawler, robotstxt_body):

@@ -15,13 +15,15 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow
+
 from . import _partitions
 from ._native import Set, compile, merge
 from ._native import open as open_set
-from ._structs import Structs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 __all__ = ["compile_partitions", "verdicts"]
 
@@ -60,11 +62,12 @@ def verdicts(
     may be renamed over it. The driver opens it too, so that a missing set or a misspelled name is an error at once.
 
     ``agents`` are names, or groups such as "@ai-training". ``columns`` are, for each crawler, ``NAME:verdict``,
-    ``NAME:line``, ``NAME:rule``, ``NAME:group`` and ``NAME:reason``, selected by their last word, and ``refused``, the
-    list of disallowed crawlers, which is null if the verdict is unknown or invalid. Spark runs nothing until the result
-    is used. An error in a partition fails the job.
+    ``NAME:line``, ``NAME:rule``, ``NAME:group``, ``NAME:reason`` and ``NAME:ruleset``, selected by their last word,
+    ``capture_time``, and the disallowed crawlers as ``refused`` (a list) and ``mask``, which are null if the verdict is
+    unknown or invalid. Spark has no unsigned numbers, so ``mask`` is limited to 63 crawlers. HOSTS.md lists the types.
+    Spark runs nothing until the result is used. An error in a partition fails the job.
     """
-    from pyspark.sql.types import ArrayType, IntegerType, StringType, StructType
+    from pyspark.sql.types import StructType
 
     found = [field for field in frame.schema.fields if field.name == url_column]
     if len(found) != 1 or found[0].dataType.typeName() not in ("string", "binary"):
@@ -74,13 +77,10 @@ def verdicts(
     resolved = open_set(_partitions.path_of(place, is_shipped), map=True).agents(agents, exact=exact)
     columns = columns if isinstance(columns, str) else tuple(columns)
     schema = StructType(list(frame.schema.fields))
-    for field in Structs(resolved, columns).type:
+    for field in _partitions.structs_of(resolved, columns).type:
         if field.name in frame.columns:
             raise ValueError(f"the DataFrame already has a column {field.name!r}; drop or rename it")
-        kind = (
-            ArrayType(StringType()) if field.name == "refused" else IntegerType() if field.name.endswith(":line") else StringType()
-        )
-        schema.add(field.name, kind)
+        schema.add(field.name, _type(field.type))
     decide = _partitions.Decide(place, is_shipped, tuple(resolved.names), columns, url_column, exact)
     return frame.mapInArrow(decide, schema)
 
@@ -155,6 +155,17 @@ def compile_partitions(
         finally:
             parts.unpersist()
         return merge(found, path, memory=memory, force=force) if found else compile({}, path, force=force, **options)
+
+
+def _type(kind: pyarrow.DataType) -> DataType:
+    """Returns Spark's type for a column from a partition."""
+    from pyspark.sql import types
+
+    if pyarrow.types.is_list(kind):
+        return types.ArrayType(types.StringType())
+    if pyarrow.types.is_timestamp(kind):
+        return types.TimestampType()
+    return types.LongType() if pyarrow.types.is_integer(kind) else types.StringType()
 
 
 def _place(path: str) -> tuple[str, bool]:

@@ -237,7 +237,7 @@ impl ArrayDecider {
         for rows in rows.chunks(ROWS_AT_ONCE) {
             let verdicts = &mut verdicts[..rows.len() * width];
             self.decider.decide(rows, None, verdicts)?;
-            self.decider.push_rows(rows, verdicts, None, columns, |row| row.url, ColumnData::cells);
+            self.decider.push_rows(rows, verdicts, None, columns, |row| row.url, |_| false, ColumnData::cells);
         }
         Ok(())
     }

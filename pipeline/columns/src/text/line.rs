@@ -67,6 +67,11 @@ impl<'b> Line<'b> {
         self.cells.map_or_else(|| &self.rest[..self.row_len], |cells| cells.row)
     }
 
+    /// Returns whether the row has no cell for the URL, not even an empty one.
+    pub(crate) fn is_null(&self) -> bool {
+        self.cells.is_some_and(|cells| cells.fault == Some(Fault::NoCell))
+    }
+
     /// Returns whether the row is valid in its format.
     pub(crate) fn is_readable(&self) -> bool {
         let fault = self.cells.and_then(|cells| cells.fault);

