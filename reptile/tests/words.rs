@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use reptile::diff::{OriginChange, PathVerdicts};
 use reptile::prove::Claim;
+use reptile::summary::Access;
 use reptile::{
-    Cause, Challenger, DirectiveKind, DirectiveState, Group, Origin, PolicySource, Reason, RuleKind, Scheme, Truncation,
-    Verdict,
+    Cause, Challenger, DirectiveKind, DirectiveState, Group, Origin, PolicySource, Reason, RuleKind, Scheme,
+    Truncation, Verdict,
 };
 
 /// Types that are serialized if the feature `serde` is on.
@@ -74,6 +75,7 @@ fn every_word_is_read_back() {
     round_trip(RuleKind::ALL, &["Allow", "Disallow"]);
     round_trip(Scheme::ALL, &["http", "https", "ftp"]);
     round_trip(Truncation::ALL, &["length", "time", "disconnect", "unspecified"]);
+    round_trip(Access::ALL, &["allowed", "disallowed", "partial", "unknown", "unproved", "invalid"]);
     round_trip(Claim::ALL, &["allow", "disallow", "same", "permits-no-more"]);
     round_trip(DirectiveState::ALL, &["counts", "not-read", "malformed", "outside", "superseded"]);
     let kinds = [
@@ -175,6 +177,19 @@ mod records {
     }
 
     #[test]
+    fn summaries_are_records() -> Tested {
+        let robots = Robots::parse("user-agent: *\ndisallow: /a$\n", Dialect::google())?;
+        let agent = robots.agent("GPTBot")?;
+        let expected = json!({"access": "partial", "group": "default", "allow_rules": 0, "disallow_rules": 1,
+            "reason": "rule", "allowed_path": "/", "disallowed_path": "/a"});
+        serialized(&agent.access("https://example.com")?, &expected);
+        let json = json!({"access": "invalid", "group": "none", "allow_rules": 0, "disallow_rules": 0,
+            "reason": "no URL", "allowed_path": null, "disallowed_path": null});
+        serialized(&reptile::summary::Summary::invalid(), &json);
+        Ok(())
+    }
+
+    #[test]
     fn bytes_that_are_not_text_are_kept() {
         for (pattern, expected) in [
             (&b"/caf\xE9"[..], json!([47, 99, 97, 102, 233])),
@@ -201,7 +216,8 @@ mod records {
             compiler.add(Capture::new("https://example.com/robots.txt", body)?)?;
             Ok(compiler.finish()?.to_bytes())
         };
-        let (old, new) = (compiled("user-agent: *\ndisallow: /")?, compiled("user-agent: a\nuser-agent: *\ndisallow:")?);
+        let (old, new) =
+            (compiled("user-agent: *\ndisallow: /")?, compiled("user-agent: a\nuser-agent: *\ndisallow:")?);
         let (old, new) = (contents::Set::from_bytes(&old[..])?, contents::Set::from_bytes(&new[..])?);
         let change = reptile::diff::Diff::new(&old, &new).change(&"https://example.com".parse()?)?;
         let expected = json!({"source": null, "tokens": ["a"], "default_group": true, "other_directives": false});
