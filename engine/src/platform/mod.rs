@@ -69,3 +69,27 @@ pub fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_those_of_the_safe_counterpart() {
+        for len in 0..70 {
+            let bytes: Vec<u8> = (0..len).collect();
+            let (chunks, rest) = as_chunks::<16, u8>(&bytes);
+            assert!(chunks.iter().map(|chunk| &chunk[..]).eq(bytes.chunks_exact(16)), "{len}");
+            assert_eq!(rest, bytes.chunks_exact(16).remainder());
+            let numbers: Vec<u32> = (0..u32::from(len)).collect();
+            let (pairs, rest) = as_chunks::<2, u32>(&numbers);
+            assert!(pairs.iter().map(|pair| &pair[..]).eq(numbers.chunks_exact(2)), "{len}");
+            assert_eq!(rest, numbers.chunks_exact(2).remainder());
+        }
+    }
+
+    #[test]
+    fn selecting_is_a_condition() {
+        assert_eq!([select(true, 1, 2), select(false, 1, 2)], [1, 2]);
+    }
+}
