@@ -1,5 +1,5 @@
 //! Words for values, such as `allow` for a verdict: parsing them, and with the feature `serde` writing and reading them
-//! in any format. Texts in bytes have [`bytes`].
+//! in any format. Texts in bytes have the module `bytes`.
 
 use std::fmt;
 
