@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-/// The error for a text that is none of a type's words: it says which were expected, and what was found.
+/// The error for a text that no value of a type has. It gives the expected words and the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// What the text should have named: "a verdict".
+    /// The kind of value: "a verdict".
     what: &'static str,
     expected: String,
     found: String,
@@ -98,13 +98,13 @@ where
     deserializer.deserialize_str(Text(what, std::marker::PhantomData))
 }
 
-/// Bytes of a robots.txt inside another value, serialized as [`bytes`] are: for lists and pairs.
+/// A robots.txt's bytes inside another value, serialized as [`bytes`] are: for lists and pairs.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Text(#[serde(with = "bytes")] pub Vec<u8>);
 
-/// For fields with bytes of a robots.txt, most of which are text: `#[serde(with = "reptile_engine::words::bytes")]`.
+/// For fields with a robots.txt's bytes, which are usually text: `#[serde(with = "reptile_engine::words::bytes")]`.
 ///
 /// In formats for people, such as JSON, bytes in UTF-8 are a string. Others are a list of numbers, so that none is lost.
 /// Other formats get bytes.

@@ -45,7 +45,7 @@
 //! # Words
 //!
 //! Values such as [`Verdict`], [`Group`], [`RuleKind`], [`Scheme`], [`Cause`], [`Reason`] and [`Origin`] have one text,
-//! which the command prints too. `Display` writes it, and `FromStr` reads it; an [`UnknownWord`] says what it expected.
+//! which the command prints too. `Display` writes it, and `FromStr` reads it; an [`UnknownWord`] lists the expected words.
 //! The feature `serde` serializes them as this text. Structs such as [`Explanation`] become records of their fields.
 //! Patterns and paths become texts, or lists of bytes if they are not UTF-8.
 //!
