@@ -29,7 +29,7 @@ use reptile_records::text::printable;
 /// In `compile`, memory allocated by one thread is freed by another, which is slow with most system allocators.
 /// mimalloc is as fast, but needs half as much memory again for one large file, and aborts without a message when
 /// address space is scarce.
-#[cfg(all(feature = "jemalloc", unix, any(target_arch = "x86_64", target_os = "macos")))]
+#[cfg(all(feature = "jemalloc", unix, any(target_arch = "x86_64", target_arch = "aarch64", target_os = "macos")))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

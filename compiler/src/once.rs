@@ -136,16 +136,15 @@ impl OnceQuery<'_> {
         if self.improves(key) && self.may_try(&pattern) {
             if Pattern::new(&pattern).matches(self.path) {
                 self.best = Some((key, kind, line));
-            } else if kind == RuleKind::Allow
-                && self.dialect.index_htm_opens_directory
-                && let Some(slash) = slash_before_index(&pattern)
-            {
-                // The directory's pattern, including its `$`, has as many octets as the rule up to and including the
-                // `i`.
-                let key = key_of(&pattern[..slash + 2], kind, line, order);
-                let directory = Pattern { text: &pattern[..=slash], anchored: true };
-                if self.improves(key) && directory.matches(self.path) {
-                    self.best = Some((key, kind, line));
+            } else if kind == RuleKind::Allow && self.dialect.index_htm_opens_directory {
+                if let Some(slash) = slash_before_index(&pattern) {
+                    // The directory's pattern, including its `$`, has as many octets as the rule up to and including the
+                    // `i`.
+                    let key = key_of(&pattern[..slash + 2], kind, line, order);
+                    let directory = Pattern { text: &pattern[..=slash], anchored: true };
+                    if self.improves(key) && directory.matches(self.path) {
+                        self.best = Some((key, kind, line));
+                    }
                 }
             }
         }

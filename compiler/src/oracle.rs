@@ -144,13 +144,12 @@ fn match_of(rule: &RawRule<'_>, path: &[u8], dialect: &Dialect) -> Option<Match>
     if pattern_matches(&pattern, path) {
         return Some(found(&pattern));
     }
-    if kind == RuleKind::Allow
-        && dialect.index_htm_opens_directory
-        && let Some(slash) = pattern.iter().rposition(|&byte| byte == b'/')
-        && pattern[slash..].starts_with(b"/index.htm")
-    {
-        let directory = [&pattern[..=slash], b"$"].concat();
-        return pattern_matches(&directory, path).then(|| found(&directory));
+    if kind == RuleKind::Allow && dialect.index_htm_opens_directory {
+        let slash = pattern.iter().rposition(|&byte| byte == b'/')?;
+        if pattern[slash..].starts_with(b"/index.htm") {
+            let directory = [&pattern[..=slash], b"$"].concat();
+            return pattern_matches(&directory, path).then(|| found(&directory));
+        }
     }
     None
 }

@@ -88,7 +88,7 @@ pub fn is_plain(host: &[u8]) -> bool {
     // Two comparisons per byte, both available as vector instructions: as signed numbers, bytes from 0x80 up are
     // negative, `%` is less than `-`, and `[` comes after `Z`. `any` would stop at the first hit and therefore
     // examine one byte at a time.
-    let is_special = |byte: u8| (byte.cast_signed() < b'-'.cast_signed()) | (b'A'..=b'[').contains(&byte);
+    let is_special = |byte: u8| ((byte as i8) < b'-' as i8) | (b'A'..=b'[').contains(&byte);
     !host.iter().fold(false, |found, &byte| found | is_special(byte))
         && host.first().is_some_and(|first| !first.is_ascii_digit())
         && host.last() != Some(&b'.')

@@ -13,6 +13,7 @@
 //! | [`host`] | the canonical form of hosts, used to compare origins |
 //! | [`norm`] | normal forms of URL paths and patterns |
 //! | [`verdict`] | verdicts and their reasons |
+//! | [`words`] | the words for values, and serialization (feature `serde`) |
 //! | [`format`](mod@format) | the file format, with readers next to writers; specified in `FORMAT.md` |
 //! | [`threads`] | lets callers run the set writer's work on their threads (feature `write`) |
 //! | [`spool`] | temporary storage for the set writer (feature `write`) |
@@ -48,6 +49,7 @@ pub mod threads;
 pub mod token;
 pub mod url;
 pub mod verdict;
+pub mod words;
 
 // Offsets in a set have up to 64 bits, but a set that fits in a 32-bit address space has no offset above 32 bits.
 const _: () = assert!(usize::BITS >= 32, "32-bit numbers are used as indices");

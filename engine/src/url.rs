@@ -19,7 +19,7 @@ pub use self::origin::{Origin, OriginOf, OwnedOrigin, RobotsUrlError, Scheme};
 pub use self::parts::UrlParts;
 use crate::host::MAX_HOST_BYTES;
 use crate::norm::NormalForm;
-use crate::platform::{UrlScan, scan_url};
+use crate::platform::{UrlScan, as_chunks, scan_url};
 
 /// Maximum length of a URL in bytes; a longer one is [`UrlError::TooLong`].
 ///
@@ -327,7 +327,7 @@ const fn is_control(byte: u8) -> bool {
 fn has_special(text: &[u8]) -> bool {
     let any = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | is_control(byte) | (byte == b'#'));
     let any_of_block = |block: &[u8; 16]| any(block);
-    let (blocks, rest) = text.as_chunks();
+    let (blocks, rest) = as_chunks(text);
     let found = blocks.iter().fold(false, |found, block| found | any_of_block(block));
     found | text.last_chunk().map_or_else(|| any(rest), any_of_block)
 }

@@ -1,12 +1,16 @@
 //! Verdicts and their reasons: the deciding rule, or the result of the last robots.txt fetch.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::words::UnknownWord;
+use crate::{serde_as_text, words};
 
 /// The verdict for one URL and one agent.
 ///
 /// There is no fifth value and no default. A URL whose origin has no robots.txt in the set is `Unknown`, and the caller
 /// must choose explicitly how to treat it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Verdict {
     /// The rules allow the URL, or no rule matches it.
@@ -20,6 +24,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict, by number.
+    pub const ALL: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
+
     /// Returns the verdict as a word for output.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -37,6 +44,8 @@ impl fmt::Display for Verdict {
         f.pad(self.name())
     }
 }
+
+words!(Verdict, "a verdict", Verdict::ALL, Verdict::name);
 
 /// Why fetching a robots.txt failed, if its rules do not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,6 +73,7 @@ pub enum Cause {
 ///
 /// Every number is valid, because a set may name a product that this version does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Challenger(u16);
 
 impl Challenger {
@@ -107,7 +117,20 @@ impl Challenger {
     pub fn name(self) -> Option<&'static str> {
         Challenger::NAMES.get(usize::from(self.0).checked_sub(1)?).copied()
     }
+
+    /// Returns the product with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Challenger> {
+        (1..)
+            .map(Challenger)
+            .zip(Challenger::NAMES)
+            .find_map(|(challenger, known)| (known == name).then_some(challenger))
+    }
 }
+
+const UNREACHABLE: [&str; 2] = ["unreachable for more than ", " days"];
+const NOT_FOUND_PAGE: &str = ", whose page says \"not found\"";
+const CHALLENGE: &str = "challenge page";
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,18 +140,59 @@ impl fmt::Display for Cause {
             Cause::Network => f.write_str("network error"),
             Cause::NotText => f.write_str("not a text file"),
             Cause::TooLarge => f.write_str("too large"),
-            Cause::Unreachable(days) => write!(f, "unreachable for more than {days} days"),
-            Cause::NotFoundPage(status) => write!(f, "{status}, whose page says \"not found\""),
+            Cause::Unreachable(days) => write!(f, "{}{days}{}", UNREACHABLE[0], UNREACHABLE[1]),
+            Cause::NotFoundPage(status) => write!(f, "{status}{NOT_FOUND_PAGE}"),
             Cause::Challenge(challenger) => match challenger.name() {
-                Some(name) => write!(f, "challenge page of {name}"),
-                None => f.write_str("challenge page"),
+                Some(name) => write!(f, "{CHALLENGE} of {name}"),
+                None => f.write_str(CHALLENGE),
             },
         }
     }
 }
 
+/// Reads the text of [`fmt::Display`]. A challenge page of a product without a name gets the number 0.
+impl FromStr for Cause {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Cause, UnknownWord> {
+        let found = match text {
+            "too many redirects" => Some(Cause::Redirects),
+            "network error" => Some(Cause::Network),
+            "not a text file" => Some(Cause::NotText),
+            "too large" => Some(Cause::TooLarge),
+            CHALLENGE => Some(Cause::Challenge(Challenger(0))),
+            _ => cause_with_detail(text),
+        };
+        let expected = ["a status such as 503", "too many redirects", "network error", "not a text file", "too large"];
+        found.ok_or_else(|| UnknownWord::new("the result of a fetch", &expected, text))
+    }
+}
+
+/// Reads the text of a cause that has a number or a name.
+fn cause_with_detail(text: &str) -> Option<Cause> {
+    if let Some(name) = text.strip_prefix(CHALLENGE).and_then(|text| text.strip_prefix(" of ")) {
+        return Challenger::from_name(name).map(Cause::Challenge);
+    }
+    if let Some(days) = text.strip_prefix(UNREACHABLE[0]).and_then(|text| text.strip_suffix(UNREACHABLE[1])) {
+        return number(days).map(Cause::Unreachable);
+    }
+    match text.strip_suffix(NOT_FOUND_PAGE) {
+        Some(status) => number(status).map(Cause::NotFoundPage),
+        None => number(text).map(Cause::Status),
+    }
+}
+
+/// Reads a number as it is written: without a sign and without zeros before it.
+fn number(digits: &str) -> Option<u16> {
+    digits.parse().ok().filter(|number: &u16| number.to_string() == digits)
+}
+
+serde_as_text!(Cause, "the result of a fetch");
+
 /// What decides an origin's verdicts: its rules, or one verdict for every URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum PolicySource {
     /// The rules in the origin's robots.txt.
@@ -168,7 +232,7 @@ impl PolicySource {
 /// The reason for a verdict.
 ///
 /// [`fmt::Display`] writes the text used in output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Reason {
     /// A rule decided. With a cause, the rule is from the last good copy, because later fetches failed.
@@ -186,16 +250,46 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Rule(None) => f.write_str("rule"),
-            Reason::Rule(Some(cause)) => write!(f, "rule of the last good copy, now {cause}"),
-            Reason::NoRule(None) => f.write_str("no rule matches"),
-            Reason::NoRule(Some(cause)) => write!(f, "no rule of the last good copy matches, now {cause}"),
+            Reason::Rule(None) => f.write_str(RULE),
+            Reason::Rule(Some(cause)) => write!(f, "{RULE_OF_COPY}{cause}"),
+            Reason::NoRule(None) => f.write_str(NO_RULE),
+            Reason::NoRule(Some(cause)) => write!(f, "{NO_RULE_OF_COPY}{cause}"),
             Reason::Fetch(cause) => cause.fmt(f),
-            Reason::NoRobots => f.write_str("no robots.txt is known"),
-            Reason::NoUrl => f.write_str("no URL"),
+            Reason::NoRobots => f.write_str(NO_ROBOTS),
+            Reason::NoUrl => f.write_str(NO_URL),
         }
     }
 }
+
+const RULE: &str = "rule";
+const RULE_OF_COPY: &str = "rule of the last good copy, now ";
+const NO_RULE: &str = "no rule matches";
+const NO_RULE_OF_COPY: &str = "no rule of the last good copy matches, now ";
+const NO_ROBOTS: &str = "no robots.txt is known";
+const NO_URL: &str = "no URL";
+
+/// Reads the text of [`fmt::Display`], as [`Cause`] does.
+impl FromStr for Reason {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Reason, UnknownWord> {
+        let found = match text {
+            RULE => Some(Reason::Rule(None)),
+            NO_RULE => Some(Reason::NoRule(None)),
+            NO_ROBOTS => Some(Reason::NoRobots),
+            NO_URL => Some(Reason::NoUrl),
+            _ => match (text.strip_prefix(RULE_OF_COPY), text.strip_prefix(NO_RULE_OF_COPY)) {
+                (Some(cause), _) => cause.parse().ok().map(|cause| Reason::Rule(Some(cause))),
+                (_, Some(cause)) => cause.parse().ok().map(|cause| Reason::NoRule(Some(cause))),
+                _ => text.parse().ok().map(Reason::Fetch),
+            },
+        };
+        let expected = [RULE, NO_RULE, NO_ROBOTS, NO_URL, "the result of a fetch such as 503"];
+        found.ok_or_else(|| UnknownWord::new("a reason", &expected, text))
+    }
+}
+
+serde_as_text!(Reason, "a reason");
 
 /// A rule's effect on the URLs that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -208,6 +302,9 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
+    /// Both kinds, by number.
+    pub const ALL: [RuleKind; 2] = [RuleKind::Allow, RuleKind::Disallow];
+
     /// Returns the directive's name: `Allow` or `Disallow`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -218,12 +315,32 @@ impl RuleKind {
     }
 }
 
+impl fmt::Display for RuleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Reads a name in any letter case, as in a robots.txt.
+impl FromStr for RuleKind {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<RuleKind, UnknownWord> {
+        let found = RuleKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| UnknownWord::new("a kind of rule", &RuleKind::ALL.map(RuleKind::name), text))
+    }
+}
+
+serde_as_text!(RuleKind, "a kind of rule");
+
 /// A rule in a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rule {
     /// Whether the rule allows or disallows.
     pub kind: RuleKind,
     /// The pattern in the set's normal form.
+    #[cfg_attr(feature = "serde", serde(with = "crate::words::bytes"))]
     pub pattern: Vec<u8>,
     /// Line number in the robots.txt, from 1; 0 if the set was written without line numbers.
     pub line: u32,
@@ -237,6 +354,7 @@ impl fmt::Display for Rule {
 
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,

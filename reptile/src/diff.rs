@@ -56,7 +56,9 @@ pub struct Diff<'s> {
 }
 
 /// An origin's presence and change in two sets. See [the module](self) for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum OriginChange {
     /// Only the new set has the origin.
     Added,
@@ -70,16 +72,34 @@ pub enum OriginChange {
 
 /// The differences between an origin's policies and directives in two sets. See [the module](self) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Change {
     /// The old and the new policy source, if they differ.
     pub source: Option<[PolicySource; 2]>,
     /// The product tokens whose rules changed, sorted. Empty if either source has no rules.
+    #[cfg_attr(feature = "serde", serde(with = "tokens"))]
     pub tokens: Vec<Box<[u8]>>,
     /// Whether the default group's rules changed.
     pub default_group: bool,
     /// Whether other directives changed.
     pub other_directives: bool,
+}
+
+/// Serializes product tokens as a list of texts.
+#[cfg(feature = "serde")]
+mod tokens {
+    use reptile_engine::words::Text;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(tokens: &[Box<[u8]>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(tokens.iter().map(|token| Text(token.to_vec())))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Box<[u8]>>, D::Error> {
+        let tokens = Vec::<Text>::deserialize(deserializer)?;
+        Ok(tokens.into_iter().map(|Text(token)| token.into()).collect())
+    }
 }
 
 impl<'s> Diff<'s> {

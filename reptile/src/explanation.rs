@@ -8,6 +8,7 @@ use crate::Group;
 
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Explanation {
     /// The verdict.
@@ -54,7 +55,8 @@ impl fmt::Display for Explanation {
 }
 
 /// The capture and ruleset that a verdict was derived from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Provenance {
     /// The deciding capture's fetch time in seconds since 1970. `None` if the set does not know it, or has no capture

@@ -30,7 +30,7 @@
 //!
 //! # Features
 //!
-//! All are on by default.
+//! All but `serde` are on by default.
 //!
 //! | feature | what it adds |
 //! |---|---|
@@ -38,8 +38,29 @@
 //! | `idna` | hosts beyond ASCII (UTS 46); without it their origins are unknown |
 //! | `mmap` | [`Set::map`] |
 //! | `rayon` | batches on all threads, compiling on all threads |
+//! | `serde` | serialization of results, off by default: [words such as `allow`](#words) |
 //!
 //! Features only add: none changes a verdict, except that with `idna` more origins are known.
+//!
+//! # Words
+//!
+//! Values such as [`Verdict`], [`Group`], [`RuleKind`], [`Scheme`], [`Cause`], [`Reason`] and [`Origin`] have one text,
+//! which the command prints too. `Display` writes it, and `FromStr` reads it; an [`UnknownWord`] lists the expected words.
+//! The feature `serde` serializes them as this text. Structs such as [`Explanation`] become records of their fields.
+//! Patterns and paths become texts, or lists of bytes if they are not UTF-8.
+//!
+//! ```
+//! use reptile::{Reason, Verdict};
+//!
+//! assert_eq!("disallow".parse(), Ok(Verdict::Disallow));
+//! assert_eq!(Verdict::Disallow.to_string(), "disallow");
+//! let error = "denied".parse::<Verdict>().unwrap_err();
+//! assert_eq!(error.to_string(), "expected a verdict (allow, disallow, unknown, invalid), found \"denied\"");
+//! let reason: Reason = "rule of the last good copy, now 503".parse()?;
+//! # #[cfg(feature = "serde")]
+//! assert_eq!(serde_json::to_string(&(Verdict::Allow, reason))?, r#"["allow","rule of the last good copy, now 503"]"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -127,3 +148,4 @@ pub use reptile_engine::platform::MappedFile;
 pub use reptile_engine::set::GroupKind as Group;
 pub use reptile_engine::url::{OwnedOrigin as Origin, Scheme, UrlError, UrlParts};
 pub use reptile_engine::verdict::{Cause, Challenger, PolicySource, Reason, Rule, RuleKind, Verdict};
+pub use reptile_engine::words::UnknownWord;

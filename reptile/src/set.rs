@@ -216,11 +216,11 @@ impl Set {
             return Ok(site_lookup(only_site(&self.engine)?, url::path_of(url), None));
         }
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(SiteLookup::Invalid) };
-        if !self.replaced.is_empty()
-            && let Ok(origin) = Origin::new(&origin)
-            && let Some(engine) = self.replaced.get(&origin)
-        {
-            return Ok(site_lookup(only_site(engine)?, path, Some(engine)));
+        if !self.replaced.is_empty() {
+            let replaced = Origin::new(&origin).ok().and_then(|origin| self.replaced.get(&origin));
+            if let Some(engine) = replaced {
+                return Ok(site_lookup(only_site(engine)?, path, Some(engine)));
+            }
         }
         Ok(site_lookup(self.engine.site(&origin)?, path, None))
     }

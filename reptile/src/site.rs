@@ -6,7 +6,8 @@ use reptile_engine::format::directives::{DirectiveKind, DirectiveState};
 use reptile_engine::verdict::PolicySource;
 
 /// A line in a robots.txt that decides no URL: a sitemap, a delay, or a line with an unknown key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Directive {
     /// The line's kind.
@@ -16,8 +17,10 @@ pub struct Directive {
     /// The line number in the robots.txt, from 1.
     pub line: u32,
     /// The key as written, for [`DirectiveKind::Other`]; otherwise empty.
+    #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
     pub key: Vec<u8>,
     /// The value as written, trimmed.
+    #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
     pub value: Vec<u8>,
 }
 
@@ -30,7 +33,8 @@ impl fmt::Display for Directive {
 }
 
 /// A time span in which one origin's policy stays the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Span {
     /// The first second, since 1970; `None` for a capture with an unknown time, which precedes all others.
@@ -43,6 +47,7 @@ pub struct Span {
 
 /// A set's data for one origin, except its rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Site {
     /// The policy source: the rules of the origin's robots.txt, or the result of fetching it.

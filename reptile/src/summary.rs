@@ -20,6 +20,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 #[cfg(feature = "rayon")]
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -34,7 +35,7 @@ use crate::set::{Columns, Query, Set, SiteLookup};
 use crate::{Group, Origin, Reason, Verdict};
 
 /// A crawler's access to an origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Access {
     /// Every URL of the origin is allowed.
     Allowed,
@@ -68,6 +69,14 @@ impl Access {
         }
     }
 }
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+reptile_engine::words!(Access, "an access", Access::ALL, Access::name);
 
 /// The deciding rules or verdict for a crawler at an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,6 +215,7 @@ impl Statements {
 
 /// What a crawler may fetch from an origin: a row of `reptile summarize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Summary<'s> {
     /// The access, over all paths.
@@ -219,9 +229,30 @@ pub struct Summary<'s> {
     /// The reason, in the words of an explanation.
     pub reason: Reason,
     /// For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known.
+    #[cfg_attr(feature = "serde", serde(with = "path"))]
     pub allowed_path: Option<Cow<'s, [u8]>>,
     /// The same for disallowed paths.
+    #[cfg_attr(feature = "serde", serde(with = "path"))]
     pub disallowed_path: Option<Cow<'s, [u8]>>,
+}
+
+/// Serializes a path, if there is one.
+#[cfg(feature = "serde")]
+mod path {
+    use std::borrow::Cow;
+
+    use reptile_engine::words::Text;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Option<Cow<'_, [u8]>>, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_ref().map(|path| Text(path.to_vec())).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, 's, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Cow<'s, [u8]>>, D::Error> {
+        Ok(Option::<Text>::deserialize(deserializer)?.map(|Text(path)| path.into()))
+    }
 }
 
 impl<'s> Summary<'s> {

@@ -14,15 +14,22 @@ pub struct Few {
     pub more: usize,
 }
 
+/// Cuts a text after the last character that ends within `max_bytes`, and marks the place with `...`.
+pub fn cut(mut text: String, max_bytes: usize) -> String {
+    if text.len() > max_bytes {
+        let end = (0..=max_bytes).rev().find(|&end| text.is_char_boundary(end));
+        text.truncate(end.unwrap_or(0));
+        text.push_str("...");
+    }
+    text
+}
+
 impl Few {
     /// Returns the first few out of `count` names. A name longer than the limit is cut.
     pub fn of(names: impl IntoIterator<Item = String>, count: usize) -> Few {
         let (mut shown, mut bytes): (Vec<String>, usize) = (Vec::new(), 0);
-        for mut name in names.into_iter().take(MAX_NAMES_SHOWN) {
-            if name.len() > MAX_NAMES_BYTES {
-                name.truncate(name.floor_char_boundary(MAX_NAMES_BYTES));
-                name.push_str("...");
-            }
+        for name in names.into_iter().take(MAX_NAMES_SHOWN) {
+            let name = cut(name, MAX_NAMES_BYTES);
             bytes += name.len();
             if bytes > MAX_NAMES_BYTES && !shown.is_empty() {
                 break;

@@ -44,7 +44,7 @@ pub(super) fn recognize<'b, const NOTES: bool>(
         text = &text[..dialect.max_line_bytes];
         note(DiagnosticKind::LineTooLong);
     }
-    if nul_ends_line && let Some(end) = memchr(0, text) {
+    if let Some(end) = nul_ends_line.then(|| memchr(0, text)).flatten() {
         text = &text[..end];
         note(DiagnosticKind::Nul);
     }

@@ -56,7 +56,7 @@ pub struct Capture {
 }
 
 /// Why a body is truncated, in the terms of the field WARC-Truncated (ISO 28500).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Truncation {
     /// The client stopped at a length limit.
@@ -91,6 +91,8 @@ impl Truncation {
         Truncation::ALL.into_iter().find(|reason| reason.as_str() == name)
     }
 }
+
+reptile_engine::serde_as_text!(Truncation, "the reason of a truncation");
 
 impl fmt::Display for Truncation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

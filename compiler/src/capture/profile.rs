@@ -309,11 +309,11 @@ impl Profile {
         }
         let status = capture.status.unwrap_or(200);
         // Checked before the status, which depends on the firewall, not on the file.
-        if !matches!(status, 300..=399)
-            && let Some(challenger) = capture.challenger.or_else(|| challenge::challenger_of(body))
-            && !challenge::has_rule(&self.readable(capture, body))
-        {
-            return of(self.challenge, Cause::Challenge(challenger));
+        if !matches!(status, 300..=399) {
+            let challenger = capture.challenger.or_else(|| challenge::challenger_of(body));
+            if let Some(challenger) = challenger.filter(|_| !challenge::has_rule(&self.readable(capture, body))) {
+                return of(self.challenge, Cause::Challenge(challenger));
+            }
         }
         let mut cause = Cause::Status(status);
         let effect = match status {

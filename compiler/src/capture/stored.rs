@@ -193,9 +193,8 @@ impl Captures {
 
 impl AllCaptures {
     fn stored(&self, profile: &Profile, name: &mut impl FnMut(PolicySource, Option<u32>) -> u32) -> Option<Timeline> {
-        if let [] | [KeptCapture { time: None, .. }] = &self.0[..]
-            && self.0.iter().all(KeptCapture::is_plain)
-        {
+        let has_no_time = matches!(self.0[..], [] | [KeptCapture { time: None, .. }]);
+        if has_no_time && self.0.iter().all(KeptCapture::is_plain) {
             return None;
         }
         let captures = self.0.iter().map(|kept| kept.stored(name)).collect();

@@ -57,6 +57,8 @@ const MAX_CHECK_STEPS: usize = 1 << 26;
 
 /// A ruleset's verdicts for all paths. Paths are written as in URLs, starting at the slash after the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Extent {
     /// Every path is allowed.
     Allowed,
@@ -65,19 +67,42 @@ pub enum Extent {
     /// Some paths are allowed and some are disallowed.
     Partial {
         /// An allowed path.
+        #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
         allowed: Vec<u8>,
         /// A disallowed path.
+        #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
         disallowed: Vec<u8>,
     },
     /// The proof stopped at [`MAX_PROOF_STEPS`] or at a path that is too long for a URL, with at most one verdict seen.
     Unproved {
         /// A path with that verdict, if any was found.
+        #[cfg_attr(feature = "serde", serde(with = "example"))]
         example: Option<(Verdict, Vec<u8>)>,
     },
 }
 
+/// Serializes the example of an [`Extent`] that is not proved.
+#[cfg(feature = "serde")]
+mod example {
+    use reptile_engine::verdict::Verdict;
+    use reptile_engine::words::Text;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type Example = Option<(Verdict, Vec<u8>)>;
+
+    pub(super) fn serialize<S: Serializer>(example: &Example, serializer: S) -> Result<S::Ok, S::Error> {
+        example.as_ref().map(|(verdict, path)| (*verdict, Text(path.clone()))).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Example, D::Error> {
+        let example = Option::<(Verdict, Text)>::deserialize(deserializer)?;
+        Ok(example.map(|(verdict, Text(path))| (verdict, path)))
+    }
+}
+
 /// An [`Extent`] with statistics about its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statement {
     /// The verdicts for all paths.
     pub extent: Extent,
@@ -115,11 +140,14 @@ impl<'r> Access<'r> {
 
 /// The answer to the question whether a path with some property exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Witness {
     /// Proved: there is no such path.
     None,
     /// Such a path, as written in a URL, starting at the slash after the host. Unless the proof stopped, no other such
     /// path is shorter in normal form, or as written if there are two normal forms.
+    #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
     Path(Vec<u8>),
     /// The proof stopped at [`MAX_PROOF_STEPS`] or at a path that is too long for a URL, and no such path was seen.
     Unproved,
@@ -127,6 +155,7 @@ pub enum Witness {
 
 /// The result of comparing two rulesets, each way.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Comparison {
     /// A path that only the first ruleset allows.
     pub first_only: Witness,

@@ -97,12 +97,11 @@ impl<'b> ListRules<'b> {
                 continue;
             }
             matchers.push(Matcher::new(pattern, &rule, dialect, arena));
-            if dialect.index_htm_opens_directory
-                && rule.kind == RuleKind::Allow
-                && let Some(slash) = slash_before_index(pattern)
-            {
-                let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
-                matchers.push(Matcher::new(directory.into_bump_slice(), &rule, dialect, arena));
+            if dialect.index_htm_opens_directory && rule.kind == RuleKind::Allow {
+                if let Some(slash) = slash_before_index(pattern) {
+                    let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
+                    matchers.push(Matcher::new(directory.into_bump_slice(), &rule, dialect, arena));
+                }
             }
         }
         matchers.sort_unstable_by_key(|matcher| (matcher.pattern.prefix(), matcher.place));
@@ -110,7 +109,9 @@ impl<'b> ListRules<'b> {
         let mut parents: Vec<(usize, &[u8])> = Vec::new();
         for run in matchers.chunk_by(|a, b| a.pattern.prefix() == b.pattern.prefix()) {
             let prefix = run.first().map_or(&b""[..], |matcher| matcher.pattern.prefix());
-            while parents.pop_if(|(_, parent)| !prefix.starts_with(parent)).is_some() {}
+            while parents.last().is_some_and(|(_, parent)| !prefix.starts_with(parent)) {
+                parents.pop();
+            }
             let parent = parents.last().map(|&(index, _)| index);
             parents.push((runs.len(), prefix));
             runs.push(Run { range: start..start + run.len(), parent });

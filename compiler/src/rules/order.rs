@@ -255,12 +255,11 @@ fn normalize<'b>(
             Cow::Owned(shown) => arena.alloc_slice_copy(&shown),
         };
         normal_rules.push(normal_rule(pattern, shown, rule, dialect.order, arena));
-        if dialect.index_htm_opens_directory
-            && rule.kind == RuleKind::Allow
-            && let Some(slash) = slash_before_index(pattern)
-        {
-            let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
-            normal_rules.push(normal_rule(directory.into_bump_slice(), pattern, rule, dialect.order, arena));
+        if dialect.index_htm_opens_directory && rule.kind == RuleKind::Allow {
+            if let Some(slash) = slash_before_index(pattern) {
+                let directory = BumpVec::from_iter_in(pattern[..=slash].iter().chain(b"$").copied(), arena);
+                normal_rules.push(normal_rule(directory.into_bump_slice(), pattern, rule, dialect.order, arena));
+            }
         }
     }
     if dialect.robots_txt_always_allowed {

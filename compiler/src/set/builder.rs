@@ -150,8 +150,10 @@ impl SetBuilder {
         for (origins, capture, outcome) in captures {
             let is_used = outcome == Outcome::Use;
             let has_rules = is_used && !self.is_too_late(&capture);
-            if has_rules && let Some(record) = record.take() {
-                rules = self.contents.file(record, self.keeps_lines);
+            if has_rules {
+                if let Some(record) = record.take() {
+                    rules = self.contents.file(record, self.keeps_lines);
+                }
             }
             let (body_hash, rules) = (if is_used { body_hash } else { 0 }, if has_rules { rules } else { NONE });
             discarded += self.add_file(origins, &capture, outcome, body_hash, rules);

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use reptile_engine::format::NONE;
 use reptile_engine::format::policies::{Group, PolicyDraft};
+use reptile_engine::platform::as_chunks;
 use reptile_engine::verdict::PolicySource;
 
 use crate::rules::order::RuleList;
@@ -77,7 +78,7 @@ impl File {
     }
 
     fn pairs(&self) -> (&[[u32; 2]], &[[u32; 2]]) {
-        let (pairs, _) = self.0.get(FIXED_NUMBERS..).unwrap_or_default().as_chunks();
+        let (pairs, _) = as_chunks(self.0.get(FIXED_NUMBERS..).unwrap_or_default());
         pairs.split_at(pairs.len().min(self.number(2).unwrap_or(0) as usize))
     }
 

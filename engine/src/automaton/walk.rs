@@ -149,12 +149,12 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         };
         // Before the wildcards, because the best disallow of all other patterns decides which wildcards can be skipped.
         walk.fallbacks(&mut automaton.fallbacks())?;
-        if trie.with_wildcards != 0
-            && let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?
-            && let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all }
-        {
-            walk.needs_all |= number == NEEDS_ALL;
-            search(path, TrieWildcards { walk: &mut walk, first })?;
+        if trie.with_wildcards != 0 {
+            let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?;
+            if let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all } {
+                walk.needs_all |= number == NEEDS_ALL;
+                search(path, TrieWildcards { walk: &mut walk, first })?;
+            }
         }
         count.merge(walk.count);
         Ok(walk.best)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, TooLarge, fit, pad};
+use crate::words;
 
 /// Address unit in bytes.
 pub(super) const UNIT: usize = 4;
@@ -108,7 +109,8 @@ pub enum DirectiveState {
 }
 
 impl DirectiveState {
-    const ALL: [DirectiveState; 5] = [
+    /// Every state, by number.
+    pub const ALL: [DirectiveState; 5] = [
         DirectiveState::Counts,
         DirectiveState::NotRead,
         DirectiveState::Malformed,
@@ -128,6 +130,9 @@ impl DirectiveState {
         }
     }
 }
+
+words!(DirectiveKind, "a kind of directive", DirectiveKind::ALL, DirectiveKind::as_str);
+words!(DirectiveState, "the state of a directive", DirectiveState::ALL, DirectiveState::as_str);
 
 impl fmt::Display for DirectiveKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 
 use super::{TooLarge, fit, u32_at};
+use crate::platform::as_chunks;
 
 /// Number of bytes compared per text.
 pub const FINGERPRINT_BYTES: usize = 3;
@@ -38,7 +39,7 @@ pub type Table = [u8; HALVES];
 #[inline(always)]
 #[must_use]
 pub fn tables(fingerprints: &Fingerprints) -> &[Table] {
-    fingerprints.as_chunks().0
+    as_chunks(fingerprints).0
 }
 
 /// Returns whether a text may begin with these bytes. A text may also end before the last of them.
@@ -121,7 +122,7 @@ pub(super) fn reference_at(bytes: &[u8], start: usize, index: usize) -> Option<u
 /// Returns an automaton with its own fingerprints in place of references to shared ones, or `None` if the bytes after
 /// the automaton are not such references.
 pub(super) fn resolved(automaton: &[u8], references: &[u8], shared: &[u8]) -> Option<Vec<u8>> {
-    let (references, []) = references.as_chunks::<INDEX_BYTES>() else { return None };
+    let (references, []) = as_chunks::<INDEX_BYTES, u8>(references) else { return None };
     let mut bytes = Vec::with_capacity(automaton.len() + references.len() * FINGERPRINTS_BYTES);
     bytes.extend_from_slice(automaton);
     for &number in references {
@@ -132,7 +133,7 @@ pub(super) fn resolved(automaton: &[u8], references: &[u8], shared: &[u8]) -> Op
 
 /// Returns the fingerprints in bytes, or `None` if they end with a part of one.
 pub(super) fn all_fingerprints(bytes: &[u8]) -> Option<&[Fingerprints]> {
-    match bytes.as_chunks() {
+    match as_chunks(bytes) {
         (fingerprints, []) => Some(fingerprints),
         _ => None,
     }

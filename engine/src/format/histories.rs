@@ -87,7 +87,7 @@ impl CaptureRecord {
         };
         let (cause, number) = cause.map_or((0, 0), numbers_of_cause);
         let flag = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
-        put_long(out, self.time.unwrap_or(0).cast_unsigned());
+        put_long(out, self.time.unwrap_or(0) as u64);
         put_long(out, self.body_hash);
         put(out, self.max_age.unwrap_or(0));
         put(out, self.policy.unwrap_or(NONE));
@@ -111,7 +111,7 @@ impl CaptureRecord {
             _ => return None,
         };
         Some(CaptureRecord {
-            time: Some(u64_at(bytes, 0)?.cast_signed()).filter(|_| flags & HAS_TIME != 0),
+            time: Some(u64_at(bytes, 0)? as i64).filter(|_| flags & HAS_TIME != 0),
             outcome,
             body_hash: u64_at(bytes, 8)?,
             max_age: Some(u32_at(bytes, 16)?).filter(|_| flags & HAS_MAX_AGE != 0),
@@ -183,8 +183,8 @@ impl CaptureHistory {
         let ended = if self.ended.is_some() { HAS_ENDED } else { 0 };
         put(out, ended | (self.earlier_failures.len() as u32) << 1 | u32::from(self.answered.is_some()));
         self.answered.iter().for_each(|answered| answered.encode(out));
-        self.ended.iter().for_each(|time| put_long(out, time.cast_unsigned()));
-        self.earlier_failures.iter().for_each(|time| put_long(out, time.cast_unsigned()));
+        self.ended.iter().for_each(|time| put_long(out, *time as u64));
+        self.earlier_failures.iter().for_each(|time| put_long(out, *time as u64));
     }
 
     /// Returns the history at the start of these bytes.
@@ -199,10 +199,10 @@ impl CaptureHistory {
         }
         let mut ended = None;
         if count & HAS_ENDED != 0 {
-            (ended, rest) = (Some(u64_at(rest, 0)?.cast_signed()), rest.get(8..)?);
+            (ended, rest) = (Some(u64_at(rest, 0)? as i64), rest.get(8..)?);
         }
         let times = rest.get(..((count & !HAS_ENDED) >> 1) as usize * 8)?.chunks_exact(8);
-        let earlier_failures = times.filter_map(|time| Some(u64_at(time, 0)?.cast_signed())).collect();
+        let earlier_failures = times.filter_map(|time| Some(u64_at(time, 0)? as i64)).collect();
         Some(CaptureHistory { newest: CaptureRecord::read(newest)?, answered, ended, earlier_failures })
     }
 

@@ -19,7 +19,7 @@ pub(super) use self::write::{OriginOrder, seed_part, write_origins};
 use super::container::Section;
 use super::{FormatError, NONE, pad, put, u32_at, u64_at};
 use crate::host::MAX_HOST_BYTES;
-use crate::platform::prefetch;
+use crate::platform::{as_chunks, prefetch};
 use crate::url::Scheme;
 
 /// Slots per bucket: one cache line.
@@ -267,7 +267,7 @@ impl<'a> Origins<'a> {
     #[inline]
     pub(crate) fn prefetch_record(&self, hash: u64) -> Option<usize> {
         let start = HEADER_BYTES.saturating_add(self.start_of(hash));
-        let (slots, _) = self.buckets.get(start..)?.first_chunk::<BUCKET_BYTES>()?.as_chunks::<SLOT_BYTES>();
+        let (slots, _) = as_chunks::<SLOT_BYTES, u8>(self.buckets.get(start..)?.first_chunk::<BUCKET_BYTES>()?);
         let wanted = hash << ADDRESS_BITS;
         let hits = (0..).zip(slots).fold(0_u32, |hits, (place, slot)| {
             hits | u32::from((u64::from_le_bytes(*slot) ^ wanted) >> ADDRESS_BITS == 0) << place
@@ -296,13 +296,15 @@ impl<'a> Origins<'a> {
         port: u16,
     ) -> Result<Option<OriginRecord<'a>>, FormatError> {
         let expected = expected_at.and_then(|at| self.records.get(at..));
-        if let Some(record) = expected
-            && host.len() <= MAX_HOST_BYTES
-            && u32_at(record, 12) == Some(head_of(scheme, host.len() as u8, port))
-            && record.get(RECORD_BYTES..RECORD_BYTES + host.len()) == Some(host)
-            && let Some(record) = self.record_of(record, scheme, port, host.len())
-        {
-            return Ok(Some(record));
+        if let Some(record) = expected {
+            if host.len() <= MAX_HOST_BYTES
+                && u32_at(record, 12) == Some(head_of(scheme, host.len() as u8, port))
+                && record.get(RECORD_BYTES..RECORD_BYTES + host.len()) == Some(host)
+            {
+                if let Some(record) = self.record_of(record, scheme, port, host.len()) {
+                    return Ok(Some(record));
+                }
+            }
         }
         self.find_hashed_with(hash, scheme, host, port, &mut ())
     }

@@ -5,14 +5,12 @@
 #[cfg(feature = "write")]
 mod write;
 
-use std::hint::select_unpredictable;
-
 #[cfg(feature = "write")]
 pub use self::write::PolicyDraft;
 use super::container::Section;
 use super::pool::{References, verify_pool};
 use super::{FormatError, NONE, put, u32_at};
-use crate::platform::prefetch;
+use crate::platform::{prefetch, select};
 use crate::verdict::{Cause, Challenger, PolicySource};
 
 /// Address unit in bytes.
@@ -225,12 +223,12 @@ impl<'a> PolicyView<'a> {
     /// Returns an error if the policy is damaged.
     #[inline(always)]
     pub fn for_token(&self, token: Option<u32>) -> Result<ChosenGroups<'_>, FormatError> {
-        if let Some(token) = token
-            && let Some(entry) = self.entry_of(token)
-        {
-            let index = self.group_index(entry);
-            let first = self.group(index).map(Some)?;
-            return Ok(ChosenGroups { policy: self, token, next: entry + 1, first, index, is_named: true });
+        if let Some(token) = token {
+            if let Some(entry) = self.entry_of(token) {
+                let index = self.group_index(entry);
+                let first = self.group(index).map(Some)?;
+                return Ok(ChosenGroups { policy: self, token, next: entry + 1, first, index, is_named: true });
+            }
         }
         self.only(self.default_group, false)
     }
@@ -278,7 +276,7 @@ impl<'a> PolicyView<'a> {
         while count > 1 {
             let half = count / 2;
             let is_before = u32_at(tokens, (low + half - 1) * 4) < Some(token);
-            low = select_unpredictable(is_before, low + half, low);
+            low = select(is_before, low + half, low);
             count -= half;
         }
         low += usize::from(u32_at(tokens, low * 4) < Some(token));

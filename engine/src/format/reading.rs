@@ -55,9 +55,9 @@ impl<'a> Reading<'a> {
         }
         let mut out = Vec::new();
         for number in [self.at, self.freshness, self.max_age_cap] {
-            put_long(&mut out, number.unwrap_or(0).cast_unsigned());
+            put_long(&mut out, number.unwrap_or(0) as u64);
         }
-        put_long(&mut out, self.patience.cast_unsigned());
+        put_long(&mut out, self.patience as u64);
         let flag = |number: Option<i64>, flag| if number.is_some() { flag } else { 0 };
         let by_time = if self.by_time { BY_TIME } else { 0 };
         let of_numbers =
@@ -86,13 +86,13 @@ impl<'a> Reading<'a> {
             FormatError::new(Section::Reading.name(), format!("at least {FIXED_BYTES} bytes and the names"), found)
         };
         let flags = u32_at(section, 32).ok_or_else(short)?;
-        let number = |at| u64_at(section, at).map(u64::cast_signed).ok_or_else(short);
+        let number = |at| u64_at(section, at).map(|number| number as i64).ok_or_else(short);
         let optional = |at, flag| number(at).map(|number| Some(number).filter(|_| flags & flag != 0));
         let len = |at| u16_at(section, at).map(usize::from).ok_or_else(short);
         let (dialect_end, profile_len) = (FIXED_BYTES + len(36)?, len(38)?);
         let name = |start: usize, end: usize| {
             let bytes = section.get(start..end).ok_or_else(short)?;
-            str::from_utf8(bytes).map_err(|error| {
+            std::str::from_utf8(bytes).map_err(|error| {
                 let at = start + error.valid_up_to();
                 FormatError::at(Section::Reading, at, "a name in UTF-8", format!("\"{}\"", bytes.escape_ascii()))
             })

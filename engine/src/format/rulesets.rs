@@ -259,7 +259,7 @@ impl<'a> Rulesets<'a> {
 
     /// Proves that the sections are canonical, without checking the automata themselves.
     pub(crate) fn verify(self, steps: &mut u64) -> Result<References, FormatError> {
-        if !self.index.len().is_multiple_of(ENTRY_BYTES) {
+        if self.index.len() % ENTRY_BYTES != 0 {
             let found = format!("{} bytes", self.index.len());
             return Err(FormatError::new(Section::Index.name(), "entries of 8 bytes", found));
         }

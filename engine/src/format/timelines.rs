@@ -6,6 +6,7 @@
 
 use super::histories::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome};
 use super::{put, put_long, u32_at, u64_at};
+use crate::platform::as_chunks;
 
 /// Record header size in bytes: the capture count and the span count.
 const COUNT_BYTES: usize = 8;
@@ -112,7 +113,7 @@ impl Timeline {
         // The compiler limits the capture count; each begins at most two spans.
         put(out, captures.len() as u32);
         put(out, spans.len() as u32);
-        spans.iter().for_each(|span| put_long(out, span.begin.cast_unsigned()));
+        spans.iter().for_each(|span| put_long(out, span.begin as u64));
         spans.iter().for_each(|span| put(out, span.policy));
         captures.iter().for_each(|capture| capture.encode(out));
     }
@@ -121,8 +122,8 @@ impl Timeline {
     pub(super) fn read(bytes: &[u8]) -> Option<Timeline> {
         let Parts { begins, policies, captures } = Parts::of(bytes)?;
         let spans = begins.chunks_exact(BEGIN_BYTES).zip(policies.chunks_exact(POLICY_BYTES));
-        let span = |(begin, policy)| Some(Span { begin: u64_at(begin, 0)?.cast_signed(), policy: u32_at(policy, 0)? });
-        let (captures, _) = captures.as_chunks::<CAPTURE_BYTES>();
+        let span = |(begin, policy)| Some(Span { begin: u64_at(begin, 0)? as i64, policy: u32_at(policy, 0)? });
+        let (captures, _) = as_chunks::<CAPTURE_BYTES, u8>(captures);
         Some(Timeline {
             captures: captures.iter().map(CaptureRecord::read).collect::<Option<_>>()?,
             spans: spans.map(span).collect::<Option<_>>()?,
@@ -158,7 +159,7 @@ impl<'a> Parts<'a> {
 /// Binary search.
 pub(super) fn policy_at(bytes: &[u8], time: i64) -> Option<Option<u32>> {
     let Parts { begins, policies, .. } = Parts::of(bytes)?;
-    let (begins, _) = begins.as_chunks::<BEGIN_BYTES>();
+    let (begins, _) = as_chunks::<BEGIN_BYTES, u8>(begins);
     let after = begins.partition_point(|begin| i64::from_le_bytes(*begin) <= time);
     let Some(place) = after.checked_sub(1) else { return Some(None) };
     Some(Some(u32_at(policies, place * POLICY_BYTES)?))

@@ -24,13 +24,36 @@
 mod files;
 mod scan;
 mod search;
-#[cfg(target_arch = "x86_64")]
+#[cfg(vectors)]
+#[allow(clippy::incompatible_msrv, reason = "`vectors` is set for newer compilers only")]
 mod vectors;
 
 #[cfg(feature = "mmap")]
 pub use self::files::MappedFile;
 pub use self::scan::{UrlScan, scan_url};
 pub use self::search::{ByByte, PLACES, Search, WithSearch, search};
+
+/// Returns a slice as arrays of `N` items, and the items after the last whole array. `N` must not be 0.
+///
+/// The standard library has this function since Rust 1.88. The safe counterpart is [`slice::chunks_exact`].
+#[inline(always)]
+#[must_use]
+pub const fn as_chunks<const N: usize, T>(items: &[T]) -> (&[[T; N]], &[T]) {
+    const { assert!(N > 0, "chunks have at least one item") };
+    let (chunks, rest) = items.split_at(items.len() / N * N);
+    // SAFETY: an array is aligned like its items, and `chunks` has exactly this number of arrays.
+    (unsafe { std::slice::from_raw_parts(chunks.as_ptr().cast(), chunks.len() / N) }, rest)
+}
+
+/// Returns `yes` or `no`, if the compiler can without a branch: the condition is unpredictable.
+#[inline(always)]
+#[allow(clippy::incompatible_msrv, reason = "`rust_1_89` is set for newer compilers only")]
+pub fn select<T>(condition: bool, yes: T, no: T) -> T {
+    #[cfg(rust_1_89)]
+    return std::hint::select_unpredictable(condition, yes, no);
+    #[cfg(not(rust_1_89))]
+    if condition { yes } else { no }
+}
 
 /// Starts fetching a byte's cache line without waiting for it.
 ///
@@ -45,4 +68,28 @@ pub fn prefetch(bytes: &[u8], at: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, at);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_those_of_the_safe_counterpart() {
+        for len in 0..70 {
+            let bytes: Vec<u8> = (0..len).collect();
+            let (chunks, rest) = as_chunks::<16, u8>(&bytes);
+            assert!(chunks.iter().map(|chunk| &chunk[..]).eq(bytes.chunks_exact(16)), "{len}");
+            assert_eq!(rest, bytes.chunks_exact(16).remainder());
+            let numbers: Vec<u32> = (0..u32::from(len)).collect();
+            let (pairs, rest) = as_chunks::<2, u32>(&numbers);
+            assert!(pairs.iter().map(|pair| &pair[..]).eq(numbers.chunks_exact(2)), "{len}");
+            assert_eq!(rest, numbers.chunks_exact(2).remainder());
+        }
+    }
+
+    #[test]
+    fn selecting_is_a_condition() {
+        assert_eq!([select(true, 1, 2), select(false, 1, 2)], [1, 2]);
+    }
 }

@@ -18,12 +18,12 @@ pub struct UrlScan {
 #[inline(always)]
 #[must_use]
 pub fn scan_url(url: &[u8]) -> Option<UrlScan> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(vectors)]
     if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
         // SAFETY: the function only requires AVX-512F and AVX-512BW, which were just detected.
         return Some(unsafe { x86::scan_512(url) });
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(vectors)]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the function only requires AVX2, which was just detected.
         return unsafe { x86::scan_256(url) };
@@ -34,7 +34,7 @@ pub fn scan_url(url: &[u8]) -> Option<UrlScan> {
 
 /// Byte classes, as bits. A byte is in a class if the table for its lower half and the table for its upper half share
 /// the class's bit.
-#[cfg(target_arch = "x86_64")]
+#[cfg(vectors)]
 mod classes {
     /// Host-name bytes: the letters `a` to `o`, the letters `p` to `z`, digits, and `-` and `.`.
     pub(super) const NAME: u8 = 1 | 2 | 4 | 8;
@@ -82,7 +82,8 @@ mod classes {
 }
 
 /// Scanning with vector instructions.
-#[cfg(target_arch = "x86_64")]
+#[cfg(vectors)]
+#[allow(clippy::incompatible_msrv, reason = "`vectors` is set for newer compilers only")]
 mod x86 {
     use std::arch::x86_64::{
         _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setzero_si256,
@@ -173,9 +174,9 @@ mod tests {
 
     /// Returns every vector scan that the processor supports, by name.
     fn scans() -> Vec<(&'static str, Scan)> {
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(vectors))]
         return Vec::new();
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(vectors)]
         {
             let mut scans: Vec<(&'static str, Scan)> = Vec::new();
             if std::arch::is_x86_feature_detected!("avx2") {

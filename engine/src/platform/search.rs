@@ -24,12 +24,12 @@ pub trait WithSearch {
 /// Runs `work` with the fastest search that this processor supports.
 #[inline(always)]
 pub fn search<W: WithSearch>(path: &[u8], work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(vectors)]
     if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bw") {
         // SAFETY: the function only requires AVX-512F and AVX-512BW, which were just detected.
         return unsafe { x86::search_512(path, work) };
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(vectors)]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the function only requires AVX2, which was just detected.
         return unsafe { x86::search(path, work) };
@@ -61,7 +61,8 @@ impl ByByte<'_> {
 }
 
 /// Searching with vector instructions.
-#[cfg(target_arch = "x86_64")]
+#[cfg(vectors)]
+#[allow(clippy::incompatible_msrv, reason = "`vectors` is set for newer compilers only")]
 mod x86 {
     use std::arch::x86_64::{
         __m256i, __m512i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8,
@@ -254,9 +255,9 @@ mod tests {
 
     /// Returns every vector search that the processor supports, by name.
     fn searches<O: WithSearch>() -> Vec<(&'static str, With<O>)> {
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(vectors))]
         return Vec::new();
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(vectors)]
         {
             let mut searches: Vec<(&'static str, With<O>)> = Vec::new();
             if std::arch::is_x86_feature_detected!("avx2") {

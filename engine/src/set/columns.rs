@@ -89,11 +89,11 @@ impl<'a> Columns<'a> {
             let group = policy.for_token(None)?.first;
             chosen.push(AgentGroup { agent: REST, group, has_more: false });
             let mut choose = |agent: u32| -> Result<(), FormatError> {
-                if let (Some(names), Some(last)) = (agents.get(agent as usize), chosen_for.get_mut(agent as usize))
-                    && std::mem::replace(last, *policies) != *policies
-                {
-                    let groups = names.groups(policy)?;
-                    chosen.push(AgentGroup { agent, group: groups.first, has_more: groups.has_more() });
+                if let (Some(names), Some(last)) = (agents.get(agent as usize), chosen_for.get_mut(agent as usize)) {
+                    if std::mem::replace(last, *policies) != *policies {
+                        let groups = names.groups(policy)?;
+                        chosen.push(AgentGroup { agent, group: groups.first, has_more: groups.has_more() });
+                    }
                 }
                 Ok(())
             };

@@ -25,7 +25,7 @@ pub struct Policy<'a> {
 }
 
 /// Why a group applies to a crawler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum GroupKind {
     /// The group names the crawler.
@@ -37,6 +37,9 @@ pub enum GroupKind {
 }
 
 impl GroupKind {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [GroupKind; 3] = [GroupKind::Named, GroupKind::Default, GroupKind::None];
+
     /// Returns the name used in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -47,6 +50,8 @@ impl GroupKind {
         }
     }
 }
+
+crate::words!(GroupKind, "a kind of group", GroupKind::ALL, GroupKind::as_str);
 
 impl fmt::Display for GroupKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

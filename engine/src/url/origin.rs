@@ -71,6 +71,9 @@ impl FromStr for Scheme {
     }
 }
 
+crate::serde_as_text!(Scheme, "a scheme");
+crate::serde_as_text!(OwnedOrigin, "an origin such as https://example.com");
+
 /// The scope of one robots.txt: a scheme, a host and a port.
 ///
 /// An [`Origin`] borrows its host from a URL, as written there. An [`OwnedOrigin`] has a canonical host. Origins are

@@ -82,11 +82,13 @@ impl<'t> JoinBuffer<'t> {
     pub(crate) fn join(&mut self, url: &UrlParts<'_>) -> &'t [u8] {
         let len = url.joined_len();
         debug_assert!(len <= self.0.len());
-        let text = self.0.split_off_mut(..len).unwrap_or_default();
+        let (text, after) = std::mem::take(&mut self.0).split_at_mut_checked(len).unwrap_or_default();
+        self.0 = after;
         let mut rest = &mut *text;
         for piece in url.pieces() {
-            if let Some(to) = rest.split_off_mut(..piece.len()) {
+            if let Some((to, after)) = std::mem::take(&mut rest).split_at_mut_checked(piece.len()) {
                 to.copy_from_slice(piece);
+                rest = after;
             }
         }
         text

@@ -3,11 +3,13 @@
 //! A robots.txt governs only its own origin (RFC 9309 section 2.3), so another origin is used only if the user requests
 //! it. This module does not decide URLs.
 
+use std::fmt;
 use std::net::Ipv4Addr;
+use std::str::FromStr;
 
 use reptile::capture::Time;
 use reptile::urls::{canonical_host, split};
-use reptile::{Agent, Error, Explanation, Scheme, Verdict};
+use reptile::{Agent, Error, Explanation, Scheme, UnknownWord, Verdict};
 #[cfg(feature = "domains")]
 use reptile_domains::own_domain;
 
@@ -65,6 +67,29 @@ impl StandIn {
 }
 
 const WWW: &[u8] = b"www.";
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Reads a scope's name.
+///
+/// ```
+/// use reptile_columns::Scope;
+/// assert_eq!("scheme".parse(), Ok(Scope::Scheme));
+/// let error = "host".parse::<Scope>().unwrap_err().to_string();
+/// assert!(error.starts_with("expected a scope (origin, scheme, www") && error.ends_with("), found \"host\""), "{error}");
+/// ```
+impl FromStr for Scope {
+    type Err = UnknownWord;
+
+    fn from_str(name: &str) -> Result<Scope, UnknownWord> {
+        let names: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
+        Scope::from_name(name).ok_or_else(|| UnknownWord::new("a scope", &names, name))
+    }
+}
 
 impl Scope {
     /// Every scope, from the narrowest to the widest.

@@ -85,6 +85,7 @@ pub struct PathDiff<'s> {
 
 /// The changes at an origin over all paths, for every crawler. See [`PathDiff::prove_origins`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OriginPaths {
     /// Whether a verdict changes.
     pub verdicts: PathVerdicts,
@@ -93,7 +94,9 @@ pub struct OriginPaths {
 }
 
 /// Whether the verdict for some path changes. See [`PathDiff::prove_origins`] for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum PathVerdicts {
     /// Proved: no verdict changes.
     Equal,
@@ -105,6 +108,7 @@ pub enum PathVerdicts {
 
 /// A crawler's changed verdicts over all paths. See [`PathDiff`] for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PathChange {
     /// A shortest path that was disallowed and is allowed.
     pub opens: PathExample,
@@ -114,12 +118,15 @@ pub struct PathChange {
 
 /// A path with some property, or the proof that there is none. See [`PathDiff`] for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum PathExample {
     /// Proved: there is no such path.
     None,
     /// Such a path, with both sides' verdicts.
     Path {
         /// The path as written in a URL.
+        #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
         path: Vec<u8>,
         /// The old verdict and its reason.
         old: Box<Explanation>,

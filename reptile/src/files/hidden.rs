@@ -9,8 +9,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 #[cfg(unix)]
-use std::{fs::File, fs::TryLockError, os::unix::fs::MetadataExt, time::Duration};
+use std::{fs::File, os::unix::fs::MetadataExt, time::Duration};
 
+#[cfg(unix)]
+use rustix::{fs::FlockOperation::NonBlockingLockExclusive, fs::flock, io::Errno};
 use tempfile::NamedTempFile;
 
 /// Maximum number of bytes from an output's name in its hidden name. Longer names might not fit.
@@ -42,7 +44,7 @@ const SUFFIX: &str = ".tmp";
 /// # Errors
 /// Returns an error if the file cannot be created.
 pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) -> io::Result<NamedTempFile> {
-    let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
+    let prefix = prefix_of(name);
     let own_prefix = format!("{prefix}{}-", boot().unwrap_or_else(|| "0".repeat(BOOT_DIGITS)));
     let mut builder = tempfile::Builder::new();
     builder.prefix(&own_prefix).suffix(SUFFIX).rand_bytes(RANDOM_CHARACTERS);
@@ -50,6 +52,12 @@ pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) 
         builder.permissions(permissions.clone());
     }
     choose(|| builder.tempfile_in(folder), hold)
+}
+
+/// Returns the start of the hidden names of an output, with as many whole characters of its name as fit.
+fn prefix_of(name: &str) -> String {
+    let end = (0..=name.len().min(MAX_NAME_BYTES)).rev().find(|&end| name.is_char_boundary(end));
+    format!(".{}.", &name[..end.unwrap_or(0)])
 }
 
 /// Makes items until one is held. After [`MAX_CHOICES`] items, the last is returned without being held.
@@ -74,10 +82,10 @@ fn boot() -> Option<String> {
 /// Locks a new file while it is open. Returns `false` if another process holds the lock or has removed the file.
 #[cfg(unix)]
 fn hold(file: &NamedTempFile) -> io::Result<bool> {
-    match file.as_file().try_lock() {
-        Err(TryLockError::WouldBlock) => Ok(false),
+    match flock(file.as_file(), NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Ok(false),
         // Where files cannot be locked, none is ever removed.
-        Err(TryLockError::Error(_)) => Ok(true),
+        Err(_) => Ok(true),
         Ok(()) => Ok(file.as_file().metadata()?.nlink() > 0),
     }
 }
@@ -92,7 +100,7 @@ fn hold(_: &NamedTempFile) -> io::Result<bool> {
 /// remain and do no harm.
 #[cfg(unix)]
 pub fn remove_abandoned(folder: &Path, name: &str, own: &NamedTempFile) {
-    let prefix = format!(".{}.", &name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
+    let prefix = prefix_of(name);
     let boot = boot();
     let Ok(entries) = fs::read_dir(folder) else { return };
     let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
@@ -138,7 +146,7 @@ fn remove_if_abandoned(path: &Path, own: &NamedTempFile, is_of_this_boot: bool) 
     // not block, since it is opened for both.
     let file = File::options().read(true).write(true).open(path)?;
     let opened = file.metadata()?;
-    if (opened.dev(), opened.ino()) == (found.dev(), found.ino()) && file.try_lock().is_ok() {
+    if (opened.dev(), opened.ino()) == (found.dev(), found.ino()) && flock(&file, NonBlockingLockExclusive).is_ok() {
         fs::remove_file(path)?;
     }
     Ok(())

@@ -83,6 +83,14 @@ impl Claim {
     }
 }
 
+reptile_engine::words!(Claim, "a claim", Claim::ALL, Claim::name);
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// A mistake in a line of a list.
 ///
 /// ```
@@ -228,10 +236,14 @@ impl Assertion {
             first => return Err(Mistake::new(line, EXPECTED_CLAIM, quoted(first))),
         };
         let crawlers = crawlers.into_iter().map(|word| crawler(line, word)).collect::<Result<Vec<_>, _>>()?;
-        if let [first, second] = &crawlers[..]
-            && first.eq_ignore_ascii_case(second)
-        {
-            return Err(Mistake::new(line, "two different crawlers", format!("{} twice", quoted(first.as_bytes()))));
+        if let [first, second] = &crawlers[..] {
+            if first.eq_ignore_ascii_case(second) {
+                return Err(Mistake::new(
+                    line,
+                    "two different crawlers",
+                    format!("{} twice", quoted(first.as_bytes())),
+                ));
+            }
         }
         let patterns = words.get(patterns_from..).unwrap_or_default();
         if let Some(other) = patterns.iter().find(|pattern| !is_pattern(pattern)) {

@@ -69,6 +69,8 @@ impl fmt::Display for Outcome<'_> {
 
 /// Whether an assertion holds. See [the module](crate::prove) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Proof {
     /// The assertion holds for every URL.
@@ -83,9 +85,11 @@ pub enum Proof {
 
 /// A path for which an assertion is false. See [the module](crate::prove) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Counterexample {
     /// The path, as written in a URL. A shortest one, unless a search stopped early.
+    #[cfg_attr(feature = "serde", serde(with = "reptile_engine::words::bytes"))]
     pub path: Vec<u8>,
     /// The verdict for each of [`Outcome::crawlers`], with the deciding rule.
     pub explanations: Vec<Explanation>,

@@ -14,6 +14,7 @@ use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::annotations::{Annotation, Level};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
+use crate::outputs::names;
 use crate::outputs::sarif;
 use crate::outputs::style::Style;
 use crate::outputs::summary::grouped;
@@ -350,11 +351,7 @@ fn shown(path: &[u8]) -> String {
 
 /// Returns a rule's text for output, cut after [`MAX_RULE_BYTES`].
 fn cut(rule: &str) -> String {
-    let text = printable(rule.as_bytes());
-    match text.floor_char_boundary(MAX_RULE_BYTES) {
-        end if end < text.len() => format!("{}...", text.get(..end).unwrap_or_default()),
-        _ => text,
-    }
+    names::cut(printable(rule.as_bytes()), MAX_RULE_BYTES)
 }
 
 #[cfg(test)]

@@ -158,7 +158,7 @@ impl Pipeline {
                     Some(Ok(Some(part))) => {
                         let answers = self.used_answers.try_recv().unwrap_or_default();
                         begun.push_back(match part {
-                            Part::Text(chunk) if let ChunkKind::LongLine { last } = chunk.kind => {
+                            Part::Text(chunk @ Chunk { kind: ChunkKind::LongLine { last }, .. }) => {
                                 Begun::LongLine(long_lines.part(&chunk, last), chunk, answers)
                             }
                             part => Begun::Rows(begin(scope, decider, table, part, answers)),

@@ -246,9 +246,7 @@ fn distinct_fingerprints<'d>(draft: &'d Draft<'_>) -> (Vec<&'d Fingerprints>, Ve
     let mut last: Option<(&Fingerprints, usize)> = None;
     let index_of = |wildcard: &'d WildcardAutomaton<'_>| {
         // Adjacent automata often have the same segment starts, and comparing is faster than a look-up.
-        if let Some((table, index)) = last
-            && table == wildcard.fingerprints
-        {
+        if let Some((_, index)) = last.filter(|&(table, _)| table == wildcard.fingerprints) {
             return index;
         }
         let index = *known.entry(wildcard.fingerprints).or_insert_with_key(|table| {

@@ -307,8 +307,8 @@ impl TableDecider {
         let mut buffer = Vec::new();
         let is_usual = self.texts.is_usual;
         let is_plain = is_plain && self.format == Format::Tsv;
-        self.decide_each(rows, session, answers, |batch, rows, tally| match rows {
-            Rows::Text(text) if let Some(only) = self.only => {
+        self.decide_each(rows, session, answers, |batch, rows, tally| match (rows, self.only) {
+            (Rows::Text(text), Some(only)) => {
                 for (line, verdicts) in batch.rows() {
                     let all = over_all(verdicts);
                     verdicts.iter().chain([&all]).zip(&mut *tally).for_each(|(&verdict, counts)| {
@@ -319,7 +319,7 @@ impl TableDecider {
                     }
                 }
             }
-            Rows::Text(text) => {
+            (Rows::Text(text), None) => {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {
                     let crawler = batch.session.map(|session| session.name_of(place));
                     if is_usual {
@@ -339,7 +339,7 @@ impl TableDecider {
                     }
                 }
             }
-            Rows::Columns(columns) => {
+            (Rows::Columns(columns), _) => {
                 let Batch { lines, verdicts, session } = *batch;
                 self.decider.push_rows(lines, verdicts, session, columns, Line::url, Line::is_null, safe_cells);
                 count_verdicts(verdicts, self.decider.agents().len(), tally);
