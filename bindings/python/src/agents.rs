@@ -1,85 +1,14 @@
 //! Crawlers resolved by a set or a robots.txt: `reptile.Agent` and `reptile.Agents`.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Agent, Agents, Verdict};
 use reptile_columns::Scope;
 
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
-use crate::convert;
+use crate::ask::{Ask, decide, explain, scope_of};
+use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
-use crate::robots::PyRobots;
-use crate::set::{Cache, PySet};
-
-/// The object that resolved a crawler. A pickled crawler contains it, and thereby the set's path or the robots.txt.
-pub enum Resolver {
-    /// A set.
-    Set(Py<PySet>),
-    /// One robots.txt.
-    Robots(Py<PyRobots>),
-}
-
-impl Resolver {
-    fn to_object(&self, py: Python<'_>) -> Py<PyAny> {
-        match self {
-            Resolver::Set(set) => set.clone_ref(py).into_any(),
-            Resolver::Robots(robots) => robots.clone_ref(py).into_any(),
-        }
-    }
-
-    /// Converts the object in a pickle.
-    fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Resolver> {
-        if let Ok(set) = object.cast::<PySet>() {
-            return Ok(Resolver::Set(set.clone().unbind()));
-        }
-        Ok(Resolver::Robots(object.cast::<PyRobots>()?.clone().unbind()))
-    }
-
-    fn cache(&self) -> &Cache {
-        match self {
-            Resolver::Set(set) => set.get().cache(),
-            Resolver::Robots(robots) => robots.get().cache(),
-        }
-    }
-}
-
-/// When and by which origins a URL is decided.
-pub struct Ask<'a, 'py> {
-    /// The time, in a set by time.
-    pub at: Option<&'a Bound<'py, PyAny>>,
-    /// The name of a scope.
-    pub scope: &'a str,
-}
-
-/// Returns a crawler's verdict for a URL.
-pub fn decide(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let decided = convert::with_bytes(url, |url| match (scope, at) {
-        (Scope::Origin, None) => agent.decide(url),
-        _ => scope.decide(agent, url, at),
-    })?;
-    convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
-}
-
-/// Returns a crawler's verdict for a URL with its reasons.
-pub fn explain(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<PyExplanation> {
-    let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
-    let explained = convert::with_bytes(url, |url| scope.explain(agent, url, at))?;
-    let (explained, origin) = explained.map_err(|error| convert::library_error(py, error))?;
-    Ok(PyExplanation::new(explained, origin))
-}
-
-/// Returns the scope with a name.
-pub fn scope_of(name: &str) -> PyResult<Scope> {
-    if name == Scope::Origin.name() {
-        return Ok(Scope::Origin);
-    }
-    Scope::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
-        PyValueError::new_err(format!("unknown scope {name:?}; the scopes are {}", names.join(", ")))
-    })
-}
 
 /// Returns the URL that determines a question's origin. Defaults to a path, which a robots.txt accepts for any origin.
 fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
@@ -92,17 +21,18 @@ fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
 #[pyclass(frozen, name = "Agent", module = "reptile")]
 pub struct PyAgent {
     agent: Agent,
-    resolver: Resolver,
+    /// The set or the robots.txt that resolved it, which a pickle contains.
+    resolver: Py<PyAny>,
     is_verbatim: bool,
 }
 
 impl PyAgent {
-    pub fn new(agent: Agent, resolver: Resolver) -> PyAgent {
+    pub fn new(agent: Agent, resolver: Py<PyAny>) -> PyAgent {
         PyAgent { agent, resolver, is_verbatim: false }
     }
 
     /// Creates a crawler whose name is used as it is.
-    pub fn verbatim(agent: Agent, resolver: Resolver) -> PyAgent {
+    pub fn verbatim(agent: Agent, resolver: Py<PyAny>) -> PyAgent {
         PyAgent { agent, resolver, is_verbatim: true }
     }
 }
@@ -206,7 +136,7 @@ impl PyAgent {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, (Py<PyAny>, String, bool)> {
-        Ok((unpickles(py, "_agent")?, (self.resolver.to_object(py), self.name(), self.is_verbatim)))
+        Ok((unpickles(py, "_agent")?, (self.resolver.clone_ref(py), self.name(), self.is_verbatim)))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
@@ -222,41 +152,6 @@ impl PyAgent {
     }
 }
 
-/// What `__reduce__` returns: a function that restores the object, and its arguments.
-pub type Reduced<'py, Arguments> = PyResult<(Bound<'py, PyAny>, Arguments)>;
-
-/// Returns a private function of this module that restores a pickled object.
-pub fn unpickles<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("reptile._native")?.getattr(name)
-}
-
-/// Restores a pickled crawler.
-#[pyfunction]
-#[pyo3(name = "_agent", signature = (resolver, name, is_verbatim, /))]
-pub fn unpickled_agent(
-    py: Python<'_>,
-    resolver: &Bound<'_, PyAny>,
-    name: &str,
-    is_verbatim: bool,
-) -> PyResult<PyAgent> {
-    let resolver = Resolver::of_object(resolver)?;
-    if is_verbatim {
-        let agent = resolver.cache().verbatim(py, name)?;
-        return Ok(PyAgent::verbatim(agent, resolver));
-    }
-    let agent = Agent::clone(&*resolver.cache().agent(py, name, true)?);
-    Ok(PyAgent::new(agent, resolver))
-}
-
-/// Restores pickled crawlers.
-#[pyfunction]
-#[pyo3(name = "_agents", signature = (resolver, names, /))]
-pub fn unpickled_agents(py: Python<'_>, resolver: &Bound<'_, PyAny>, names: Vec<String>) -> PyResult<PyAgents> {
-    let resolver = Resolver::of_object(resolver)?;
-    let agents = resolver.cache().agents(py, &names, true)?;
-    Ok(PyAgents::new(agents, resolver))
-}
-
 /// Several crawlers resolved by a set or a robots.txt. Created by ``Set.agents`` and ``Robots.agents``. Threads may
 /// share it.
 ///
@@ -264,11 +159,12 @@ pub fn unpickled_agents(py: Python<'_>, resolver: &Bound<'_, PyAny>, names: Vec<
 #[pyclass(frozen, name = "Agents", module = "reptile")]
 pub struct PyAgents {
     agents: Agents,
-    resolver: Resolver,
+    /// The set or the robots.txt that resolved them, which a pickle contains.
+    resolver: Py<PyAny>,
 }
 
 impl PyAgents {
-    pub fn new(agents: Agents, resolver: Resolver) -> PyAgents {
+    pub fn new(agents: Agents, resolver: Py<PyAny>) -> PyAgents {
         PyAgents { agents, resolver }
     }
 }
@@ -352,7 +248,7 @@ impl PyAgents {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, (Py<PyAny>, Vec<String>)> {
-        Ok((unpickles(py, "_agents")?, (self.resolver.to_object(py), self.names())))
+        Ok((unpickles(py, "_agents")?, (self.resolver.clone_ref(py), self.names())))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {

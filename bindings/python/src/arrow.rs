@@ -18,8 +18,8 @@ use reptile::Agents;
 use reptile_columns::Column;
 use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
 
-use crate::agents::{Reduced, scope_of, unpickles};
-use crate::convert::{self, VERDICTS};
+use crate::ask::scope_of;
+use crate::convert::{self, Reduced, VERDICTS, unpickles};
 use crate::pickled::{self, Batch};
 use crate::texts;
 use crate::timed::{self, Arrays, Timed};

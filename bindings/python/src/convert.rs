@@ -243,3 +243,11 @@ pub fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     }
     names.try_iter()?.map(|name| name?.extract::<String>()).collect()
 }
+
+/// What `__reduce__` returns: a function that restores the object, and its arguments.
+pub type Reduced<'py, Arguments> = PyResult<(Bound<'py, PyAny>, Arguments)>;
+
+/// Returns a private function of this module that restores a pickled object.
+pub fn unpickles<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("reptile._native")?.getattr(name)
+}

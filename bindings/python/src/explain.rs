@@ -7,8 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::{Directive, DirectiveState, Explanation, RuleKind, Verdict};
 
-use crate::agents::{Reduced, unpickles};
-use crate::convert;
+use crate::convert::{self, Reduced, unpickles};
 
 /// A verdict with its reasons. A value: explanations are equal if all their properties are.
 #[pyclass(frozen, name = "Explanation", module = "reptile")]

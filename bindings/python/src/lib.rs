@@ -7,12 +7,14 @@
 
 mod agents;
 mod arrow;
+mod ask;
 mod captures;
 mod compile;
 mod convert;
 mod explain;
 mod one_shot;
 mod pickled;
+mod restored;
 mod robots;
 mod set;
 mod texts;
@@ -22,7 +24,7 @@ mod timed;
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::agents::{PyAgent, PyAgents, unpickled_agent, unpickled_agents};
+    use crate::agents::{PyAgent, PyAgents};
     #[pymodule_export]
     use crate::arrow::{PyVerdictReader, PyVerdicts, unpickled_verdicts};
     #[pymodule_export]
@@ -31,6 +33,8 @@ mod _native {
     use crate::explain::{PyExplanation, unpickled_explanation};
     #[pymodule_export]
     use crate::one_shot::PyOneShot;
+    #[pymodule_export]
+    use crate::restored::{unpickled_agent, unpickled_agents};
     #[pymodule_export]
     use crate::robots::PyRobots;
     #[pymodule_export]

@@ -6,10 +6,10 @@ use pyo3::types::{PyBytes, PyDict, PyType};
 use reptile::{Agent, Dialect, Robots};
 use reptile_columns::Source;
 
-use crate::agents::{Ask, PyAgent, PyAgents, Resolver};
+use crate::agents::{PyAgent, PyAgents};
+use crate::ask::{Ask, Cache};
 use crate::convert;
 use crate::explain::{self, PyExplanation};
-use crate::set::Cache;
 
 /// A robots.txt applies to every origin, at every time.
 const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
@@ -65,7 +65,7 @@ impl PyRobots {
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.
     #[pyo3(signature = (name, *, exact=false, verbatim=false))]
     fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool, verbatim: bool) -> PyResult<PyAgent> {
-        let (py, cache, resolver) = (slf.py(), &slf.get().cache, Resolver::Robots(slf.clone().unbind()));
+        let (py, cache, resolver) = (slf.py(), &slf.get().cache, slf.clone().into_any().unbind());
         if verbatim {
             return Ok(PyAgent::verbatim(cache.verbatim(py, name)?, resolver));
         }
@@ -76,13 +76,13 @@ impl PyRobots {
     #[pyo3(signature = (names, *, exact=false))]
     fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
         let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
-        Ok(PyAgents::new(agents, Resolver::Robots(slf.clone().unbind())))
+        Ok(PyAgents::new(agents, slf.clone().into_any().unbind()))
     }
 
     /// Returns the crawler that sends a ``User-Agent`` header, or None; see ``Set.agent_of_header``.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
         let found = slf.get().cache.agent_of_header(slf.py(), header)?;
-        Ok(found.map(|agent| PyAgent::new(agent, Resolver::Robots(slf.clone().unbind()))))
+        Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 
     /// Compares what this robots.txt and another one allow a crawler, over all paths of any length; see

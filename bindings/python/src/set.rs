@@ -1,102 +1,18 @@
 //! A compiled set: `reptile.Set`.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reptile::{Agent, Agents, Crawler, Dialect, Headers, MappedFile, Origin, Set, Verdict};
+use reptile::{Agent, Dialect, MappedFile, Origin, Set, Verdict};
 use reptile_columns::{Source, arrow::in_pool};
 
-use crate::agents::{self, Ask, PyAgent, PyAgents, Resolver};
+use crate::agents::{PyAgent, PyAgents};
 use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
+use crate::ask::{Ask, Cache};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
-
-/// Maximum number of resolved crawlers that a set caches, for callers that name one in each call.
-const MAX_CACHED_AGENTS: usize = 256;
-
-/// A source of verdicts, with recently resolved crawlers.
-pub struct Cache {
-    source: Source,
-    agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
-    headers: OnceLock<Headers>,
-}
-
-impl Cache {
-    pub fn new(source: Source) -> Cache {
-        Cache { source, agents: Mutex::default(), headers: OnceLock::new() }
-    }
-
-    /// Resolves crawlers.
-    pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
-        self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
-    }
-
-    /// Returns the crawler that sends a `User-Agent` header.
-    pub fn agent_of_header(&self, py: Python<'_>, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
-        let found = convert::with_bytes(header, |header| match &self.source {
-            Source::Set(set) => match self.headers.get() {
-                Some(headers) => headers.agent(header),
-                None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
-            },
-            Source::Robots(robots) => robots.agent_of_header(header),
-        })?;
-        found.map_err(|error| convert::library_error(py, error))
-    }
-
-    /// Resolves a crawler whose name is used as it is.
-    pub fn verbatim(&self, py: Python<'_>, name: &str) -> PyResult<Agent> {
-        let agents = self.source.resolve([Crawler::verbatim(name)]);
-        let agents = agents.map_err(|error| convert::crawler_error(py, &error))?;
-        let agent = agents.iter().next().cloned();
-        agent.ok_or_else(|| raised(py, Kind::Crawler, format!("{name:?} was not resolved")))
-    }
-
-    /// Returns a crawler, which is resolved once.
-    pub fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<Arc<Agent>> {
-        let key = (name.to_owned(), exact);
-        let lock = || self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(agent) = lock().get(&key) {
-            return Ok(agent.clone());
-        }
-        let agents = self.agents(py, &[name], exact)?;
-        let mut found = agents.iter();
-        let (Some(agent), None) = (found.next(), found.next()) else {
-            return Err(raised(py, Kind::Crawler, format!("{name:?} is a group of crawlers; use `agents`")));
-        };
-        let agent = Arc::new(agent.clone());
-        let mut cached = lock();
-        if cached.len() >= MAX_CACHED_AGENTS {
-            cached.clear();
-        }
-        cached.insert(key, agent.clone());
-        Ok(agent)
-    }
-
-    pub fn decide(
-        &self,
-        py: Python<'_>,
-        url: &Bound<'_, PyAny>,
-        agent: &str,
-        exact: bool,
-        ask: &Ask<'_, '_>,
-    ) -> PyResult<Py<PyAny>> {
-        agents::decide(py, &*self.agent(py, agent, exact)?, url, ask)
-    }
-
-    pub fn explain(
-        &self,
-        py: Python<'_>,
-        url: &Bound<'_, PyAny>,
-        agent: &str,
-        exact: bool,
-        ask: &Ask<'_, '_>,
-    ) -> PyResult<PyExplanation> {
-        agents::explain(py, &*self.agent(py, agent, exact)?, url, ask)
-    }
-}
 
 /// A compiled set of robots.txt files. Created by ``reptile.open`` and ``reptile.compile``; threads may share it.
 #[pyclass(frozen, name = "Set", module = "reptile")]
@@ -229,14 +145,14 @@ impl PySet {
     #[pyo3(signature = (name, *, exact=false))]
     fn agent(slf: &Bound<'_, Self>, name: &str, exact: bool) -> PyResult<PyAgent> {
         let agent = slf.get().cache.agent(slf.py(), name, exact)?;
-        Ok(PyAgent::new(Agent::clone(&agent), Resolver::Set(slf.clone().unbind())))
+        Ok(PyAgent::new(Agent::clone(&agent), slf.clone().into_any().unbind()))
     }
 
     /// Resolves several crawlers, for queries about all of them.
     #[pyo3(signature = (names, *, exact=false))]
     fn agents(slf: &Bound<'_, Self>, names: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyAgents> {
         let agents = slf.get().cache.agents(slf.py(), &convert::names(names)?, exact)?;
-        Ok(PyAgents::new(agents, Resolver::Set(slf.clone().unbind())))
+        Ok(PyAgents::new(agents, slf.clone().into_any().unbind()))
     }
 
     /// Returns the crawler that sends a ``User-Agent`` header (str or bytes), or None if the header names none, such as
@@ -246,7 +162,7 @@ impl PySet {
     /// Takes some microseconds for each header.
     fn agent_of_header(slf: &Bound<'_, Self>, header: &Bound<'_, PyAny>) -> PyResult<Option<PyAgent>> {
         let found = slf.get().cache.agent_of_header(slf.py(), header)?;
-        Ok(found.map(|agent| PyAgent::new(agent, Resolver::Set(slf.clone().unbind()))))
+        Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 
     /// Returns what each crawler may fetch from each origin, over all its paths, as Arrow columns with the values of

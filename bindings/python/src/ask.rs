@@ -1,0 +1,134 @@
+//! Questions about single URLs: when and by which origins they are decided ([`Ask`]), for crawlers that a set or a
+//! robots.txt has resolved ([`Cache`]).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use reptile::{Agent, Agents, Crawler, Headers};
+use reptile_columns::{Scope, Source};
+
+use crate::convert::{self, Kind, raised};
+use crate::explain::PyExplanation;
+
+/// When and by which origins a URL is decided.
+pub struct Ask<'a, 'py> {
+    /// The time, in a set by time.
+    pub at: Option<&'a Bound<'py, PyAny>>,
+    /// The name of a scope.
+    pub scope: &'a str,
+}
+
+/// Returns a crawler's verdict for a URL.
+pub fn decide(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<Py<PyAny>> {
+    let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
+    let decided = convert::with_bytes(url, |url| match (scope, at) {
+        (Scope::Origin, None) => agent.decide(url),
+        _ => scope.decide(agent, url, at),
+    })?;
+    convert::verdict(py, decided.map_err(|error| convert::library_error(py, error))?)
+}
+
+/// Returns a crawler's verdict for a URL with its reasons.
+pub fn explain(py: Python<'_>, agent: &Agent, url: &Bound<'_, PyAny>, ask: &Ask<'_, '_>) -> PyResult<PyExplanation> {
+    let (at, scope) = (ask.at.map(convert::moment).transpose()?, scope_of(ask.scope)?);
+    let explained = convert::with_bytes(url, |url| scope.explain(agent, url, at))?;
+    let (explained, origin) = explained.map_err(|error| convert::library_error(py, error))?;
+    Ok(PyExplanation::new(explained, origin))
+}
+
+/// Returns the scope with a name.
+pub fn scope_of(name: &str) -> PyResult<Scope> {
+    if name == Scope::Origin.name() {
+        return Ok(Scope::Origin);
+    }
+    Scope::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Scope::ALL.iter().map(|scope| scope.name()).collect();
+        PyValueError::new_err(format!("unknown scope {name:?}; the scopes are {}", names.join(", ")))
+    })
+}
+
+/// Maximum number of resolved crawlers that a set caches, for callers that name one in each call.
+const MAX_CACHED_AGENTS: usize = 256;
+
+/// A source of verdicts, with recently resolved crawlers.
+pub struct Cache {
+    source: Source,
+    agents: Mutex<HashMap<(String, bool), Arc<Agent>>>,
+    headers: OnceLock<Headers>,
+}
+
+impl Cache {
+    pub fn new(source: Source) -> Cache {
+        Cache { source, agents: Mutex::default(), headers: OnceLock::new() }
+    }
+
+    /// Resolves crawlers.
+    pub fn agents<N: AsRef<str>>(&self, py: Python<'_>, names: &[N], exact: bool) -> PyResult<Agents> {
+        self.source.agents(names, exact).map_err(|error| convert::arrow_error(py, &error))
+    }
+
+    /// Returns the crawler that sends a `User-Agent` header.
+    pub fn agent_of_header(&self, py: Python<'_>, header: &Bound<'_, PyAny>) -> PyResult<Option<Agent>> {
+        let found = convert::with_bytes(header, |header| match &self.source {
+            Source::Set(set) => match self.headers.get() {
+                Some(headers) => headers.agent(header),
+                None => Headers::new(set).and_then(|headers| self.headers.get_or_init(|| headers).agent(header)),
+            },
+            Source::Robots(robots) => robots.agent_of_header(header),
+        })?;
+        found.map_err(|error| convert::library_error(py, error))
+    }
+
+    /// Resolves a crawler whose name is used as it is.
+    pub fn verbatim(&self, py: Python<'_>, name: &str) -> PyResult<Agent> {
+        let agents = self.source.resolve([Crawler::verbatim(name)]);
+        let agents = agents.map_err(|error| convert::crawler_error(py, &error))?;
+        let agent = agents.iter().next().cloned();
+        agent.ok_or_else(|| raised(py, Kind::Crawler, format!("{name:?} was not resolved")))
+    }
+
+    /// Returns a crawler, which is resolved once.
+    pub fn agent(&self, py: Python<'_>, name: &str, exact: bool) -> PyResult<Arc<Agent>> {
+        let key = (name.to_owned(), exact);
+        let lock = || self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agent) = lock().get(&key) {
+            return Ok(agent.clone());
+        }
+        let agents = self.agents(py, &[name], exact)?;
+        let mut found = agents.iter();
+        let (Some(agent), None) = (found.next(), found.next()) else {
+            return Err(raised(py, Kind::Crawler, format!("{name:?} is a group of crawlers; use `agents`")));
+        };
+        let agent = Arc::new(agent.clone());
+        let mut cached = lock();
+        if cached.len() >= MAX_CACHED_AGENTS {
+            cached.clear();
+        }
+        cached.insert(key, agent.clone());
+        Ok(agent)
+    }
+
+    pub fn decide(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        exact: bool,
+        ask: &Ask<'_, '_>,
+    ) -> PyResult<Py<PyAny>> {
+        decide(py, &*self.agent(py, agent, exact)?, url, ask)
+    }
+
+    pub fn explain(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        agent: &str,
+        exact: bool,
+        ask: &Ask<'_, '_>,
+    ) -> PyResult<PyExplanation> {
+        explain(py, &*self.agent(py, agent, exact)?, url, ask)
+    }
+}
