@@ -682,7 +682,7 @@ fn agent_column_and_rejects_work_with_parquet() {
     assert_eq!(rows[3], "{agent: null, verdict: null, line: null}");
 }
 
-/// A table without rows has one row group without rows, or none.
+/// A table without rows has one empty row group, or none.
 #[test]
 fn row_groups_may_be_empty() {
     let folder = Folder::with_set();
@@ -704,7 +704,7 @@ fn row_groups_may_be_empty() {
     }
 }
 
-/// A row without a URL has no value in any column of Parquet output. An empty URL is invalid, and text output has no
+/// A row without a URL has null in every column of Parquet output. An empty URL is invalid, and text output has no
 /// nulls.
 #[test]
 fn null_urls_give_null_columns() {

@@ -118,7 +118,7 @@ impl Challenger {
         Challenger::NAMES.get(usize::from(self.0).checked_sub(1)?).copied()
     }
 
-    /// Returns the product with this name.
+    /// Returns the product with this name, or `None` if the name is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Challenger> {
         (1..)
@@ -150,7 +150,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Reads the text of [`fmt::Display`]. A challenge page of a product without a name gets the number 0.
+/// Parses the text of [`fmt::Display`]. A challenge page without a product name gets the number 0.
 impl FromStr for Cause {
     type Err = UnknownWord;
 
@@ -168,7 +168,7 @@ impl FromStr for Cause {
     }
 }
 
-/// Reads the text of a cause that has a number or a name.
+/// Parses the text of a cause with a number or a name.
 fn cause_with_detail(text: &str) -> Option<Cause> {
     if let Some(name) = text.strip_prefix(CHALLENGE).and_then(|text| text.strip_prefix(" of ")) {
         return Challenger::from_name(name).map(Cause::Challenge);
@@ -182,7 +182,7 @@ fn cause_with_detail(text: &str) -> Option<Cause> {
     }
 }
 
-/// Reads a number as it is written: without a sign and without zeros before it.
+/// Parses a number without a sign or leading zeros.
 fn number(digits: &str) -> Option<u16> {
     digits.parse().ok().filter(|number: &u16| number.to_string() == digits)
 }
@@ -268,7 +268,7 @@ const NO_RULE_OF_COPY: &str = "no rule of the last good copy matches, now ";
 const NO_ROBOTS: &str = "no robots.txt is known";
 const NO_URL: &str = "no URL";
 
-/// Reads the text of [`fmt::Display`], as [`Cause`] does.
+/// Parses the text of [`fmt::Display`], as [`Cause`] does.
 impl FromStr for Reason {
     type Err = UnknownWord;
 
@@ -321,7 +321,7 @@ impl fmt::Display for RuleKind {
     }
 }
 
-/// Reads a name in any letter case, as in a robots.txt.
+/// Parses a name in any letter case, as in a robots.txt.
 impl FromStr for RuleKind {
     type Err = UnknownWord;
 

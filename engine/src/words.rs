@@ -1,19 +1,19 @@
-//! Words for values, such as `allow` for a verdict: parsing them, and with the feature `serde` writing and reading them
-//! in any format. Texts in bytes have the module `bytes`.
+//! Words for values, such as `allow` for a verdict. They can be parsed, and with the feature `serde` also serialized in
+//! any format. The module `bytes` serializes text that may not be UTF-8.
 
 use std::fmt;
 
-/// The error for a text that no value of a type has. It gives the expected words and the text.
+/// The error for a text that is not the word for any value of a type. It lists the expected words and the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// The kind of value: "a verdict".
+    /// The kind of value, such as "a verdict".
     what: &'static str,
     expected: String,
     found: String,
 }
 
 impl UnknownWord {
-    /// Creates the error for `found`, where `what` was expected: one of the words, or a text that a word describes.
+    /// Creates the error for `found`, where `what` was expected. Each item in `expected` is a word or a description.
     #[must_use]
     pub fn new(what: &'static str, expected: &[&str], found: &str) -> UnknownWord {
         UnknownWord { what, expected: expected.join(", "), found: found.into() }
@@ -29,8 +29,8 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// Implements [`FromStr`](std::str::FromStr) for a type with a name for each value, and with the calling crate's
-/// feature `serde` its serialization as that name.
+/// Implements [`FromStr`](std::str::FromStr) for a type with a name for each value. With the calling crate's feature
+/// `serde`, also implements serialization as that name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -49,8 +49,8 @@ macro_rules! words {
     };
 }
 
-/// Implements serialization as the text of [`Display`](std::fmt::Display), read by [`FromStr`](std::str::FromStr), with
-/// the calling crate's feature `serde`.
+/// With the calling crate's feature `serde`, implements serialization as the text of [`Display`](std::fmt::Display),
+/// and deserialization with [`FromStr`](std::str::FromStr).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! serde_as_text {
@@ -71,10 +71,10 @@ macro_rules! serde_as_text {
     };
 }
 
-/// Reads a value from its text. `what` names it in an error: "a verdict".
+/// Reads a value from its text. `what` names the kind of value in an error, such as "a verdict".
 ///
 /// # Errors
-/// Returns an error if the input has no text there, or one that the type does not accept.
+/// Returns an error if the input has no text there, or a text that the type does not accept.
 #[cfg(feature = "serde")]
 pub fn from_text<'de, D, T>(deserializer: D, what: &'static str) -> Result<T, D::Error>
 where
@@ -98,16 +98,16 @@ where
     deserializer.deserialize_str(Text(what, std::marker::PhantomData))
 }
 
-/// A robots.txt's bytes inside another value, serialized as [`bytes`] are: for lists and pairs.
+/// Bytes from a robots.txt in a list or a pair, serialized by [`bytes`].
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Text(#[serde(with = "bytes")] pub Vec<u8>);
 
-/// For fields with a robots.txt's bytes, which are usually text: `#[serde(with = "reptile_engine::words::bytes")]`.
+/// Serializes a robots.txt's bytes, which are usually text: `#[serde(with = "reptile_engine::words::bytes")]`.
 ///
-/// In formats for people, such as JSON, bytes in UTF-8 are a string. Others are a list of numbers, so that none is lost.
-/// Other formats get bytes.
+/// In human-readable formats such as JSON, UTF-8 bytes are a string, and other bytes are a list of numbers, so no byte
+/// is lost. Other formats get bytes.
 #[cfg(feature = "serde")]
 pub mod bytes {
     use std::fmt;
@@ -161,7 +161,7 @@ pub mod bytes {
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<u8>, A::Error> {
-            // The list grows with its items: a length that the input states is not believed.
+            // The vector grows with its items, because the input may state a wrong length.
             let mut bytes = Vec::new();
             while let Some(byte) = items.next_element()? {
                 bytes.push(byte);

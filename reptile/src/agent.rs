@@ -383,7 +383,7 @@ impl Agents {
         self.agents.is_empty()
     }
 
-    /// Returns the origins of the set that resolved the crawlers; see [`Set::origins`].
+    /// Returns the origins in the set that resolved the crawlers; see [`Set::origins`].
     ///
     /// # Errors
     /// An item is an error if the set is damaged at that position.
@@ -422,7 +422,7 @@ impl fmt::Debug for KnownHosts {
 }
 
 impl From<Agent> for Agents {
-    /// Returns the one crawler, for queries that take several.
+    /// Returns a list of this one crawler, for queries that take several.
     ///
     /// ```
     /// use reptile::{Agents, Dialect, Robots};

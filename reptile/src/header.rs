@@ -7,8 +7,8 @@ use crate::crawler::Crawler;
 use crate::error::{CrawlerError, CrawlerErrorKind, Error};
 use crate::set::Set;
 
-/// Maximum size in bytes of a header that names a crawler. Servers refuse longer header fields. A longer header names
-/// no crawler.
+/// Maximum size in bytes of a header that names a crawler. A longer header names no crawler; servers reject such header
+/// fields.
 pub const MAX_HEADER_BYTES: usize = 4096;
 
 /// Words in robots' product names, in lower case.
@@ -20,7 +20,7 @@ const ROBOTS: [&str; 3] = ["bot", "crawl", "spider"];
 /// browsers do not send is the crawler, if its name looks like a robot's or a robots.txt in the set names it. Other
 /// headers, such as a browser's, name no crawler.
 ///
-/// Threads may share it. It holds the names in the set's crawler table.
+/// Threads may share a value. It holds the names in the set's crawler table.
 #[derive(Clone, Debug)]
 pub struct Headers {
     set: Set,
@@ -68,8 +68,8 @@ impl Headers {
         Ok(agent.filter(|agent| is_known() || is_robot() || agent.is_named()))
     }
 
-    /// Returns the crawler with a product token, or `None` if the text is none. If no user-agent line can contain the
-    /// token, this is the crawler for the part that is read from such a line.
+    /// Returns the crawler with a product token, or `None` if the text is not a product token. If no user-agent line
+    /// can contain the token, this is the crawler for the part that is read from such a line.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
@@ -96,7 +96,7 @@ impl Set {
     /// Returns the crawler that sends a `User-Agent` header, or `None` if the header names none, such as a browser's.
     /// [`Headers`] describes which header names which crawler.
     ///
-    /// Cost: reads the set's crawler table, some microseconds. For many headers, use [`Headers`].
+    /// Cost: reads the set's crawler table, a few microseconds. For many headers, use [`Headers`].
     ///
     /// ```
     /// use reptile::{Dialect, Robots};

@@ -4,7 +4,7 @@
 //! - **One robots.txt**: [`Robots`] reads it and can decide at once; [`OneShot`] answers a single query.
 //! - **Millions**: [`Compiler`] compiles them to a [`Set`]; [`Set::read`] opens it again anywhere.
 //! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs;
-//!   [`Set::agent_of_header`] finds the crawler behind a `User-Agent` header.
+//!   [`Set::agent_of_header`] finds the crawler that sends a `User-Agent` header.
 //! - **Tools**: [`lint`], [`explain`], [`reason`], [`prove`], [`body`], [`contents`], [`summary`] and [`mod@diff`] serve
 //!   programs that show or compare rules.
 //! - **Readings**: a [`Dialect`] defines what a robots.txt means (Google's library, Google's documentation, RFC 9309,
@@ -44,10 +44,10 @@
 //!
 //! # Words
 //!
-//! Values such as [`Verdict`], [`Group`], [`RuleKind`], [`Scheme`], [`Cause`], [`Reason`] and [`Origin`] have one text,
-//! which the command prints too. `Display` writes it, and `FromStr` reads it; an [`UnknownWord`] lists the expected words.
-//! The feature `serde` serializes them as this text. Structs such as [`Explanation`] become records of their fields.
-//! Patterns and paths become texts, or lists of bytes if they are not UTF-8.
+//! Each value of types such as [`Verdict`], [`Group`], [`RuleKind`], [`Scheme`], [`Cause`], [`Reason`] and [`Origin`]
+//! has one text, which the command also prints. `Display` writes it, and `FromStr` reads it; an [`UnknownWord`] lists
+//! the expected words. The feature `serde` serializes these values as their texts. Structs such as [`Explanation`]
+//! become records of their fields. Patterns and paths become texts, or lists of bytes if they are not UTF-8.
 //!
 //! ```
 //! use reptile::{Reason, Verdict};

@@ -1,7 +1,7 @@
-//! What a crawler may fetch from an origin, over all its paths: [`Summary`].
+//! A crawler's access to an origin over all paths: [`Summary`].
 //!
-//! [`Agent::access`] answers for one origin, and [`Summarizer`] for many: it examines every ruleset once. For programs
-//! that read [`crate::contents`], [`Statements`] holds the answers by ruleset.
+//! [`Agent::access`] summarizes one origin. [`Summarizer`] summarizes many, and examines every ruleset once. For
+//! programs that read [`crate::contents`], [`Statements`] holds the answers by ruleset.
 //!
 //! ```
 //! use reptile::{Capture, Compiler, Dialect};
@@ -45,7 +45,7 @@ pub enum Access {
     Partial,
     /// No robots.txt is known for the origin.
     Unknown,
-    /// One of the others, but the proof would have taken too long.
+    /// Allowed, disallowed or partial, but the proof would have taken too long.
     Unproved,
     /// The text is neither a URL nor a host.
     Invalid,
@@ -131,7 +131,7 @@ impl Deciding {
     }
 }
 
-/// The statements about the rulesets of one set that were examined so far. Each distinct list of rulesets takes some
+/// The statements about the rulesets of one set that were examined so far. Each distinct list of rulesets takes about
 /// 100 bytes.
 pub struct Statements {
     reasoner: Reasoner,
@@ -180,7 +180,7 @@ impl Statements {
 
     /// Examines the rulesets without a statement, on all threads with the feature `rayon`.
     ///
-    /// Cost: usually some microseconds for each new ruleset, and at most some tens of milliseconds.
+    /// Cost: usually a few microseconds for each new ruleset, and at most tens of milliseconds.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -213,7 +213,7 @@ impl Statements {
     }
 }
 
-/// What a crawler may fetch from an origin: a row of `reptile summarize`.
+/// A crawler's access to an origin, with its reason: a row of `reptile summarize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -228,7 +228,7 @@ pub struct Summary<'s> {
     pub disallow_rules: u32,
     /// The reason, in the words of an explanation.
     pub reason: Reason,
-    /// For partial access a shortest allowed path as written in a URL, and for unproved access a path, if one is known.
+    /// For partial access, a shortest allowed path as written in a URL. For unproved access, an allowed path if known.
     #[cfg_attr(feature = "serde", serde(with = "path"))]
     pub allowed_path: Option<Cow<'s, [u8]>>,
     /// The same for disallowed paths.
@@ -323,7 +323,7 @@ impl Statements {
 }
 
 impl Agent {
-    /// Returns what the crawler may fetch from a URL's origin, over all its paths.
+    /// Returns the crawler's access to a URL's origin, over all paths.
     ///
     /// ```
     /// use reptile::summary::Access;
@@ -335,7 +335,7 @@ impl Agent {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: usually some microseconds, and at most some tens of milliseconds. For many origins, use [`Summarizer`].
+    /// Cost: usually a few microseconds, and at most tens of milliseconds. For many origins, use [`Summarizer`].
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
@@ -345,7 +345,7 @@ impl Agent {
 }
 
 impl Set {
-    /// Returns what an agent may fetch from a URL's origin.
+    /// Returns an agent's access to a URL's origin.
     fn summary_of(&self, query: Query<'_>, url: &[u8]) -> Result<Summary<'static>, Error> {
         let (site, engine, resolved) = match self.find(url)? {
             SiteLookup::Invalid => return Ok(Summary::invalid()),
@@ -424,8 +424,8 @@ impl Summarizer {
     /// Returns a summary for each origin and crawler: `summaries[i * agents.len() + j]` is for `origins[i]` and the
     /// `j`-th crawler. Uses all threads with the feature `rayon`.
     ///
-    /// Cost: an origin lookup for each origin, and the cost of [`Statements::examine`]. Pass some thousand origins at a
-    /// time.
+    /// Cost: an origin lookup for each origin, and the cost of [`Statements::examine`]. Pass a few thousand origins at
+    /// a time.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.

@@ -1,4 +1,4 @@
-//! Values as words: each has one text, which `FromStr` reads back, and which the feature `serde` writes.
+//! Values as words: each has one text, which `FromStr` reads back and the feature `serde` writes.
 
 use std::collections::HashSet;
 use std::fmt::{Debug, Display};
@@ -22,7 +22,7 @@ trait Record {}
 #[cfg(not(feature = "serde"))]
 impl<T> Record for T {}
 
-/// Checks that all values have different texts, which are read back and serialized as such.
+/// Checks that all values have different texts, which can be read back and are also the serialized form.
 fn round_trip<T>(values: impl IntoIterator<Item = T>, texts: &[&str])
 where
     T: FromStr<Err: Debug + Display> + Display + PartialEq + Debug + Record,

@@ -14,7 +14,7 @@ pub struct Few {
     pub more: usize,
 }
 
-/// Cuts a text after the last character that ends within `max_bytes`, and marks the place with `...`.
+/// Cuts a text longer than `max_bytes` after the last character that fits, and appends `...`.
 pub fn cut(mut text: String, max_bytes: usize) -> String {
     if text.len() > max_bytes {
         let end = (0..=max_bytes).rev().find(|&end| text.is_char_boundary(end));

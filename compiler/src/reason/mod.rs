@@ -81,7 +81,7 @@ pub enum Extent {
     },
 }
 
-/// Serializes the example of an [`Extent`] that is not proved.
+/// Serializes the example of an unproved [`Extent`].
 #[cfg(feature = "serde")]
 mod example {
     use reptile_engine::verdict::Verdict;

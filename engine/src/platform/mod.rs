@@ -33,9 +33,9 @@ pub use self::files::MappedFile;
 pub use self::scan::{UrlScan, scan_url};
 pub use self::search::{ByByte, PLACES, Search, WithSearch, search};
 
-/// Returns a slice as arrays of `N` items, and the items after the last whole array. `N` must not be 0.
+/// Splits a slice into arrays of `N` items and the remaining items. `N` must not be 0.
 ///
-/// The standard library has this function since Rust 1.88. The safe counterpart is [`slice::chunks_exact`].
+/// The standard library has had this function since Rust 1.88. The safe counterpart is [`slice::chunks_exact`].
 #[inline(always)]
 #[must_use]
 pub const fn as_chunks<const N: usize, T>(items: &[T]) -> (&[[T; N]], &[T]) {
@@ -45,7 +45,7 @@ pub const fn as_chunks<const N: usize, T>(items: &[T]) -> (&[[T; N]], &[T]) {
     (unsafe { std::slice::from_raw_parts(chunks.as_ptr().cast(), chunks.len() / N) }, rest)
 }
 
-/// Returns `yes` or `no`, if the compiler can without a branch: the condition is unpredictable.
+/// Returns `yes` or `no` for an unpredictable condition, without a branch if the compiler supports this.
 #[inline(always)]
 #[allow(clippy::incompatible_msrv, reason = "`rust_1_89` is set for newer compilers only")]
 pub fn select<T>(condition: bool, yes: T, no: T) -> T {

@@ -37,7 +37,7 @@ pub enum GroupKind {
 }
 
 impl GroupKind {
-    /// Every kind, in the order of their declaration.
+    /// Every kind, in declaration order.
     pub const ALL: [GroupKind; 3] = [GroupKind::Named, GroupKind::Default, GroupKind::None];
 
     /// Returns the name used in output.

@@ -10,7 +10,7 @@ use crate::column::{Cell, Column, Crawlers, Layout, VERDICTS};
 /// The values of a group column, by key.
 pub(crate) const GROUPS: [Group; 3] = [Group::Named, Group::Default, Group::None];
 
-/// The key of a null among verdicts or groups.
+/// The key of a null verdict or group.
 const NULL_KEY: i8 = -1;
 
 /// A column's type. See [`RowFormat`](crate::RowFormat) for an example.
@@ -141,14 +141,14 @@ impl ColumnData {
         }
     }
 
-    /// Appends the keys of verdicts, or nulls.
+    /// Appends the keys of verdicts; `None` is a null.
     pub(crate) fn extend_verdicts(&mut self, verdicts: impl Iterator<Item = Option<Verdict>>) {
         if let Values::Keys(keys) = &mut self.values {
             keys.extend(verdicts.map(|verdict| verdict.map_or(NULL_KEY, |verdict| verdict as i8)));
         }
     }
 
-    /// Replaces the last row by a null. A [`Kind::Count`] becomes 0.
+    /// Replaces the last row with a null. A [`Kind::Count`] becomes 0.
     pub(crate) fn null_last(&mut self) {
         match &mut self.values {
             Values::Texts { bytes, bounds } => {

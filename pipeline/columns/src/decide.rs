@@ -372,7 +372,7 @@ impl Decider {
         out.list(self.crawlers.names(), places);
     }
 
-    /// Appends rows whose cells need only verdicts to columns. `url` returns a row's URL as written, and `is_null`
+    /// Appends to columns the rows whose cells need only verdicts. `url` returns a row's URL as written, and `is_null`
     /// whether all of its cells are null.
     #[allow(clippy::too_many_arguments, reason = "inlined into the loop over all rows")]
     pub(crate) fn push_rows<'r, R: NamedRow + 'r>(

@@ -290,7 +290,7 @@ fn write_keys(keys: &[i8], kind: &Kind, writer: &mut SerializedColumnWriter<'_>)
     for piece in keys.chunks(PIECE_VALUES) {
         values.clear();
         levels.clear();
-        // A null has no word.
+        // Nulls have no words.
         let found = |key: &i8| usize::try_from(*key).ok().and_then(|key| words.get(key)).cloned();
         values.extend(piece.iter().filter_map(found));
         levels.extend(piece.iter().map(|&key| i16::from(key >= 0)));

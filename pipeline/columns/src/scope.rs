@@ -47,7 +47,7 @@ pub enum Scope {
     Domain,
 }
 
-/// An explained verdict, and the origin that decided the URL instead of its own, such as `https://www.example.com`.
+/// An explained verdict, and the replacement origin if one decided, such as `https://www.example.com`.
 pub type InScope = (Explanation, Option<String>);
 
 /// A URL that is decided instead of another URL.
@@ -74,7 +74,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Reads a scope's name.
+/// Parses a scope's name.
 ///
 /// ```
 /// use reptile_columns::Scope;
@@ -113,7 +113,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope with a name.
+    /// Returns the scope with this name, or `None` if the name is unknown.
     ///
     /// ```
     /// use reptile_columns::Scope;
@@ -125,8 +125,8 @@ impl Scope {
         Scope::ALL.iter().copied().find(|scope| scope.name() == name)
     }
 
-    /// Returns the verdict for one URL, by a replacement origin if its own origin is unknown. With a time, the rules of
-    /// that time decide, in a set by time.
+    /// Returns the verdict for one URL. A replacement origin decides if the URL's own origin is unknown. With a time, a
+    /// set by time decides by the rules at that time.
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, Verdict};
@@ -142,7 +142,7 @@ impl Scope {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: a decision for each origin that is tried, at most 8.
+    /// Cost: a decision for each origin tried, at most 8.
     ///
     /// # Errors
     /// The errors of [`Agent::decide_at`].
@@ -163,7 +163,7 @@ impl Scope {
         Ok(own)
     }
 
-    /// Does the work of [`Scope::decide`], and returns the reasons and the replacement origin, if one decided.
+    /// Explains the verdict of [`Scope::decide`], and returns the replacement origin, if one decided.
     ///
     /// # Errors
     /// The errors of [`Scope::decide`].
@@ -243,7 +243,7 @@ impl Scope {
     }
 }
 
-/// Returns whether rules decided. Adding `www.` may make a host or a URL too long.
+/// Returns whether an origin decided. Adding `www.` may make a host or a URL too long, and therefore invalid.
 fn is_known(verdict: Verdict) -> bool {
     !matches!(verdict, Verdict::Unknown | Verdict::Invalid)
 }

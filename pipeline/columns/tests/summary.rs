@@ -43,7 +43,7 @@ fn rows(agents: &Agents, origins: Option<&[&str]>) -> Vec<Vec<String>> {
     rows
 }
 
-/// Returns the row that an agent's own answer makes.
+/// Returns the expected row, built from an agent's own answer.
 fn row(url: &str, agents: &Agents, agent: usize) -> Vec<String> {
     let agent = agents.iter().nth(agent).unwrap();
     let found = agent.access(url).unwrap();

@@ -54,7 +54,7 @@ pub fn create(folder: &Path, name: &str, permissions: Option<&fs::Permissions>) 
     choose(|| builder.tempfile_in(folder), hold)
 }
 
-/// Returns the start of the hidden names of an output, with as many whole characters of its name as fit.
+/// Returns the prefix of an output's hidden names, with as many whole characters of the output's name as fit.
 fn prefix_of(name: &str) -> String {
     let end = (0..=name.len().min(MAX_NAME_BYTES)).rev().find(|&end| name.is_char_boundary(end));
     format!(".{}.", &name[..end.unwrap_or(0)])

@@ -31,8 +31,8 @@ const COLUMNS: [(&str, Kind); 9] = [
 /// Summarizes what crawlers may fetch from each origin, and passes the rows to `each`, in batches of up to
 /// [`MAX_ORIGINS_IN_BATCH`] origins. Uses all threads.
 ///
-/// `origins` are URLs or hosts, and a host means its https origin; `None` means every origin of the set, in its order.
-/// A text that is neither has the access `invalid`, and an origin that is not in the set `unknown`.
+/// `origins` are URLs or hosts, and a host means its https origin; `None` means every origin in the set, in the set's
+/// order. A text that is neither has the access `invalid`, and an origin that is not in the set `unknown`.
 ///
 /// ```
 /// use arrow_array::cast::AsArray;
@@ -92,7 +92,7 @@ pub fn summary_schema() -> Schema {
     Schema::new(COLUMNS.map(|(name, kind)| Field::new(name, arrays::data_type(&kind), true)).to_vec())
 }
 
-/// An origin, or a text that names none.
+/// An origin, or a text that is neither a URL nor a host.
 type Name<'t> = Result<Origin, &'t str>;
 
 /// Returns the origin that a text names: a URL's origin, or a host's https origin.
@@ -110,7 +110,7 @@ struct Batches {
 }
 
 impl Batches {
-    /// Returns the rows of some origins.
+    /// Returns the rows for some origins.
     fn batch(&mut self, names: &[Name<'_>]) -> Result<RecordBatch, Error> {
         let origins: Vec<Origin> = names.iter().filter_map(|name| name.as_ref().ok().cloned()).collect();
         let summarizer = &mut self.summarizer;

@@ -36,7 +36,7 @@ pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 }
 
 /// Ends the threads that [`in_pool`] has started in this process, and waits for them. The next call of [`in_pool`]
-/// starts new threads. Work in progress is completed first, so it must not call this function.
+/// starts new threads. Work in progress is completed first, so such work must not call this function.
 ///
 /// ```
 /// use reptile_columns::arrow::{end_pool, in_pool};

@@ -33,7 +33,7 @@ pub(crate) fn place(data_type: &DataType, name: &str) -> Result<usize, Error> {
     }
 }
 
-/// Returns whether arrays of a type contain times that [`seconds`] can convert. A column without any value may have the
+/// Returns whether arrays of a type contain times that [`seconds`] can convert. A column without values may have the
 /// type `Null`.
 pub fn is_time(data_type: &DataType) -> bool {
     *data_type == DataType::Null

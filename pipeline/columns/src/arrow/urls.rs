@@ -13,8 +13,8 @@ use arrow_schema::{DataType, Schema};
 
 use crate::error::{Error, ErrorKind};
 
-/// Returns whether the type is text, or a dictionary with text values. A column without any value may have the type
-/// `Null`, which is then a text type without texts.
+/// Returns whether the type is text, or a dictionary with text values. A column without values may have the type
+/// `Null`, which therefore counts as text.
 pub fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Null => true,
@@ -35,7 +35,7 @@ pub(crate) enum Place {
 }
 
 /// Finds the URLs in arrays of a type: the arrays themselves, the given column, the column `url`, the only text column,
-/// or the only column without any value.
+/// or the only column without values.
 pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, Error> {
     let fail = |message: String| Err(Error::new(ErrorKind::Array, message));
     let DataType::Struct(fields) = data_type else {
@@ -55,7 +55,7 @@ pub(crate) fn place(data_type: &DataType, named: Option<&str>) -> Result<Place, 
                 let found = fields.filter(|(_, kind)| is_text(kind) && (**kind == DataType::Null) == is_empty);
                 found.map(|(index, _)| index).collect()
             };
-            // A column without any value is chosen only if no column has texts.
+            // A column without values is chosen only if no column has texts.
             match (&candidates(false)[..], &candidates(true)[..]) {
                 ([index], _) | ([], [index]) => Some(*index),
                 _ => None,
@@ -121,7 +121,7 @@ impl<'a> Texts<'a> {
     /// Prepares an array's texts.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Array`] if the values of a dictionary are not texts, or the array contradicts itself.
+    /// Returns [`ErrorKind::Array`] if a dictionary's values are not texts, or the array is inconsistent.
     pub fn of(array: &'a dyn Array) -> Result<Texts<'a>, Error> {
         let words = match array.data_type() {
             DataType::Dictionary(_, _) => {
@@ -142,7 +142,7 @@ impl<'a> Texts<'a> {
     /// Returns the texts in a part, or in the whole array, in order. A null row has an arbitrary text.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Array`] if the array does not contain texts, or contradicts itself.
+    /// Returns [`ErrorKind::Array`] if the array does not contain texts, or is inconsistent.
     pub fn cut<'p>(&self, part: &'p dyn Array) -> Result<Vec<&'p [u8]>, Error>
     where
         'a: 'p,

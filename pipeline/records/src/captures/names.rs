@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn the_guide_lists_every_name() {
-        // `error` is the documented name for what `failed` says.
+        // The guide documents `error` instead of `failed`.
         let mut fields = Field::all().filter(|field| *field != Field::Failed);
         let rows = include_str!("../../../../cli/guide/compile.md").lines().filter(|line| line.starts_with("| `"));
         for row in rows {
