@@ -27,14 +27,15 @@ struct ArrowArray;
 struct ArrowArrayStream;
 struct ArrowSchema;
 
-// Flag for `reptile_compiler_options`: the set is by time. It keeps every capture, so that `reptile_decide_at` decides
-// by the rules of a time. Takes 44 bytes for each capture, plus its rules. An origin may have 8,192 captures.
+// Flag for `reptile_compiler_options`: compiles a set by time. It keeps every capture, so that `reptile_decide_at` can
+// decide by the rules that were active at a time. Each capture takes 44 bytes plus its rules. An origin may have up to
+// 8,192 captures.
 #define REPTILE_COMPILE_BY_TIME 1
 
-// Flag for `reptile_compiler_options`: the set has no line numbers and is smaller.
+// Flag for `reptile_compiler_options`: omits line numbers, for a smaller set.
 #define REPTILE_COMPILE_NO_LINE_NUMBERS 2
 
-// Flag for `reptile_compiler_options`: the set has no other directives, such as sitemaps, and is smaller.
+// Flag for `reptile_compiler_options`: omits other directives, such as sitemaps, for a smaller set.
 #define REPTILE_COMPILE_NO_OTHER_DIRECTIVES 4
 
 // Result of a call.
@@ -64,7 +65,7 @@ typedef enum {
     // one.
     REPTILE_CODE_CAPTURE = 10,
     // Sets cannot be merged: they have different settings, or different files for one origin without times to choose
-    // by.
+    // between them.
     REPTILE_CODE_MERGE = 11,
     // The file exists already.
     REPTILE_CODE_EXISTS = 12,
@@ -76,7 +77,7 @@ typedef enum {
     REPTILE_DIRECTIVE_KIND_SITEMAP = 0,
     // `Crawl-delay`: seconds between two requests.
     REPTILE_DIRECTIVE_KIND_CRAWL_DELAY = 1,
-    // `Request-rate`: requests per period, possibly only at some hours.
+    // `Request-rate`: requests per period, possibly limited to some hours.
     REPTILE_DIRECTIVE_KIND_REQUEST_RATE = 2,
     // `Visit-time`: the permitted hours.
     REPTILE_DIRECTIVE_KIND_VISIT_TIME = 3,
@@ -98,7 +99,7 @@ typedef enum {
     REPTILE_DIRECTIVE_KIND_MANAGED_END = 11,
 } reptile_directive_kind;
 
-// Whether a line counts under the set's dialect, and if not, why.
+// Whether a line counts under the set's dialect, and the reason if not.
 typedef enum {
     // The line counts.
     REPTILE_DIRECTIVE_STATE_COUNTS = 0,
@@ -110,7 +111,7 @@ typedef enum {
     REPTILE_DIRECTIVE_STATE_OUTSIDE = 3,
     // An earlier line overrides this one.
     REPTILE_DIRECTIVE_STATE_SUPERSEDED = 4,
-    // Another reason, which a later version names.
+    // Another reason, which only a later version names.
     REPTILE_DIRECTIVE_STATE_OTHER = 5,
 } reptile_directive_state;
 
@@ -158,7 +159,7 @@ typedef enum {
     REPTILE_ACCESS_KIND_PARTIAL = 3,
     // No robots.txt is known for the origin.
     REPTILE_ACCESS_KIND_UNKNOWN = 4,
-    // One of the others, but the proof would have taken too long.
+    // Allowed, disallowed or partial, but the proof would have taken too long.
     REPTILE_ACCESS_KIND_UNPROVED = 5,
     // The string is not a valid URL.
     REPTILE_ACCESS_KIND_INVALID = 6,
@@ -176,14 +177,15 @@ typedef struct reptile_one_shot reptile_one_shot;
 // A compiled set, or a single robots.txt. Any number of threads may use it at the same time.
 typedef struct reptile_set reptile_set;
 
-// How a set is compiled. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to zero:
-// later versions may append fields.
+// Options for compiling a set. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to
+// zero: later versions may append fields.
 typedef struct {
     // `sizeof(reptile_compiler_options)`.
     size_t size;
-    // How files are read, such as `google`, `google-lib` or `rfc9309`. Null means `google`.
+    // The dialect, such as `google`, `google-lib` or `rfc9309`. Null means `google`.
     const char *dialect;
-    // What a failed fetch means, such as `google` or `rfc9309`. Null means the dialect's own profile.
+    // The fetch profile, which defines what a failed fetch means, such as `google` or `rfc9309`. Null means the
+    // dialect's own profile.
     const char *profile;
     // The time that the set is compiled for, in seconds since 1970. Later captures do not count. 0 means the newest
     // capture's time.
@@ -191,7 +193,7 @@ typedef struct {
     // `REPTILE_COMPILE_BY_TIME` and the other flags, combined with `|`.
     uint64_t flags;
     // Memory limit for the set's data, in bytes. Data over the limit goes to unnamed files in `folder`. Each origin
-    // takes about 100 bytes in addition. 0 means no limit.
+    // takes about 100 additional bytes. 0 means no limit.
     uint64_t memory;
     // The folder for data over the memory limit (bytes on Unix, UTF-8 elsewhere). Required with `memory`.
     const char *folder;
@@ -206,7 +208,7 @@ typedef struct {
     const char *url;
     // Length of the URL in bytes.
     size_t url_len;
-    // The body, or null if there was none. For an empty file, a pointer that is not null, and the length 0.
+    // The body, or null if there was none. For an empty file, a non-null pointer and the length 0.
     const uint8_t *body;
     // Length of the body in bytes. At most 16,777,216.
     size_t body_len;
@@ -218,7 +220,7 @@ typedef struct {
     const char *content_type;
     // Why the body is truncated: `length`, `time`, `disconnect` or `unspecified`. Null if it is complete.
     const char *truncated;
-    // Why there was no response, in any words. Null or empty if there was one.
+    // Why there was no response, as free text. Null or empty if there was a response.
     const char *error;
     // The status of the last response, or 0 if it is unknown, which means 200.
     uint32_t status;
@@ -238,7 +240,7 @@ typedef struct {
     const char *key;
     // Length of the key in bytes.
     size_t key_len;
-    // The trimmed value as written, NUL-terminated. Any bytes.
+    // The trimmed value as written, NUL-terminated. It may contain any bytes.
     const char *value;
     // Length of the value in bytes.
     size_t value_len;
@@ -281,8 +283,8 @@ typedef struct {
     size_t origin_len;
 } reptile_explanation;
 
-// What a crawler may fetch from an origin. Allocated by the library; later versions may append fields. The fields have
-// the same meaning as the columns of `reptile summarize`.
+// A summary of a crawler's access to an origin. Allocated by the library; later versions may append fields. The fields
+// have the same meaning as the columns of `reptile summarize`.
 typedef struct {
     // The access, over all paths.
     reptile_access_kind access;
@@ -324,10 +326,11 @@ const char *reptile_version(void);
 uint32_t reptile_format_version(void);
 
 // Ends the threads that calls on all threads have started, and waits for them. Call it before `dlclose`, and before
-// the process ends if a leak checker should find nothing. Programs may otherwise omit it: the threads only wait.
+// the process ends if a leak checker should find nothing. Otherwise the call is optional, because idle threads only
+// wait.
 //
 // Sets, agents and other handles stay valid, and a later call on all threads starts new threads. A call that is
-// running in another thread is completed first. Must not be called from a signal handler. Thread-safe.
+// running in another thread finishes first. Must not be called from a signal handler. Thread-safe.
 reptile_code reptile_shutdown(void);
 
 // Reads a set file into memory. Later changes to the file have no effect. Thread-safe.
@@ -405,22 +408,23 @@ reptile_code reptile_compiler_new(const reptile_compiler_options *options,
                                   reptile_compiler **compiler,
                                   char **message);
 
-// Adds one capture. The order does not matter: if an origin has several captures, the fetch profile chooses by time. A
-// capture with an error is left out, and more captures may be added. The body is not copied. Thread-safe.
+// Adds one capture. The order does not matter: if an origin has several captures, the fetch profile chooses by time.
+// If the call fails, the capture is left out, and more captures may be added. The body is not copied. Thread-safe.
 //
 // Cost: time linear in the body. The set's data stays in memory, up to the limit in the options.
 //
 // # Safety
 // `compiler` must be null or a compiler that is not freed during the call. `capture` must be null or point to
 // `capture->size` bytes. Its strings must be null or NUL-terminated, and its `url` and `body` must be null or point to
-// as many bytes as their lengths say. `message` must be null or writable.
+// `url_len` and `body_len` bytes. `message` must be null or writable.
 reptile_code reptile_compiler_add(const reptile_compiler *compiler,
                                   const reptile_capture *capture,
                                   char **message);
 
 // Adds the captures in a set. The result is identical, byte for byte, to compiling all captures at once, in any order.
-// The set must have the compiler's dialect, fetch profile and flags, which finishing checks. It may be freed
-// afterwards: the compiler keeps its data alive. This call is cheap, and finishing merges the set. Thread-safe.
+// The set must have the compiler's dialect, fetch profile and flags, which is checked when the compiler finishes. The
+// set may be freed afterwards, because the compiler keeps its data alive. This call is cheap: the set is merged when
+// the compiler finishes. Thread-safe.
 //
 // # Safety
 // `compiler` must be null or a compiler, and `set` must be null or a set. Neither may be freed during the call.
@@ -429,12 +433,13 @@ reptile_code reptile_compiler_add_set(const reptile_compiler *compiler,
                                       const reptile_set *set,
                                       char **message);
 
-// Compiles the captures and writes the set to a file, which is either complete or absent. If a file exists, the code
-// is `REPTILE_CODE_EXISTS`, unless `force` is set; then readers of the old file keep it. On all threads. Thread-safe.
+// Compiles the captures and writes the set to a file, which is either complete or absent. If the file exists already,
+// the code is `REPTILE_CODE_EXISTS`, unless `force` is set; readers of the old file then keep it. Uses all threads.
+// Thread-safe.
 //
-// Afterwards nothing can be added, but the set may be written again or opened with `reptile_compiler_finish_set`. If
-// the file cannot be written, the call may be repeated with another path. If compiling fails, the compiler can only be
-// freed.
+// Afterwards, no captures can be added, but the set may be written again, or opened with
+// `reptile_compiler_finish_set`. If the file cannot be written, the call may be repeated with another path. If
+// compiling fails, the compiler can only be freed.
 //
 // # Safety
 // `compiler` must be null or a compiler that is not freed during the call. `path` must be null or NUL-terminated
@@ -444,7 +449,7 @@ reptile_code reptile_compiler_finish_file(const reptile_compiler *compiler,
                                           bool force,
                                           char **message);
 
-// Compiles the captures and opens the set in memory. On all threads. Otherwise like `reptile_compiler_finish_file`.
+// Compiles the captures and opens the set in memory. Uses all threads. Otherwise like `reptile_compiler_finish_file`.
 // Thread-safe.
 //
 // # Safety
@@ -484,9 +489,9 @@ reptile_code reptile_set_directives(const reptile_set *set,
                                     reptile_directives **directives,
                                     char **message);
 
-// Lists the lines that decide no URL and apply to crawler number `agent` in the robots.txt of a URL's origin: those in
-// its groups, and those for every crawler. For a single robots.txt, the origin does not matter. The caller frees the
-// list with `reptile_directives_free`. Thread-safe.
+// Lists the lines that decide no URL and apply to crawler number `agent` in the robots.txt of a URL's origin: the
+// lines in its groups, and the lines for every crawler. For a single robots.txt, the origin does not matter. The
+// caller frees the list with `reptile_directives_free`. Thread-safe.
 //
 // # Safety
 // `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
@@ -498,8 +503,8 @@ reptile_code reptile_agent_directives(const reptile_agents *agents,
                                       reptile_directives **directives,
                                       char **message);
 
-// Returns the delay between two fetches from a URL's origin in seconds, in `*seconds`, if a `Crawl-delay` line applies
-// to crawler number `agent` under the set's dialect. Otherwise, and after an error, `*seconds` is -1. Thread-safe.
+// Sets `*seconds` to the delay between two fetches from a URL's origin, if a `Crawl-delay` line applies to crawler
+// number `agent` under the set's dialect. Otherwise, and after an error, `*seconds` is -1. Thread-safe.
 //
 // # Safety
 // `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
@@ -535,10 +540,11 @@ reptile_code reptile_agents_resolve(const reptile_set *set,
                                     char **message);
 
 // Resolves the crawler that sends a request with this `User-Agent` header. The header may be any bytes and need not be
-// NUL-terminated. `*agents` becomes one crawler, with its name. If the header names no crawler, such as a browser's,
-// the code is `REPTILE_CODE_OK` and `*agents` is null. A header over 4,096 bytes names no crawler. Thread-safe.
+// NUL-terminated. `*agents` receives this one crawler, with its name. If the header names no crawler, such as a
+// browser's header, the code is `REPTILE_CODE_OK` and `*agents` is null. A header over 4,096 bytes names no crawler.
+// Thread-safe.
 //
-// Cost: some microseconds. Keep the agents for the same header.
+// Cost: some microseconds. Reuse the agents for requests with the same header.
 //
 // # Safety
 // `set` must be null or a set that is not freed during the call. `header` must be null or point to `header_len` bytes.
@@ -549,13 +555,14 @@ reptile_code reptile_agents_of_header(const reptile_set *set,
                                       reptile_agents **agents,
                                       char **message);
 
-// Creates agents for the same crawlers whose decisions use other origins, if the robots.txt of a URL's own origin is
-// unknown: all functions that decide and explain, also with Arrow. `scope` is `origin` (no other origin), `scheme`
-// (also http instead of https, or the reverse), `www` (also with or without `www.`) or `domain` (also the registered
-// domain). Each includes the previous one.
+// Creates agents for the same crawlers that decide a URL by other origins if the robots.txt of its own origin is
+// unknown. This applies to all functions that decide or explain, including those for Arrow. `scope` is `origin` (no
+// other origin), `scheme` (also http instead of https, or the reverse), `www` (also with or without `www.`) or
+// `domain` (also the registered domain). Each includes the previous one.
 //
-// RFC 9309 applies a robots.txt only to its own origin, so the choice is yours. Sitemaps, other directives and
-// summaries still use the URL's own origin. The caller frees both agents. Thread-safe.
+// RFC 9309 applies a robots.txt only to its own origin, so use a wider scope only if a verdict by a related origin is
+// better than an unknown one. Sitemaps, other directives and summaries still use the URL's own origin. The caller
+// frees the old and the new agents. Thread-safe.
 //
 // Cost: a further decision for each origin that is tried, at most 7 for a URL without a known robots.txt.
 //
@@ -715,8 +722,8 @@ reptile_code reptile_summary_free(reptile_summary **summary);
 // and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`,
 // `reason`, `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
 //
-// `origins` are URLs or hosts, and a host means its https origin. If `origins` is null, they are all origins of the
-// set. The call computes all rows, which take about 100 bytes each in memory until they are read.
+// `origins` are URLs or hosts; a host means its https origin. If `origins` is null, the call summarizes all origins of
+// the set. The call computes all rows, which take about 100 bytes each in memory until they are read.
 //
 // The caller releases `*out`, which is marked as released if the call fails. One thread at a time may read the stream.
 //
@@ -742,15 +749,15 @@ reptile_code reptile_one_shot_new(const char *crawler,
                                   char **message);
 
 // Decides one URL, or a path, directly from a robots.txt, and keeps nothing. The verdict and the line are the same as
-// from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for several. Takes 3 to 5
-// microseconds for a typical file: one pass over it. Thread-safe.
+// from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for more than about ten.
+// Takes 3 to 5 microseconds for a typical file: one pass over it. Thread-safe.
 //
-// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. Whether
-// the file was fetched, and from which origin, is up to the caller.
+// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. The
+// caller must know that the file was fetched successfully, and from which origin.
 //
 // # Safety
-// `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or point to
-// as many bytes as their lengths say. `verdict`, `line` and `message` must be null or writable.
+// `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or
+// point to `body_len` and `url_len` bytes. `verdict`, `line` and `message` must be null or writable.
 reptile_code reptile_one_shot_decide(const reptile_one_shot *one_shot,
                                      const uint8_t *body,
                                      size_t body_len,

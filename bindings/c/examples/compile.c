@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program if a call failed. See decide.c for the reason to pass the message by address. */
+/* Ends the program if a call failed. See decide.c for why the message is passed by address. */
 static void check(reptile_code code, char **message) {
     if (code != REPTILE_CODE_OK) {
         fprintf(stderr, "compile: error %d: %s\n", (int)code, *message);

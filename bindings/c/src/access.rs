@@ -1,4 +1,4 @@
-//! Says what crawlers may fetch from whole origins.
+//! Summarizes crawlers' access to whole origins.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ pub enum ReptileAccessKind {
     Partial = 3,
     /// No robots.txt is known for the origin.
     Unknown = 4,
-    /// One of the others, but the proof would have taken too long.
+    /// Allowed, disallowed or partial, but the proof would have taken too long.
     Unproved = 5,
     /// The string is not a valid URL.
     Invalid = 6,
 }
 
-/// What a crawler may fetch from an origin. Allocated by the library; later versions may append fields. The fields have
-/// the same meaning as the columns of `reptile summarize`.
+/// A summary of a crawler's access to an origin. Allocated by the library; later versions may append fields. The fields
+/// have the same meaning as the columns of `reptile summarize`.
 #[repr(C)]
 pub struct ReptileSummary {
     /// The access, over all paths.
@@ -121,8 +121,8 @@ pub unsafe extern "C" fn reptile_summary_free(summary: *mut *mut ReptileSummary)
 /// and the columns of `reptile summarize`: `url`, `agent`, `access`, `group`, `allow_rules`, `disallow_rules`,
 /// `reason`, `allowed_path`, `disallowed_path`. Uses all threads. A scope has no effect. Thread-safe.
 ///
-/// `origins` are URLs or hosts, and a host means its https origin. If `origins` is null, they are all origins of the
-/// set. The call computes all rows, which take about 100 bytes each in memory until they are read.
+/// `origins` are URLs or hosts; a host means its https origin. If `origins` is null, the call summarizes all origins of
+/// the set. The call computes all rows, which take about 100 bytes each in memory until they are read.
 ///
 /// The caller releases `*out`, which is marked as released if the call fails. One thread at a time may read the stream.
 ///

@@ -72,10 +72,11 @@ pub unsafe extern "C" fn reptile_agents_resolve(
 }
 
 /// Resolves the crawler that sends a request with this `User-Agent` header. The header may be any bytes and need not be
-/// NUL-terminated. `*agents` becomes one crawler, with its name. If the header names no crawler, such as a browser's,
-/// the code is `REPTILE_CODE_OK` and `*agents` is null. A header over 4,096 bytes names no crawler. Thread-safe.
+/// NUL-terminated. `*agents` receives this one crawler, with its name. If the header names no crawler, such as a
+/// browser's header, the code is `REPTILE_CODE_OK` and `*agents` is null. A header over 4,096 bytes names no crawler.
+/// Thread-safe.
 ///
-/// Cost: some microseconds. Keep the agents for the same header.
+/// Cost: some microseconds. Reuse the agents for requests with the same header.
 ///
 /// # Safety
 /// `set` must be null or a set that is not freed during the call. `header` must be null or point to `header_len` bytes.
@@ -109,13 +110,14 @@ pub unsafe extern "C" fn reptile_agents_of_header(
     unsafe { call(message, work) }
 }
 
-/// Creates agents for the same crawlers whose decisions use other origins, if the robots.txt of a URL's own origin is
-/// unknown: all functions that decide and explain, also with Arrow. `scope` is `origin` (no other origin), `scheme`
-/// (also http instead of https, or the reverse), `www` (also with or without `www.`) or `domain` (also the registered
-/// domain). Each includes the previous one.
+/// Creates agents for the same crawlers that decide a URL by other origins if the robots.txt of its own origin is
+/// unknown. This applies to all functions that decide or explain, including those for Arrow. `scope` is `origin` (no
+/// other origin), `scheme` (also http instead of https, or the reverse), `www` (also with or without `www.`) or
+/// `domain` (also the registered domain). Each includes the previous one.
 ///
-/// RFC 9309 applies a robots.txt only to its own origin, so the choice is yours. Sitemaps, other directives and
-/// summaries still use the URL's own origin. The caller frees both agents. Thread-safe.
+/// RFC 9309 applies a robots.txt only to its own origin, so use a wider scope only if a verdict by a related origin is
+/// better than an unknown one. Sitemaps, other directives and summaries still use the URL's own origin. The caller
+/// frees the old and the new agents. Thread-safe.
 ///
 /// Cost: a further decision for each origin that is tried, at most 7 for a URL without a known robots.txt.
 ///

@@ -39,7 +39,7 @@ pub enum ReptileCode {
     /// one.
     Capture = 10,
     /// Sets cannot be merged: they have different settings, or different files for one origin without times to choose
-    /// by.
+    /// between them.
     Merge = 11,
     /// The file exists already.
     Exists = 12,
@@ -293,7 +293,7 @@ const MAX_STRUCT_BYTES: usize = 4096;
 /// A structure that callers pass. Later versions append fields.
 ///
 /// # Safety
-/// All fields must be integers or pointers, so that any bytes are a value. The first field must be a `usize`:
+/// All fields must be integers or pointers, so that any bytes are valid. The first field must be a `usize`:
 /// the structure's size, which callers set.
 pub(crate) unsafe trait Versioned: Copy {
     /// The size in the first version, in bytes.
@@ -347,7 +347,7 @@ pub(crate) unsafe fn text<'c>(text: *const c_char, what: &str) -> Result<&'c str
     std::str::from_utf8(bytes).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
 }
 
-/// Returns a NUL-terminated string of the caller's, which must be UTF-8, or `None` for null.
+/// Returns the caller's NUL-terminated string, which must be UTF-8, or `None` for null.
 ///
 /// # Safety
 /// `text` must be null or NUL-terminated, and must not change while the result is used.

@@ -12,26 +12,28 @@ use reptile_columns::{Source, arrow::in_pool};
 use crate::border::{self, Failure, ReptileCode, Versioned, call};
 use crate::set::{ReptileSet, at, dialect_named, make, path_of};
 
-/// Flag for `reptile_compiler_options`: the set is by time. It keeps every capture, so that `reptile_decide_at` decides
-/// by the rules of a time. Takes 44 bytes for each capture, plus its rules. An origin may have 8,192 captures.
+/// Flag for `reptile_compiler_options`: compiles a set by time. It keeps every capture, so that `reptile_decide_at` can
+/// decide by the rules that were active at a time. Each capture takes 44 bytes plus its rules. An origin may have up to
+/// 8,192 captures.
 pub const REPTILE_COMPILE_BY_TIME: u64 = 1;
-/// Flag for `reptile_compiler_options`: the set has no line numbers and is smaller.
+/// Flag for `reptile_compiler_options`: omits line numbers, for a smaller set.
 pub const REPTILE_COMPILE_NO_LINE_NUMBERS: u64 = 2;
-/// Flag for `reptile_compiler_options`: the set has no other directives, such as sitemaps, and is smaller.
+/// Flag for `reptile_compiler_options`: omits other directives, such as sitemaps, for a smaller set.
 pub const REPTILE_COMPILE_NO_OTHER_DIRECTIVES: u64 = 4;
 
 const ALL_FLAGS: u64 = REPTILE_COMPILE_BY_TIME | REPTILE_COMPILE_NO_LINE_NUMBERS | REPTILE_COMPILE_NO_OTHER_DIRECTIVES;
 
-/// How a set is compiled. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to zero:
-/// later versions may append fields.
+/// Options for compiling a set. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to
+/// zero: later versions may append fields.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ReptileCompilerOptions {
     /// `sizeof(reptile_compiler_options)`.
     pub size: usize,
-    /// How files are read, such as `google`, `google-lib` or `rfc9309`. Null means `google`.
+    /// The dialect, such as `google`, `google-lib` or `rfc9309`. Null means `google`.
     pub dialect: *const c_char,
-    /// What a failed fetch means, such as `google` or `rfc9309`. Null means the dialect's own profile.
+    /// The fetch profile, which defines what a failed fetch means, such as `google` or `rfc9309`. Null means the
+    /// dialect's own profile.
     pub profile: *const c_char,
     /// The time that the set is compiled for, in seconds since 1970. Later captures do not count. 0 means the newest
     /// capture's time.
@@ -39,7 +41,7 @@ pub struct ReptileCompilerOptions {
     /// `REPTILE_COMPILE_BY_TIME` and the other flags, combined with `|`.
     pub flags: u64,
     /// Memory limit for the set's data, in bytes. Data over the limit goes to unnamed files in `folder`. Each origin
-    /// takes about 100 bytes in addition. 0 means no limit.
+    /// takes about 100 additional bytes. 0 means no limit.
     pub memory: u64,
     /// The folder for data over the memory limit (bytes on Unix, UTF-8 elsewhere). Required with `memory`.
     pub folder: *const c_char,
@@ -61,7 +63,7 @@ pub struct ReptileCapture {
     pub url: *const c_char,
     /// Length of the URL in bytes.
     pub url_len: usize,
-    /// The body, or null if there was none. For an empty file, a pointer that is not null, and the length 0.
+    /// The body, or null if there was none. For an empty file, a non-null pointer and the length 0.
     pub body: *const u8,
     /// Length of the body in bytes. At most 16,777,216.
     pub body_len: usize,
@@ -73,7 +75,7 @@ pub struct ReptileCapture {
     pub content_type: *const c_char,
     /// Why the body is truncated: `length`, `time`, `disconnect` or `unspecified`. Null if it is complete.
     pub truncated: *const c_char,
-    /// Why there was no response, in any words. Null or empty if there was one.
+    /// Why there was no response, as free text. Null or empty if there was a response.
     pub error: *const c_char,
     /// The status of the last response, or 0 if it is unknown, which means 200.
     pub status: u32,
@@ -97,7 +99,7 @@ pub struct ReptileCompiler {
 enum State {
     Adding(Box<Compiler>),
     Compiled(Box<CompiledSet>),
-    /// Compiling failed, which consumed the captures.
+    /// Compiling has failed and consumed the captures.
     Failed,
 }
 
@@ -118,13 +120,14 @@ impl ReptileCompiler {
     }
 
     fn add(&self, origin: Origin, facts: capture::Capture, body: Option<&[u8]>) -> Result<(), Failure> {
-        // Do not parse for a compiler that is finished.
+        // Do not parse if the compiler is finished.
         self.adding(|_| Ok(()))?;
         let parsed = self.parser.parse([(vec![origin], facts)], body);
         match parsed.captures().iter().find_map(|capture| capture.outcome.as_ref().err()) {
             Some(error) => Err(Failure::of_library(error)),
             None => self.adding(|compiler| {
-                // Data over the memory limit is compiled in the pool of `reptile_shutdown`, and not in a global one.
+                // Data over the memory limit is compiled in the pool that `reptile_shutdown` ends, not in a global
+                // pool.
                 let added = if self.has_memory_limit {
                     in_pool(|| compiler.add_parsed(parsed))
                 } else {
@@ -213,15 +216,15 @@ unsafe fn with_options(options: &ReptileCompilerOptions) -> Result<Compiler, Fai
     Ok(compiler)
 }
 
-/// Adds one capture. The order does not matter: if an origin has several captures, the fetch profile chooses by time. A
-/// capture with an error is left out, and more captures may be added. The body is not copied. Thread-safe.
+/// Adds one capture. The order does not matter: if an origin has several captures, the fetch profile chooses by time.
+/// If the call fails, the capture is left out, and more captures may be added. The body is not copied. Thread-safe.
 ///
 /// Cost: time linear in the body. The set's data stays in memory, up to the limit in the options.
 ///
 /// # Safety
 /// `compiler` must be null or a compiler that is not freed during the call. `capture` must be null or point to
 /// `capture->size` bytes. Its strings must be null or NUL-terminated, and its `url` and `body` must be null or point to
-/// as many bytes as their lengths say. `message` must be null or writable.
+/// `url_len` and `body_len` bytes. `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_compiler_add(
     compiler: *const ReptileCompiler,
@@ -280,8 +283,9 @@ unsafe fn facts_of(capture: &ReptileCapture) -> Result<capture::Capture, Failure
 }
 
 /// Adds the captures in a set. The result is identical, byte for byte, to compiling all captures at once, in any order.
-/// The set must have the compiler's dialect, fetch profile and flags, which finishing checks. It may be freed
-/// afterwards: the compiler keeps its data alive. This call is cheap, and finishing merges the set. Thread-safe.
+/// The set must have the compiler's dialect, fetch profile and flags, which is checked when the compiler finishes. The
+/// set may be freed afterwards, because the compiler keeps its data alive. This call is cheap: the set is merged when
+/// the compiler finishes. Thread-safe.
 ///
 /// # Safety
 /// `compiler` must be null or a compiler, and `set` must be null or a set. Neither may be freed during the call.
@@ -308,12 +312,13 @@ pub unsafe extern "C" fn reptile_compiler_add_set(
     unsafe { call(message, work) }
 }
 
-/// Compiles the captures and writes the set to a file, which is either complete or absent. If a file exists, the code
-/// is `REPTILE_CODE_EXISTS`, unless `force` is set; then readers of the old file keep it. On all threads. Thread-safe.
+/// Compiles the captures and writes the set to a file, which is either complete or absent. If the file exists already,
+/// the code is `REPTILE_CODE_EXISTS`, unless `force` is set; readers of the old file then keep it. Uses all threads.
+/// Thread-safe.
 ///
-/// Afterwards nothing can be added, but the set may be written again or opened with `reptile_compiler_finish_set`. If
-/// the file cannot be written, the call may be repeated with another path. If compiling fails, the compiler can only be
-/// freed.
+/// Afterwards, no captures can be added, but the set may be written again, or opened with
+/// `reptile_compiler_finish_set`. If the file cannot be written, the call may be repeated with another path. If
+/// compiling fails, the compiler can only be freed.
 ///
 /// # Safety
 /// `compiler` must be null or a compiler that is not freed during the call. `path` must be null or NUL-terminated
@@ -331,8 +336,9 @@ pub unsafe extern "C" fn reptile_compiler_finish_file(
         // SAFETY: `path` is null or NUL-terminated.
         let path = path_of(unsafe { border::path_bytes(path, "the path") }?)?;
         let fail = |error: io::Error| at(path, Failure::of_io(&error));
-        // Before compiling, which may take minutes. In the pool, because the hidden file's random name makes the
-        // standard library allocate memory for the current thread, which the main thread would not free.
+        // Create the file before compiling, which may take minutes. Create it in the pool, because the hidden file's
+        // random name makes the standard library allocate memory for the current thread, which the main thread would
+        // not free.
         let file = in_pool(|| PendingFile::create(path, force)).map_err(fail)?;
         compiler.compiled(|compiled| {
             let write = || -> io::Result<()> {
@@ -350,7 +356,7 @@ pub unsafe extern "C" fn reptile_compiler_finish_file(
     unsafe { call(message, work) }
 }
 
-/// Compiles the captures and opens the set in memory. On all threads. Otherwise like `reptile_compiler_finish_file`.
+/// Compiles the captures and opens the set in memory. Uses all threads. Otherwise like `reptile_compiler_finish_file`.
 /// Thread-safe.
 ///
 /// # Safety

@@ -17,7 +17,7 @@ pub enum ReptileDirectiveKind {
     Sitemap = 0,
     /// `Crawl-delay`: seconds between two requests.
     CrawlDelay = 1,
-    /// `Request-rate`: requests per period, possibly only at some hours.
+    /// `Request-rate`: requests per period, possibly limited to some hours.
     RequestRate = 2,
     /// `Visit-time`: the permitted hours.
     VisitTime = 3,
@@ -39,7 +39,7 @@ pub enum ReptileDirectiveKind {
     ManagedEnd = 11,
 }
 
-/// Whether a line counts under the set's dialect, and if not, why.
+/// Whether a line counts under the set's dialect, and the reason if not.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReptileDirectiveState {
@@ -53,7 +53,7 @@ pub enum ReptileDirectiveState {
     Outside = 3,
     /// An earlier line overrides this one.
     Superseded = 4,
-    /// Another reason, which a later version names.
+    /// Another reason, which only a later version names.
     Other = 5,
 }
 
@@ -71,7 +71,7 @@ pub struct ReptileDirective {
     pub key: *const c_char,
     /// Length of the key in bytes.
     pub key_len: usize,
-    /// The trimmed value as written, NUL-terminated. Any bytes.
+    /// The trimmed value as written, NUL-terminated. It may contain any bytes.
     pub value: *const c_char,
     /// Length of the value in bytes.
     pub value_len: usize,
@@ -161,9 +161,9 @@ unsafe fn list_of_set(
     unsafe { call(message, work) }
 }
 
-/// Lists the lines that decide no URL and apply to crawler number `agent` in the robots.txt of a URL's origin: those in
-/// its groups, and those for every crawler. For a single robots.txt, the origin does not matter. The caller frees the
-/// list with `reptile_directives_free`. Thread-safe.
+/// Lists the lines that decide no URL and apply to crawler number `agent` in the robots.txt of a URL's origin: the
+/// lines in its groups, and the lines for every crawler. For a single robots.txt, the origin does not matter. The
+/// caller frees the list with `reptile_directives_free`. Thread-safe.
 ///
 /// # Safety
 /// `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.
@@ -194,8 +194,8 @@ pub unsafe extern "C" fn reptile_agent_directives(
     unsafe { call(message, work) }
 }
 
-/// Returns the delay between two fetches from a URL's origin in seconds, in `*seconds`, if a `Crawl-delay` line applies
-/// to crawler number `agent` under the set's dialect. Otherwise, and after an error, `*seconds` is -1. Thread-safe.
+/// Sets `*seconds` to the delay between two fetches from a URL's origin, if a `Crawl-delay` line applies to crawler
+/// number `agent` under the set's dialect. Otherwise, and after an error, `*seconds` is -1. Thread-safe.
 ///
 /// # Safety
 /// `agents` must be null or agents that are not freed during the call. `url` must be null or point to `url_len` bytes.

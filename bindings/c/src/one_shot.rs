@@ -51,15 +51,15 @@ pub unsafe extern "C" fn reptile_one_shot_new(
 }
 
 /// Decides one URL, or a path, directly from a robots.txt, and keeps nothing. The verdict and the line are the same as
-/// from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for several. Takes 3 to 5
-/// microseconds for a typical file: one pass over it. Thread-safe.
+/// from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for more than about ten.
+/// Takes 3 to 5 microseconds for a typical file: one pass over it. Thread-safe.
 ///
-/// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. Whether
-/// the file was fetched, and from which origin, is up to the caller.
+/// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. The
+/// caller must know that the file was fetched successfully, and from which origin.
 ///
 /// # Safety
-/// `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or point to
-/// as many bytes as their lengths say. `verdict`, `line` and `message` must be null or writable.
+/// `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or
+/// point to `body_len` and `url_len` bytes. `verdict`, `line` and `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_one_shot_decide(
     one_shot: *const ReptileOneShot,

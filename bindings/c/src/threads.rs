@@ -4,14 +4,15 @@ use reptile_columns::arrow::end_pool;
 
 use crate::border::{ReptileCode, call};
 
-/// Number of times that memory cannot be freed yet.
+/// Number of rounds in which memory cannot be freed yet.
 const EMPTY_ROUNDS: usize = 8;
 
 /// Ends the threads that calls on all threads have started, and waits for them. Call it before `dlclose`, and before
-/// the process ends if a leak checker should find nothing. Programs may otherwise omit it: the threads only wait.
+/// the process ends if a leak checker should find nothing. Otherwise the call is optional, because idle threads only
+/// wait.
 ///
 /// Sets, agents and other handles stay valid, and a later call on all threads starts new threads. A call that is
-/// running in another thread is completed first. Must not be called from a signal handler. Thread-safe.
+/// running in another thread finishes first. Must not be called from a signal handler. Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn reptile_shutdown() -> ReptileCode {
     let work = || {

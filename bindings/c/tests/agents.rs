@@ -1,4 +1,4 @@
-//! Crawlers of headers, scopes, and what crawlers may fetch from origins.
+//! Resolves crawlers from headers, decides in scopes, and summarizes crawlers' access to origins.
 
 use std::ffi::{CStr, c_char};
 use std::ptr::{null, null_mut};

@@ -1,6 +1,6 @@
 /* Calls every function, most of them from several threads: all FILE [fork]. Writes a set to the file. Prints one line
- * if all results are correct. A test runs this program under valgrind. With `fork`, a forked process asks too; valgrind
- * would report its parent's threads, which do not exist there. */
+ * if all results are correct. A test runs this program under valgrind. With `fork`, a forked process runs queries too;
+ * valgrind would report the parent's threads, which do not exist in the forked process. */
 #include <pthread.h>
 #include <reptile.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static const void *BUFFERS[] = {NULL, OFFSETS, "https://shop.example/carthttps:/
 static const struct ArrowArray TWO_URLS = {.length = 2, .n_buffers = 3, .buffers = BUFFERS, .release = release_array};
 static const struct ArrowSchema TEXT = {.format = "u", .name = "url", .release = release_schema};
 
-/* A stream of two batches, each a struct with the column `url`. `private_data` counts the batches that are left. */
+/* A stream of two batches, each a struct with the column `url`. `private_data` counts the remaining batches. */
 struct batch {
     struct ArrowArray urls;
     struct ArrowArray *children[1];
@@ -176,7 +176,7 @@ static void arrow(void) {
     verdicts.release(&verdicts);
 }
 
-/* Asks everything that threads may ask at the same time. */
+/* Runs every query that threads may run at the same time. */
 static void *ask(void *number) {
     (void)number;
     char *message = NULL;

@@ -9,7 +9,7 @@ use reptile::{Capture, Compiler, Dialect};
 
 use crate::packages::{compiled, functions, has_tools, here, installed};
 
-/// What the Arrow example prints for `MyBot`.
+/// The Arrow example's output for `MyBot`.
 pub const ARROW_OUTPUT: &str =
     "MyBot:verdict, MyBot:line\ndisallow by line 2\nnull\nallow by line 3\nallow\nreleased 2 of 2\n";
 

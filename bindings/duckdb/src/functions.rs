@@ -34,7 +34,7 @@ pub enum Kind {
     Mask,
     /// `robots_refused`: the crawlers that may not fetch the URL, as a list.
     Refused,
-    /// `robots_access`: what a crawler may fetch from the URL's origin, as a struct.
+    /// `robots_access`: a crawler's access to the URL's origin, as a struct.
     Access,
 }
 
@@ -252,10 +252,10 @@ fn write(kind: Kind, output: &Output, group: &Group, decided: &RecordBatch) -> R
     }
 }
 
-/// Writes what a crawler may fetch from the origins of a group's URLs.
+/// Writes a crawler's access to the origins of a group's URLs.
 fn write_access(output: &Output, group: &Group, arguments: &Arguments) -> Result<(), String> {
     let (rows, nulls): (Vec<usize>, Vec<usize>) = group.rows.iter().partition(|&&row| arguments.url(row).is_some());
-    // Only the host and the port matter, and other bytes than UTF-8 are invalid in both.
+    // Only the host and the port matter, and bytes that are not UTF-8 are invalid in both.
     let urls = rows.iter().filter_map(|&row| arguments.url(row)).map(String::from_utf8_lossy);
     let urls: Vec<Cow<'_, str>> = urls.collect();
     let mut rest = &rows[..];

@@ -71,7 +71,7 @@ impl Arguments {
         self.rows
     }
 
-    /// Returns a row's URL, unless it is null.
+    /// Returns a row's URL, or `None` if it is null.
     pub fn url(&self, row: usize) -> Option<&[u8]> {
         self.urls.get(row)
     }
@@ -86,7 +86,8 @@ impl Arguments {
         Some(Bits { set: self.sets.bits(row)?, agents, scope, is_exact: self.is_exact(row)? })
     }
 
-    /// Returns a row's other arguments, or `None` if one is null. Errors if a crawler's name is null or not UTF-8.
+    /// Returns a row's other arguments, or `None` if one is null. Returns an error if a crawler's name is null or not
+    /// UTF-8.
     pub fn choice(&self, row: usize) -> Result<Option<Choice<'_>>, String> {
         let (Some(set), Some(names), Some(is_exact)) =
             (self.sets.get(row), self.agents.names(row)?, self.is_exact(row))
@@ -174,13 +175,13 @@ impl Texts {
         Texts { rows, reader, data: data.cast_const().cast() }
     }
 
-    /// Returns a text, unless it is null.
+    /// Returns a text, or `None` if it is null.
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         // SAFETY: the text exists and is not null, so that its bytes live as long as the vector.
         self.is_valid(row).then(|| unsafe { self.reader.read_blob(row) })
     }
 
-    /// Returns a text as stored: its length, and its bytes or the place where they are.
+    /// Returns a text as stored: its length, and its bytes or their address.
     fn bits(&self, row: usize) -> Option<[u64; 2]> {
         // SAFETY: the text exists, and each text takes 16 bytes, which are aligned for a pointer.
         let text = || unsafe { self.data.add(row) };
@@ -216,7 +217,7 @@ impl Lists {
         Lists { rows, reader, vector, items: unsafe { Texts::of(child, count) } }
     }
 
-    /// Returns where a list's items are, unless the list is null.
+    /// Returns the position of a list's items, or `None` if the list is null.
     fn entry(&self, row: usize) -> Option<duckdb_list_entry> {
         // SAFETY: the row exists.
         let is_valid = row < self.rows && unsafe { self.reader.is_valid(row) };

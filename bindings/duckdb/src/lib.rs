@@ -52,8 +52,8 @@ pub unsafe extern "C" fn reptile_init_c_api(
 
 /// Returns the stable part of DuckDB's API, followed by null pointers.
 ///
-/// The bindings read the whole table of a newer version, and an older DuckDB's table is shorter. With this copy, they
-/// read nothing after its end, and an unstable function can never be called.
+/// The bindings read the whole table of a newer version, but an older DuckDB's table is shorter. This copy prevents
+/// them from reading past its end, and from calling unstable functions.
 unsafe extern "C" fn stable_api(info: duckdb_extension_info, version: *const c_char) -> *const c_void {
     const { assert!(STABLE_API_SLOT_COUNT * size_of::<*const c_void>() <= size_of::<duckdb_ext_api_v1>()) };
     let Some(get_api) = GET_API.get() else { return ptr::null() };
@@ -62,7 +62,7 @@ unsafe extern "C" fn stable_api(info: duckdb_extension_info, version: *const c_c
     if api.is_null() {
         return api;
     }
-    // SAFETY: the table has only function pointers, for which null bytes are `None`.
+    // SAFETY: the table has only function pointers, and null bytes are `None`.
     let mut stable: Box<duckdb_ext_api_v1> = Box::new(unsafe { std::mem::zeroed() });
     let slots = ptr::from_mut(stable.as_mut()).cast::<*const c_void>();
     // SAFETY: since version 1.2.0, DuckDB's table begins with these pointers; the copy is at least as long.

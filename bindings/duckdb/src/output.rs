@@ -8,7 +8,7 @@ use libduckdb_sys::{duckdb_vector, duckdb_vector_get_data};
 use quack_rs::vector::VectorWriter;
 use quack_rs::vector::complex::{ListVector, MapVector, StructVector};
 
-/// Maximum number of bytes that DuckDB stores in the text's own 16 bytes, after its length.
+/// Maximum number of bytes that DuckDB stores inside a text's 16-byte entry, after the length.
 const MAX_INLINE: usize = 12;
 
 /// A flat vector that a function fills. Rows may be written in any order.

@@ -1,4 +1,4 @@
-//! Opens set files, and keeps them and the crawlers resolved by them open: [`open`].
+//! Opens set files, and caches them and the crawlers that they resolve: [`open`].
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ const MAX_DECIDERS: usize = 256;
 /// The open set files, the least recently used first.
 static OPEN: Mutex<Vec<Arc<OpenSet>>> = Mutex::new(Vec::new());
 
-/// Columns, crawlers and options.
+/// The columns, crawlers and options of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     pub columns: &'static [Column],
-    /// Whether the names must stand for one crawler.
+    /// Whether the names must resolve to one crawler.
     pub is_about_one: bool,
     pub names: Vec<String>,
     pub scope: Scope,
@@ -33,7 +33,7 @@ pub struct OpenSet {
     path: PathBuf,
     state: FileState,
     set: Set,
-    /// The least recently used first.
+    /// The cached deciders, the least recently used first.
     deciders: Mutex<Vec<(Query, Arc<Decider>)>>,
     headers: OnceLock<Headers>,
 }
@@ -44,7 +44,7 @@ pub struct Decider {
     pub arrays: ArrayDecider,
 }
 
-/// What distinguishes a file from another one that was renamed over it.
+/// Metadata that distinguishes a file from another file that was renamed over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     len: u64,
@@ -55,7 +55,7 @@ struct FileState {
 
 /// Returns a set file. It is opened again if another file has been renamed over it since.
 ///
-/// Cost: one look at the file's metadata, or microseconds to map the file if it is not open yet.
+/// Cost: reading the file's metadata, and microseconds to map the file if it is not open yet.
 pub fn open(path: &[u8]) -> Result<Arc<OpenSet>, String> {
     let text = str::from_utf8(path).map_err(|_| "the set's path is not UTF-8".to_owned())?;
     let path = Path::new(text);
@@ -100,7 +100,7 @@ impl OpenSet {
         Ok(decider)
     }
 
-    /// Returns what finds the crawler in a `User-Agent` header. Cost: the first time, some microseconds.
+    /// Returns the resolver for `User-Agent` headers. Cost: some microseconds the first time.
     pub fn headers(&self) -> Result<&Headers, String> {
         match self.headers.get() {
             Some(headers) => Ok(headers),
@@ -131,7 +131,7 @@ fn push<T>(kept: &mut Vec<T>, item: T, max: usize) {
     }
 }
 
-/// Locks a cache. After a panic in another thread, each entry is still whole.
+/// Locks a cache. Entries are complete even after a panic in another thread.
 fn locked<T>(cache: &Mutex<T>) -> MutexGuard<'_, T> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }

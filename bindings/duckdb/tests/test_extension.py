@@ -424,7 +424,7 @@ def test_one_robots_txt(connection):
 
 
 def test_one_robots_txt_decides_as_the_python_package(connection, tmp_path):
-    """On the project's sample files."""
+    """Compares them on the project's sample files."""
     folder = os.environ["SAMPLES"]
     files = sorted(os.listdir(folder))
     assert len(files) > 3

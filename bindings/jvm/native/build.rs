@@ -1,5 +1,5 @@
 //! Keeps the library loaded once it is loaded. A virtual machine unloads a library with the class loader that loaded
-//! it, but the threads that compile sets would go on running its code.
+//! it, but the threads that compile sets would continue to run its code.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

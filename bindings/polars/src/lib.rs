@@ -1,12 +1,12 @@
 //! Reptile in Polars: an expression plugin.
 //!
 //! - [`robots`] decides arrays of URLs, with the arguments that the Python function `reptile_polars.robots` passes.
-//! - [`series`] takes columns from Polars and returns them, as Arrow arrays in the plugin interface's structs.
+//! - [`series`] imports columns from Polars and exports them, as Arrow arrays in the plugin interface's structs.
 //!
 //! Polars finds this file's functions by their names: `_polars_plugin_robots` decides a column, and
 //! `_polars_plugin_field_robots` returns its type, so that a lazy query knows it. The interface is version 0.1 of
-//! `polars-ffi`, the same that `pyo3-polars` implements. This crate implements it over `arrow`, without the crates of
-//! Polars, which take many minutes to build.
+//! `polars-ffi`, the same that `pyo3-polars` implements. This crate implements it with `arrow`, without Polars' crates,
+//! which take many minutes to build.
 
 mod robots;
 mod series;
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn _polars_plugin_robots(
     _context: *const c_void,
 ) {
     let column = guarded(|| {
-        // SAFETY: the caller passes this many columns, and gives them away.
+        // SAFETY: the caller passes this many columns, and their ownership.
         let columns = unsafe { series::import(columns, len) };
         // SAFETY: the caller passes this many bytes.
         let kwargs = unsafe { bytes(kwargs, kwargs_len) };

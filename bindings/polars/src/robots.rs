@@ -13,8 +13,8 @@ use serde::Deserialize;
 
 use crate::series;
 
-/// Maximum number of rows in a part that the calling thread decides. All threads decide a longer one: it is a whole
-/// column. The parts of the streaming engine have at most 100,000 rows, and each of its threads decides its own.
+/// Maximum number of rows in a part that the calling thread decides. A longer part is a whole column, which all threads
+/// decide. The streaming engine's parts have at most 100,000 rows, and each of its threads decides its own part.
 const SMALL: usize = 1 << 17;
 
 /// The result's name.
@@ -74,7 +74,7 @@ fn field_of(decider: &ArrayDecider, urls: &DataType) -> Field {
     Field::new(NAME, DataType::Struct(decider.schema(urls).fields), true)
 }
 
-/// Opens the set, and resolves the crawlers. Cost: microseconds, whatever the set's size.
+/// Opens the set, and resolves the crawlers. Cost: microseconds, regardless of the set's size.
 fn decider(kwargs: &[u8]) -> Result<ArrayDecider, String> {
     let arguments: Arguments =
         serde_pickle::from_slice(kwargs, serde_pickle::DeOptions::new()).map_err(|error| error.to_string())?;

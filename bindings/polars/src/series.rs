@@ -23,7 +23,7 @@ pub struct SeriesExport {
     private_data: *mut c_void,
 }
 
-/// What an exported column refers to.
+/// The memory that an exported column refers to.
 struct Exported {
     field: Box<FFI_ArrowSchema>,
     arrays: Box<[*mut FFI_ArrowArray]>,
@@ -38,7 +38,8 @@ pub struct Column {
 /// Takes over columns, and returns the parts of each.
 ///
 /// # Safety
-/// The pointer refers to this many columns, whose memory the caller frees, but whose contents it gives away.
+/// The pointer refers to this many columns. The caller frees their memory but transfers the ownership of their
+/// contents.
 pub unsafe fn import(columns: *mut SeriesExport, len: usize) -> Result<Vec<Vec<ArrayRef>>, String> {
     let mut imported = Ok(Vec::with_capacity(len));
     for column in 0..len {
@@ -58,7 +59,7 @@ pub unsafe fn import(columns: *mut SeriesExport, len: usize) -> Result<Vec<Vec<A
         let arrays: Vec<FFI_ArrowArray> = arrays.iter().map(|&array| unsafe { array.read() }).collect();
         let is_null = DataType::try_from(field).is_ok_and(|kind| kind == DataType::Null);
         let parts = arrays.into_iter().map(|array| {
-            // Polars describes arrays without a type in another way than `from_ffi` expects.
+            // Polars describes arrays without a type differently from what `from_ffi` expects.
             if is_null {
                 return Ok(new_null_array(&DataType::Null, array.len()));
             }
@@ -80,7 +81,7 @@ pub unsafe fn import(columns: *mut SeriesExport, len: usize) -> Result<Vec<Vec<A
     imported
 }
 
-/// Gives a column away.
+/// Exports a column with its ownership.
 pub fn export(column: Column) -> Result<SeriesExport, String> {
     let field = FFI_ArrowSchema::try_from(&column.field).map_err(|error| error.to_string())?;
     let array = |part: &ArrayRef| Box::into_raw(Box::new(FFI_ArrowArray::new(&part.to_data())));

@@ -17,7 +17,7 @@ fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
 
 /// A crawler resolved by a set or a robots.txt. Created by ``Set.agent`` and ``Robots.agent``. Threads may share it.
 ///
-/// Pickles with its set's path or its robots.txt, and with its name, which is not checked again.
+/// A pickle contains the set's path or the robots.txt, and the crawler's name, which is not checked again.
 #[pyclass(frozen, name = "Agent", module = "reptile")]
 pub struct PyAgent {
     agent: Agent,
@@ -42,7 +42,7 @@ impl PyAgent {
     /// Returns the verdict for a URL (str or bytes). In a set by time, ``at`` selects the rules of that time: an
     /// integer in seconds since 1970, or a ``datetime`` with a time zone. ``scope`` is as in ``Set.decide``.
     ///
-    /// Takes some hundred nanoseconds.
+    /// Takes a few hundred nanoseconds.
     #[pyo3(signature = (url, *, at=None, scope="origin"))]
     fn decide(
         &self,
@@ -66,7 +66,7 @@ impl PyAgent {
         explain(py, &self.agent, url, &Ask { at, scope })
     }
 
-    /// Returns what the crawler may fetch from a URL's origin, over all its paths: an ``Access`` with the values of
+    /// Returns the crawler's access to a URL's origin, over all its paths: an ``Access`` with the values of
     /// ``reptile summarize``.
     ///
     /// Usually takes some microseconds, and at most some tens of milliseconds. Other Python threads continue to run.
@@ -155,7 +155,7 @@ impl PyAgent {
 /// Several crawlers resolved by a set or a robots.txt. Created by ``Set.agents`` and ``Robots.agents``. Threads may
 /// share it.
 ///
-/// Pickles with its set's path or its robots.txt, and with the crawlers' names, which are not checked again.
+/// A pickle contains the set's path or the robots.txt, and the crawlers' names, which are not checked again.
 #[pyclass(frozen, name = "Agents", module = "reptile")]
 pub struct PyAgents {
     agents: Agents,
@@ -231,7 +231,7 @@ impl PyAgents {
         )
     }
 
-    /// Returns what each crawler may fetch from each origin, as Arrow columns; see ``Set.summarize``.
+    /// Returns each crawler's access to each origin, as Arrow columns; see ``Set.summarize``.
     #[pyo3(signature = (origins=None))]
     fn summarize(&self, py: Python<'_>, origins: Option<&Bound<'_, PyAny>>) -> PyResult<PyVerdicts> {
         arrow::summarize(py, &self.agents, origins)

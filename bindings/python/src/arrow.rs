@@ -28,7 +28,7 @@ const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 const ARRAY: &std::ffi::CStr = c"arrow_array";
 const SCHEMA: &std::ffi::CStr = c"arrow_schema";
 
-/// Number of values converted to Python's after which other threads may run: about a millisecond.
+/// Number of values converted to Python values before other threads may run: about a millisecond.
 const ROWS_BETWEEN_PAUSES: usize = 8192;
 
 /// Options for deciding many URLs.
@@ -112,7 +112,7 @@ fn times_reader(times: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     Ok(Box::new(ArrayIterator::new([Ok(Arc::new(texts::times(times)?) as ArrayRef)], field)))
 }
 
-/// Summarizes what crawlers may fetch from each origin.
+/// Summarizes the crawlers' access to each origin.
 pub fn summarize(py: Python<'_>, agents: &Agents, origins: Option<&Bound<'_, PyAny>>) -> PyResult<PyVerdicts> {
     let origins = origins.map(convert::names).transpose()?;
     let mut batches = Vec::new();
@@ -147,8 +147,8 @@ pub fn arrays(object: &Bound<'_, PyAny>, numbers: &[String]) -> PyResult<Option<
     }
 }
 
-/// Converts columns of Polars without any value to texts or numbers. Polars exports them with a buffer, which Arrow
-/// forbids, and `arrow-array` refuses.
+/// Converts Polars columns without any value to texts or numbers. Polars exports them with a buffer, which Arrow
+/// forbids and `arrow-array` rejects.
 fn with_types<'py>(
     object: &Bound<'py, PyAny>,
     data_type: &DataType,
@@ -233,8 +233,8 @@ fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'p
 }
 
 /// Columns of verdicts, or of summaries, with the Arrow PyCapsule interface. Usable as ``pyarrow.table(verdicts)``,
-/// ``polars.DataFrame(verdicts)``, ``pandas.DataFrame.from_arrow(verdicts)``, or as a table in a DuckDB query. Pickles
-/// by value, with a copy of the columns.
+/// ``polars.DataFrame(verdicts)``, ``pandas.DataFrame.from_arrow(verdicts)``, or as a table in a DuckDB query. A pickle
+/// contains a copy of the columns.
 #[pyclass(frozen, name = "Verdicts", module = "reptile")]
 pub struct PyVerdicts {
     schema: SchemaRef,
@@ -280,7 +280,7 @@ impl PyVerdicts {
             let rows = if is_shared { array.len().max(1) } else { ROWS_BETWEEN_PAUSES };
             for start in (0..array.len()).step_by(rows) {
                 append(&list, array.slice(start, rows.min(array.len() - start)).as_ref(), name)?;
-                // Another thread that waits for the interpreter gets it here.
+                // Another thread that waits for the interpreter may run here.
                 py.detach(|| ());
             }
         }
@@ -325,7 +325,7 @@ impl PyVerdicts {
     }
 }
 
-/// The columns of a pickle, the schema's metadata and the batches.
+/// A pickle's columns, schema metadata and batches.
 type Fields<'py> = (Vec<pickled::Column>, HashMap<String, String>, Vec<Batch<'py>>);
 
 /// Restores pickled columns.

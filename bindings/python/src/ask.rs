@@ -1,5 +1,5 @@
-//! Questions about single URLs: when and by which origins they are decided ([`Ask`]), for crawlers that a set or a
-//! robots.txt has resolved ([`Cache`]).
+//! Queries about single URLs: the time and the scope ([`Ask`]), and the crawlers that a set or a robots.txt has
+//! resolved ([`Cache`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,7 +12,7 @@ use reptile_columns::{Scope, Source};
 use crate::convert::{self, Kind, raised};
 use crate::explain::PyExplanation;
 
-/// When and by which origins a URL is decided.
+/// The time and the scope by which a URL is decided.
 pub struct Ask<'a, 'py> {
     /// The time, in a set by time.
     pub at: Option<&'a Bound<'py, PyAny>>,

@@ -202,7 +202,7 @@ fn numbers(column: &ArrayRef) -> Vec<Option<f64>> {
 /// The captures in an array of rows.
 pub struct Rows<'a> {
     columns: Vec<(Field, Cells<'a>)>,
-    /// Rows that are null as a whole.
+    /// Marks the rows that are null as a whole.
     nulls: Option<&'a NullBuffer>,
 }
 

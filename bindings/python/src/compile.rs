@@ -26,7 +26,7 @@ const BATCH: usize = 4096;
 /// dictionaries, or rows with the Arrow PyCapsule interface: a table, stream or array of structs from pyarrow, polars,
 /// pandas or DuckDB. A dictionary or row has ``url`` and, where known, ``body``, ``status``, ``time``, ``redirects``,
 /// ``cache_control``, ``content_type``, ``truncated`` (True, or why) and ``error`` (a message, or True, if there was no
-/// response). Another field or column is an error. A ``time`` is a ``datetime`` with a time zone, or an integer in
+/// response). Any other field or column is an error. A ``time`` is a ``datetime`` with a time zone, or an integer in
 /// seconds since 1970 (milliseconds if it has 13 digits); in Arrow also a timestamp of any unit (UTC if it has no zone)
 /// or a date. The captures' order does not matter: if an origin has several, the fetch profile chooses by time.
 ///
@@ -35,8 +35,8 @@ const BATCH: usize = 4096;
 /// set. ``dialect`` selects how files are read, and ``profile`` what a failed fetch means (default: the dialect's
 /// profile). ``at``, an integer in seconds since 1970 or a ``datetime`` with a time zone, is the time that the set is
 /// compiled for; ``by_time`` keeps every capture. A capture that cannot be compiled raises an exception. If
-/// ``on_error`` is given, it is left out and ``on_error`` is called with its origin, or its URL if that is not a
-/// robots.txt URL, and a message.
+/// ``on_error`` is given, such a capture is left out, and ``on_error`` is called with its origin, or its URL if that is
+/// not a robots.txt URL, and a message.
 ///
 /// Captures are taken 4,096 at a time, and all processors compile them while other Python threads run. Memory: about
 /// the size of the set, and the captures taken.
@@ -136,7 +136,7 @@ fn add_rows(
     Ok(())
 }
 
-/// A set file that is being made. It appears under its name when it is complete.
+/// A set file that is being written. It appears under its name when it is complete.
 struct Target {
     path: PathBuf,
     file: PendingFile,
@@ -191,8 +191,8 @@ fn keep(py: Python<'_>, compiled: CompiledSet, target: Option<Target>) -> PyResu
 ///
 /// ``sets`` are ``Set`` objects or paths of set files. Files are mapped and must not be modified in the meantime. The
 /// sets must have the same dialect and fetch profile, and all or none must be ``by_time``. The new set is for the
-/// latest of their times. If two sets have different robots.txt files for an origin, and nothing says which one counts,
-/// ``Error`` is raised.
+/// latest of their times. If two sets have different robots.txt files for an origin, and it is not known which one
+/// counts, ``Error`` is raised.
 ///
 /// With ``path``, the set is written to that file, which is either complete or absent, and opened from there; data over
 /// ``memory`` bytes (2 GiB by default, like the command's) goes to temporary files next to it. If the file exists,

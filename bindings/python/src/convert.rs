@@ -56,7 +56,7 @@ pub fn verdict(py: Python<'_>, verdict: Verdict) -> PyResult<Py<PyAny>> {
 /// The verdicts by number, which is their index in an Arrow dictionary.
 pub const VERDICTS: [Verdict; 4] = [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid];
 
-/// Returns the verdict for a word, which a member of `reptile.Verdict` is.
+/// Returns the verdict for a word, such as a member of `reptile.Verdict`.
 pub fn verdict_of(word: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     let word: String = word.extract()?;
     let found = VERDICTS.into_iter().find(|verdict| verdict.to_string() == word);
@@ -244,7 +244,7 @@ pub fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     names.try_iter()?.map(|name| name?.extract::<String>()).collect()
 }
 
-/// What `__reduce__` returns: a function that restores the object, and its arguments.
+/// The result of `__reduce__`: a function that restores the object, and its arguments.
 pub type Reduced<'py, Arguments> = PyResult<(Bound<'py, PyAny>, Arguments)>;
 
 /// Returns a private function of this module that restores a pickled object.

@@ -12,9 +12,10 @@ use crate::robots::dialect_of;
 /// Decides one URL directly from the bytes of a robots.txt, for programs that read many files and ask each of them
 /// once. The answers are the same as from ``Robots``.
 ///
-/// ``decide`` takes 3 to 5 microseconds for a real file, about a tenth of what ``Robots`` takes to compile it. From ten
-/// URLs per file on, ``Robots`` is faster. ``crawler`` is a name as in ``Robots.agent``, and ``exact`` accepts a name
-/// that is probably misspelled. Threads may share it. Pickles with its name, which is not checked again.
+/// ``decide`` takes 3 to 5 microseconds for a typical file, about a tenth of the time in which ``Robots`` compiles it.
+/// For more than about ten URLs per file, ``Robots`` is faster. ``crawler`` is a name as in ``Robots.agent``, and
+/// ``exact`` accepts a name that is probably misspelled. Threads may share it. A pickle contains the crawler's name,
+/// which is not checked again.
 #[pyclass(frozen, name = "OneShot", module = "reptile")]
 pub struct PyOneShot {
     one_shot: OneShot,

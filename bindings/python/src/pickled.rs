@@ -54,7 +54,7 @@ pub fn restored(schema: &SchemaRef, (rows, parts): &Batch<'_>) -> Result<RecordB
     RecordBatch::try_new_with_options(schema.clone(), arrays.collect::<Result<_, ArrowError>>()?, &options)
 }
 
-/// Copies an array without the buffers' parts that it does not use.
+/// Copies an array without the unused parts of its buffers.
 fn compact(array: &ArrayRef) -> Result<ArrayData, ArrowError> {
     Ok(match array.data_type() {
         DataType::Utf8View => array.as_string_view().gc().to_data(),

@@ -14,7 +14,7 @@ use crate::explain::{self, PyExplanation};
 /// A robots.txt applies to every origin, at every time.
 const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
 
-/// A single robots.txt. It applies to every URL or path, whatever its origin. Pickles as its body, which it keeps.
+/// A single robots.txt. It applies to every URL or path, regardless of the origin. Pickles as its body, which it keeps.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
 pub struct PyRobots {
     robots: Robots,

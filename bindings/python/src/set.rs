@@ -48,7 +48,7 @@ impl PySet {
     /// unless ``exact`` is set. In a set by time, ``at`` selects the rules of that time: an integer in seconds since
     /// 1970, or a ``datetime`` with a time zone.
     ///
-    /// ``scope`` says which other origins may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC
+    /// ``scope`` selects the other origins that may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC
     /// 9309), ``scheme`` (the same host with the other scheme, http or https), ``www`` (also the host with or without
     /// ``www.``) or ``domain`` (also the registered domain, by the Public Suffix List). At most 7 others are tried.
     #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
@@ -156,7 +156,7 @@ impl PySet {
     }
 
     /// Returns the crawler that sends a ``User-Agent`` header (str or bytes), or None if the header names none, such as
-    /// a browser's. A header names a crawler that the set's table contains, or else the first product that browsers do
+    /// a browser's. The crawler is a header's product in the set's table, or else the first product that browsers do
     /// not send, if its name looks like a robot's or a robots.txt in the set names it.
     ///
     /// Takes some microseconds for each header.
@@ -165,13 +165,13 @@ impl PySet {
         Ok(found.map(|agent| PyAgent::new(agent, slf.clone().into_any().unbind())))
     }
 
-    /// Returns what each crawler may fetch from each origin, over all its paths, as Arrow columns with the values of
+    /// Returns each crawler's access to each origin, over all its paths, as Arrow columns with the values of
     /// ``reptile summarize``: ``url``, ``agent``, ``access``, ``group``, ``allow_rules``, ``disallow_rules``,
     /// ``reason``, ``allowed_path`` and ``disallowed_path``. Each origin has a row for each crawler.
     ///
     /// ``access`` is ``allowed``, ``disallowed``, ``partial``, ``unproved`` (the proof would have taken too long),
     /// ``unknown`` (the set has no robots.txt for the origin) or ``invalid`` (not an origin). ``agents`` and ``exact``
-    /// are as in ``decide_many``. ``origins`` are URLs or hosts, and a host means its https origin; by default all
+    /// are as in ``decide_many``. ``origins`` are URLs or hosts, and a host means its https origin; the default is all
     /// origins of the set, in its order.
     ///
     /// Examines each ruleset once, usually in microseconds. Uses all processors and lets other Python threads run. The
@@ -252,8 +252,8 @@ impl PySet {
         PyOrigins::new(slf)
     }
 
-    /// Returns whether the set knows a robots.txt for a URL's origin. Takes one look-up. A text that is not a URL is in
-    /// no set.
+    /// Returns whether the set knows a robots.txt for a URL's origin. Takes one lookup. A text that is not a URL is not
+    /// in any set.
     fn __contains__(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let anyone = self.cache.agent(py, "*", true)?;
         let verdict = convert::with_bytes(url, |url| anyone.decide(url))?;

@@ -34,7 +34,7 @@ impl<'py> Iterator for Items<'_, 'py> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.taken.is_multiple_of(ITEMS_BETWEEN_PAUSES) {
-            // Another thread that waits for the interpreter gets it here.
+            // Another thread that waits for the interpreter may run here.
             self.items.py().detach(|| ());
         }
         let next = self.items.next();
@@ -60,8 +60,8 @@ struct Texts {
 
 /// Copies an iterable of strings to an array: `str`, or `bytes` if the first string is bytes. None becomes null.
 ///
-/// Another thread may replace items of a list meanwhile; each row then has the old item or the new one. Returns an
-/// error if the list's length changes.
+/// Another thread may replace items of a list in the meantime; each row then has the old item or the new one. Returns
+/// an error if the list's length changes.
 pub fn texts(urls: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if urls.cast::<PyString>().is_ok() || urls.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("the URLs are one text; use `decide` for a single URL"));

@@ -290,7 +290,7 @@ def test_protego_matches_the_original_on_real_files():
         ("user-agent:\ndisallow: /", "/", True),
         ("user-agent: bot\ndisallow: /a\n\nuser-agent: botany\ndisallow: /b", "/a", True),
         ("user-agent: bot\ndisallow: /a\n\nuser-agent: botany\ndisallow: /b", "/b", False),
-        # Like CPython, which decodes no escape twice, and `=` and `%3D` differ in a query only.
+        # As in CPython, no escape is decoded twice, and `=` and `%3D` differ only in a query.
         ("user-agent: *\ndisallow: /images", "/imag%%365s", True),
         ("user-agent: *\ndisallow: /a=", "/a%3Db", False),
         ("user-agent: *\ndisallow: /?a=", "/?a%3Db", True),

@@ -183,7 +183,7 @@ def page_types():
 
 
 def order():
-    """Returns the columns' names in the command's order: each crawler's columns, then those of the row."""
+    """Returns the columns' names in the command's order: each crawler's columns, then the row's columns."""
     per_agent = COLUMNS[: COLUMNS.index("capture_time")]
     return [f"{agent}:{column}" for agent in AGENTS for column in per_agent] + COLUMNS[len(per_agent) :]
 

@@ -1,4 +1,4 @@
-"""Crawlers of headers, scopes, access, summaries and single questions, compared with the command in REPTILE."""
+"""Crawlers from headers, scopes, access, summaries and one-shot verdicts, compared with the command in REPTILE."""
 
 import copy
 import os

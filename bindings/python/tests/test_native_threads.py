@@ -12,7 +12,7 @@ URL = "https://shop.example/cart/with/a/longer/path"
 
 
 def longest_stall(work):
-    """Returns how long work takes, and for how long it keeps another thread from running at most, in seconds."""
+    """Returns how long work takes, and the longest time that it keeps another thread from running, in seconds."""
     done, gaps = threading.Event(), []
 
     def tick():
@@ -47,7 +47,7 @@ def test_other_threads_run_while_lists_are_copied(web, kind):
     else:
         urls = [URL if kind == "str" else URL.encode()] * ROWS
         work = lambda: web.decide_many(urls, "MyBot", parallel=False)
-    # Other programs may stop a thread too, so the best of some tries counts.
+    # Other programs may stop a thread too, so the best of several tries counts.
     tries = [longest_stall(work) for _ in range(5)]
     assert len(tries[0][2]) == ROWS
     took, stall, _ = min(tries, key=lambda each: each[1])

@@ -101,7 +101,7 @@ def test_mypy(tmp_path):
     files = [f"reptile/{name}" for name in ("__init__.py", "_native.pyi", "_types.py")]
     code, text = runs("mypy", "--strict", "good.py", *files, folder=tmp_path)
     assert code == 0, text
-    # mypy knows that the lines after a truth value never run, and says so with this option.
+    # mypy knows that the lines after a truth value never run, and reports them with this option.
     (tmp_path / "bad.py").write_text(BAD)
     code, text = runs("mypy", "--strict", "--warn-unreachable", "bad.py", folder=tmp_path)
     print(text)

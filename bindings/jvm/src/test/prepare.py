@@ -122,7 +122,8 @@ def spellings(reptile, folder):
 
 
 def headers(reptile, data):
-    """Decides URLs for the crawlers behind User-Agent headers, by a file with a rule on another line for each."""
+    """Decides URLs for the crawlers behind User-Agent headers, by a file with each crawler's rule on a different
+    line."""
     folder = data / "headers"
     folder.mkdir()
     names = ["Googlebot", "Googlebot-Image", "GPTBot", "bingbot", "Ab", "MJ", "curl", "FooBot", "a", "*"]
@@ -135,7 +136,7 @@ def headers(reptile, data):
                 "Some-Spider/v3", "v1/1", "/1.0", "1/2", "bot/1", "_/1", "12bot/3", ".bot/1", "a/1", "a.b/1", "x/v", "bingbot;", "\u00c4Bot/1", "*"]
     pick = random.Random(9309)
     rows = [*products, *(" ".join(pick.choices(products, k=pick.randrange(2, 6))) for _ in range(3000)), *(f" {text}  " for text in products)]
-    # The command takes other texts for product tokens.
+    # The command treats other texts as product tokens.
     rows = [row for row in rows if "/" in row]
     rows += ["FooBot/1.0 " + "x" * (4096 - 11 + over) for over in (-1, 0, 1)]
     (folder / "headers.tsv").write_text("url\tuser_agent\n" + "".join(f"http://a.example/{number}\t{text}\n" for number, text in enumerate(rows)))
@@ -144,7 +145,7 @@ def headers(reptile, data):
 
 
 def fields(reptile, data):
-    """Lists other directives of every kind and state, and those of the real files."""
+    """Lists other directives of every kind and state, and the real files' directives."""
     folder = data / "fields"
     folder.mkdir()
     lines = ["Sitemap: http://a.example/1.xml", "sitemap: http://a.example/2.xml", "Sitemap:", "Host: a.example", "Host: b.example", "Crawl-delay: 3",

@@ -33,15 +33,15 @@ def robots(
     """Returns an expression that decides a column of URLs, as a struct called ``robots``.
 
     ``urls`` is an expression or a column's name: ``String``, ``Binary`` or ``Categorical``. ``web`` is the path of a
-    set file, which is mapped, and must not be modified in place. ``agents`` and ``columns`` are those of
-    ``reptile.Set.decide_many``, and the fields have the same names and types. All fields are null where the URL is
-    null. ``scope`` is ``origin``, ``scheme``, ``www`` or ``domain``: which other origins may decide a URL whose own
-    robots.txt is unknown. With ``exact``, names are taken as they are, even if they look misspelled.
+    set file, which is mapped, and must not be modified in place. ``agents`` and ``columns`` are as in
+    ``reptile.Set.decide_many``, and the fields have the same names and types as its columns. All fields are null where
+    the URL is null. ``scope`` (``origin``, ``scheme``, ``www`` or ``domain``) selects the other origins that may decide
+    a URL whose own robots.txt is unknown. With ``exact``, names are used as given, even if they look misspelled.
 
-    The expression is elementwise, so each engine may split the column. It holds only texts, so a lazy query with it can
-    be serialized; the set's absolute path must then exist where the query runs. The query fails with
-    ``polars.exceptions.ComputeError`` if the set cannot be opened, is damaged, or a crawler, a column or the scope is
-    unknown; a lazy query fails when its schema is needed.
+    The expression is elementwise, so each engine may split the column. It contains only strings, so a lazy query with
+    it can be serialized; the set's absolute path must then exist where the query runs. The query fails with
+    ``polars.exceptions.ComputeError`` if the set cannot be opened or is damaged, or if a crawler, a column or the scope
+    is unknown; a lazy query fails when its schema is needed.
     """
     return register_plugin_function(
         plugin_path=_FOLDER,

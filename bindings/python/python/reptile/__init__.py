@@ -12,11 +12,10 @@
 >>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path
 '/cart'
 
-``open`` opens a set file, and ``Robots`` parses one robots.txt. ``OneShot`` answers a single question about a file in
-some microseconds. ``reptile.robotparser``, ``reptile.protego`` and
-``reptile.scrapy`` replace ``urllib.robotparser``, Protego and Scrapy's parsers. ``reptile.spark``,
-``reptile.datatrove``, ``reptile.duckdb``, ``reptile.polars`` and ``reptile.datafusion`` decide URLs inside these
-engines.
+``open`` opens a set file, and ``Robots`` parses one robots.txt. ``OneShot`` answers a single question about a file in a
+few microseconds. ``reptile.robotparser``, ``reptile.protego`` and ``reptile.scrapy`` replace ``urllib.robotparser``,
+Protego and Scrapy's parsers. ``reptile.spark``, ``reptile.datatrove``, ``reptile.duckdb``, ``reptile.polars`` and
+``reptile.datafusion`` decide URLs inside these engines.
 """
 
 from ._native import (

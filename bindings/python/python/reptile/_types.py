@@ -76,7 +76,7 @@ class Comparison:
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-    """What a crawler may fetch from an origin, over all its paths: the values of ``reptile summarize``.
+    """A crawler's access to an origin, over all its paths, with the values of ``reptile summarize``.
 
     It has no truth value, so that ``unknown`` and ``unproved`` cannot be mistaken for an answer: compare ``access``.
     """
@@ -115,7 +115,7 @@ class Directive(TypedDict):
     line: int
     """The line's number, starting at 1."""
     counts: bool
-    """Whether the line counts in the dialect."""
+    """Whether the line counts under the dialect."""
 
 
 class Error(Exception):

@@ -32,7 +32,7 @@ def register(
     """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``.
 
     ``web`` is a ``Set`` or the path of a set file, which is mapped. DuckDB calls the function for 2,048 rows at a time.
-    All fields are NULL where the URL is NULL, and ``refused`` and ``mask`` also where the verdict is unknown or
+    All fields are NULL where the URL is NULL; ``refused`` and ``mask`` are also NULL where the verdict is unknown or
     invalid. HOSTS.md lists the types.
     """
     structs = Structs(resolved(web, agents, exact), columns)

@@ -1,6 +1,6 @@
 """Protego's interface, backed by Reptile: ``from reptile.protego import Protego``.
 
-Lines, crawler names and percent-encoding are read like Protego 0.7. As in Protego, the matching rule whose
+Lines, crawler names and percent-encoding are read as in Protego 0.7. As in Protego, the matching rule whose
 percent-encoded pattern is longest decides, ``*`` and a final ``$`` are operators, and allow wins a tie. ``judged`` runs
 Protego's own tests, and ``judged --real`` compares verdicts on real files.
 """

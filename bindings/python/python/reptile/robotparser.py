@@ -5,10 +5,10 @@ The signatures and the dialect are the standard library's. The dialect is RFC 93
 groups with the same name are merged. In older versions of CPython, the first matching line decides, and ``*`` and ``$``
 are literal.
 
-There are four differences from the new version. The longest rule is the one with the longest pattern, not the one that
-matches the longest part of the URL. If a user agent contains several groups' names, the longest name counts, not the
-first, and an empty name matches nothing. Fragments are not compared. A URL without a slash after its host has the path
-``/``. DROP-INS.md has examples. ``judged`` runs the standard library's own tests.
+There are four differences from the new version. The longest rule is the rule with the longest pattern, not the rule
+that matches the longest part of the URL. If a user agent contains several groups' names, the longest name counts, not
+the first, and an empty name matches nothing. Fragments are not compared. A URL without a slash after its host has the
+path ``/``. DROP-INS.md has examples. ``judged`` runs the standard library's own tests.
 """
 
 import re

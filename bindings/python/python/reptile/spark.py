@@ -114,8 +114,8 @@ def compile_partitions(
     about ``memory`` bytes.
 
     If a file with this path exists, ``FileExistsError`` is raised before the job starts, unless ``force`` is set. A
-    capture that cannot be compiled fails the job. If ``on_error`` is given, it is left out, and the driver calls
-    ``on_error`` with its URL or origin and a message.
+    capture that cannot be compiled fails the job. If ``on_error`` is given, such a capture is left out, and the driver
+    calls ``on_error`` with its URL or origin and a message.
     """
     from pyspark import StorageLevel
 

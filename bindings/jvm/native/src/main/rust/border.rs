@@ -1,4 +1,4 @@
-//! What crosses the border to Java: [`Failure`]s, which become exceptions, and bytes.
+//! Conversions between Rust and Java: [`Failure`]s, which become exceptions, and bytes.
 
 use std::any::Any;
 use std::error::Error as _;
@@ -165,7 +165,7 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
     }
 }
 
-/// Does a native method's work. Its error or panic becomes an exception, and then the result has no meaning.
+/// Runs a native method's work. An error or a panic becomes an exception, and the result is then meaningless.
 pub fn run<'l, T: Default>(mut env: EnvUnowned<'l>, work: impl FnOnce(&mut Env<'l>) -> Result<T, Failure>) -> T {
     env.with_env(work).resolve::<Throw>()
 }
@@ -190,7 +190,7 @@ pub fn text(env: &Env<'_>, array: &JByteArray<'_>) -> Result<String, Failure> {
     })
 }
 
-/// Returns the crawler with a name, or the one that no group names for `*`.
+/// Returns the crawler with a name. For `*`, it is a crawler that no group names.
 pub fn crawler(name: String) -> Crawler {
     if name == "*" { Crawler::anyone() } else { Crawler::from(name) }
 }

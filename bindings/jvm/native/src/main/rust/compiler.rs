@@ -14,7 +14,7 @@ use reptile::{Compiler, Dialect, Origin, Parser, Profile, Truncation, challenger
 use crate::border::{Failure, bytes, optional, run, text};
 use crate::table::Table;
 
-/// A compiler, which is gone after the set was finished. Its parser works on any thread, without the lock.
+/// A compiler, which is `None` once the set is finished. Its parser works on any thread, without the lock.
 struct Compiling {
     parser: Parser,
     compiler: Mutex<Option<Compiler>>,
@@ -25,7 +25,7 @@ static COMPILERS: Table<Compiling> = Table::new();
 /// Returns the dialect with a name.
 ///
 /// # Errors
-/// Returns an `IllegalArgumentException` that lists the known names.
+/// Returns an error that lists the known names, and becomes an `IllegalArgumentException`.
 pub fn dialect_of(name: &str) -> Result<Dialect, Failure> {
     name.parse().map_err(|error| Failure::Argument(format!("{error}")))
 }
@@ -150,7 +150,7 @@ impl Compiling {
     }
 }
 
-/// Returns the reason for which a body is truncated; `None` for null.
+/// Returns why a body is truncated, or `None` for null.
 fn truncation(env: &Env<'_>, name: &JByteArray<'_>) -> Result<Option<Truncation>, Failure> {
     if name.is_null() {
         return Ok(None);

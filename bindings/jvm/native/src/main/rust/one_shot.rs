@@ -25,8 +25,8 @@ pub extern "system" fn Java_reptile_natives_Library_oneShotNew<'l>(
     })
 }
 
-/// `long oneShotDecide(long number, byte[] body, byte[] url)`: the line times 4, plus the verdict's place in the enum
-/// `Verdict` of Java. An exception needs no result.
+/// `long oneShotDecide(long number, byte[] body, byte[] url)`: the line times 4, plus the verdict's ordinal in Java's
+/// enum `Verdict`. After an exception, the result is ignored.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_reptile_natives_Library_oneShotDecide<'l>(
     env: EnvUnowned<'l>,

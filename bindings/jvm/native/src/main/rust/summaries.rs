@@ -1,4 +1,4 @@
-//! What crawlers may fetch from origins: the class `AccessReader`.
+//! Crawlers' access to origins: the class `AccessReader`.
 
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JValue};
 use jni::sys::jlong;
@@ -34,8 +34,7 @@ pub extern "system" fn Java_reptile_natives_Library_accessNew<'l>(
             names.push(crawler(text(env, &name)?));
             env.delete_local_ref(name);
         }
-        // SAFETY: the class's documentation forbids writing into the file while it is in use, like that of
-        // `CompiledSet.open`.
+        // SAFETY: the class's documentation forbids writing to the file while it is in use, as for `CompiledSet.open`.
         let file = unsafe { MappedFile::open(&path) }.map_err(|error| Failure::File(path.clone(), error))?;
         let set = Set::map(file).map_err(|error| Failure::LibraryFile(path, error))?;
         let agents = set.agents(names)?;

@@ -39,7 +39,7 @@ impl<T> Table<T> {
         values.by_number.get(&number).cloned().ok_or(Failure::Closed)
     }
 
-    /// Removes a value, if it is there. Calls that use it finish first.
+    /// Removes a value, if it exists. Calls that use it finish first.
     pub fn remove(&self, number: i64) {
         let removed = self.values.write().unwrap_or_else(PoisonError::into_inner).by_number.remove(&number);
         // Dropped without the lock: a compiler may free much memory.

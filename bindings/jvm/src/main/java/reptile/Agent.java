@@ -10,8 +10,8 @@ import java.util.List;
  * <p>{@link CompiledSet#agent} creates agents. All queries go through an agent, so a crawler cannot be used with a set
  * that did not resolve it.
  *
- * <p>A null URL is a missing value, as in a table: its verdict and its explanation are null, and nothing is thrown.
- * {@link Scope} decides URLs by related origins if the set has no robots.txt for their own.
+ * <p>A null URL is a missing value, as in a table: its verdict and its explanation are null, and no exception is
+ * thrown. {@link Scope} decides URLs by related origins if the set has no robots.txt for their own.
  */
 public final class Agent {
     private final CompiledSet set;
@@ -64,7 +64,7 @@ public final class Agent {
     /**
      * Returns the verdicts for many URLs, in the same order.
      *
-     * @param urls the URLs, of which some or all may be null
+     * @param urls the URLs; any of them may be null
      * @return one verdict per URL; null for a null URL
      * @throws NullPointerException if the list is null
      * @throws DamagedSetException if the set is found to be damaged

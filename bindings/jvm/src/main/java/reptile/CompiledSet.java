@@ -213,13 +213,13 @@ public final class CompiledSet {
     /**
      * Resolves the crawler that sends a User-Agent header. This is a known crawler among the header's products, or else
      * the first product with a version that is not typical of browsers, if its name contains {@code bot}, {@code crawl}
-     * or {@code spider}, or if a robots.txt in the set names it. Misspelled names count as they are.
+     * or {@code spider}, or if a robots.txt in the set names it. Misspelled names are used as given.
      *
      * <p>Time: compares each product in the header with each known crawler.
      *
      * @param header the header's value, or null for a request without one
-     * @return the crawler, for queries to this set; empty if the header is null, names no crawler, like a browser's, or
-     *     has more than 4,096 bytes
+     * @return the crawler, for queries to this set; empty if the header is null, has more than 4,096 bytes, or names no
+     *     crawler, like a browser's header
      * @throws DamagedSetException if the set is found to be damaged
      */
     public Optional<Agent> agentOfHeader(String header) {
@@ -309,8 +309,8 @@ public final class CompiledSet {
     }
 
     /**
-     * Returns the sitemaps of a URL's origin, as written, in file order. Those that do not count under the set's dialect
-     * are left out.
+     * Returns the sitemaps of a URL's origin, as written, in file order. Sitemaps that do not count under the set's
+     * dialect are left out.
      *
      * @param url an absolute URL, or null
      * @return the sitemaps' URLs, or null if the URL is null; empty as for {@link #directives}

@@ -14,7 +14,7 @@ public final class Directive {
         SITEMAP,
         /** {@code Crawl-delay}: seconds between two requests. */
         CRAWL_DELAY,
-        /** {@code Request-rate}: requests per period, possibly only at some hours. */
+        /** {@code Request-rate}: requests per period, possibly limited to some hours. */
         REQUEST_RATE,
         /** {@code Visit-time}: the permitted hours. */
         VISIT_TIME,

@@ -56,7 +56,7 @@ final class Directives {
         return lines;
     }
 
-    /** Reads the parts of a record one after the other. */
+    /** Reads a record's parts sequentially. */
     private final class Cursor {
         long at;
 

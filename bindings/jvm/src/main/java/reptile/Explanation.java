@@ -41,7 +41,7 @@ public final class Explanation {
         this.standIn = standIn;
     }
 
-    /** Returns the explanation as that of a URL that another origin decided. */
+    /** Returns the explanation for a URL that another origin decided. */
     Explanation by(String origin) {
         return new Explanation(verdict, reason, number, isFromLastGoodCopy, rule, allow, disallow, origin);
     }
@@ -121,8 +121,7 @@ public final class Explanation {
     }
 
     /**
-     * Returns the origin whose robots.txt decided instead of that of the URL's own origin, which only a {@link Scope}
-     * allows.
+     * Returns the origin whose robots.txt decided instead of the URL's own. Only a {@link Scope} allows this.
      *
      * @return an origin such as {@code https://www.example.com}; empty if the URL's own origin decided
      */

@@ -18,7 +18,7 @@ final class Names {
 
     private Names() {}
 
-    /** Returns whether a product's name looks like that of a robot. */
+    /** Returns whether a product's name looks like a robot's. */
     static boolean isRobot(String name) {
         String lower = lower(name);
         return OF_ROBOTS.stream().anyMatch(lower::contains);

@@ -10,8 +10,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * The origins that may decide a URL: its own, or another origin if the set has no robots.txt for its own. The scopes
- * and their order are those of {@code reptile classify --scope}. Immutable, and safe for use by any number of threads
- * at once.
+ * and their order are the same as for {@code reptile classify --scope}. Immutable, and safe for use by any number of
+ * threads at once.
  *
  * <p>A robots.txt governs only its own origin (RFC 9309 section 2.3), so use a wider scope only if a verdict by a
  * related origin is better than {@link Verdict#UNKNOWN}. FTP URLs, and URLs with a port that is not their scheme's
@@ -55,8 +55,8 @@ public final class Scope {
      * list differ for a few hosts, such as those below a top-level domain that the list lacks.
      *
      * @param registeredDomain maps a host in lower case, with A-labels and not an IP address, to its registered domain,
-     *     or to null if it has none. A result other than the host or its end after a dot counts as null. What the
-     *     function throws, the callers of this scope's methods get.
+     *     or to null if there is none. A result other than the host or its end after a dot counts as null. This
+     *     scope's methods pass on any exception that the function throws.
      * @return the scope
      * @throws NullPointerException if the function is null
      */
@@ -111,7 +111,7 @@ public final class Scope {
      * Returns the verdicts for many URLs, in the same order.
      *
      * @param agent the crawler
-     * @param urls the URLs, of which some or all may be null
+     * @param urls the URLs; any of them may be null
      * @return one verdict per URL; null for a null URL
      * @throws NullPointerException if the agent or the list is null
      * @throws DamagedSetException if the set is found to be damaged
@@ -141,7 +141,7 @@ public final class Scope {
     }
 
     /**
-     * Returns the verdict for one URL with its reasons. {@link Explanation#standIn} is the other origin, if another one
+     * Returns the verdict for one URL with its reasons. {@link Explanation#standIn} is the other origin, if one
      * decided.
      *
      * @param agent the crawler

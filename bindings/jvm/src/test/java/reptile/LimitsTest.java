@@ -150,7 +150,7 @@ final class LimitsTest {
         new Rulesets(section("index", index.array(), 30), section("rulesets", rulesets, 30)).get(1);
     }
 
-    /** Reads a record with this many pairs and lines. Each line shares up to so many bytes and adds so many. */
+    /** Reads a record with this many pairs and lines. Each line shares up to this many bytes and adds this many. */
     private static void directives(int pairs, int lines, int shared, int added) {
         ByteBuffer record = buffer(2 * pairs + lines * (shared + added + 16) + 64);
         number(number(record.put((byte) 0), pairs).position(record.position() + 2 * pairs), lines);

@@ -40,7 +40,7 @@ final class NullTest {
             Check.equal(null, scope.decideAt(byTime, null, 0), scope + ": decide at a time");
             Check.equal(null, scope.explainAt(byTime, null, 0), scope + ": explain at a time");
         }
-        // What is not data must not be null.
+        // Arguments that are not data must not be null.
         Check.refused(NullPointerException.class, () -> set.agent(null), "a null name");
         Check.refused(NullPointerException.class, () -> set.agentExactly(null), "a null name");
         Check.refused(NullPointerException.class, () -> set.agentOfTokens(Arrays.asList("A", null), true), "a null token");

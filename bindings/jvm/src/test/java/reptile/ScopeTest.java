@@ -45,7 +45,7 @@ final class ScopeTest {
         Check.equal(4L, decided.values().stream().distinct().count(), "each scope decides more URLs than the one before it");
     }
 
-    /** The hosts that a function for registered domains gets, and which of its results count. */
+    /** Checks the hosts that a registered-domain function receives, and which of its results count. */
     private static void functions(Agent agent) {
         Map<String, String> seen = new HashMap<>();
         // The set has http://example.com, which answered with 503, and http://www.plain.com.

@@ -317,7 +317,7 @@ final class NativeTest {
         }
     }
 
-    /** The largest body, at one less, at the limit, and at one more. */
+    /** Tests bodies one byte below the limit, at the limit, and one byte above it. */
     private static void limits(Path folder) throws Exception {
         int limit = 16 << 20;
         OneShot oneShot = new OneShot("GPTBot", "rfc9309");
@@ -337,7 +337,7 @@ final class NativeTest {
         }
     }
 
-    /** Objects that many threads use at once, while one of them closes it. */
+    /** Uses objects on many threads at once, while one thread closes them. */
     private static void threads(Path folder) throws Exception {
         OneShot oneShot = new OneShot("GPTBot", "google");
         List<String> found = IntStream.range(0, 20_000).parallel().mapToObj(turn -> oneShot.decide(BODY, "/a/" + (turn % 2 == 0 ? "b" : "c")).toString())
@@ -376,7 +376,7 @@ final class NativeTest {
         }
     }
 
-    /** Class loaders that each load the library, use its threads, and are dropped, as in application servers. */
+    /** Tests class loaders that each load the library, use its threads, and are dropped, as in application servers. */
     private static void loaders(Path folder) throws Exception {
         List<URL> urls = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {

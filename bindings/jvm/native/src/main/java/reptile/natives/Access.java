@@ -2,7 +2,7 @@ package reptile.natives;
 
 import java.util.Optional;
 
-/** What a crawler may fetch from an origin: a row of {@code reptile summarize}, with its columns and words. */
+/** A crawler's access to an origin: a row of {@code reptile summarize}, with its columns and words. */
 public final class Access {
     private final String url;
     private final String agent;

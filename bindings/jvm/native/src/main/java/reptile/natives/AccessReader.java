@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * Tells what crawlers may fetch from the origins of a set, over all possible URLs, as {@code reptile summarize} does.
+ * Reports what crawlers may fetch from the origins of a set, over all possible URLs, as {@code reptile summarize} does.
  * Safe for use by any number of threads at once.
  *
  * <pre>{@code

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * One fetch of a robots.txt: its URL, and what is known about the response. Immutable: each {@code with} method returns
- * a changed copy, which shares the body.
+ * One fetch of a robots.txt: its URL, and the known facts about the response. Immutable: each {@code with} method
+ * returns a changed copy, which shares the body.
  *
  * <pre>{@code
  * Capture found = Capture.of("https://example.com/robots.txt").withStatus(200).withBody(body);
@@ -102,7 +102,7 @@ public final class Capture {
     /**
      * Returns the capture with a number of redirects. Without it, the number is 0.
      *
-     * @param redirects how many redirects were followed
+     * @param redirects the number of redirects that were followed
      * @return a changed copy
      * @throws IllegalArgumentException if it is negative
      */
@@ -121,7 +121,7 @@ public final class Capture {
      * @param reason {@code length}, {@code time}, {@code disconnect} or {@code unspecified}
      * @return a changed copy
      * @throws NullPointerException if the reason is null
-     * @throws IllegalArgumentException if the reason is another text
+     * @throws IllegalArgumentException if the reason is any other text
      */
     public Capture withTruncated(String reason) {
         Objects.requireNonNull(reason, "the reason");
@@ -148,14 +148,14 @@ public final class Capture {
 
     /**
      * Returns the capture with one more header of the last response. {@code Cache-Control} and {@code Content-Type}
-     * count, and headers that mark a challenge page, such as {@code Cf-Mitigated}. Others are ignored.
+     * count, and so do headers that mark a challenge page, such as {@code Cf-Mitigated}. Other headers are ignored.
      *
      * @param name the header's name, in any letter case
      * @param value its value
      * @return a changed copy
      * @throws NullPointerException if an argument is null
-     * @throws IllegalArgumentException if the name or the value has a line break, the name a colon, or one an unpaired
-     *     surrogate
+     * @throws IllegalArgumentException if the name or the value contains a line break or an unpaired surrogate, or the
+     *     name a colon
      */
     public Capture withHeader(String name, String value) {
         Objects.requireNonNull(value, "the value of a header");

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Loads the native library, and declares its methods. Texts are UTF-8. A number belongs to one object, and is an
+ * Loads the native library, and declares its methods. Texts are UTF-8. A number belongs to one object, and causes an
  * {@link IllegalStateException} after that object was freed.
  */
 final class Library {

@@ -5,16 +5,16 @@ import java.util.Objects;
 import reptile.Verdict;
 
 /**
- * Decides URLs directly from a robots.txt's bytes, for one crawler. This is what a crawler needs that has just fetched
- * a robots.txt and asks about a few URLs. Immutable, and safe for use by any number of threads at once.
+ * Decides URLs directly from a robots.txt's bytes, for one crawler. Intended for crawlers that have just fetched a
+ * robots.txt and ask about a few URLs. Immutable, and safe for use by any number of threads at once.
  *
  * <pre>{@code
  * OneShot oneShot = new OneShot("GPTBot", "google");
  * Decision decision = oneShot.decide(body, "https://example.com/private/1");
  * }</pre>
  *
- * <p>Creating a value takes some microseconds. A decision takes one pass over the file, usually a few microseconds, and
- * keeps nothing. The garbage collector frees the native memory, less than a kilobyte.
+ * <p>Creating an object takes some microseconds. A decision takes one pass over the file, usually a few microseconds,
+ * and keeps nothing. The garbage collector frees the native memory, less than a kilobyte.
  */
 public final class OneShot {
     private static final Verdict[] VERDICTS = Verdict.values();
@@ -26,10 +26,10 @@ public final class OneShot {
      * Resolves a crawler.
      *
      * @param crawler a known crawler's name, or a product token; {@code *} is a crawler that no group names
-     * @param dialect how files are read: {@code google}, {@code google-lib}, {@code rfc9309}, {@code rfc9309-strict},
+     * @param dialect the dialect: {@code google}, {@code google-lib}, {@code rfc9309}, {@code rfc9309-strict},
      *     {@code yandex}, {@code yandex-2017}, {@code bing}, {@code koster-1994} or {@code koster-1996}
      * @throws NullPointerException if an argument is null
-     * @throws reptile.AgentNameException if no robots.txt can contain the name. Misspelled names are not found.
+     * @throws reptile.AgentNameException if no robots.txt can contain the name. Misspelled names are not detected.
      * @throws IllegalArgumentException if the dialect is unknown
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
@@ -42,8 +42,8 @@ public final class OneShot {
     }
 
     /**
-     * Returns the verdict by a robots.txt for a URL, or for a path. The URL's origin is not compared with anything: the
-     * caller knows whose robots.txt this is.
+     * Returns a robots.txt's verdict for a URL or a path. The URL's origin is not compared with anything: the caller
+     * knows whose robots.txt this is.
      *
      * @param body the robots.txt as it was fetched
      * @param url a URL or a path such as {@code /private/1}, or null

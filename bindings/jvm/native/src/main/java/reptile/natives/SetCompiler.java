@@ -19,8 +19,8 @@ import reptile.CompiledSet;
  * }</pre>
  *
  * <p>Any number of threads may add captures at once; the files are parsed in parallel. Memory: about the size of the
- * finished set, outside the Java heap, or the limit set with {@link Options#memory}. {@link #close} frees it, or else
- * the garbage collector.
+ * finished set, outside the Java heap, or the limit set with {@link Options#memory}. {@link #close} frees it;
+ * otherwise, the garbage collector does.
  */
 public final class SetCompiler implements AutoCloseable {
     private final long number;
@@ -44,7 +44,7 @@ public final class SetCompiler implements AutoCloseable {
     /**
      * Returns the default options for a dialect.
      *
-     * @param dialect how files are read: {@code google}, {@code google-lib}, {@code rfc9309}, {@code rfc9309-strict},
+     * @param dialect the dialect: {@code google}, {@code google-lib}, {@code rfc9309}, {@code rfc9309-strict},
      *     {@code yandex}, {@code yandex-2017}, {@code bing}, {@code koster-1994} or {@code koster-1996}
      * @return options that can be changed
      * @throws NullPointerException if the dialect is null
@@ -137,7 +137,8 @@ public final class SetCompiler implements AutoCloseable {
         }
 
         /**
-         * Sets the time that the set is for: later captures do not count. The default is the newest capture's time.
+         * Sets the time that the set is compiled for. Later captures do not count. The default is the newest capture's
+         * time.
          *
          * @param time seconds since 1970
          * @return these options
