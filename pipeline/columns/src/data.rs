@@ -279,6 +279,22 @@ pub(crate) fn as_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(valid)
 }
 
+/// The columns of a summary (`reptile::summary`), after the one that names the origin.
+///
+/// ```
+/// assert_eq!(reptile_columns::SUMMARY_COLUMNS[1].0, "access");
+/// ```
+pub const SUMMARY_COLUMNS: [(&str, Kind); 8] = [
+    ("agent", Kind::Word),
+    ("access", Kind::Word),
+    ("group", Kind::Word),
+    ("allow_rules", Kind::Count),
+    ("disallow_rules", Kind::Count),
+    ("reason", Kind::Word),
+    ("allowed_path", Kind::Text),
+    ("disallowed_path", Kind::Text),
+];
+
 /// Returns a layout's columns for these crawlers, each with its name and kind. See
 /// [`ParquetWriter`](crate::ParquetWriter) for an example.
 #[must_use]

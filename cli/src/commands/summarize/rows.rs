@@ -5,7 +5,7 @@ use reptile::urls::OriginRef;
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
 use reptile::summary::{Access, Summary};
-use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows};
+use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows, SUMMARY_COLUMNS};
 
 /// How rows are written.
 pub struct RowWriter {
@@ -16,17 +16,7 @@ pub struct RowWriter {
 impl RowWriter {
     /// Returns a row for each origin and agent.
     pub fn of_origins(format: Format, keys: Vec<Key>) -> RowWriter {
-        let columns = [
-            ("agent", Kind::Word),
-            ("access", Kind::Word),
-            ("group", Kind::Word),
-            ("allow_rules", Kind::Count),
-            ("disallow_rules", Kind::Count),
-            ("reason", Kind::Word),
-            ("allowed_path", Kind::Text),
-            ("disallowed_path", Kind::Text),
-        ];
-        RowWriter::new(format, keys, columns)
+        RowWriter::new(format, keys, SUMMARY_COLUMNS)
     }
 
     /// Returns a row for each site and agent.

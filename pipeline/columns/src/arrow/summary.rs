@@ -9,24 +9,11 @@ use reptile::urls::split;
 use reptile::{Agents, Origin};
 
 use super::{arrays, in_pool};
-use crate::data::{CellSink, ColumnData, Kind};
+use crate::data::{CellSink, ColumnData, Kind, SUMMARY_COLUMNS};
 use crate::error::Error;
 
 /// Maximum number of origins in a batch, which has a row for each origin and crawler.
 pub const MAX_ORIGINS_IN_BATCH: usize = 8192;
-
-/// The columns, in order.
-const COLUMNS: [(&str, Kind); 9] = [
-    ("url", Kind::Text),
-    ("agent", Kind::Word),
-    ("access", Kind::Word),
-    ("group", Kind::Word),
-    ("allow_rules", Kind::Count),
-    ("disallow_rules", Kind::Count),
-    ("reason", Kind::Word),
-    ("allowed_path", Kind::Text),
-    ("disallowed_path", Kind::Text),
-];
 
 /// Summarizes what crawlers may fetch from each origin, and passes the rows to `each`, in batches of up to
 /// [`MAX_ORIGINS_IN_BATCH`] origins. Uses all threads.
@@ -89,7 +76,8 @@ pub fn summarize<O: AsRef<str>>(
 /// ```
 #[must_use]
 pub fn summary_schema() -> Schema {
-    Schema::new(COLUMNS.map(|(name, kind)| Field::new(name, arrays::data_type(&kind), true)).to_vec())
+    let columns = std::iter::once(("url", Kind::Text)).chain(SUMMARY_COLUMNS);
+    Schema::new(columns.map(|(name, kind)| Field::new(name, arrays::data_type(&kind), true)).collect::<Vec<Field>>())
 }
 
 /// An origin, or a text that is neither a URL nor a host.
@@ -117,29 +105,30 @@ impl Batches {
         let summaries = in_pool(|| summarizer.summarize(&origins))?;
         let mut summaries = summaries.chunks_exact(self.names.len().max(1));
         let invalid = vec![Summary::invalid(); self.names.len()];
-        let mut columns = COLUMNS.map(|(_, kind)| ColumnData::new(kind));
+        let mut urls = ColumnData::new(Kind::Text);
+        let mut columns = SUMMARY_COLUMNS.map(|(_, kind)| ColumnData::new(kind));
         for name in names {
             let (key, of_origin) = match name {
                 Ok(origin) => (format!("{origin}/"), summaries.next().unwrap_or(&invalid)),
                 Err(text) => ((*text).to_owned(), &invalid[..]),
             };
             for (agent, summary) in self.names.iter().zip(of_origin) {
-                push(&mut columns, &key, agent, summary);
+                urls.cells().text(key.as_bytes());
+                push(&mut columns, agent, summary);
             }
         }
         let schema = Arc::new(summary_schema());
         let arrays: Result<Vec<ArrayRef>, Error> =
-            columns.into_iter().map(|column| arrays::array(column, None)).collect();
+            std::iter::once(urls).chain(columns).map(|column| arrays::array(column, None)).collect();
         Ok(RecordBatch::try_new(schema, arrays?)?)
     }
 }
 
-/// Appends a row, in the order of [`COLUMNS`].
-fn push(columns: &mut [ColumnData; COLUMNS.len()], url: &str, agent: &str, summary: &Summary<'_>) {
-    let [key, crawler, access, group, allow_rules, disallow_rules, reason, allowed_path, disallowed_path] = columns;
+/// Appends a row to the columns after the URL.
+fn push(columns: &mut [ColumnData; SUMMARY_COLUMNS.len()], agent: &str, summary: &Summary<'_>) {
+    let [crawler, access, group, allow_rules, disallow_rules, reason, allowed_path, disallowed_path] = columns;
     let reason_text = summary.reason.to_string();
     for (column, text) in [
-        (key, url.as_bytes()),
         (crawler, agent.as_bytes()),
         (access, summary.access.name().as_bytes()),
         (group, summary.group.as_str().as_bytes()),
