@@ -48,6 +48,13 @@ impl Sink {
         }
     }
 
+    /// Adds an entry to a Parquet file's metadata. Text has none.
+    pub fn describe(&mut self, key: &str, value: &str) {
+        if let Sink::Parquet(file) = self {
+            file.describe(key, value);
+        }
+    }
+
     /// Writes the trailer of a complete file. Called only after all rows were written, so that the output of a failed
     /// run to a pipe does not look complete.
     ///

@@ -42,7 +42,8 @@ const ELEMENT: i16 = 2;
 /// let robots = Robots::parse("user-agent: *\ndisallow: /private\n", Dialect::google())?;
 /// let agents = robots.agents(["GPTBot"])?;
 /// let decider = Decider::new(agents, Layout::new(&[Column::Url, Column::Verdict])?)?;
-/// let mut file = ParquetWriter::new(Vec::new(), columns_of(decider.layout(), decider.crawlers()))?;
+/// let columns = columns_of(decider.layout(), decider.crawlers());
+/// let mut file = ParquetWriter::new(Vec::new(), columns)?;
 /// let decider = TableDecider::new(decider, Format::Parquet)?;
 /// let mut answers = decider.answers();
 /// decider.decide(&Table::list(), Block::Text(b"https://example.com/private/1\n"), &mut answers)?;
@@ -153,6 +154,11 @@ impl<W: Write> ParquetWriter<W> {
         self.encoder.flush().map_err(unwritable)?;
         let bytes = std::mem::take(self.encoder.inner_mut());
         self.output.write_all(&bytes).map_err(unwritable)
+    }
+
+    /// Adds an entry to the file's metadata, which is written at its end.
+    pub fn describe(&mut self, key: &str, value: &str) {
+        self.encoder.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
     }
 
     /// Writes the last row group and the footer. Until then, the file is incomplete. Call it once, after all rows.

@@ -15,7 +15,7 @@ use super::encoding::Encoding;
 use super::guard::guarded;
 use super::limits::{MAX_DICTIONARY_VALUES, within};
 use super::page::{Data, Header, Kind, Page, check_codec, in_page, read_header, read_page};
-use super::source::Source;
+use crate::ranged::Ranged;
 
 /// Maximum total size in bytes of pages that are decompressed together. Writers make pages of about a megabyte. A
 /// larger page is decompressed alone.
@@ -29,7 +29,7 @@ const DICTIONARY_TEXT_BYTES: u64 = 8;
 
 /// A column chunk's location in a file.
 pub struct Chunk {
-    source: Arc<Source>,
+    source: Arc<Ranged>,
     codec: CompressionCodec,
     is_text: bool,
     start: u64,
@@ -43,7 +43,7 @@ impl Chunk {
     /// Returns an error if the chunk cannot be in the file, has a different row count, or has an unsupported
     /// compression.
     pub fn new(
-        source: &Arc<Source>,
+        source: &Arc<Ranged>,
         column: &ColumnDescriptor,
         chunk: &ColumnChunkMetaData,
         rows: u64,

@@ -14,8 +14,8 @@ use super::cells::Cells;
 use super::decode::Decoder;
 use super::kinds::{Meaning, class_of};
 use super::limits::CELL_BYTES;
-use super::source::Source;
 use crate::captures::Cell;
+use crate::ranged::Ranged;
 
 /// A column, and its unused cells.
 pub struct Column {
@@ -70,7 +70,7 @@ impl Column {
     ///
     /// # Errors
     /// Returns an error if the headers describe a different number of rows, or anything unsupported.
-    pub fn begin(&mut self, source: &Arc<Source>, chunk: &ColumnChunkMetaData, rows: u64) -> Result<u64, String> {
+    pub fn begin(&mut self, source: &Arc<Ranged>, chunk: &ColumnChunkMetaData, rows: u64) -> Result<u64, String> {
         self.used = self.cells.len();
         // The preceding row group's pages are released first.
         self.decoder = None;

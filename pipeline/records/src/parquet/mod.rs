@@ -36,7 +36,6 @@ mod kinds;
 mod limits;
 mod page;
 mod runs;
-mod source;
 pub mod urls;
 
 use std::fs;
@@ -47,12 +46,12 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::shown::shown;
+use crate::ranged::Ranged;
 use crate::{Error, Result};
 use column::Column;
 use guard::guarded;
 use kinds::Class;
 use limits::{MAX_FOOTER_BYTES, MAX_GROUP_BYTES, max_expanded_bytes, within};
-use source::Source;
 
 /// Size in bytes of the footer length and the magic bytes at a file's end.
 const TAIL_BYTES: u64 = 8;
@@ -72,7 +71,7 @@ type MessageResult<T> = std::result::Result<T, String>;
 /// An open Parquet file.
 pub struct ParquetFile {
     path: PathBuf,
-    source: Arc<Source>,
+    source: Arc<Ranged>,
     metadata: ParquetMetaData,
 }
 
@@ -92,7 +91,7 @@ impl ParquetFile {
     pub(crate) fn of(path: &Path, file: fs::File) -> Result<ParquetFile> {
         let fail = |text: String| Error::at(path, text);
         let len = file.metadata().map_err(|error| Error::io(path, error))?.len();
-        let source = Source::new(file, len);
+        let source = Ranged::new(file, len);
         let metadata = read_footer(&source).map_err(fail)?;
         Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })
     }
@@ -174,7 +173,7 @@ impl ParquetFile {
 }
 
 /// Reads a file's footer.
-fn read_footer(source: &Source) -> MessageResult<ParquetMetaData> {
+fn read_footer(source: &Ranged) -> MessageResult<ParquetMetaData> {
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
     let damaged = "is a damaged Parquet file: it does not end with the magic bytes PAR1; it may be cut off";
     let end = source.len().checked_sub(TAIL_BYTES).ok_or(damaged)?;

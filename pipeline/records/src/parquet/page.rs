@@ -11,7 +11,7 @@ use parquet::basic::CompressionCodec;
 use super::encoding::Encoding;
 use super::footer::{Skim, types};
 use super::limits::{MAX_HEADER_BYTES, MAX_PAGE_BYTES, within};
-use super::source::Source;
+use crate::ranged::Ranged;
 
 /// Initial read size in bytes for a page header.
 const HEADER_BYTES: usize = 1 << 10;
@@ -89,7 +89,7 @@ pub struct Page {
 ///
 /// # Errors
 /// Returns an error if there is no valid header, if the page is too large, or if the file is unreadable.
-pub fn read_header(source: &Source, offset: u64) -> Result<Header, String> {
+pub fn read_header(source: &Ranged, offset: u64) -> Result<Header, String> {
     let left = source.len().saturating_sub(offset);
     let read = |limit: usize| {
         let bytes = source.at(offset, left.min(limit as u64) as usize);
@@ -189,7 +189,7 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
 /// # Errors
 /// Returns an error if the file is unreadable, if the checksum is wrong, or if the page does not decompress to the
 /// declared length.
-pub fn read_page(source: &Source, offset: u64, header: &Header, codec: CompressionCodec) -> Result<Page, String> {
+pub fn read_page(source: &Ranged, offset: u64, header: &Header, codec: CompressionCodec) -> Result<Page, String> {
     let packed = source.at(offset + header.len, header.packed as usize);
     let packed = packed.map_err(|error| in_page(offset, format!("cannot be read: {error}")))?;
     if let Some(expected) = header.crc {
@@ -333,10 +333,10 @@ mod tests {
     /// Type 0, 300 bytes decompressed, 200 compressed, and a data page with two values.
     const HEADER: [u8; 18] = [0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 4, 0x15, 0, 0x15, 6, 0x15, 6, 0];
 
-    fn source(bytes: &[u8]) -> Source {
+    fn source(bytes: &[u8]) -> Ranged {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        Source::new(file, bytes.len() as u64)
+        Ranged::new(file, bytes.len() as u64)
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! An open file that any thread can read at any offset.
+//! An open file that any thread can read at any offset: Parquet columns, or records of an archive.
 
 use std::fs::File;
 use std::io::Read;
 
 /// An open file without a read position, so that several threads can read columns.
-pub struct Source {
+pub(crate) struct Ranged {
     file: File,
     len: u64,
 }
 
-impl Source {
+impl Ranged {
     /// Creates a source from an open file of `len` bytes.
-    pub fn new(file: File, len: u64) -> Source {
-        Source { file, len }
+    pub fn new(file: File, len: u64) -> Ranged {
+        Ranged { file, len }
     }
 
     /// Returns the file length in bytes.
@@ -44,7 +44,7 @@ impl Source {
 
 /// A reader that starts at a file offset.
 struct At<'s> {
-    source: &'s Source,
+    source: &'s Ranged,
     offset: u64,
 }
 
