@@ -148,7 +148,7 @@ pub struct Outputs<'t> {
     inputs: Vec<InputState>,
 }
 
-/// The `--fates` file of a set: its path, the complete file, and the number of captures with each fate.
+/// The `--fates` file of a set: its path, the complete file, and the capture count for each fate.
 type FatesFile<'a> = (&'a Path, Option<Complete>, Counts);
 
 impl Target {
@@ -178,7 +178,7 @@ impl Target {
 
 impl Outputs<'_> {
     /// Writes a set, reads it back, checks every byte, gives its files their names, prints the set's figures, and adds
-    /// them to the record of the run. `options` are those of the set.
+    /// them to the run's record.
     ///
     /// # Errors
     /// Returns an error if the set cannot be written, is damaged, or would replace one with far more origins.
@@ -221,8 +221,8 @@ impl Outputs<'_> {
     }
 }
 
-/// Returns the inputs' states with their counts. `states` were taken before the inputs were read; it lacks sets that
-/// were opened separately.
+/// Returns the inputs' states with their counts. `states` were taken before the inputs were read; sets that were
+/// opened separately are missing.
 fn input_states(states: Vec<InputState>, inputs: &[PathBuf], report: &Report) -> Vec<InputState> {
     let states = states.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let counted = inputs.iter().zip(states).zip(&report.inputs);

@@ -1,7 +1,7 @@
-//! [`Lineage`]: what a run read, with which options, what it counted, and what it wrote.
+//! [`Lineage`]: a run's inputs, options, counts and outputs.
 //!
-//! It is the deterministic part of a metrics file, the whole of `FILE.made.json`, and the metadata of Parquet and Arrow
-//! outputs. It does not depend on the time of the run, the number of threads or the order in which files finish.
+//! It is the deterministic part in a metrics file, and the contents of `FILE.made.json` and of the metadata in Parquet
+//! outputs. It does not depend on the clock, the thread count or the order in which files finish.
 //! `cli/guide/metrics.md` describes every field.
 
 use std::collections::BTreeMap;
@@ -19,17 +19,16 @@ use crate::error::{Failure, Result};
 use crate::outputs::build_record::{Identity, Tool};
 use crate::sets::report::Report;
 
-/// The schema of [`Lineage`]: its name and version. New fields keep the version; changed or removed ones need a new
-/// one.
+/// The schema's name and version for a [`Lineage`]. New fields keep the version; changed or removed ones need a new one.
 pub const SCHEMA: &str = "reptile-lineage/1";
 
-/// The key of a [`stamp`](Lineage::stamp) in the metadata of Parquet and Arrow files.
+/// The metadata key for a [`stamp`](Lineage::stamp) in Parquet files.
 pub const METADATA_KEY: &str = "reptile";
 
 /// Counts by name.
 pub type Counts = BTreeMap<String, u64>;
 
-/// What a run read, counted and wrote.
+/// A run's inputs, options, counts and outputs.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Lineage {
     /// [`SCHEMA`].
@@ -41,9 +40,9 @@ pub struct Lineage {
     pub options: Options,
     pub inputs: Vec<InputState>,
     pub rows: RowCounts,
-    /// Verdicts of each agent.
+    /// Each agent's verdicts.
     pub verdicts: Vec<AgentVerdicts>,
-    /// Verdicts of all agents together.
+    /// The verdicts for all agents together.
     pub together: Option<Counts>,
     /// Invalid rows by reason.
     pub invalid_rows: Counts,
@@ -57,7 +56,7 @@ pub struct Lineage {
 pub struct SetState {
     pub path: String,
     pub bytes: u64,
-    /// The hash of the set's bytes, if it was computed.
+    /// The bytes' hash, if it was computed.
     pub xxh3_64: Option<String>,
     pub dialect: String,
     pub profile: String,
@@ -74,18 +73,18 @@ pub struct InputState {
     /// The path with credentials, for this run only.
     #[serde(skip)]
     pub file: PathBuf,
-    /// Stored size, of a regular file.
+    /// A regular file's stored size.
     pub bytes: Option<u64>,
-    /// The time of the last change.
+    /// The last change's time.
     pub changed: Option<String>,
     pub etag: Option<String>,
-    /// The hash of the stored bytes, if it was computed.
+    /// The stored bytes' hash, if it was computed.
     pub xxh3_64: Option<String>,
-    /// Rows, records, captures or, of a set, origins.
+    /// Rows, records, captures, or a set's origins.
     pub rows: Option<u64>,
     /// Invalid ones, which are not in `rows` if they are captures.
     pub invalid: Option<u64>,
-    /// Size of the captures' bodies.
+    /// The captures' total body size.
     pub body_bytes: Option<u64>,
 }
 
@@ -120,7 +119,7 @@ pub struct AgentVerdicts {
     pub counts: Counts,
 }
 
-/// What became of captures.
+/// The captures' fates.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct CaptureCounts {
     /// Readable files and captures.
@@ -132,7 +131,7 @@ pub struct CaptureCounts {
     pub left_out: Counts,
     /// Those that do not decide, by reason.
     pub discarded: Counts,
-    /// Those of each fate, if `--fates` was given.
+    /// The number for each fate, if `--fates` was given.
     pub fates: Option<Counts>,
     /// Bodies that are not text, by kind.
     pub non_text: Counts,
@@ -140,13 +139,13 @@ pub struct CaptureCounts {
     /// Origins whose deciding capture is no longer fresh.
     pub stale: u64,
     pub ties: u64,
-    /// Skipped redirects and revisits, also in merged sets, or `None` if one of these does not record it.
+    /// Skipped redirects and revisits, also in merged sets, or `None` if a set does not record it.
     pub unresolved: Option<u64>,
     pub rules: u64,
     pub diagnostics: Counts,
 }
 
-/// Findings of one kind.
+/// The findings that have the same kind.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FindingCounts {
     pub severity: String,
@@ -157,7 +156,7 @@ pub struct FindingCounts {
 }
 
 impl SetState {
-    /// Returns the state of a set with these bytes. `identity` is null if the bytes were not hashed.
+    /// Returns a set's state. `identity` is `None` if its bytes were not hashed.
     pub fn of<D: AsRef<[u8]>>(path: &Path, set: &Set<D>, bytes: u64, identity: Option<Identity>) -> SetState {
         let reading = set.reading();
         SetState {
@@ -203,8 +202,8 @@ impl InputState {
         }
     }
 
-    /// Returns whether this is the recorded input. If its bytes were hashed, the hash decides, and else the size, the
-    /// time of the last change and the entity tag.
+    /// Returns whether this is the recorded input. If its bytes were hashed, size and hash decide. Otherwise the size,
+    /// the last change's time and the entity tag decide.
     pub fn is_as(&self, recorded: &InputState) -> bool {
         let is_same = match &self.xxh3_64 {
             Some(_) => self.xxh3_64 == recorded.xxh3_64,
@@ -214,14 +213,14 @@ impl InputState {
     }
 }
 
-/// Formats the time of a change according to RFC 3339, with nanoseconds.
+/// Formats a change's time according to RFC 3339, with nanoseconds.
 fn show_changed((seconds, nanoseconds): (u64, u32)) -> String {
     let time = show_time(i64::try_from(seconds).unwrap_or(i64::MAX));
     format!("{}.{nanoseconds:09}Z", time.strip_suffix('Z').unwrap_or(&time))
 }
 
 impl OutputState {
-    /// Returns an output with its number of rows, if it has any. The size and the hash are added later.
+    /// Returns an output with its row count, if it has one. The size and the hash are added later.
     pub fn new(path: &Path, rows: Option<u64>) -> OutputState {
         let shown = redact::path(&path.display().to_string());
         OutputState { path: shown, file: path.into(), bytes: None, xxh3_64: None, rows }
@@ -265,7 +264,7 @@ pub fn named<N: ToString>(counts: &BTreeMap<N, u64>) -> Counts {
     counts.iter().map(|(name, &count)| (name.to_string(), count)).collect()
 }
 
-/// Returns verdict counts, in the order of the verdicts' numbers, by name.
+/// Returns verdict counts by name. `counts` has them by verdict number.
 pub fn counts_of(counts: [u64; 4]) -> Counts {
     VERDICTS.map(|verdict| (verdict.name().to_owned(), counts[verdict as usize])).into()
 }
@@ -283,7 +282,7 @@ fn add_known(count: &mut Option<u64>, more: Option<u64>) {
 }
 
 impl Lineage {
-    /// Adds the inputs, counts and outputs of another part of the same run.
+    /// Adds another part's inputs, counts and outputs.
     pub fn merge(&mut self, part: Lineage) {
         self.set = self.set.take().or(part.set);
         self.inputs.extend(part.inputs);

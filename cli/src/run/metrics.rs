@@ -1,4 +1,4 @@
-//! The file of `--metrics`: a run's [`Lineage`], how it ended, and what it cost.
+//! The file for `--metrics`: a run's [`Lineage`], result, time and memory.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -14,10 +14,10 @@ use crate::outputs::json::json_lines;
 /// The schema's name and version. New fields keep the version; changed or removed ones need a new one.
 pub const SCHEMA: &str = "reptile-run/1";
 
-/// The first bytes of every metrics file, except for the version.
+/// The bytes that every metrics file starts with, before the version.
 const START: &[u8] = b"{\n  \"schema\": \"reptile-run/";
 
-/// Extensions of compressed files. Metrics are not compressed.
+/// Extensions for compressed files. Metrics are not compressed.
 const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 
 /// The options for metrics.
@@ -37,7 +37,7 @@ pub struct MetricsOptions {
 /// A metrics file's contents.
 #[derive(Serialize)]
 pub struct Metrics {
-    /// Everything that equal runs have in common, with the schema of this type.
+    /// The fields that equal runs share, with this type's schema.
     #[serde(flatten)]
     pub lineage: Lineage,
     /// Inputs that could not be processed, while the run went on.
@@ -48,7 +48,7 @@ pub struct Metrics {
     /// The error that ended the run.
     pub error: Option<String>,
     pub seconds: f64,
-    /// Rows read in this run, for each second.
+    /// Rows per second, without those that an earlier run read.
     pub rows_per_second: Option<f64>,
     pub peak_memory_bytes: Option<u64>,
 }
@@ -105,8 +105,8 @@ pub fn write(metrics: &Metrics, mut output: Output) -> Result<()> {
     output.finish()
 }
 
-/// Returns the largest amount of memory that this process has used, if the system tells. `getrusage` would include the
-/// memory of the process that started this one.
+/// Returns this process's peak memory in bytes, if the system reports it. `getrusage` would include memory that the
+/// parent process used.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

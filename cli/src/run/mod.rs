@@ -1,8 +1,8 @@
-//! The record of a run: what it read, counted and wrote ([`lineage`]), its options ([`options`]), and the file of
-//! `--metrics` ([`metrics`]). No credentials enter a record ([`redact`]), and no environment variables.
+//! A run's record: inputs, counts and outputs ([`lineage`]), options ([`options`]), and the file for `--metrics`
+//! ([`metrics`]). It contains neither credentials ([`redact`]) nor environment variables.
 //!
-//! A command adds a [`Lineage`] for each part of its work, such as a list and its output, when that part is finished.
-//! The counts come from the structures that the summary on standard error is printed from.
+//! A command adds a [`Lineage`] whenever it finishes a part, such as a list and its output. The counts come from the
+//! structures that also yield the summary on standard error.
 
 pub mod lineage;
 pub mod metrics;
@@ -24,7 +24,7 @@ use crate::outputs::build_record::{Identity, Tool};
 use crate::outputs::file::Output;
 use crate::same_file::{is_same_place, refuse_overwriting};
 
-/// A run of the command.
+/// One run.
 pub struct Run {
     command: String,
     options: Options,
@@ -40,18 +40,20 @@ struct OpenMetrics {
     has_input_checksums: bool,
 }
 
-/// What has been recorded so far.
+/// The recorded parts.
 #[derive(Default)]
 struct State {
     lineage: Lineage,
     failures: Vec<FailedInput>,
     kept_outputs: u64,
-    /// Rows read for outputs of earlier runs.
+    /// Rows that earlier runs read for them.
     kept_rows: u64,
+    /// Whether the metrics file's name belongs to an input or another output. Then it must not be written.
+    has_other_path: bool,
 }
 
 impl Run {
-    /// Starts the record of a command with these options.
+    /// Starts a command's record.
     pub fn new(command: &str, options: Options) -> Run {
         Run {
             command: command.to_owned(),
@@ -89,14 +91,17 @@ impl Run {
         outputs: impl IntoIterator<Item = &'o Path>,
     ) -> Result<()> {
         let Some(OpenMetrics { path, .. }) = &self.metrics else { return Ok(()) };
-        refuse_overwriting(path, inputs)?;
-        match outputs.into_iter().find(|output| is_same_place(path, output)) {
-            Some(_) => Err(Failure::at(path, "is another output too; choose another name for --metrics")),
-            None => Ok(()),
-        }
+        let checked = refuse_overwriting(path, inputs).and_then(|()| {
+            match outputs.into_iter().any(|output| is_same_place(path, output)) {
+                true => Err(Failure::at(path, "is another output too; choose another name for --metrics")),
+                false => Ok(()),
+            }
+        });
+        self.state().has_other_path |= checked.is_err();
+        checked
     }
 
-    /// Returns a lineage with the command and its options, for one part of the work.
+    /// Returns a lineage with the command and its options, for one part.
     pub fn lineage(&self) -> Lineage {
         Lineage {
             schema: lineage::SCHEMA.into(),
@@ -107,7 +112,7 @@ impl Run {
         }
     }
 
-    /// Adds a finished part of the work.
+    /// Adds a finished part.
     pub fn add(&self, part: Lineage) {
         self.state().lineage.merge(part);
     }
@@ -120,8 +125,8 @@ impl Run {
         state.lineage.merge(part);
     }
 
-    /// Adds an input that could not be processed, while the run goes on. Call it in the order of the inputs.
-    #[allow(dead_code, reason = "for runs that go on after an error")]
+    /// Adds an input that could not be processed, while the run continues. Call it in input order.
+    #[allow(dead_code, reason = "for runs that continue after an error")]
     pub fn add_failure(&self, path: &Path, error: &Failure) {
         let path = redact::path(&path.display().to_string());
         self.state().failures.push(FailedInput { path, error: redact::message(&format!("{error:#}")) });
@@ -131,16 +136,18 @@ impl Run {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the metrics file, if one is wanted. Returns the run's result, or the error if the file of a successful run
-    /// cannot be written.
+    /// Writes the metrics file, if one is wanted, and returns the run's result.
     ///
     /// # Errors
-    /// Returns the run's error, or that of writing the file.
+    /// Returns the run's error. After a successful run, returns an error if the file cannot be written.
     pub fn finish(self, result: Result<Exit>) -> Result<Exit> {
         let Some(OpenMetrics { output, has_input_checksums, .. }) = self.metrics else { return result };
         let seconds = self.start.elapsed().as_secs_f64();
-        let State { lineage: all, failures, kept_outputs, kept_rows } =
+        let State { lineage: all, failures, kept_outputs, kept_rows, has_other_path } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if has_other_path {
+            return result;
+        }
         let mut lineage = Lineage {
             schema: metrics::SCHEMA.into(),
             made_by: Tool::this(),
@@ -164,11 +171,11 @@ impl Run {
             peak_memory_bytes: metrics::peak_memory(),
         };
         match (metrics::write(&metrics, output), result) {
-            (Err(failure), Err(first)) => {
+            (Err(failure), Err(first @ Failure::Fatal(_))) => {
                 complain(format_args!("{failure:#}"));
                 Err(first)
             }
-            (Err(failure), Ok(_)) => Err(failure),
+            (Err(failure), _) => Err(failure),
             (Ok(()), result) => result,
         }
     }
@@ -183,7 +190,7 @@ pub fn exit_code(result: &Result<Exit>) -> u8 {
     }
 }
 
-/// Adds the hash of an input that is still as it was when it was opened.
+/// Adds an input's hash, if the input has not changed since it was opened.
 fn add_checksum(input: &mut InputState) {
     if input.bytes.is_none() || input.xxh3_64.is_some() {
         return;
@@ -195,7 +202,7 @@ fn add_checksum(input: &mut InputState) {
     }
 }
 
-/// Adds the size and the hash of an output file, unless they are known. Standard output and devices have none.
+/// Adds an output file's size and hash, unless they are known. Standard output and devices lack them.
 fn add_identity(output: &mut OutputState) {
     if output.bytes.is_some() || !output.file.is_file() {
         return;

@@ -13,7 +13,7 @@ use super::redact;
 /// Options by name, with `_` for `-`.
 pub type Options = Map<String, Value>;
 
-/// Options that do not affect the contents of outputs, or that name outputs and inputs, which a record lists.
+/// Options that do not affect an output's contents, or that name outputs and inputs, which a record lists.
 const LEFT_OUT: [&str; 22] = [
     "allow-shrink",
     "color",

@@ -1,12 +1,12 @@
 //! Removes credentials from paths, URLs and messages before they enter a record.
 //!
-//! A URL's user name, password and fragment are removed, and so are the values of its query, because a signed URL
-//! contains its signature there. A secret in the path of a URL cannot be told from a name, and stays.
+//! A URL's user name, password and fragment are removed, and so are the values in its query, because signed URLs contain
+//! their signature there. A secret in a URL's path looks like any other name, so it remains.
 
-/// The text in place of a removed part.
+/// The text that replaces a removed part.
 const REMOVED: &str = "REDACTED";
 
-/// Query parameters that name a version of an object. Their values stay.
+/// Query parameters that name an object's version. Their values remain.
 const KEPT_PARAMETERS: [&str; 3] = ["versionid", "generation", "snapshot"];
 
 /// Returns a path, or a URL without credentials. The URL extends to the end of the text.
@@ -17,7 +17,7 @@ pub fn path(text: &str) -> String {
     }
 }
 
-/// Returns a message without the credentials of the URLs in it. A URL ends at white space or a quote.
+/// Returns a message without the credentials in its URLs. A URL ends at white space or a quote.
 pub fn message(text: &str) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
@@ -66,7 +66,7 @@ fn has_odd_port(authority: &str) -> bool {
     port.is_some_and(|port| !port.ends_with(']') && !port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns a query without the values of its parameters.
+/// Returns a query without its parameters' values.
 fn query(text: &str) -> String {
     let redact = |parameter: &str| match parameter.split_once('=') {
         Some((name, _)) if KEPT_PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) => parameter.to_owned(),

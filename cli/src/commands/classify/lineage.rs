@@ -1,4 +1,4 @@
-//! The lineage of a list's verdicts, from the counts of its summary.
+//! A list's lineage, from the counts in its summary.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{Args, Settings};
 use crate::run::Run;
 use crate::run::lineage::{AgentVerdicts, Counts, InputState, Lineage, RowCounts, counts_of};
 
-/// The name of rows whose URL is invalid, among the names of [`Fault`](reptile_records::tables::Fault).
+/// The reason for rows with an invalid URL. Other reasons are the names of a [`Fault`](reptile_records::tables::Fault).
 const NO_URL: &str = "no-url";
 
-/// Returns the lineage of a decided list, without its output.
+/// Returns a decided list's lineage, without its output.
 pub fn of_list(
     run: &Run,
     args: &Args,
@@ -25,7 +25,7 @@ pub fn of_list(
     let agents = decider.decider().agents();
     let tally = |at: usize| totals.tally().get(at).copied().unwrap_or_default();
     let verdicts = if is_by_row {
-        // Sorted by name. Which crawlers are counted together depends on the order of the threads.
+        // Sorted by name. If there are too many, which ones are counted depends on the threads.
         let crawlers = totals.crawlers().into_iter().flatten();
         let crawlers: BTreeMap<&str, &[u64; 4]> = crawlers.map(|(name, counts)| (&**name, counts)).collect();
         crawlers.into_iter().map(|(agent, counts)| verdicts_of(agent, *counts)).collect()
@@ -60,7 +60,7 @@ fn verdicts_of(agent: &str, counts: [u64; 4]) -> AgentVerdicts {
     AgentVerdicts { agent: agent.to_owned(), counts: counts_of(counts) }
 }
 
-/// Returns the invalid rows by reason. Rows without a problem of their own have an invalid URL.
+/// Returns the invalid rows by reason. All rows without a [`Fault`](reptile_records::tables::Fault) have an invalid URL.
 fn invalid_rows(totals: &Totals) -> Counts {
     let mut rows: Counts = totals.fault_counts().map(|(fault, count)| (fault.name().to_owned(), count)).collect();
     let rest = totals.invalid().saturating_sub(rows.values().sum());

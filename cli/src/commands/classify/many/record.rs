@@ -1,4 +1,4 @@
-//! `FILE.made.json`: the lineage of a verdict file. `--resume` keeps a file if its record agrees with the record that this
+//! `FILE.made.json`: a verdict file's lineage. `--resume` keeps a file if its record agrees with the record that this
 //! run would write.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::outputs::build_record::{self, Identity};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, SCHEMA};
 
-/// The lineage of a verdict file.
+/// A verdict file's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
     #[serde(flatten)]
@@ -22,7 +22,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns the record of an output file.
+    /// Returns an output file's record.
     pub fn new(lineage: Lineage, most_are_invalid: bool) -> Record {
         Record { lineage, most_are_invalid }
     }
