@@ -9,6 +9,7 @@ mod error;
 mod help;
 mod options;
 mod outputs;
+mod run;
 mod same_file;
 mod sets;
 mod url_list;
@@ -24,6 +25,9 @@ use crate::commands::{
 };
 use crate::error::{Exit, Failure, Result, complain};
 use crate::outputs::terminal::{self, Color};
+use crate::run::metrics::MetricsOptions;
+use crate::run::options::options_of;
+use crate::run::{Run, exit_code};
 use reptile_records::text::printable;
 
 /// In `compile`, memory allocated by one thread is freed by another, which is slow with most system allocators.
@@ -132,13 +136,17 @@ fn described() -> clap::Command {
     help::shaped(Cli::command())
 }
 
-/// Returns the parsed command line. If it is invalid, prints the error and ends the process.
-fn command_line() -> Cli {
+/// Returns the parsed command line, and the record of the run that it starts. If it is invalid, prints the error and
+/// ends the process.
+fn command_line() -> (Cli, Run) {
     let args = help::help_last(std::env::args_os().collect());
     let command = || described().color(wanted_color(&args).into());
-    let read = |args: Vec<OsString>| {
+    let read = |args: Vec<OsString>| -> clap::error::Result<(Cli, Run)> {
         let matches = command().try_get_matches_from(args)?;
-        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))?;
+        let (name, matches) = matches.subcommand().unwrap_or(("", &matches));
+        let options = described().find_subcommand(name).map(|command| options_of(command, matches));
+        Ok((cli, Run::new(name, options.unwrap_or_default())))
     };
     read(args.clone()).unwrap_or_else(|error| {
         // The message quotes the arguments, so they are parsed again in printable form.
@@ -156,16 +164,29 @@ fn wanted_color(args: &[OsString]) -> Color {
 }
 
 fn main() -> ExitCode {
-    let Cli { command, quiet, color } = command_line();
+    let (Cli { command, quiet, color }, mut record) = command_line();
     terminal::set_up(color, quiet);
-    let result = start_threads(&command).and_then(|()| run(&command));
-    match result {
-        Ok(Exit::Done) | Err(Failure::Quiet) => ExitCode::SUCCESS,
-        Ok(Exit::SomeBad) => ExitCode::from(1),
-        Err(failure) => {
-            complain(format_args!("{failure:#}"));
-            ExitCode::from(2)
-        }
+    let opened = record.open_metrics(metrics_options(&command));
+    let result = opened.and_then(|()| start_threads(&command)).and_then(|()| run(&command, &record));
+    let result = record.finish(result);
+    if let Err(failure @ Failure::Fatal(_)) = &result {
+        complain(format_args!("{failure:#}"));
+    }
+    ExitCode::from(exit_code(&result))
+}
+
+/// Returns the options for metrics, of the commands that have them.
+fn metrics_options(command: &Command) -> Option<&MetricsOptions> {
+    match command {
+        Command::Compile(args) => Some(&args.metrics),
+        Command::Merge(args) => Some(&args.metrics),
+        Command::Update(args) => Some(&args.metrics),
+        Command::Classify(args) => Some(&args.metrics),
+        Command::Lint(args) => Some(&args.metrics),
+        Command::Summarize(args) => Some(&args.metrics),
+        Command::Filter(args) => Some(&args.metrics),
+        Command::Verify(args) => Some(&args.metrics),
+        _ => None,
     }
 }
 
@@ -185,22 +206,22 @@ fn start_threads(command: &Command) -> Result<()> {
     }
 }
 
-fn run(command: &Command) -> Result<Exit> {
+fn run(command: &Command, record: &Run) -> Result<Exit> {
     match command {
-        Command::Compile(args) => compile::run(args),
-        Command::Merge(args) => merge::run(args),
-        Command::Update(args) => update::run(args),
-        Command::Classify(args) => classify::run(args),
+        Command::Compile(args) => compile::run(args, record),
+        Command::Merge(args) => merge::run(args, record),
+        Command::Update(args) => update::run(args, record),
+        Command::Classify(args) => classify::run(args, record),
         Command::Test(args) => test::run(args),
         Command::Check(args) => check::run(args),
-        Command::Lint(args) => lint::run(args),
+        Command::Lint(args) => lint::run(args, record),
         Command::Diff(args) => diff::run(args),
         Command::Inspect(args) => inspect::run(args),
-        Command::Summarize(args) => summarize::run(args),
-        Command::Filter(args) => filter::run(args),
+        Command::Summarize(args) => summarize::run(args, record),
+        Command::Filter(args) => filter::run(args, record),
         Command::Fields(args) => fields::run(args),
         Command::CleanParam(args) => clean_param::run(args),
-        Command::Verify(args) => verify::run(args),
+        Command::Verify(args) => verify::run(args, record),
         Command::Agents(args) => agents::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Completions(args) => manual::completions(args, described()),

@@ -13,7 +13,6 @@ use crate::outputs::summary::grouped;
 
 use reptile_columns::{Column, Format, Scope};
 use reptile_records::ReadOptions;
-use reptile_records::hosts::sorted_schemes;
 use reptile_records::text::printable;
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::{sitemap, tables};
@@ -197,17 +196,6 @@ impl CompileOptions {
     pub fn at(&self) -> Result<Option<Time>> {
         let time = self.at.map(|at| at.in_zone(&self.zone.timezone)).transpose();
         time.map_err(|error| Failure::new(format!("--at: {error}")))
-    }
-
-    /// Returns the strategy's name, given or default.
-    pub fn strategy_name(&self) -> &'static str {
-        let strategy = self.strategy.unwrap_or_default();
-        Strategy::ALL.into_iter().find(|&(_, known)| known == strategy).map_or("unknown", |(name, _)| name)
-    }
-
-    /// Returns the schemes, given or default, without duplicates and in a fixed order.
-    pub fn schemes(&self) -> Vec<Scheme> {
-        sorted_schemes(&self.schemes)
     }
 
     /// Returns whether any option was given.

@@ -81,8 +81,8 @@ fn sets_and_hosts_are_printed_as_json() {
     assert_eq!(text.lines().count(), 1);
     assert_eq!((&object["origins"], &object["as_of"]), (&json!(6), &Value::Null));
     assert_eq!(object["bytes"], folder.read("set").len());
-    assert_eq!(object["dialect"], object["made"]["dialect"]);
-    assert_eq!(object["profile"], object["made"]["profile"]);
+    assert_eq!(object["dialect"], object["made"]["set"]["dialect"]);
+    assert_eq!(object["profile"], object["made"]["set"]["profile"]);
     assert_eq!(object["made"]["inputs"][0]["path"], "robots");
     assert!(object["largest_rulesets"].as_array().unwrap().iter().any(|ruleset| ruleset["rules"] == 2), "{object}");
     let text = folder.run(&["inspect", "set", "a.example", "--json", "--scheme", "http"]).says(0, &[]).text();

@@ -20,20 +20,34 @@ fn the_record_describes_how_the_set_was_made() {
     let mut found = record(&folder, "web.set.made.json");
     let checksum = found["set"]["xxh3_64"].take();
     assert!(checksum.as_str().is_some_and(|digits| digits.len() == 16), "{checksum}");
+    let changed = found["inputs"][1]["changed"].take();
+    assert!(changed.as_str().is_some_and(|time| time.ends_with('Z')), "{changed}");
     let bytes: usize = support::ROBOTS.iter().map(|(_, body)| body.len()).sum();
+    let (size, stored) = (folder.read("web.set").len(), folder.read("c.jsonl").len());
+    let input = |path: &str, stored: Option<usize>, rows: u64, invalid: u64, bytes: usize| {
+        json!({"path": path, "bytes": stored, "changed": null, "etag": null, "xxh3_64": null,
+               "rows": rows, "invalid": invalid, "body_bytes": bytes})
+    };
+    let none = json!({});
     let expected = json!({
+        "schema": "reptile-lineage/1",
         "made_by": {"name": "reptile", "version": env!("CARGO_PKG_VERSION")},
-        "set": {"bytes": folder.read("web.set").len(), "xxh3_64": null},
-        "dialect": "yandex",
-        "profile": "yandex",
-        "as_of": "2026-02-01T00:00:00Z",
-        "options": {"at": null, "timezone": "UTC", "strategy": "factored", "schemes": ["https"], "host": null, "no_other": false,
-                    "no_lines": false, "by_time": false, "resync": false},
-        "inputs": [
-            {"path": "./robots", "captures": 3, "bytes": bytes, "bad": 1},
-            {"path": "c.jsonl", "captures": 1, "bytes": 0, "bad": 0},
-        ],
-        "unresolved": 0,
+        "command": "compile",
+        "set": {"path": "web.set", "bytes": size, "xxh3_64": null, "dialect": "yandex", "profile": "yandex",
+                "as_of": "2026-02-01T00:00:00Z", "by_time": false, "origins": 4},
+        "options": {"at": null, "timezone": "UTC", "strategy": null, "scheme": ["https"], "host": null,
+                    "no_other": false, "no_lines": false, "by_time": false, "resync": false, "strict": false,
+                    "dialect": "yandex", "profile": null},
+        "inputs": [input("./robots", None, 3, 1, bytes), input("c.jsonl", Some(stored), 1, 0, 0)],
+        "rows": {"read": 4, "written": null, "without_agent": null, "without_url": null, "by_other_origin": null},
+        "verdicts": [],
+        "together": null,
+        "invalid_rows": none,
+        "captures": {"read": 4, "body_bytes": bytes, "bad": {"no valid host": 1}, "left_out": none, "discarded": none,
+                     "fates": null, "non_text": none, "untrusted": 0, "stale": 0, "ties": 0, "unresolved": 0,
+                     "rules": 5, "diagnostics": none},
+        "findings": [],
+        "outputs": [{"path": "web.set", "bytes": size, "xxh3_64": checksum, "rows": null}],
     });
     assert_eq!(found, expected);
     let text = folder.run(&["inspect", "web.set"]).says(0, &[]).text();

@@ -32,6 +32,7 @@ mod lint;
 mod made;
 mod memory;
 mod merge;
+mod metrics;
 mod mistakes;
 mod parquet_mutants;
 mod parquet_refused;

@@ -11,11 +11,14 @@ use reptile::{CompiledSet, MappedFile};
 
 use crate::error::{Exit, Failure, Result, damaged};
 use crate::options::CompileOptions;
-use crate::outputs::build_record::{self, BuildRecord};
+use crate::outputs::build_record::{self, Identity};
 use crate::outputs::endings::refuse_for_set;
 use crate::outputs::fates::{self, FateWriter};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::summary::{Summary, grouped, seconds};
+use crate::run::Run;
+use crate::run::lineage::{CaptureCounts, Counts, InputState, Lineage, OutputState, SetState};
+use crate::run::metrics::MetricsOptions;
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::assemble::{assemble_with, assemble_with_fates};
@@ -110,6 +113,8 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -139,7 +144,12 @@ pub struct Outputs<'t> {
     pub budget: MemoryBudget,
     set: Output,
     record: Output,
+    /// The inputs as they were before they were read.
+    inputs: Vec<InputState>,
 }
+
+/// The `--fates` file of a set: its path, the complete file, and the capture count for each fate.
+type FatesFile<'a> = (&'a Path, Option<Complete>, Counts);
 
 impl Target {
     /// Opens the set and the record next to it, before any work, so that a folder that cannot be written is reported
@@ -147,7 +157,7 @@ impl Target {
     ///
     /// # Errors
     /// Returns an error if a file exists and must not be replaced, is one of the inputs, or cannot be created.
-    pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Path> + Clone) -> Result<Outputs<'_>> {
+    pub fn open<'p>(&self, inputs: impl Iterator<Item = &'p Path> + Clone, run: &Run) -> Result<Outputs<'_>> {
         let start = Instant::now();
         if self.output == Path::new("-") {
             return Err(Failure::new("--output: expected a file name; a set cannot be written to standard output"));
@@ -157,16 +167,18 @@ impl Target {
             refuse_overwriting(path, inputs.clone())?;
         }
         refuse_for_set(&self.output)?;
+        run.check_metrics_path(inputs.clone(), [self.output.as_path(), &record_path])?;
         let set = Output::create_file(&self.output, self.force)?;
         let record = Output::create_file(&record_path, self.force)?;
         let budget = MemoryBudget::new(self.memory, &record_path);
-        Ok(Outputs { target: self, start, budget, set, record })
+        let inputs = inputs.map(InputState::of).collect();
+        Ok(Outputs { target: self, start, budget, set, record, inputs })
     }
 }
 
 impl Outputs<'_> {
-    /// Writes a set, reads it back, checks every byte, gives the set's files and `more` their names, and prints the
-    /// set's figures.
+    /// Writes a set, reads it back, checks every byte, gives its files their names, prints the set's figures, and adds
+    /// them to the run's record.
     ///
     /// # Errors
     /// Returns an error if the set cannot be written, is damaged, or would replace one with far more origins.
@@ -174,15 +186,27 @@ impl Outputs<'_> {
         self,
         set: CompiledSet,
         inputs: &[PathBuf],
-        options: &CompileOptions,
         report: &Report,
-        more: Option<Complete>,
+        fates: Option<FatesFile<'_>>,
+        run: &Run,
     ) -> Result<()> {
         let mut summary = Summary::default();
         let complete = write(&set, self.set)?;
         drop(set);
-        let record = check(inputs, options, &complete, report, &mut summary)?;
-        let record = record.write(self.record)?;
+        let target = &self.target.output;
+        let (state, identity) = check(target, &complete, report, &mut summary)?;
+        let (fates, more, fate_counts) =
+            fates.map_or((None, None, None), |(path, complete, counts)| (Some(path), complete, Some(counts)));
+        let mut lineage = Lineage {
+            set: Some(state),
+            inputs: input_states(self.inputs, inputs, report),
+            captures: Some(CaptureCounts::of(report, fate_counts)),
+            outputs: vec![OutputState::new(target, None).with(&identity)],
+            ..run.lineage()
+        };
+        lineage.rows.read = Some(report.read());
+        let record = build_record::write(&lineage, self.record)?;
+        lineage.outputs.extend(fates.map(|path| OutputState::new(path, None)));
         if !self.target.allow_shrink {
             refuse_shrinking(&self.target.output, complete.hidden_path())?;
         }
@@ -192,33 +216,57 @@ impl Outputs<'_> {
         report.note_future();
         summary.row("time", seconds(self.start.elapsed()));
         summary.print();
+        run.add(lineage);
         Ok(())
     }
+}
+
+/// Returns the inputs' states with their counts. `states` were taken before the inputs were read; sets that were
+/// opened separately are missing.
+fn input_states(states: Vec<InputState>, inputs: &[PathBuf], report: &Report) -> Vec<InputState> {
+    let states = states.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    let counted = inputs.iter().zip(states).zip(&report.inputs);
+    let counted = counted.map(|((path, state), counts)| InputState {
+        rows: Some(counts.captures),
+        invalid: Some(counts.bad),
+        body_bytes: Some(counts.bytes),
+        ..state.unwrap_or_else(|| InputState::of(path))
+    });
+    counted.collect()
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// Returns an error if an input cannot be read to its end, or the set cannot be built or written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let inputs = expand(&args.inputs)?;
-    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
-    let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs)).transpose()?;
+    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path), run)?;
+    let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs, run)).transpose()?;
     let Some((mut fates, mut writer)) = fates else {
         let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &args.options, Vec::new())?;
-        outputs.publish(set, &inputs, &args.options, &report, None)?;
+        outputs.publish(set, &inputs, &report, None, run)?;
         return Ok(args.exit(&report));
     };
     let (set, report) = assemble_with_fates(&outputs.budget, Inputs::Paths(&inputs), &args.options, &mut fates)?;
     fates.finish(args.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
-    let fates = writer.finish()?;
-    outputs.publish(set, &inputs, &args.options, &report, fates)?;
+    let counts = writer.counts();
+    let stamp = Lineage { inputs: outputs.inputs.clone(), ..run.lineage() }.stamp()?;
+    let fates = args.fates.as_deref().zip(Some(writer.finish(&stamp)?)).map(|(path, file)| (path, file, counts));
+    outputs.publish(set, &inputs, &report, fates, run)?;
     Ok(args.exit(&report))
 }
 
 impl Args {
     /// Opens the output file for fates, before any other work.
-    fn open_fates(&self, path: &Path, inputs: &[PathBuf], outputs: &Outputs<'_>) -> Result<(Fates, FateWriter)> {
+    fn open_fates(
+        &self,
+        path: &Path,
+        inputs: &[PathBuf],
+        outputs: &Outputs<'_>,
+        run: &Run,
+    ) -> Result<(Fates, FateWriter)> {
+        run.check_metrics_path([], [path])?;
         refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;
         let set = &self.target.output;
         if is_same_place(path, set) || is_same_place(path, &build_record::path_of(set)?) {
@@ -275,16 +323,11 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
     output.complete()?.ok_or_else(|| Failure::new("a set can only be written to a file"))
 }
 
-/// Reads the set back from its file, compares the checksums, and reports its contents.
+/// Reads the set back from its file, compares the checksums, and reports its contents. Returns the state of the set, as
+/// it will be at `target`, and its identity.
 ///
 /// Does not check the structure again. `reptile verify` does, which took a quarter of the time of compiling here.
-fn check(
-    inputs: &[PathBuf],
-    options: &CompileOptions,
-    complete: &Complete,
-    report: &Report,
-    summary: &mut Summary,
-) -> Result<BuildRecord> {
+fn check(target: &Path, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<(SetState, Identity)> {
     let path = complete.hidden_path();
     let loaded = Loaded::open_set(path)?;
     let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
@@ -292,9 +335,10 @@ fn check(
         let set = loaded.set()?;
         let described = set.verify_checksums().and_then(|()| describe(&set, report, summary));
         described.map_err(|error| damaged(path, &error))?;
-        let in_set = grouped(loaded.bytes().len() as u64);
-        summary.row("bytes", format!("{} in, {in_set} in the set", grouped(report.bytes())));
-        Ok(BuildRecord::new(loaded.bytes(), inputs, options, report))
+        let bytes = loaded.bytes();
+        summary.row("bytes", format!("{} in, {} in the set", grouped(report.bytes()), grouped(bytes.len() as u64)));
+        let identity = Identity::of(bytes);
+        Ok((SetState::of(target, &set, identity.bytes, Some(identity.clone())), identity))
     })
 }
 

@@ -11,8 +11,12 @@ use reptile::{Agents, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::options::{CompileOptions, ExactAgent};
+use crate::outputs::build_record::Identity;
 use crate::outputs::file::Output;
 use crate::outputs::summary::Summary;
+use crate::run::Run;
+use crate::run::lineage::{Counts as NamedCounts, InputState, Lineage, OutputState, RowCounts, SetState, counts_of};
+use crate::run::metrics::MetricsOptions;
 use crate::same_file::refuse_overwriting;
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
@@ -89,6 +93,8 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -107,26 +113,33 @@ enum Rest {
 /// # Errors
 /// Returns an error if the set or an archive cannot be read, an archive cannot be copied record by record, or an output
 /// cannot be written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
     if let Some(output) = &args.output {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
         refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
     }
+    let inputs = args.inputs.iter().chain([&args.set]).map(PathBuf::as_path);
+    run.check_metrics_path(inputs, args.output.as_deref().filter(|_| into_folder.is_none()))?;
     // If the set is a file, the archive options apply to the filtered inputs.
     let mut options = args.options.clone();
     options.archives.resync &= !Loaded::is_set(&args.set)?;
     let loaded = Loaded::open(&args.set, &options)?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
+    let identity = run.has_metrics().then(|| Identity::of(loaded.bytes()));
+    let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
     let set = loaded.into_set()?;
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
     let by_time = set.has_times();
     let filter = Filter { by_time, agents: agents(&set, &args.set, &args.agents, args.exact)?, args };
-    let counts = match into_folder {
-        Some(folder) => filter.each_into(folder)?,
+    let inputs: Vec<InputState> = args.inputs.iter().map(|input| InputState::of(input)).collect();
+    let each = match into_folder {
+        Some(folder) => filter.each_into(folder, run)?,
         None => filter.all_into_one()?,
     };
+    let counts = each.iter().copied().fold(Counts::default(), Counts::and);
     counts.report();
+    run.add(counts.lineage(args, state, inputs.into_iter().zip(each), into_folder, run));
     Ok(Exit::from_bad(any_bad || counts.damaged > 0))
 }
 
@@ -158,8 +171,8 @@ struct Counts {
 }
 
 impl Filter<'_> {
-    /// Copies each archive to a file with its name in a folder, several at the same time.
-    fn each_into(&self, folder: &Path) -> Result<Counts> {
+    /// Copies each archive to a file with its name in a folder, several at the same time. Returns the counts of each.
+    fn each_into(&self, folder: &Path, run: &Run) -> Result<Vec<Counts>> {
         fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
         let mut names: Vec<_> = self.args.inputs.iter().map(|input| input.file_name()).collect();
         names.sort_unstable();
@@ -172,18 +185,18 @@ impl Filter<'_> {
             let name = name.ok_or_else(|| Failure::at(input, "has no file name to use in the folder of --output"))?;
             let path = folder.join(name);
             refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
+            run.check_metrics_path([], [path.as_path()])?;
             let mut target = Target::create(&path, self.args.force)?;
             let mut counts = Counts::default();
             self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
             target.output.finish()?;
             Ok(counts)
         };
-        let each: Vec<Counts> = self.args.inputs.par_iter().map(copy).collect::<Result<_>>()?;
-        Ok(each.into_iter().fold(Counts::default(), Counts::and))
+        self.args.inputs.par_iter().map(copy).collect()
     }
 
-    /// Copies all archives to one output, sequentially.
-    fn all_into_one(&self) -> Result<Counts> {
+    /// Copies all archives to one output, sequentially. Returns the counts of each.
+    fn all_into_one(&self) -> Result<Vec<Counts>> {
         let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
             Some(path) if path != Path::new("-") => Some(Target::create(path, self.args.force)?),
@@ -194,7 +207,7 @@ impl Filter<'_> {
         {
             return Err(Failure::new("the records would be written to a terminal; -o names a file, --dry-run counts"));
         }
-        let (mut counts, mut first) = (Counts::default(), None);
+        let (mut each, mut first) = (Vec::with_capacity(self.args.inputs.len()), None);
         for input in &self.args.inputs {
             let archive = Archive::open(input)?;
             let is_packed = archive.is_packed;
@@ -204,12 +217,14 @@ impl Filter<'_> {
                                a folder, or with a name that ends in .gz, which compresses all";
                 return Err(Failure::at(input, message));
             }
+            let mut counts = Counts::default();
             self.copy(archive, target.as_mut(), &mut counts)?;
+            each.push(counts);
         }
         if let Some(target) = target {
             target.output.finish()?;
         }
-        Ok(counts)
+        Ok(each)
     }
 
     /// Copies an archive's kept records.
@@ -329,9 +344,52 @@ impl Counts {
         self
     }
 
+    fn records(&self) -> u64 {
+        self.verdicts.iter().sum::<u64>() + self.without_url + self.damaged
+    }
+
+    /// Returns the lineage of a run with these counts, and with the counts of each input.
+    fn lineage(
+        &self,
+        args: &Args,
+        set: SetState,
+        inputs: impl Iterator<Item = (InputState, Counts)>,
+        folder: Option<&Path>,
+        run: &Run,
+    ) -> Lineage {
+        let mut lineage = Lineage { set: Some(set), together: Some(counts_of(self.verdicts)), ..run.lineage() };
+        lineage.rows = RowCounts {
+            read: Some(self.records()),
+            written: Some(self.kept),
+            without_url: Some(self.without_url),
+            ..RowCounts::default()
+        };
+        lineage.invalid_rows = self.invalid_rows();
+        for (input, counts) in inputs {
+            let name = folder.and_then(|folder| Some(folder.join(input.file.file_name()?)));
+            lineage.outputs.extend(name.map(|name| OutputState::new(&name, Some(counts.kept))));
+            let (rows, invalid) = (Some(counts.records()), Some(counts.invalid_rows().values().sum()));
+            lineage.inputs.push(InputState { rows, invalid, ..input });
+        }
+        if folder.is_none() && !args.dry_run {
+            let output = args.output.as_deref().unwrap_or(Path::new("-"));
+            lineage.outputs.push(OutputState::new(output, Some(self.kept)));
+        }
+        lineage
+    }
+
+    /// Returns the damaged records and those without a valid URL or date, by reason.
+    fn invalid_rows(&self) -> NamedCounts {
+        let invalid = self.verdicts[Verdict::Invalid as usize];
+        let reasons =
+            [("damaged", self.damaged), ("no-date", self.without_date), ("no-url", invalid - self.without_date)];
+        let reasons = reasons.into_iter().filter(|&(_, count)| count > 0);
+        reasons.map(|(reason, count)| (reason.to_owned(), count)).collect()
+    }
+
     fn report(&self) {
         let mut summary = Summary::default();
-        summary.count("records", self.verdicts.iter().sum::<u64>() + self.without_url + self.damaged);
+        summary.count("records", self.records());
         for verdict in [Verdict::Allow, Verdict::Disallow, Verdict::Unknown, Verdict::Invalid] {
             summary.count(format!("  {verdict}"), self.verdicts[verdict as usize]);
         }

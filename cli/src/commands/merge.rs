@@ -8,6 +8,8 @@ use reptile::{Dialect, Profile};
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
 use crate::options::CompileOptions;
+use crate::run::Run;
+use crate::run::metrics::MetricsOptions;
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
 use reptile_records::Inputs;
@@ -39,6 +41,8 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -46,8 +50,8 @@ pub struct Args {
 ///
 /// # Errors
 /// Returns an error if a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
-pub fn run(args: &Args) -> Result<Exit> {
-    let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path))?;
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
+    let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path), run)?;
     let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
     // clap asks for at least one set.
     let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
@@ -57,7 +61,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         options.no_lines &= !set.set()?.has_lines();
     }
     let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&[]), &options, sets)?;
-    outputs.publish(set, &args.sets, &options, &report, None)?;
+    outputs.publish(set, &args.sets, &report, None, run)?;
     Ok(Exit::Done)
 }
 

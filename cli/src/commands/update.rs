@@ -8,6 +8,8 @@ use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
 use crate::options::{ArchiveOptions, CompileOptions, ZoneOption, schemes};
+use crate::run::Run;
+use crate::run::metrics::MetricsOptions;
 use crate::sets::assemble::assemble_with;
 use crate::sets::{Loaded, refuse_swapped};
 use reptile_records::Inputs;
@@ -56,6 +58,8 @@ pub struct Args {
     #[command(flatten)]
     archives: ArchiveOptions,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -64,10 +68,10 @@ pub struct Args {
 /// # Errors
 /// Returns an error if the set or an input cannot be read, if they cannot be combined, or if the new set cannot be
 /// written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
     let mut inputs = expand(&args.inputs)?;
-    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
+    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path), run)?;
     let old = Loaded::open_set(&args.set)?;
     let options = CompileOptions {
         schemes: args.schemes.clone(),
@@ -79,6 +83,6 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &options, vec![old])?;
     inputs.push(args.set.clone());
-    outputs.publish(set, &inputs, &options, &report, None)?;
+    outputs.publish(set, &inputs, &report, None, run)?;
     Ok(Exit::from_bad(report.any_bad()))
 }

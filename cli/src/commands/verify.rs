@@ -6,10 +6,14 @@ use std::time::Instant;
 use reptile::{Error, ErrorKind, Set};
 
 use crate::error::{Exit, Failure, Result, damaged};
+use crate::outputs::build_record::Identity;
 use crate::outputs::file::print;
 use crate::outputs::progress::Progress;
 use crate::outputs::style::Style;
 use crate::outputs::summary::{grouped, seconds};
+use crate::run::Run;
+use crate::run::lineage::{InputState, Lineage, SetState};
+use crate::run::metrics::MetricsOptions;
 use crate::sets::Loaded;
 use reptile_records::text::printable;
 
@@ -44,6 +48,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "deep")]
     checksums: bool,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -51,8 +57,13 @@ pub struct Args {
 ///
 /// # Errors
 /// Returns an error if the set is damaged or cannot be read, or its rulesets do not answer as the rules that they list.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
+    run.check_metrics_path([args.set.as_path()], [])?;
     let loaded = Loaded::open_set(&args.set)?;
+    let identity = run.has_metrics().then(|| Identity::of(loaded.bytes()));
+    let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
+    let inputs = vec![InputState { rows: Some(state.origins), ..InputState::of(&args.set) }];
+    run.add(Lineage { set: Some(state), inputs, ..run.lineage() });
     let size = loaded.bytes().len() as u64;
     let progress = Progress::of_time(&format!("checking {} bytes", grouped(size)));
     if args.checksums {

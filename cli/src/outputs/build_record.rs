@@ -1,4 +1,5 @@
-//! `SET.made.json`: a build record in a file next to the set. Records for other files are also read and written here.
+//! `SET.made.json`: a set's [`Lineage`] in a file next to the set. Records for other files are also read and written
+//! here.
 //!
 //! A set's bytes depend only on the robots.txt files and the relevant options, so equal inputs yield equal sets. Other
 //! information, such as the tool version and input paths, is in this record, together with the set's checksum. No
@@ -18,10 +19,8 @@ use super::file::{Complete, Output};
 use super::json::json_lines;
 use super::summary::{Summary, grouped};
 use crate::error::{Failure, Result};
-use crate::options::CompileOptions;
-use crate::sets::report::Report;
+use crate::run::lineage::{InputState, Lineage};
 use reptile_records::text::printable;
-use reptile_records::time::show_time;
 
 /// The suffix added to the set's name.
 const SUFFIX: &str = ".made.json";
@@ -29,28 +28,11 @@ const SUFFIX: &str = ".made.json";
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 20;
 
-/// Maximum size of a record in bytes, longer than any command line.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// A build record.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
-pub struct BuildRecord {
-    made_by: Tool,
-    set: Identity,
-    dialect: String,
-    profile: String,
-    /// The set's time, if any capture has a time or `--at` was given.
-    as_of: Option<String>,
-    options: Options,
-    inputs: Vec<Input>,
-    /// Number of redirects and revisits skipped because their target was not among the inputs compiled together, or
-    /// `null` if a merged set does not record it.
-    #[serde(default)]
-    unresolved: Option<u64>,
-}
+/// Maximum size of a record in bytes, enough for 80,000 inputs.
+const MAX_BYTES: u64 = 32 << 20;
 
 /// The program that wrote a file.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Tool {
     name: String,
     version: String,
@@ -66,38 +48,10 @@ impl Tool {
 /// A file's length and the XXH3-64 hash of its bytes, in hexadecimal.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Identity {
-    bytes: u64,
-    xxh3_64: String,
-}
-
-/// The compile options, including defaults.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
-struct Options {
-    at: Option<String>,
-    #[serde(default)]
-    timezone: String,
-    strategy: String,
-    schemes: Vec<String>,
-    host: Option<String>,
-    no_other: bool,
-    #[serde(default)]
-    no_lines: bool,
-    #[serde(default)]
-    by_time: bool,
-    #[serde(default)]
-    resync: bool,
-}
-
-/// An input as given, and its contents.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
-struct Input {
-    path: String,
-    /// Number of files and captures read. For a set, the number of origins.
-    captures: u64,
-    /// Total size of the decompressed bodies in bytes.
-    bytes: u64,
-    /// Number of files and captures skipped as invalid.
-    bad: u64,
+    /// The length.
+    pub bytes: u64,
+    /// The hash.
+    pub xxh3_64: String,
 }
 
 impl Identity {
@@ -127,60 +81,31 @@ impl Identity {
     }
 }
 
-impl BuildRecord {
-    /// Returns the record for a newly compiled set.
-    pub fn new(set: &[u8], inputs: &[PathBuf], options: &CompileOptions, report: &Report) -> BuildRecord {
-        let counts = inputs.iter().zip(&report.inputs);
-        BuildRecord {
-            made_by: Tool::this(),
-            set: Identity::of(set),
-            dialect: options.dialect().as_str().into(),
-            profile: options.profile().as_str().into(),
-            as_of: report.captures.at.map(show_time),
-            options: Options {
-                at: options.at().ok().flatten().map(show_time),
-                timezone: options.zone.timezone.to_string(),
-                strategy: options.strategy_name().into(),
-                schemes: options.schemes().into_iter().map(|scheme| scheme.as_str().into()).collect(),
-                host: options.host.clone(),
-                no_other: options.no_other,
-                no_lines: options.no_lines,
-                by_time: options.by_time,
-                resync: options.archives.resync,
-            },
-            inputs: counts
-                .map(|(path, counts)| Input {
-                    path: path.display().to_string(),
-                    captures: counts.captures,
-                    bytes: counts.bytes,
-                    bad: counts.bad,
-                })
-                .collect(),
-            unresolved: report.all_unresolved(),
-        }
+/// Adds rows with a set's record for people.
+fn describe_record(record: &Lineage, summary: &mut Summary) {
+    let shown = |text: &str| printable(text.as_bytes());
+    let Tool { name, version } = &record.made_by;
+    summary.row("made by", format!("{} {}", shown(name), shown(version)));
+    for InputState { path, rows, body_bytes, invalid, .. } in &record.inputs {
+        let bad = invalid.filter(|&bad| bad > 0).map(|bad| format!(", {} bad and left out", grouped(bad)));
+        let (read, bytes) = (rows.unwrap_or_default(), body_bytes.unwrap_or_default());
+        let counts = format!("{} read, {} bytes{}", grouped(read), grouped(bytes), bad.unwrap_or_default());
+        summary.row("  input", format!("{}: {counts}", shown(path)));
     }
+    if let Some(unresolved) = unresolved_in(record).filter(|&count| count > 0) {
+        summary.count("  unresolved redirects and revisits", unresolved);
+    }
+}
 
-    /// Writes the record to an unpublished file.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
-    pub fn write(&self, output: Output) -> Result<Option<Complete>> {
-        write(self, output)
-    }
+/// Returns the number of unresolved redirects and revisits, if a record has it.
+fn unresolved_in(record: &Lineage) -> Option<u64> {
+    record.captures.as_ref().and_then(|captures| captures.unresolved)
+}
 
-    /// Adds human-readable rows.
-    fn describe(&self, summary: &mut Summary) {
-        let shown = |text: &str| printable(text.as_bytes());
-        summary.row("made by", format!("{} {}", shown(&self.made_by.name), shown(&self.made_by.version)));
-        for Input { path, captures, bytes, bad } in &self.inputs {
-            let bad = if *bad > 0 { format!(", {} bad and left out", grouped(*bad)) } else { String::new() };
-            let counts = format!("{} read, {} bytes{bad}", grouped(*captures), grouped(*bytes));
-            summary.row("  input", format!("{}: {counts}", shown(path)));
-        }
-        if let Some(unresolved) = self.unresolved.filter(|&count| count > 0) {
-            summary.count("  unresolved redirects and revisits", unresolved);
-        }
-    }
+/// Returns whether a record is about the set with these bytes.
+fn is_of(record: &Lineage, bytes: &[u8]) -> bool {
+    let Identity { bytes, xxh3_64 } = Identity::of(bytes);
+    record.set.as_ref().is_some_and(|set| set.bytes == bytes && set.xxh3_64.as_ref() == Some(&xxh3_64))
 }
 
 /// Writes a record to an unpublished file.
@@ -212,9 +137,9 @@ pub fn path_of(file: &Path) -> Result<PathBuf> {
 pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
     let path = path_of(set)?;
     let unknown = |why: String| format!("unknown: {} {why}", path.display());
-    match read::<BuildRecord>(&path) {
+    match read::<Lineage>(&path) {
         Ok(None) => {}
-        Ok(Some(record)) if record.set == Identity::of(bytes) => record.describe(summary),
+        Ok(Some(record)) if is_of(&record, bytes) => describe_record(&record, summary),
         Ok(Some(_)) => summary.row("made by", unknown("belongs to another set".into())),
         Err(error) => summary.row("made by", unknown(error)),
     }
@@ -226,14 +151,14 @@ pub fn describe(set: &Path, bytes: &[u8], summary: &mut Summary) -> Result<()> {
 /// # Errors
 /// Returns an error under the conditions listed for [`describe`].
 pub fn json(set: &Path, bytes: &[u8]) -> Result<serde_json::Value> {
-    let record = read::<BuildRecord>(&path_of(set)?).ok().flatten().filter(|record| record.set == Identity::of(bytes));
+    let record = read::<Lineage>(&path_of(set)?).ok().flatten().filter(|record| is_of(record, bytes));
     serde_json::to_value(record).map_err(Failure::new)
 }
 
 /// Returns the number of unresolved redirects and revisits in a set, or `None` if the set does not record it.
 pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
-    let record = read::<BuildRecord>(&path_of(set).ok()?).ok().flatten()?;
-    record.unresolved.filter(|_| record.set == Identity::of(bytes))
+    let record = read::<Lineage>(&path_of(set).ok()?).ok().flatten()?;
+    unresolved_in(&record).filter(|_| is_of(&record, bytes))
 }
 
 /// Reads a record, if it exists.
@@ -257,17 +182,23 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::lineage::SetState;
 
-    fn record() -> BuildRecord {
-        let report = Report { inputs: vec![Default::default()], ..Report::default() };
-        BuildRecord::new(b"set", &["in\u{202e}put".into()], &CompileOptions::default(), &report)
+    fn record() -> Lineage {
+        let Identity { bytes, xxh3_64 } = Identity::of(b"set");
+        let set = SetState { bytes, xxh3_64: Some(xxh3_64), ..Default::default() };
+        Lineage {
+            set: Some(set),
+            inputs: vec![InputState { path: "in\u{202e}put".into(), ..Default::default() }],
+            ..Lineage::default()
+        }
     }
 
     #[test]
     fn records_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.made.json");
-        assert_eq!(read::<BuildRecord>(&path), Ok(None));
+        assert_eq!(read::<Lineage>(&path), Ok(None));
         std::fs::write(&path, json_lines(&record()).unwrap()).unwrap();
         assert_eq!(read(&path), Ok(Some(record())));
         let mut summary = Summary::default();
@@ -296,7 +227,7 @@ mod tests {
         for (len, fits) in [(MAX_BYTES - 1, true), (MAX_BYTES, true), (MAX_BYTES + 1, false)] {
             let padding = " ".repeat(len as usize - json.len());
             std::fs::write(&path, format!("{json}{padding}")).unwrap();
-            assert_eq!(read::<BuildRecord>(&path).is_ok(), fits, "{len}");
+            assert_eq!(read::<Lineage>(&path).is_ok(), fits, "{len}");
         }
     }
 }

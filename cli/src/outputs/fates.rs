@@ -1,5 +1,6 @@
 //! The output file of `compile --fates`: a row for each capture, with its fate.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use reptile_columns::{Format, Kind, RowFormat, Rows};
@@ -8,6 +9,7 @@ use super::endings;
 use super::file::{Complete, Output};
 use super::sink::Sink;
 use crate::error::{Failure, Result};
+use crate::run::lineage::{Counts, METADATA_KEY, named};
 use crate::sets::fates::FateRow;
 
 /// The columns and their types.
@@ -34,6 +36,8 @@ pub struct FateWriter {
     rows: Rows,
     /// The input paths, as given.
     inputs: Vec<String>,
+    /// Number of captures with each fate.
+    counts: BTreeMap<&'static str, u64>,
 }
 
 impl FateWriter {
@@ -49,7 +53,7 @@ impl FateWriter {
         let format = RowFormat::new(format, columns);
         let sink = Sink::new(output, is_parquet.then(|| format.columns().to_vec()))?;
         let rows = if has_header { Rows::of_text(&format.header()) } else { format.rows() };
-        Ok(FateWriter { format, sink, rows, inputs })
+        Ok(FateWriter { format, sink, rows, inputs, counts: BTreeMap::new() })
     }
 
     /// Adds a capture's row.
@@ -57,6 +61,7 @@ impl FateWriter {
     /// # Errors
     /// Returns an error if the file cannot be written.
     pub fn push(&mut self, row: &FateRow) -> Result<()> {
+        *self.counts.entry(row.fate.as_str()).or_default() += 1;
         let file = self.inputs.get(row.input).map_or("", |path| path);
         let mut cells = self.format.begin(&mut self.rows);
         cells.text(file.as_bytes());
@@ -73,18 +78,24 @@ impl FateWriter {
         if self.rows.len() >= WRITTEN_SIZE { self.write() } else { Ok(()) }
     }
 
+    /// Returns the number of captures with each fate.
+    pub fn counts(&self) -> Counts {
+        named(&self.counts)
+    }
+
     fn write(&mut self) -> Result<()> {
         self.sink.write(&self.rows)?;
         self.rows.clear();
         Ok(())
     }
 
-    /// Writes the remaining rows. The caller still has to publish the file.
+    /// Writes the remaining rows, and the stamp of a Parquet file. The caller still has to publish the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    pub fn finish(mut self) -> Result<Option<Complete>> {
+    pub fn finish(mut self, stamp: &str) -> Result<Option<Complete>> {
         self.write()?;
+        self.sink.describe(METADATA_KEY, stamp);
         self.sink.finish()?.complete()
     }
 }

@@ -107,6 +107,11 @@ impl NonTextBodies {
         }
     }
 
+    /// Returns the number of bodies for each kind.
+    pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+
     /// Returns whether any body is not text.
     pub fn any(&self) -> bool {
         !self.counts.is_empty()
@@ -154,6 +159,11 @@ impl Report {
     /// Returns the total size of bodies and sets in bytes.
     pub fn bytes(&self) -> u64 {
         self.inputs.iter().map(|input| input.bytes).sum()
+    }
+
+    /// Returns the total size of bodies in bytes.
+    pub fn body_bytes(&self) -> u64 {
+        self.files().map(|input| input.bytes).sum()
     }
 
     /// Returns the number of redirects and revisits in the inputs whose target is missing.

@@ -2,6 +2,7 @@
 //!
 //! The threads and buffers are in [`pipeline`]; `reptile-columns` decides the rows.
 
+mod lineage;
 mod many;
 mod pipeline;
 mod rejects;
@@ -10,7 +11,7 @@ mod site;
 mod totals;
 mod written;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::ArgGroup;
@@ -23,6 +24,9 @@ use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::style::Style;
+use crate::run::Run;
+use crate::run::lineage::{InputState, Lineage, OutputState, SetState};
+use crate::run::metrics::MetricsOptions;
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
 use crate::sets::report::Report as SetReport;
@@ -194,6 +198,8 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -201,10 +207,10 @@ pub struct Args {
 ///
 /// # Errors
 /// Returns an error if the list or the set cannot be read, the set is damaged, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let args = &Args { lists: expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
-        return many::run(args, folder);
+        return many::run(args, folder, run);
     }
     let [list] = &args.lists[..] else {
         return Err(Failure::new("several URL lists require --output-folder DIR, which gets a file for each list"));
@@ -212,10 +218,18 @@ pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("classify", &args.set, list.to_str())?;
     let written = args.written.for_output(args.output.as_deref())?;
     let args = Args { urls: list.clone(), written, ..args.clone() };
+    let outputs = [&args.output, &args.rejects, &args.report].into_iter().flatten();
+    run.check_metrics_path([args.set.as_path(), &args.urls], outputs.map(PathBuf::as_path))?;
     let files = Files::open(&args)?;
-    let settings = Settings::open(&args)?;
-    let decided = decide(&args, files, &settings, |_, _| Ok(None))?;
-    Ok(Exit::from_bad(settings.any_bad || decided.is_bad))
+    let input = InputState::of(&args.urls);
+    let settings = Settings::open(&args, run)?;
+    let Decided { is_bad, totals, mut lineage, .. } = decide(&args, files, &settings, &input, run, |_, _, _| Ok(None))?;
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    lineage.outputs.push(OutputState::new(output, lineage.rows.written));
+    lineage.outputs.extend(args.rejects.as_deref().map(|path| OutputState::new(path, Some(totals.invalid()))));
+    lineage.outputs.extend(args.report.as_deref().map(|path| OutputState::new(path, None)));
+    run.add(lineage);
+    Ok(Exit::from_bad(settings.any_bad || is_bad))
 }
 
 /// A list that was decided.
@@ -225,6 +239,8 @@ struct Decided {
     totals: Totals,
     decider: TableDecider,
     time: Duration,
+    /// Without the output.
+    lineage: Lineage,
 }
 
 /// The input and outputs of one list.
@@ -252,8 +268,8 @@ impl Files {
 /// The settings that apply to every list.
 struct Settings {
     set: Set,
-    /// The set's entry in the output record, if a record is wanted.
-    identity: Option<Identity>,
+    /// The set's entry in records.
+    state: SetState,
     /// Whether the set was compiled from an input with bad files.
     any_bad: bool,
     /// The crawlers, unless rows name them.
@@ -264,7 +280,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn open(args: &Args) -> Result<Settings> {
+    fn open(args: &Args, run: &Run) -> Result<Settings> {
         // An input can be compiled with times as needed; a set file either has them or not.
         let mut options = args.options.clone();
         let is_set = Loaded::is_set(&args.set)?;
@@ -283,7 +299,10 @@ impl Settings {
             loaded = loaded.in_large_pages()?;
         }
         let any_bad = loaded.report.as_ref().is_some_and(SetReport::any_bad);
-        let identity = args.output_folder.is_some().then(|| Identity::of(loaded.bytes()));
+        // `--no-verify` avoids reading the whole set, unless the hash decides whether files are up to date.
+        let is_stamped = (args.written.is_parquet() || run.has_metrics()) && !args.no_verify;
+        let identity = (is_stamped || args.output_folder.is_some()).then(|| Identity::of(loaded.bytes()));
+        let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
         let set = loaded.into_set()?;
         if !args.no_verify {
             set.verify().map_err(|error| Failure::at(&args.set, error))?;
@@ -302,17 +321,19 @@ impl Settings {
             note(format_args!("{}: has no line numbers; every line is 0", args.set.display()));
         }
         let named = args.agent_column.is_none().then(|| agents(&set, &args.set, &args.agents, args.exact));
-        Ok(Settings { named: named.transpose()?, set, identity, any_bad, times, site, site_options })
+        Ok(Settings { named: named.transpose()?, set, state, any_bad, times, site, site_options })
     }
 }
 
 /// Decides a list and publishes the output, with an additional file from `beside`. `beside` gets the complete output,
-/// and whether most rows are invalid or a quote is unclosed.
+/// its lineage, and whether most rows are invalid or a quote is unclosed. `input` is the list's state before it was read.
 fn decide(
     args: &Args,
     files: Files,
     settings: &Settings,
-    beside: impl FnOnce(&[Complete], bool) -> Result<Option<Complete>>,
+    input: &InputState,
+    run: &Run,
+    beside: impl FnOnce(&[Complete], &Lineage, bool) -> Result<Option<Complete>>,
 ) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
     let is_colored = output.is_colored();
@@ -348,16 +369,19 @@ fn decide(
     let decider = decider.keep_rejected(rejects.are_kept()).count_tops(report.is_wanted());
     let decider = decider.in_zone(table.zone_of_times(&args.options.zone.timezone));
     let header = args.written.header(&decider, &table, shows_rows);
-    let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args)?;
+    let lineage = |totals: &Totals| lineage::of_list(run, args, settings, input, totals, &decider);
+    let stamp = |totals: &Totals| lineage(totals).stamp();
+    let (totals, complete) = pipeline.decide(table, &header, &decider, rejects, args, stamp)?;
+    let lineage = lineage(&totals);
     let time = start.elapsed();
     let urls = format!(", read as {}", totals.table);
     let subject = Subject { name: &args.urls, urls, set_path: &args.set, set: &settings.set };
     let report = report.complete(&subject, &totals, &decider, time)?;
-    let beside = beside(&complete, totals.is_bad())?;
+    let beside = beside(&complete, &lineage, totals.is_bad())?;
     // Name the record first: it is harmless without the file, but a file without it looks like any other.
     publish(beside.into_iter().chain(complete).chain(report))?;
     let is_bad = totals.report(&args.urls, &decider, time);
-    Ok(Decided { is_bad, totals, decider, time })
+    Ok(Decided { is_bad, totals, decider, time, lineage })
 }
 
 /// Returns the sink that writes answers to the output.

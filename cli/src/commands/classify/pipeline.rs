@@ -21,6 +21,7 @@ use crate::outputs::file::Complete;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
+use crate::run::lineage::METADATA_KEY;
 use reptile_columns::{Answers, LongPart, TableDecider};
 use reptile_records::lines::{Chunk, ChunkKind, without_line_end};
 use reptile_records::tables::Table;
@@ -91,8 +92,8 @@ impl Pipeline {
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and completes the output, which begins with `header`, and the `--rejects` file. The caller
-    /// still has to publish both.
+    /// Decides every row, and completes the output, which begins with `header`, and the `--rejects` file. `stamp` returns
+    /// the text for the metadata of a Parquet output. The caller still has to publish both files.
     ///
     /// # Errors
     /// Returns an error if the table cannot be read, the set is damaged, or an output cannot be written.
@@ -103,6 +104,7 @@ impl Pipeline {
         decider: &TableDecider,
         mut rejects: Rejects,
         args: &Args,
+        stamp: impl FnOnce(&Totals) -> Result<String>,
     ) -> Result<(Totals, Vec<Complete>)> {
         let progress = progress(args, table.format, self.is_terminal);
         let mut totals = Totals::new(table);
@@ -118,9 +120,10 @@ impl Pipeline {
             .join()
             .unwrap_or_else(|_| Err(Failure::new("internal error: the writing thread has failed; please report it")));
         // If writing fails, deciding stops too, and the writer's error is the cause.
-        let sink = written?;
+        let mut sink = written?;
         match result {
             Ok(()) => {
+                sink.describe(METADATA_KEY, &stamp(&totals)?);
                 let complete = sink.finish()?.complete()?;
                 Ok((totals, complete.into_iter().chain(rejects.complete()?).collect()))
             }

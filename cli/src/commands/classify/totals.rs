@@ -200,8 +200,7 @@ impl Totals {
 
     /// Returns the problems with unreadable rows, and their counts.
     pub fn faults(&self) -> impl Iterator<Item = (String, u64)> {
-        let counted = Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0);
-        counted.map(|(fault, count)| (fault.describe(&self.table), count))
+        self.fault_counts().map(|(fault, count)| (fault.describe(&self.table), count))
     }
 
     /// Returns the number of rows decided by an origin other than the URL's own.
@@ -253,8 +252,29 @@ impl Totals {
         }
     }
 
+    /// Returns the problems with unreadable rows, and their counts, without those that did not occur.
+    pub fn fault_counts(&self) -> impl Iterator<Item = (Fault, u64)> {
+        Fault::ALL.into_iter().zip(self.faults).filter(|&(_, count)| count > 0)
+    }
+
+    /// Returns the verdict counts of each agent, and then of all together if `--any-of` or `--only` needs them. If rows
+    /// name their crawlers, returns the counts of all rows.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Returns the verdict counts of the crawlers that rows name, or `None` if there are too many to count each.
+    pub fn crawlers(&self) -> Option<&HashMap<Arc<str>, [u64; 4]>> {
+        (self.other_crawlers == [0; 4]).then_some(&self.crawlers)
+    }
+
+    /// Returns the number of rows that name no crawler.
+    pub fn unnamed(&self) -> u64 {
+        self.unnamed
+    }
+
     /// Returns the number of rows that are invalid.
-    fn invalid(&self) -> u64 {
+    pub fn invalid(&self) -> u64 {
         self.tally.first().map_or(0, |counts| counts[Verdict::Invalid as usize])
     }
 

@@ -21,6 +21,9 @@ use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
 use crate::outputs::progress::Progress;
 use crate::outputs::summary::{Summary, grouped};
+use crate::run::Run;
+use crate::run::lineage::{FindingCounts, InputState, Lineage, OutputState, RowCounts};
+use crate::run::metrics::MetricsOptions;
 use crate::sets::report::{NonTextBodies, UNTRUSTED, untrusted_from};
 use reptile_records::bodies::decompress_and_detect;
 use reptile_records::detect::{Content, Wanted};
@@ -94,6 +97,8 @@ pub struct Args {
     strict: bool,
     #[command(flatten)]
     archives: ArchiveOptions,
+    #[command(flatten)]
+    pub metrics: MetricsOptions,
 }
 
 /// How findings are printed.
@@ -154,7 +159,7 @@ struct Report<'a> {
 ///
 /// # Errors
 /// Returns an error if an input cannot be read, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     if args.list {
         return list();
     }
@@ -176,6 +181,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         is_partial: false,
         progress,
     };
+    run.check_metrics_path(args.inputs.iter().map(PathBuf::as_path), [])?;
+    let inputs: Vec<InputState> = args.inputs.iter().map(|input| InputState::of(input)).collect();
     report.begin()?;
     for path in &args.inputs {
         if args.fix {
@@ -193,7 +200,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             }
         }
     }
-    report.finish()
+    report.finish(inputs, run)
 }
 
 impl Report<'_> {
@@ -298,8 +305,8 @@ impl Report<'_> {
         if self.format == Format::Sarif { self.write(&sarif::start()?) } else { Ok(()) }
     }
 
-    /// Prints the counts.
-    fn finish(mut self) -> Result<Exit> {
+    /// Prints the counts, and adds them to the record of the run.
+    fn finish(mut self, inputs: Vec<InputState>, run: &Run) -> Result<Exit> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
@@ -321,6 +328,19 @@ impl Report<'_> {
             summary.row(format!("{}[{code}]", severity.0), format!("{} {files}", grouped(count)));
         }
         summary.print();
+        let findings = counts.iter().map(|(key @ (severity, code), &count)| FindingCounts {
+            severity: severity.0.as_str().into(),
+            code: code.as_str().into(),
+            count,
+            files: files_with.get(key).copied().unwrap_or_default(),
+        });
+        run.add(Lineage {
+            inputs,
+            rows: RowCounts { read: Some(files), ..RowCounts::default() },
+            findings: findings.collect(),
+            outputs: vec![OutputState::new(Path::new("-"), None)],
+            ..run.lineage()
+        });
         if is_partial {
             return Err(Failure::new("some files could not be read; see above"));
         }

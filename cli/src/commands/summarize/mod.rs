@@ -18,11 +18,15 @@ use reptile::summary::{Access, Deciding, Statements, Summary as Row};
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent, answer_formats};
+use crate::outputs::build_record::Identity;
 use crate::outputs::endings::chosen_format;
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
+use crate::run::Run;
+use crate::run::lineage::{AgentVerdicts, InputState, Lineage, METADATA_KEY, OutputState, RowCounts, SetState};
+use crate::run::metrics::MetricsOptions;
 use crate::same_file::refuse_overwriting;
 use crate::sets::agents::agents_of;
 use crate::sets::report::Report;
@@ -111,6 +115,8 @@ pub struct Args {
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
     pub threads: crate::Threads,
 }
 
@@ -118,7 +124,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Returns an error if the set cannot be read or is damaged, an argument is invalid, or the output cannot be written.
-pub fn run(args: &Args) -> Result<Exit> {
+pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     if let Some(origins) = &args.origins {
         refuse_swapped("summarize", &args.set, origins.to_str())?;
     }
@@ -134,6 +140,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, [args.set.as_path()].into_iter().chain(args.origins.as_deref()))?;
     }
+    let inputs = || [args.set.as_path()].into_iter().chain(args.origins.as_deref());
+    run.check_metrics_path(inputs(), args.output.as_deref())?;
     let output = match &args.output {
         Some(path) => Output::create(path, args.force)?,
         None => Output::stdout(),
@@ -144,6 +152,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;
+    let is_stamped = format == Format::Parquet || run.has_metrics();
+    let identity = is_stamped.then(|| Identity::of(loaded.bytes()));
+    let state = SetState::of(&args.set, &set, loaded.bytes().len() as u64, identity);
+    let list = args.origins.as_deref().map(InputState::of);
     let agents = Agents::resolve(&set, &args.set, args)?;
     if loaded.mapped().is_some() && set.has_times() {
         note_without_times(&args.set, set.reading().at, "");
@@ -173,7 +185,12 @@ pub fn run(args: &Args) -> Result<Exit> {
         Stop::Other(failure) => failure,
         Stop::Write(error) => Failure::new(error),
     })?;
+    let mut lineage = Lineage { set: Some(state), ..summarizer.lineage(args.by_site, list, run) };
+    sink.describe(METADATA_KEY, &lineage.stamp()?);
     sink.finish()?.finish()?;
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    lineage.outputs.push(OutputState::new(output, lineage.rows.written));
+    run.add(lineage);
     if let Some(origins) = args.origins.as_deref().filter(|_| summarizer.count == 0) {
         note(format_args!("{}: contains no host or URL", origins.display()));
     }
@@ -309,6 +326,40 @@ impl<'s> Summarizer<'s> {
         Ok(sink.write(&rows)?)
     }
 
+    /// Returns the number of origins with each access, or of sites with each agreement, for an agent.
+    fn counts(&self, agent: usize, by_site: bool) -> Vec<(&'static str, u64)> {
+        let access = Access::ALL.iter().map(|access| access.name()).zip(self.tally[agent]);
+        let agreements = Agreement::ALL.iter().map(|agreement| agreement.name()).zip(self.agreements[agent]);
+        if by_site { agreements.collect() } else { access.collect() }
+    }
+
+    /// Returns the lineage of the summary, without the set and the output. `list` is the list of origins.
+    fn lineage(&self, by_site: bool, list: Option<InputState>, run: &Run) -> Lineage {
+        let agents = self.agents.names.iter().enumerate();
+        let verdicts = agents.map(|(at, agent)| AgentVerdicts {
+            agent: agent.clone(),
+            counts: self.counts(at, by_site).into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+        });
+        let verdicts: Vec<AgentVerdicts> = verdicts.collect();
+        // Invalid lines are the same for all agents.
+        let invalid = verdicts.first().and_then(|first| first.counts.get(Access::Invalid.name())).copied();
+        let invalid = invalid.unwrap_or_default();
+        Lineage {
+            inputs: list
+                .map(|list| InputState { rows: Some(self.count), invalid: Some(invalid), ..list })
+                .into_iter()
+                .collect(),
+            rows: RowCounts {
+                read: Some(self.count),
+                written: Some(self.count * self.agents.names.len() as u64),
+                ..RowCounts::default()
+            },
+            invalid_rows: (invalid > 0).then(|| ("no-origin".to_owned(), invalid)).into_iter().collect(),
+            verdicts,
+            ..run.lineage()
+        }
+    }
+
     /// Prints the figures, and names the agents that no robots.txt names.
     fn report(&self, start: Instant, by_site: bool) {
         let mut summary = Summary::default();
@@ -320,10 +371,10 @@ impl<'s> Summarizer<'s> {
         summary.count("distinct rulesets examined", self.statements.len() as u64);
         for (at, (name, agent)) in self.agents.names.iter().zip(&self.agents.resolved).enumerate() {
             let name = printable(name.as_bytes());
-            let access = Access::ALL.iter().map(|access| access.name()).zip(self.tally[at]);
-            let agreements = Agreement::ALL.iter().map(|agreement| agreement.name()).zip(self.agreements[at]);
-            let counts: Vec<(&str, u64)> = if by_site { agreements.collect() } else { access.collect() };
-            let counts = counts.into_iter().filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
+            let counts = self
+                .counts(at, by_site)
+                .into_iter()
+                .filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
             let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
             summary.row(format!("agent {name}"), counts.join(", "));
             if !agent.is_named() && agent.honors_default_group() {

@@ -175,6 +175,23 @@ impl Fault {
         Fault::NoHost,
     ];
 
+    /// Returns the problem's name in files for programs. Names do not change.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::TooLong => "too-long",
+            Fault::Unclosed => "unclosed-quote",
+            Fault::NotJson => "not-json",
+            Fault::NoCell => "no-cell",
+            Fault::NoTime => "no-time",
+            Fault::NotCdxj => "not-cdxj",
+            Fault::NotLog => "not-a-log-line",
+            Fault::NoRequest => "empty-request",
+            Fault::BrokenRequest => "broken-request",
+            Fault::NoTarget => "no-target",
+            Fault::NoHost => "no-host",
+        }
+    }
+
     /// Describes the problem, in the same words for all affected rows.
     pub fn describe(self, table: &Table) -> String {
         match self {

@@ -16,6 +16,8 @@ use crate::error::{Exit, Failure, Result, note};
 use crate::outputs::build_record::{self, Identity};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::summary::{Summary, grouped};
+use crate::run::Run;
+use crate::run::lineage::{InputState, Lineage, OutputState};
 use crate::same_file::{is_same_place, refuse_overwriting};
 use reptile_records::text::printable;
 
@@ -24,7 +26,7 @@ use reptile_records::text::printable;
 /// # Errors
 /// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or if deciding a
 /// list fails. Files of earlier lists are kept.
-pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
+pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
     create(folder)?;
     let jobs = jobs(args, folder)?;
     if !(args.resume || args.force) {
@@ -34,33 +36,41 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             }
         }
     }
+    let outputs = jobs.iter().map(|(_, file)| file).chain(&args.report).map(PathBuf::as_path);
+    run.check_metrics_path(args.lists.iter().chain([&args.set]).map(PathBuf::as_path), outputs)?;
     let page = page(args, &jobs)?;
-    let settings = Settings::open(args)?;
+    let settings = Settings::open(args, run)?;
     let (mut done, mut is_bad, mut all) = (0_u64, settings.any_bad, None);
     for (list, file) in &jobs {
         let args = Args { urls: list.clone(), output: Some(file.clone()), report: None, ..args.clone() };
-        let input = state_of(list)?;
-        if let Some(record) = made_before(&args, &settings, &input, file)? {
+        let fingerprint = state_of(list)?;
+        let input = InputState::new(list, &fingerprint);
+        if let Some(record) = made_before(&args, &settings, &input, file, run)? {
             done += 1;
             is_bad |= record.most_are_invalid;
+            run.add_kept(record.lineage);
             continue;
         }
         let record_path = build_record::path_of(file)?;
-        let beside = |complete: &[Complete], most_are_invalid: bool| {
-            if state_of(list)? != input {
+        let mut recorded = None;
+        let beside = |complete: &[Complete], lineage: &Lineage, most_are_invalid: bool| {
+            if state_of(list)? != fingerprint {
                 return Err(Failure::at(list, "was changed while it was read"));
             }
             let written = complete.first().map(|complete| Identity::of_file(complete.hidden_path())).transpose();
             let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
-            let record = Record::new(&args, &settings, input.clone(), written, most_are_invalid);
-            build_record::write(&record, Output::create_file(&record_path, true)?)
+            let output = OutputState::new(file, lineage.rows.written).with(&written);
+            let record = Record::new(Lineage { outputs: vec![output], ..lineage.clone() }, most_are_invalid);
+            let record = recorded.insert(record);
+            build_record::write(record, Output::create_file(&record_path, true)?)
         };
         let files = Files { report: Report::of_run(page.is_wanted()), ..Files::open(&args)? };
         let mut summary = Summary::default();
         summary.row("URLs", printable(list.as_os_str().as_encoded_bytes()));
         summary.print();
-        let decided = decide(&args, files, &settings, beside)?;
+        let decided = decide(&args, files, &settings, &input, run, beside)?;
         is_bad |= decided.is_bad;
+        recorded.into_iter().for_each(|record| run.add(record.lineage));
         all = Some(together(all, decided));
     }
     publish(complete_page(page, args, folder, &settings, all.as_ref(), done)?)?;

@@ -1,66 +1,50 @@
-//! `FILE.made.json`: the inputs and options behind a verdict file. `--resume` keeps a file if its record equals the
-//! record that this run would write.
+//! `FILE.made.json`: a verdict file's lineage. `--resume` keeps a file if its record agrees with the record that this
+//! run would write.
 
 use std::path::Path;
 
-use reptile_records::fingerprint::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Args, Settings};
 use crate::error::{Failure, Result, note};
-use crate::outputs::build_record::{self, Identity, Tool};
+use crate::outputs::build_record::{self, Identity};
+use crate::run::Run;
+use crate::run::lineage::{InputState, Lineage, SCHEMA};
 
-/// The inputs and options behind a verdict file.
+/// A verdict file's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
-    made_by: Tool,
-    set: Option<Identity>,
-    /// The options that determine the file's contents, as given.
-    options: Vec<String>,
-    input: Fingerprint,
-    file: Identity,
+    #[serde(flatten)]
+    pub lineage: Lineage,
     /// Whether most rows were invalid, or the last quote was unclosed. Later runs that keep the file report it in the
     /// exit code too.
     pub most_are_invalid: bool,
 }
 
 impl Record {
-    /// Returns the record of an output file. `input` is the list's state before it was read.
-    pub fn new(args: &Args, settings: &Settings, input: Fingerprint, file: Identity, most_are_invalid: bool) -> Record {
-        let Args { agents, exact, agent_column, url_column, split_columns, at_column, input_format, delimiter, .. } =
-            args;
-        let Args { missing_columns, scope, written, options, .. } = args;
-        let columns = format!(
-            "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?} {:?}",
-            options.at
-        );
-        let (site, zone) = (&settings.site, &options.zone.timezone);
-        Record {
-            made_by: Tool::this(),
-            set: settings.identity.clone(),
-            options: vec![
-                format!("{agents:?} {exact:?}"),
-                columns,
-                format!("{scope:?} {site:?} {zone}"),
-                format!("{written:?}"),
-            ],
-            input,
-            file,
-            most_are_invalid,
-        }
+    /// Returns an output file's record.
+    pub fn new(lineage: Lineage, most_are_invalid: bool) -> Record {
+        Record { lineage, most_are_invalid }
     }
 
-    /// Returns the first difference from another record, worded to follow "was made".
-    fn difference(&self, other: &Record) -> Option<&'static str> {
+    /// Returns the first difference from the file that this run would write, worded to follow "was made". `found` is
+    /// the file's current identity.
+    fn difference(&self, run: &Run, settings: &Settings, input: &InputState, found: &Identity) -> Option<&'static str> {
+        let (recorded, expected) = (&self.lineage, run.lineage());
+        let is_version = recorded.schema == SCHEMA && recorded.made_by == expected.made_by;
+        let is_set = recorded.set.as_ref().is_some_and(|set| settings.state.is_same(set));
+        let is_input = matches!(&recorded.inputs[..], [recorded] if input.is_as(recorded));
+        let is_file = |output: &Identity| output == found;
+        let is_file = matches!(&recorded.outputs[..], [output] if output.identity().as_ref().is_some_and(is_file));
         [
-            (self.made_by != other.made_by, "by another version of reptile"),
-            (self.set != other.set, "by another set"),
-            (self.options != other.options, "with other options"),
-            (self.input != other.input, "from another input, or the input has changed"),
-            (self.file != other.file, "with other bytes than it has now"),
+            (is_version, "by another version of reptile"),
+            (is_set, "by another set"),
+            (recorded.options == expected.options, "with other options"),
+            (is_input, "from another input, or the input has changed"),
+            (is_file, "with other bytes than it has now"),
         ]
         .into_iter()
-        .find_map(|(differs, how)| differs.then_some(how))
+        .find_map(|(is_same, how)| (!is_same).then_some(how))
     }
 }
 
@@ -68,14 +52,19 @@ impl Record {
 ///
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
-pub fn made_before(args: &Args, settings: &Settings, input: &Fingerprint, file: &Path) -> Result<Option<Record>> {
+pub fn made_before(
+    args: &Args,
+    settings: &Settings,
+    input: &InputState,
+    file: &Path,
+    run: &Run,
+) -> Result<Option<Record>> {
     if !args.resume || !file.exists() {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
-    let expected = Record::new(args, settings, input.clone(), found, false);
     let how = match build_record::read::<Record>(&build_record::path_of(file)?) {
-        Ok(Some(record)) => match record.difference(&expected) {
+        Ok(Some(record)) => match record.difference(run, settings, input, &found) {
             None => return Ok(Some(record)),
             Some(how) => format!("was made {how}"),
         },
