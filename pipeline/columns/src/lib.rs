@@ -56,7 +56,7 @@ pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
 pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "parquet")]
-pub use parquet::{GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
+pub use parquet::{GROUP_BYTES, KEPT_GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
 pub use scope::Scope;
 pub use source::Source;
 #[cfg(feature = "tables")]

@@ -37,8 +37,8 @@ impl Format {
             tables::Format::List
             | tables::Format::Tsv
             | tables::Format::Cdxj
-            | tables::Format::Log
-            | tables::Format::Parquet => Format::Tsv,
+            | tables::Format::Log => Format::Tsv,
+            tables::Format::Parquet => Format::Parquet,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }
