@@ -8,9 +8,7 @@ use reptile::Verdict;
 use crate::error::{Failure, Result};
 use crate::options::{answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of};
-use reptile_columns::{
-    Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row,
-};
+use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
 
 /// The output options, as given.
@@ -54,7 +52,8 @@ pub struct WrittenOptions {
     keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged
     ///
-    /// Rows are written byte for byte, unless the output is a terminal, and without columns. With several agents, the
+    /// Rows are written byte for byte, unless the output is a terminal, and without columns. Rows of a Parquet file go
+    /// to a Parquet file with the same columns. With several agents, the
     /// verdict of --any-of counts. A header in URLS is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
     only: Option<Only>,

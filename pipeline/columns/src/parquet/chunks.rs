@@ -152,19 +152,7 @@ impl ChunkBuilder {
         let compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
         let (pages, offsets) = (Pages::default(), OffsetIndexBuilder::new());
         let (packed, unpacked, rows, nulls, dictionary, data, count) = (0, 0, 0, 0, None, None, 0);
-        Ok(ChunkBuilder {
-            descr,
-            pages,
-            offsets,
-            compressor,
-            packed,
-            unpacked,
-            rows,
-            nulls,
-            dictionary,
-            data,
-            count,
-        })
+        Ok(ChunkBuilder { descr, pages, offsets, compressor, packed, unpacked, rows, nulls, dictionary, data, count })
     }
 
     fn write(&mut self, page: impl FnOnce(Bytes) -> Page, bytes: &[u8]) -> Result<PageWriteSpec, ParquetError> {

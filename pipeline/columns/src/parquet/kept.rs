@@ -63,7 +63,11 @@ impl KeptWriter {
     pub fn finish_group(&mut self) -> Result<Vec<Chunk>, Error> {
         (self.bytes, self.is_begun) = (0, false);
         let closed = self.each(|leaf| leaf.finish())?;
-        Ok(closed.into_iter().zip(&self.leaves).map(|(close, (_, pages))| Chunk { bytes: pages.take(), close }).collect())
+        Ok(closed
+            .into_iter()
+            .zip(&self.leaves)
+            .map(|(close, (_, pages))| Chunk { bytes: pages.take(), close })
+            .collect())
     }
 
     /// Checks that no rows are left.
@@ -76,10 +80,7 @@ impl KeptWriter {
     }
 
     /// Runs `work` for each column, on all threads. If several fail, the reported error is always the same.
-    fn each<T: Send>(
-        &mut self,
-        work: impl Fn(&mut dyn KeptLeaf) -> Result<T, String> + Sync,
-    ) -> Result<Vec<T>, Error> {
+    fn each<T: Send>(&mut self, work: impl Fn(&mut dyn KeptLeaf) -> Result<T, String> + Sync) -> Result<Vec<T>, Error> {
         let done: Vec<Result<T, String>> = match &mut self.leaves[..] {
             [(only, _)] => vec![work(&mut **only)],
             leaves => leaves.par_iter_mut().map(|(leaf, _)| work(&mut **leaf)).collect(),
@@ -89,5 +90,60 @@ impl KeptWriter {
 
     fn failure(&self, text: String) -> Error {
         Error::new(ErrorKind::Column, self.kept.failure(text).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use reptile_records::parquet::ParquetFile;
+
+    use super::*;
+    use crate::{ColumnData, ParquetWriter};
+
+    fn kept(schema: &str) -> Kept {
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        SerializedFileWriter::new(file.reopen().unwrap(), schema, Arc::default()).unwrap().close().unwrap();
+        let file = ParquetFile::open(file.path()).unwrap();
+        Kept::new(&file, &(0..file.field_names().len()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn row_groups_end_at_the_limit() {
+        let schema = "message m { required int32 a; }";
+        let written = parquet::schema::types::SchemaDescriptor::new(Arc::new(parse_message_type(schema).unwrap()));
+        for (bytes, expected) in [(KEPT_GROUP_BYTES - 1, false), (KEPT_GROUP_BYTES, true), (KEPT_GROUP_BYTES + 1, true)]
+        {
+            let mut writer = KeptWriter::new(kept(schema), written.columns(), &Arc::default()).unwrap();
+            assert!(!writer.is_full(bytes / 2));
+            assert_eq!(writer.is_full(bytes - bytes / 2), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_that_do_not_fit_are_errors() {
+        let schema = "message m { required int32 a; }";
+        let verdict = || vec![("verdict".to_owned(), crate::Kind::Verdict)];
+        // More rows than the file has.
+        let mut file = ParquetWriter::with_kept(Vec::new(), verdict(), Some(kept(schema))).unwrap();
+        let mut column = ColumnData::new(crate::Kind::Verdict);
+        column.extend_verdicts([None].into_iter());
+        let error = file.push(&[column]).unwrap_err().to_string();
+        assert!(error.contains("it has fewer rows than were decided"), "{error}");
+        // A selection besides columns, and a selection of nothing.
+        assert!(file.push_selected(&[true]).is_err());
+        assert!(ParquetWriter::new(Vec::new(), Vec::new()).unwrap().push_selected(&[true]).is_err());
+        for (schema, is_fitting) in [
+            ("message m { required int32 Verdict; }", false),
+            ("message m { required int32 a; required int32 a; }", false),
+            ("message m { required int32 a; required int32 b; }", true),
+        ] {
+            let file = ParquetWriter::with_kept(Vec::new(), verdict(), Some(kept(schema)));
+            assert_eq!(file.is_ok(), is_fitting, "{schema}");
+        }
     }
 }

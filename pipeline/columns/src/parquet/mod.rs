@@ -95,11 +95,7 @@ impl<W: Write> ParquetWriter<W> {
     ///
     /// # Errors
     /// Returns an error if the columns cannot be represented, or if two columns have one name.
-    pub fn with_kept(
-        output: W,
-        columns: Vec<(String, Kind)>,
-        kept: Option<Kept>,
-    ) -> Result<ParquetWriter<W>, Error> {
+    pub fn with_kept(output: W, columns: Vec<(String, Kind)>, kept: Option<Kept>) -> Result<ParquetWriter<W>, Error> {
         let kept_fields = kept.as_ref().map(Kept::fields).unwrap_or_default();
         let names: Vec<&str> = columns.iter().map(|(name, _)| &**name).collect();
         check_names(&kept_fields.iter().map(|field| field.name()).collect::<Vec<_>>(), &names)?;
@@ -139,8 +135,7 @@ impl<W: Write> ParquetWriter<W> {
             properties = properties.set_column_dictionary_enabled(path, *kind != Kind::Text);
         }
         let columns: Vec<ColumnData> = columns.into_iter().map(|(_, kind)| ColumnData::new(kind)).collect();
-        let encoder =
-            SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build())).map_err(cannot)?;
+        let encoder = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build())).map_err(cannot)?;
         let kept = kept.map(|kept| {
             let written = encoder.schema_descr().columns();
             let count = written.len() - columns.len();

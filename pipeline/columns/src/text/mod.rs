@@ -551,12 +551,14 @@ fn count_row(verdicts: &[Verdict], all: Verdict, tally: &mut Tally) {
 
 /// Counts verdicts for each crawler, and the combined verdicts if they are counted.
 fn count_verdicts(verdicts: &[Verdict], width: usize, tally: &mut Tally) {
-    for (at, counts) in tally.iter_mut().enumerate() {
-        if at < width {
-            verdicts[at..].iter().step_by(width).for_each(|&verdict| counts[verdict as usize] += 1);
-        } else {
-            verdicts.chunks_exact(width).for_each(|row| counts[over_all(row) as usize] += 1);
-        }
+    let agents = width.min(tally.len());
+    let (each, all) = tally.split_at_mut(agents);
+    // Most verdicts are equal. Row by row, the same counter is not needed twice in a row.
+    for row in verdicts.chunks_exact(width.max(1)) {
+        each.iter_mut().zip(row).for_each(|(counts, &verdict)| counts[verdict as usize] += 1);
+    }
+    for counts in all {
+        verdicts.chunks_exact(width.max(1)).for_each(|row| counts[over_all(row) as usize] += 1);
     }
 }
 

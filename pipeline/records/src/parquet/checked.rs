@@ -98,7 +98,12 @@ impl CheckedPages {
                 if !is_possible {
                     return Err(DAMAGED.into());
                 }
-                Some(CratePage::DictionaryPage { buf, num_values: count, encoding: CrateEncoding::PLAIN, is_sorted: false })
+                Some(CratePage::DictionaryPage {
+                    buf,
+                    num_values: count,
+                    encoding: CrateEncoding::PLAIN,
+                    is_sorted: false,
+                })
             }
             Kind::Data(Data { values: 0, .. }) | Kind::Index => None,
             Kind::Data(Data { values, encoding, levels }) => {
@@ -246,5 +251,136 @@ impl PageReader for CheckedPages {
 
     fn skip_next_page(&mut self) -> Result<()> {
         self.get_next_page().map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use parquet::column::writer::ColumnWriter;
+    use parquet::data_type::ByteArray;
+    use parquet::file::metadata::ColumnChunkMetaData;
+    use parquet::file::properties::{EnabledStatistics, WriterProperties};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::super::ParquetFile;
+    use super::super::kept::{Kept, KeptLeaf};
+    use super::*;
+    use crate::ranged::Ranged;
+
+    #[test]
+    fn pages_of_a_few_rows_stop_at_the_limits() {
+        for (values, bytes, fits) in [
+            (MAX_READ_VALUES - 1, 0, true),
+            (MAX_READ_VALUES, 0, true),
+            (MAX_READ_VALUES + 1, 0, false),
+            (0, MAX_GROUP_BYTES - 1, true),
+            (0, MAX_GROUP_BYTES, true),
+            (0, MAX_GROUP_BYTES + 1, false),
+        ] {
+            let counts = ReadCounts::default();
+            assert_eq!(counts.add(values, bytes).is_ok(), fits, "{values} {bytes}");
+            counts.reset();
+            assert!(counts.add(values / 2, bytes / 2).is_ok());
+            assert_eq!(counts.add(values - values / 2, bytes - bytes / 2).is_ok(), fits, "{values} {bytes}");
+        }
+    }
+
+    /// Returns the leaf column of a file with one row group.
+    fn leaf(schema: &str, write: impl FnOnce(&mut ColumnWriter<'_>)) -> Box<dyn KeptLeaf> {
+        let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
+        let properties = WriterProperties::builder().set_statistics_enabled(EnabledStatistics::None);
+        let properties = properties.set_data_page_size_limit(1 << 40).set_dictionary_page_size_limit(4 << 20);
+        let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build())).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        write(column.untyped());
+        column.close().unwrap();
+        group.close().unwrap();
+        let mut saved = tempfile::NamedTempFile::new().unwrap();
+        saved.write_all(&file.into_inner().unwrap()).unwrap();
+        let file = ParquetFile::open(saved.path()).unwrap();
+        let written = file.columns().to_vec();
+        Kept::new(&file, &[0]).unwrap().leaves(&written).unwrap().remove(0)
+    }
+
+    /// Tests a row whose levels take a few bytes in the file.
+    #[test]
+    fn a_row_with_too_many_values_is_rejected() {
+        for (values, fits) in [(1 << 16, true), (MAX_READ_VALUES as usize + 1, false)] {
+            let mut column =
+                leaf("optional group a (LIST) { repeated group list { optional int32 element; } }", |to| {
+                    let mut lists = vec![1; values];
+                    lists[0] = 0;
+                    if let ColumnWriter::Int32ColumnWriter(to) = to {
+                        to.write_batch(&[], Some(&vec![2; values]), Some(&lists)).unwrap();
+                    }
+                });
+            let ready = column.ready();
+            assert_eq!(ready, if fits { Ok(1) } else { ready.clone() }, "{values}");
+            assert!(fits || ready.is_err_and(|text| text.contains("values of the pages that a few rows are on")));
+        }
+    }
+
+    /// Tests that few rows are copied at once if a megabyte in a dictionary may represent every value.
+    #[test]
+    fn large_values_are_copied_a_few_rows_at_a_time() {
+        let mut column = leaf("required binary a;", |to| {
+            if let ColumnWriter::ByteArrayColumnWriter(to) = to {
+                to.write_batch(&vec![ByteArray::from(vec![b'a'; 1 << 20]); 300], None, None).unwrap();
+            }
+        });
+        assert_eq!(column.ready(), Ok(300));
+        let row = (1 << 20) + 4;
+        for (limit, rows) in [(0, 1), (row - 1, 1), (row, 1), (2 * row - 1, 1), (2 * row, 2), (300 * row, 300)] {
+            assert_eq!(column.fit(300, limit), rows, "{limit}");
+        }
+        assert_eq!(column.fit(7, usize::MAX), 7);
+    }
+
+    #[test]
+    fn counts_that_contradict_the_bytes_are_rejected() {
+        let schema = |column: &str| parse_message_type(&format!("message m {{ {column} a; }}")).unwrap();
+        let pages = |column: &str| {
+            let schema = parquet::schema::types::SchemaDescriptor::new(Arc::new(schema(column)));
+            let descr = schema.column(0);
+            // The chunk has no pages.
+            let metadata = ColumnChunkMetaData::builder(Arc::clone(&descr)).build().unwrap();
+            let source = Arc::new(Ranged::new(tempfile::tempfile().unwrap(), 0));
+            let chunk = Chunk::new(&source, &descr, &metadata, 0).unwrap();
+            CheckedPages::new(chunk, &descr, Arc::default())
+        };
+        let dictionary = |column: &str, count, len| {
+            let page = Page { offset: 0, kind: Kind::Dictionary(count, Encoding::Plain), bytes: vec![0; len].into() };
+            pages(column).page(page).is_ok()
+        };
+        for (column, count, len, is_possible) in [
+            ("required binary", 3, 12, true),
+            ("required binary", 3, 11, false),
+            ("required int32", 3, 12, true),
+            ("required int32", 3, 13, false),
+            ("required int96", 1, 12, true),
+            ("required fixed_len_byte_array(5)", 2, 10, true),
+            ("required fixed_len_byte_array(5)", 2, 9, false),
+            ("required boolean", 0, 0, false),
+        ] {
+            assert_eq!(dictionary(column, count, len), is_possible, "{column} {count} {len}");
+        }
+        // A list of differences that declares 5 numbers: a block of 128 in 4 parts, the first number 1, then widths 0.
+        let deltas = [128, 1, 4, 5, 2, 0, 0, 0, 0, 0];
+        for (values, encoding, is_possible) in [
+            (5, Encoding::DeltaBinaryPacked, true),
+            (4, Encoding::DeltaBinaryPacked, false),
+            (5, Encoding::DeltaLengthByteArray, true),
+            (4, Encoding::DeltaLengthByteArray, false),
+            (5, Encoding::DeltaByteArray, true),
+            (4, Encoding::DeltaByteArray, false),
+        ] {
+            let bytes = Bytes::from(deltas.repeat(2));
+            let found = pages("required binary").check_values(&bytes, encoding, values);
+            assert_eq!(found.is_ok(), is_possible, "{values} {encoding} {found:?}");
+        }
     }
 }

@@ -379,9 +379,8 @@ impl<T: DataType> Leaf<T> {
         }
         self.used = (self.used.0 + rows, level, value);
         let all = &self.decoded;
-        let of = |levels: &'_ [i16]| -> std::ops::Range<usize> {
-            if levels.is_empty() { 0..0 } else { first_level..level }
-        };
+        let of =
+            |levels: &'_ [i16]| -> std::ops::Range<usize> { if levels.is_empty() { 0..0 } else { first_level..level } };
         let (values, definition, repetition) = match selected {
             Some(_) => (&self.selected.values[..], &self.selected.definition[..], &self.selected.repetition[..]),
             None => (

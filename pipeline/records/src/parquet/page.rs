@@ -345,7 +345,11 @@ mod tests {
     #[test]
     fn only_complete_and_valid_headers_are_parsed() {
         let whole = [&HEADER[..], &[0]].concat();
-        let data = Data { values: 2, encoding: Encoding::Plain, levels: Levels::V1 { encoding: Encoding::Rle, repetition: Some(Encoding::Rle) } };
+        let data = Data {
+            values: 2,
+            encoding: Encoding::Plain,
+            levels: Levels::V1 { encoding: Encoding::Rle, repetition: Some(Encoding::Rle) },
+        };
         let expected =
             Header { len: whole.len() as u64, unpacked: 300, packed: 200, crc: None, kind: Kind::Data(data) };
         assert_eq!(header(&whole), Some(Ok(expected)));
