@@ -232,7 +232,8 @@ impl ChunkBuilder {
 fn statistics_of(bounds: Option<(&[u8], &[u8])>, nulls: u64) -> Statistics {
     let cut = |text: &[u8]| -> usize {
         let text = str::from_utf8(text).unwrap_or_default();
-        text.floor_char_boundary(MAX_STATISTICS_BYTES.min(text.len()))
+        let most = MAX_STATISTICS_BYTES.min(text.len());
+        (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
     };
     let least = bounds.map(|(least, _)| least[..cut(least)].to_vec());
     let greatest = bounds.and_then(|(_, greatest)| match cut(greatest) {

@@ -78,8 +78,14 @@ pub struct ParquetWriter<W> {
 /// A row group that is being encoded.
 struct PendingGroup {
     kept: Vec<Chunk>,
-    /// Receives the other columns' chunks, and the columns for reuse.
-    chunks: Receiver<(Result<Vec<Chunk>, ParquetError>, Vec<ColumnData>)>,
+    /// Receives the other columns' chunks.
+    encoded: Receiver<Encoded>,
+}
+
+/// The chunks of encoded columns, and the columns for reuse.
+struct Encoded {
+    chunks: Result<Vec<Chunk>, ParquetError>,
+    columns: Vec<ColumnData>,
 }
 
 impl<W: Write> ParquetWriter<W> {
@@ -236,20 +242,20 @@ impl<W: Write> ParquetWriter<W> {
         };
         let columns = std::mem::replace(&mut self.columns, next);
         let properties = Arc::clone(self.encoder.properties());
-        let (sender, chunks) = mpsc::sync_channel(1);
+        let (sender, encoded) = mpsc::sync_channel(1);
         rayon::spawn(move || {
-            let encoded = encode_all(&columns, &written, &properties);
+            let chunks = encode_all(&columns, &written, &properties);
             // The receiver is gone if the file is abandoned.
-            let _ = sender.send((encoded, columns));
+            let _ = sender.send(Encoded { chunks, columns });
         });
-        let before = self.pending.replace(PendingGroup { kept, chunks });
+        let before = self.pending.replace(PendingGroup { kept, encoded });
         before.map_or(Ok(()), |group| self.append(group))
     }
 
     /// Appends an encoded row group to the file.
     fn append(&mut self, group: PendingGroup) -> Result<(), Error> {
         let stopped = |_| Error::new(ErrorKind::Panic, "internal error: an encoding thread failed; please report it");
-        let (chunks, mut columns) = group.chunks.recv().map_err(stopped)?;
+        let Encoded { chunks, mut columns } = group.encoded.recv().map_err(stopped)?;
         columns.iter_mut().for_each(ColumnData::clear);
         self.spare = columns;
         let chunks = chunks.map_err(cannot)?;
