@@ -10,6 +10,7 @@ mod check;
 mod classify;
 mod classify_agents;
 mod classify_columns;
+mod classify_kept;
 mod classify_logs;
 mod classify_many;
 mod classify_output;

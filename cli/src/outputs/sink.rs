@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use reptile_columns::{Error, Kind, ParquetWriter, Rows};
+use reptile_records::parquet::kept::Kept;
 
 use super::file::Output;
 use crate::error::{Failure, Result};
@@ -20,13 +21,23 @@ impl Sink {
     ///
     /// # Errors
     /// Returns an error if a Parquet file would go to a terminal.
-    pub fn new(mut output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
-        let Some(columns) = columns else { return Ok(Sink::Text(Box::new(output))) };
+    pub fn new(output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
+        match columns {
+            Some(columns) => Sink::parquet(output, columns, None),
+            None => Ok(Sink::Text(Box::new(output))),
+        }
+    }
+
+    /// Creates a Parquet file with these columns, after the columns that are kept from another file.
+    ///
+    /// # Errors
+    /// Returns an error if the file would go to a terminal, or if two columns have one name.
+    pub fn parquet(mut output: Output, columns: Vec<(String, Kind)>, kept: Option<Kept>) -> Result<Sink> {
         // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
             return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
         }
-        Ok(Sink::Parquet(Box::new(ParquetWriter::new(output, columns).map_err(Failure::new)?)))
+        Ok(Sink::Parquet(Box::new(ParquetWriter::with_kept(output, columns, kept).map_err(Failure::new)?)))
     }
 
     /// Writes whole rows.
@@ -41,6 +52,9 @@ impl Sink {
             }
             (Sink::Parquet(file), Rows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
+            }
+            (Sink::Parquet(file), Rows::Selected(rows)) => {
+                file.push_selected(rows).map_err(|error| failure(file.output(), error))
             }
             // A Parquet file has no header line.
             (Sink::Parquet(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),

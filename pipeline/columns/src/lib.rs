@@ -39,6 +39,7 @@ mod column;
 mod data;
 mod decide;
 mod error;
+mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod scope;
@@ -53,8 +54,9 @@ pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, VERDICTS};
 pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
+pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "parquet")]
-pub use parquet::{GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
+pub use parquet::{GROUP_BYTES, KEPT_GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
 pub use scope::Scope;
 pub use source::Source;
 #[cfg(feature = "tables")]

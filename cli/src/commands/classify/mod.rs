@@ -2,6 +2,7 @@
 //!
 //! The threads and buffers are in [`pipeline`]; `reptile-columns` decides the rows.
 
+mod kept;
 mod lineage;
 mod many;
 mod pipeline;
@@ -36,6 +37,7 @@ use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
 use reptile_records::globs::expand;
+use reptile_records::parquet::kept::Kept;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -345,7 +347,8 @@ fn decide(
     let opening =
         Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
     let is_terminal = output.is_terminal();
-    let sink = sink(args, output, settings.named.as_ref())?;
+    let kept = kept::kept_columns(&args.written, &source, &args.urls)?;
+    let sink = sink(args, output, settings.named.as_ref(), kept)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.site_options.check(&table, &args.urls)?;
@@ -385,14 +388,18 @@ fn decide(
 }
 
 /// Returns the sink that writes answers to the output.
-fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
-    if !args.written.is_parquet() {
+fn sink(args: &Args, output: Output, named: Option<&Agents>, kept: Option<Kept>) -> Result<Sink> {
+    if kept.is_some() && args.written.only().is_some() {
+        return Sink::parquet(output, Vec::new(), kept);
+    }
+    if kept.is_none() && !args.written.is_parquet() {
         return Sink::new(output, None);
     }
-    // A Parquet output keeps no input rows, so its columns do not depend on the input format.
     let crawlers = crawlers(named);
-    let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
-    Sink::new(output, Some(columns_of(&layout, &crawlers)))
+    // Without kept columns, the columns do not depend on the input format.
+    let format = if kept.is_some() { Format::Parquet } else { Format::List };
+    let (layout, _) = args.written.layout((format, COMMA), crawlers.clone())?;
+    Sink::parquet(output, columns_of(&layout, &crawlers), kept)
 }
 
 /// Returns the crawlers whose columns are written: those given, or those that rows name.

@@ -34,11 +34,8 @@ impl Format {
     pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
         match format {
             tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
-            tables::Format::List
-            | tables::Format::Tsv
-            | tables::Format::Cdxj
-            | tables::Format::Log
-            | tables::Format::Parquet => Format::Tsv,
+            tables::Format::List | tables::Format::Tsv | tables::Format::Cdxj | tables::Format::Log => Format::Tsv,
+            tables::Format::Parquet => Format::Parquet,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }
