@@ -45,6 +45,7 @@ pub mod lines;
 pub mod open;
 pub mod parquet;
 mod ranged;
+pub mod redacted;
 pub mod shown;
 pub mod sitemap;
 pub mod spill;
