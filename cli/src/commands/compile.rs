@@ -24,6 +24,8 @@ use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
 use reptile_records::Inputs;
 use reptile_records::globs::expand;
+use reptile_records::redacted::shown_path;
+use reptile_records::stores::exists;
 
 /// Compile robots.txt files into a set
 ///
@@ -157,7 +159,7 @@ impl Target {
             refuse_overwriting(path, inputs.clone())?;
         }
         refuse_for_set(&self.output)?;
-        let set = Output::create_file(&self.output, self.force)?;
+        let set = Output::create_readable(&self.output, self.force)?;
         let record = Output::create_file(&record_path, self.force)?;
         let budget = MemoryBudget::new(self.memory, &record_path);
         Ok(Outputs { target: self, start, budget, set, record })
@@ -184,7 +186,7 @@ impl Outputs<'_> {
         let record = check(inputs, options, &complete, report, &mut summary)?;
         let record = record.write(self.record)?;
         if !self.target.allow_shrink {
-            refuse_shrinking(&self.target.output, complete.hidden_path())?;
+            refuse_shrinking(&self.target.output, complete.hidden_path()?)?;
         }
         publish([complete].into_iter().chain(record).chain(more))?;
         report.name_discarded();
@@ -224,7 +226,7 @@ impl Args {
         if is_same_place(path, set) || is_same_place(path, &build_record::path_of(set)?) {
             return Err(Failure::at(path, "is the set or its build record; name another file with --fates"));
         }
-        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<String> = inputs.iter().map(|path| shown_path(path)).collect();
         fates::format_of(path)?;
         let output = Output::create(path, self.target.force)?;
         let writer = FateWriter::new(path, output, names.clone())?;
@@ -248,7 +250,7 @@ const MIN_KEPT_PART: u64 = 10;
 /// # Errors
 /// Returns an error if the new set has fewer than a tenth as many origins as the old one.
 fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
-    if !old.exists() || !Loaded::is_set(old)? {
+    if !exists(old).map_err(|error| Failure::at(old, error))? || !Loaded::is_set(old)? {
         return Ok(());
     }
     let Ok(loaded) = Loaded::open_set(old) else { return Ok(()) };
@@ -285,7 +287,7 @@ fn check(
     report: &Report,
     summary: &mut Summary,
 ) -> Result<BuildRecord> {
-    let path = complete.hidden_path();
+    let path = complete.hidden_path()?;
     let loaded = Loaded::open_set(path)?;
     let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
     release_pages_during(&files, || {

@@ -5,7 +5,6 @@
 //! command requires it; `reptile inspect` shows it.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,8 @@ use super::summary::{Summary, grouped};
 use crate::error::{Failure, Result};
 use crate::options::CompileOptions;
 use crate::sets::report::Report;
+use reptile_records::redacted::shown_path;
+use reptile_records::stores::open_bytes;
 use reptile_records::text::printable;
 use reptile_records::time::show_time;
 
@@ -106,12 +107,17 @@ impl Identity {
         Identity { bytes: file.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(file)) }
     }
 
-    /// Returns the identity for a file on disk, read in pieces.
+    /// Returns the identity for a file with this many bytes and this hash.
+    pub fn of_hash(bytes: u64, hash: u64) -> Identity {
+        Identity { bytes, xxh3_64: format!("{hash:016x}") }
+    }
+
+    /// Returns the identity for a file on disk or a remote object, read in pieces.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn of_file(path: &Path) -> io::Result<Identity> {
-        let mut file = File::open(path)?;
+        let mut file = open_bytes(path)?;
         let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; READ_BYTES]);
         loop {
             match file.read(&mut buffer) {
@@ -150,7 +156,7 @@ impl BuildRecord {
             },
             inputs: counts
                 .map(|(path, counts)| Input {
-                    path: path.display().to_string(),
+                    path: shown_path(path),
                     captures: counts.captures,
                     bytes: counts.bytes,
                     bad: counts.bad,
@@ -241,7 +247,7 @@ pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
 /// # Errors
 /// Returns the problem with the file, worded to follow its name.
 pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, String> {
-    let file = match File::open(path) {
+    let file = match open_bytes(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => return Err(format!("cannot be read: {error}")),

@@ -1,6 +1,7 @@
 //! Names of inputs and outputs without the secrets that a URL may contain.
 //!
-//! Every message and every record of a run shows a name in this form. Names without `://` stay unchanged.
+//! Every message and every record of a run shows a name in this form. Names without `://` stay unchanged. Names with
+//! secrets are remembered when they are opened, and [`without_secrets`] removes them from any text.
 //!
 //! ```
 //! use reptile_records::redacted::redacted;
@@ -11,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 
 /// What a secret is replaced by.
 const HIDDEN: &str = "***";
@@ -35,7 +37,7 @@ pub fn redacted(name: &str) -> Cow<'_, str> {
         _ => Cow::Borrowed(authority),
     };
     let rest = match rest.split_once('?') {
-        Some((path, query)) => Cow::Owned(format!("{path}?{}", without_secrets(query))),
+        Some((path, query)) => Cow::Owned(format!("{path}?{}", hidden_values(query))),
         None => Cow::Borrowed(rest),
     };
     let shown = format!("{scheme}://{host}{rest}");
@@ -47,13 +49,35 @@ pub fn shown_path(path: &Path) -> String {
     redacted(&path.to_string_lossy()).into_owned()
 }
 
+/// The names with secrets that were opened, each with its form for messages.
+static KNOWN: RwLock<Vec<(String, String)>> = RwLock::new(Vec::new());
+
+/// Remembers a name, if it has secrets.
+#[cfg(feature = "stores")]
+pub(crate) fn remember(name: &str) {
+    let shown = redacted(name);
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    if shown != name && known.iter().all(|(known, _)| known != name) {
+        known.push((name.into(), shown.into_owned()));
+    }
+}
+
+/// Replaces the remembered names in a text.
+pub fn without_secrets(text: &str) -> Cow<'_, str> {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    known.iter().fold(Cow::Borrowed(text), |text, (name, shown)| match text.contains(name.as_str()) {
+        true => Cow::Owned(text.replace(name.as_str(), shown)),
+        false => text,
+    })
+}
+
 fn is_scheme(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_part)
 }
 
 /// Replaces the values of parameters whose names contain one of [`SECRET_PARTS`].
-fn without_secrets(query: &str) -> String {
+fn hidden_values(query: &str) -> String {
     let shown = query.split('&').map(|parameter| {
         let Some((name, _)) = parameter.split_once('=') else { return Cow::Borrowed(parameter) };
         let lower = name.to_ascii_lowercase();

@@ -13,10 +13,11 @@ use self::record::{Record, made_before};
 use super::report::{Report, Subject};
 use super::{Args, Decided, Files, Settings, decide};
 use crate::error::{Exit, Failure, Result, note};
-use crate::outputs::build_record::{self, Identity};
+use crate::outputs::build_record;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::summary::{Summary, grouped};
 use crate::same_file::{is_same_place, refuse_overwriting};
+use reptile_records::stores::exists;
 use reptile_records::text::printable;
 
 /// Decides each list, and writes its file.
@@ -29,7 +30,7 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
     let jobs = jobs(args, folder)?;
     if !(args.resume || args.force) {
         for (_, file) in &jobs {
-            if file.exists() {
+            if exists(file).map_err(|error| Failure::at(file, error))? {
                 return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
             }
         }
@@ -50,7 +51,7 @@ pub fn run(args: &Args, folder: &Path) -> Result<Exit> {
             if state_of(list)? != input {
                 return Err(Failure::at(list, "was changed while it was read"));
             }
-            let written = complete.first().map(|complete| Identity::of_file(complete.hidden_path())).transpose();
+            let written = complete.first().map(Complete::identity).transpose();
             let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
             let record = Record::new(&args, &settings, input.clone(), written, most_are_invalid);
             build_record::write(&record, Output::create_file(&record_path, true)?)

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use reptile_records::fingerprint::Fingerprint;
+use reptile_records::stores::exists;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Args, Settings};
@@ -69,7 +70,7 @@ impl Record {
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
 pub fn made_before(args: &Args, settings: &Settings, input: &Fingerprint, file: &Path) -> Result<Option<Record>> {
-    if !args.resume || !file.exists() {
+    if !args.resume || !exists(file).map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
