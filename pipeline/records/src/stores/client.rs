@@ -2,6 +2,7 @@
 //! environment.
 
 use std::collections::HashMap;
+use std::error::Error as StdError;
 use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::place::{Kind, Place};
 use crate::redacted::redacted;
-use crate::shown::shown;
+use crate::text::printable;
 
 /// Maximum number of times that a failed request is repeated.
 pub const MAX_RETRIES: usize = 8;
@@ -39,6 +40,9 @@ const MAX_RESPONSE_SECONDS: u64 = 6 * 3600;
 
 /// Maximum time in seconds for sending a part and its response.
 const MAX_SEND_SECONDS: u64 = 300;
+
+/// Maximum number of characters of a server's message that are shown.
+const MAX_MESSAGE_CHARACTERS: usize = 1000;
 
 /// The environment variable that permits `http://`, which neither encrypts nor authenticates.
 const ALLOW_HTTP: &str = "REPTILE_ALLOW_HTTP";
@@ -173,7 +177,7 @@ fn retries() -> RetryConfig {
 
 /// Converts a store's error, worded to follow the object's name. Secrets are removed.
 pub fn failure(error: &Error) -> io::Error {
-    let text = |before: &str| format!("{before}{}", shown(without_secrets(&error.to_string()).as_bytes()));
+    let text = |before: &str| format!("{before}{}", cut(&without_secrets(&with_cause(error))));
     match error {
         Error::NotFound { .. } => io::Error::new(ErrorKind::NotFound, "no such object"),
         Error::AlreadyExists { .. } => io::Error::new(ErrorKind::AlreadyExists, "the object exists"),
@@ -183,6 +187,27 @@ pub fn failure(error: &Error) -> io::Error {
         }
         Error::Precondition { .. } => changed(),
         _ => io::Error::other(text("")),
+    }
+}
+
+/// Makes a message from a server printable, and truncates it.
+fn cut(message: &str) -> String {
+    printable(message.as_bytes()).chars().take(MAX_MESSAGE_CHARACTERS).collect()
+}
+
+/// Returns an error's message, with its innermost cause if the message lacks it: a certificate, or a refused connection.
+fn with_cause(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause.and_then(StdError::source) {
+        cause = Some(next);
+    }
+    match cause.map(ToString::to_string) {
+        Some(cause) if !text.contains(&cause) => {
+            text += &format!(": {cause}");
+            text
+        }
+        _ => text,
     }
 }
 
@@ -205,6 +230,13 @@ fn without_secrets(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_truncated_at_the_limit() {
+        for len in [MAX_MESSAGE_CHARACTERS - 1, MAX_MESSAGE_CHARACTERS, MAX_MESSAGE_CHARACTERS + 1] {
+            assert_eq!(cut(&"x".repeat(len)).len(), len.min(MAX_MESSAGE_CHARACTERS));
+        }
+    }
 
     #[test]
     fn messages_do_not_contain_secrets() {
