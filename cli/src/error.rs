@@ -13,6 +13,7 @@ use reptile_records::ErrorKind;
 
 use crate::outputs::style::Style;
 use crate::outputs::terminal::{tell, tell_error};
+use reptile_records::redacted::shown_path;
 use reptile_records::text::printable;
 
 /// The exit status of a completed command.
@@ -64,7 +65,7 @@ struct AtPath {
 
 impl Display for AtPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.cause)
+        write!(f, "{}: {}", shown_path(&self.path), self.cause)
     }
 }
 

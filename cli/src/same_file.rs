@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Failure, Result};
 use reptile_records::hosts::is_hidden;
+use reptile_records::redacted::shown_path;
+use reptile_records::stores::is_remote;
 
 /// Rejects an output that is an input or is inside an input folder. Hidden paths in the folder are never read, so they
 /// are allowed. Called before anything is written.
@@ -14,6 +16,12 @@ use reptile_records::hosts::is_hidden;
 /// opened.
 pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     for input in inputs {
+        if is_remote(output) && is_inside(output, input) {
+            return Err(Failure::at(
+                output,
+                format!("is the input {0}, or in it; choose another name", shown_path(input)),
+            ));
+        }
         let Ok(found) = fs::metadata(input) else { continue };
         if found.is_dir() {
             let (Ok(folder), Some(place)) = (fs::canonicalize(input), place_of(output)) else { continue };
@@ -32,6 +40,12 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
         }
     }
     Ok(())
+}
+
+/// Returns whether a remote name is another one, or inside it if that is a folder.
+fn is_inside(name: &Path, other: &Path) -> bool {
+    let (Some(name), Some(other)) = (name.to_str(), other.to_str()) else { return false };
+    name == other || (other.ends_with('/') && name.starts_with(other))
 }
 
 /// Returns whether two outputs would be the same file.

@@ -27,6 +27,8 @@ use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
 use reptile_records::Inputs;
 use reptile_records::globs::expand;
+use reptile_records::redacted::shown_path;
+use reptile_records::stores::exists;
 
 /// Compile robots.txt files into a set
 ///
@@ -168,7 +170,7 @@ impl Target {
         }
         refuse_for_set(&self.output)?;
         run.check_metrics_path(inputs.clone(), [self.output.as_path(), &record_path])?;
-        let set = Output::create_file(&self.output, self.force)?;
+        let set = Output::create_readable(&self.output, self.force)?;
         let record = Output::create_file(&record_path, self.force)?;
         let budget = MemoryBudget::new(self.memory, &record_path);
         let inputs = inputs.map(InputState::of).collect();
@@ -208,7 +210,7 @@ impl Outputs<'_> {
         let record = build_record::write(&lineage, self.record)?;
         lineage.outputs.extend(fates.map(|path| OutputState::new(path, None)));
         if !self.target.allow_shrink {
-            refuse_shrinking(&self.target.output, complete.hidden_path())?;
+            refuse_shrinking(&self.target.output, complete.hidden_path()?)?;
         }
         publish([complete].into_iter().chain(record).chain(more))?;
         report.name_discarded();
@@ -272,7 +274,7 @@ impl Args {
         if is_same_place(path, set) || is_same_place(path, &build_record::path_of(set)?) {
             return Err(Failure::at(path, "is the set or its build record; name another file with --fates"));
         }
-        let names: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<String> = inputs.iter().map(|path| shown_path(path)).collect();
         fates::format_of(path)?;
         let output = Output::create(path, self.target.force)?;
         let writer = FateWriter::new(path, output, names.clone())?;
@@ -296,7 +298,7 @@ const MIN_KEPT_PART: u64 = 10;
 /// # Errors
 /// Returns an error if the new set has fewer than a tenth as many origins as the old one.
 fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
-    if !old.exists() || !Loaded::is_set(old)? {
+    if !exists(old).map_err(|error| Failure::at(old, error))? || !Loaded::is_set(old)? {
         return Ok(());
     }
     let Ok(loaded) = Loaded::open_set(old) else { return Ok(()) };
@@ -328,7 +330,7 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
 ///
 /// Does not check the structure again. `reptile verify` does, which took a quarter of the time of compiling here.
 fn check(target: &Path, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<(SetState, Identity)> {
-    let path = complete.hidden_path();
+    let path = complete.hidden_path()?;
     let loaded = Loaded::open_set(path)?;
     let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
     release_pages_during(&files, || {

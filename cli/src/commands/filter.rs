@@ -1,6 +1,6 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,7 @@ use crate::sets::agents::agents;
 use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
 use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
+use reptile_records::stores::{is_remote, join, open_bytes, without_query};
 use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::fault_of;
@@ -173,17 +174,19 @@ struct Counts {
 impl Filter<'_> {
     /// Copies each archive to a file with its name in a folder, several at the same time. Returns the counts of each.
     fn each_into(&self, folder: &Path, run: &Run) -> Result<Vec<Counts>> {
-        fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
-        let mut names: Vec<_> = self.args.inputs.iter().map(|input| input.file_name()).collect();
+        if !is_remote(folder) {
+            fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+        }
+        let mut names: Vec<_> = self.args.inputs.iter().map(|input| without_query(input).file_name()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             let name = pair[0].unwrap_or_default().to_string_lossy();
             return Err(Failure::at(folder, format!("two archives would both be written to {name}")));
         }
         let copy = |input: &PathBuf| {
-            let name = input.file_name().filter(|_| input != Path::new("-"));
+            let name = without_query(input).file_name().filter(|_| input != Path::new("-"));
             let name = name.ok_or_else(|| Failure::at(input, "has no file name to use in the folder of --output"))?;
-            let path = folder.join(name);
+            let path = join(folder, Path::new(name));
             refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
             run.check_metrics_path([], [path.as_path()])?;
             let mut target = Target::create(&path, self.args.force)?;
@@ -469,11 +472,10 @@ impl Archive<'_> {
         let mut source: Box<dyn BufRead + Send> = if path == Path::new("-") {
             Box::new(BufReader::with_capacity(READ_BYTES, io::stdin()))
         } else {
-            let file = File::open(path).map_err(fail)?;
-            if file.metadata().map_err(fail)?.is_dir() {
+            if path.is_dir() {
                 return Err(Failure::at(path, "is a folder, not a WARC file"));
             }
-            Box::new(BufReader::with_capacity(READ_BYTES, file))
+            Box::new(BufReader::with_capacity(READ_BYTES, open_bytes(path).map_err(fail)?))
         };
         let start = source.fill_buf().map_err(fail)?;
         let (compression, content) = (Compression::of(start), detect(start));

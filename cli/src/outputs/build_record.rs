@@ -6,7 +6,6 @@
 //! command requires it; `reptile inspect` shows it.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,7 @@ use super::json::json_lines;
 use super::summary::{Summary, grouped};
 use crate::error::{Failure, Result};
 use crate::run::lineage::{InputState, Lineage};
+use reptile_records::stores::open_bytes;
 use reptile_records::text::printable;
 
 /// The suffix added to the set's name.
@@ -60,12 +60,17 @@ impl Identity {
         Identity { bytes: file.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(file)) }
     }
 
-    /// Returns the identity for a file on disk, read in pieces.
+    /// Returns the identity for a file with this many bytes and this hash.
+    pub fn of_hash(bytes: u64, hash: u64) -> Identity {
+        Identity { bytes, xxh3_64: format!("{hash:016x}") }
+    }
+
+    /// Returns the identity for a file on disk or a remote object, read in pieces.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn of_file(path: &Path) -> io::Result<Identity> {
-        let mut file = File::open(path)?;
+        let mut file = open_bytes(path)?;
         let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; READ_BYTES]);
         loop {
             match file.read(&mut buffer) {
@@ -166,7 +171,7 @@ pub fn unresolved(set: &Path, bytes: &[u8]) -> Option<u64> {
 /// # Errors
 /// Returns the problem with the file, worded to follow its name.
 pub fn read<T: DeserializeOwned>(path: &Path) -> std::result::Result<Option<T>, String> {
-    let file = match File::open(path) {
+    let file = match open_bytes(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => return Err(format!("cannot be read: {error}")),

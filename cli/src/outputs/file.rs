@@ -10,9 +10,13 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use reptile::files::PendingFile;
 
+use super::build_record::Identity;
 use super::compressed::Compressor;
+use super::remote::Remote;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result, Stop, damaged};
+use reptile_records::redacted::shown_path;
+use reptile_records::stores::{abort_uploads, is_remote};
 
 /// The exit code after SIGINT or SIGTERM: 128 plus the number of SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
@@ -33,12 +37,18 @@ enum Target {
     /// An existing device or pipe, written in place because a rename would replace it with a file.
     Device(File),
     File(PendingFile),
+    Remote(Box<Remote>),
 }
 
 /// A complete file on disk that still has its hidden name.
 pub struct Complete {
     name: String,
-    file: PendingFile,
+    file: Unpublished,
+}
+
+enum Unpublished {
+    File(PendingFile),
+    Remote(Box<Remote>),
 }
 
 impl Output {
@@ -83,6 +93,10 @@ impl Output {
     /// file, or if the folder is not writable. These checks happen here, before any work is done.
     pub fn create_file(path: &Path, force: bool) -> Result<Output> {
         remove_when_interrupted();
+        if is_remote(path) {
+            let remote = Box::new(Remote::stream(path, force)?);
+            return Ok(Output { name: shown_path(path), target: Target::Remote(remote), compressor: None });
+        }
         // The lock is taken before the file exists, so that no interrupt can occur between its creation and its
         // registration.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,6 +106,22 @@ impl Output {
         })?;
         unfinished.push(file.hidden_path().into());
         Ok(Output { name: path.display().to_string(), target: Target::File(file), compressor: None })
+    }
+
+    /// Opens a file like [`Output::create_file`] that can be read before it is published: a remote one is first written
+    /// to a temporary file.
+    ///
+    /// # Errors
+    /// Returns an error under the conditions listed for [`Output::create_file`].
+    pub fn create_readable(path: &Path, force: bool) -> Result<Output> {
+        if !is_remote(path) {
+            return Output::create_file(path, force);
+        }
+        remove_when_interrupted();
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let remote = Box::new(Remote::spool(path, force)?);
+        unfinished.extend(remote.path().map(PathBuf::from));
+        Ok(Output { name: shown_path(path), target: Target::Remote(remote), compressor: None })
     }
 
     /// Returns whether the output is a terminal.
@@ -150,16 +180,39 @@ impl Output {
         let compressed = self.compressor.take().map_or(Ok(Vec::new()), Compressor::finish);
         let written = compressed.and_then(|compressed| self.target.write_all(&compressed)).and_then(|()| self.flush());
         written.map_err(|error| self.failure(&error))?;
-        let Target::File(file) = self.target else { return Ok(None) };
-        file.sync().map_err(|error| not_written(&self.name, &error))?;
+        let (synced, file) = match self.target {
+            Target::File(file) => (file.sync(), Unpublished::File(file)),
+            Target::Remote(mut remote) => (remote.complete(), Unpublished::Remote(remote)),
+            Target::Stdout(_) | Target::Device(_) => return Ok(None),
+        };
+        synced.map_err(|error| not_written(&self.name, &error))?;
         Ok(Some(Complete { name: self.name, file }))
     }
 }
 
 impl Complete {
     /// Returns the hidden path, where the file can be read.
-    pub fn hidden_path(&self) -> &Path {
-        self.file.hidden_path()
+    ///
+    /// # Errors
+    /// Returns an error for a remote output that was not opened with [`Output::create_readable`].
+    pub fn hidden_path(&self) -> Result<&Path> {
+        let path = match &self.file {
+            Unpublished::File(file) => Some(file.hidden_path()),
+            Unpublished::Remote(remote) => remote.path(),
+        };
+        let failed = || Failure::new(format!("internal error: {} cannot be read yet; please report it", self.name));
+        path.ok_or_else(failed)
+    }
+
+    /// Returns the identity of the file's bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn identity(&self) -> io::Result<Identity> {
+        match &self.file {
+            Unpublished::File(file) => Identity::of_file(file.hidden_path()),
+            Unpublished::Remote(remote) => remote.identity(),
+        }
     }
 }
 
@@ -167,18 +220,31 @@ fn not_written(name: &str, error: &io::Error) -> Failure {
     Failure::new(format!("{name}: cannot be written: {error}"))
 }
 
-/// Renames files to their final names, one at a time. An interrupt takes effect before the first or after the
+/// Gives files their final names, or makes remote ones visible, one at a time. An interrupt takes effect before the first or after the
 /// last.
 ///
 /// # Errors
 /// Returns an error if a file cannot be renamed, or was created by another process and must not be replaced. Earlier
 /// files keep their final names. The failed file and all later ones are removed.
 pub fn publish(files: impl IntoIterator<Item = Complete>) -> Result<()> {
+    let mut files: Vec<Complete> = files.into_iter().collect();
+    for Complete { name, file } in &mut files {
+        // Sending may take long, so an interrupt is still possible.
+        if let Unpublished::Remote(remote) = file {
+            remote.send().map_err(|error| not_written(name, &error))?;
+        }
+    }
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for Complete { name, file } in files {
-        let hidden_path = file.hidden_path().to_owned();
-        let published = file.publish();
-        unfinished.retain(|unfinished| *unfinished != hidden_path);
+        let published = match file {
+            Unpublished::File(file) => {
+                let hidden_path = file.hidden_path().to_owned();
+                let published = file.publish();
+                unfinished.retain(|unfinished| *unfinished != hidden_path);
+                published
+            }
+            Unpublished::Remote(remote) => remote.publish(),
+        };
         published.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => {
                 Failure::new(format!("{name}: was created in the meantime; --force replaces it"))
@@ -210,6 +276,7 @@ impl Write for Target {
             Target::Stdout(stdout) => stdout.write(bytes),
             Target::Device(file) => file.write(bytes),
             Target::File(file) => file.write(bytes),
+            Target::Remote(remote) => remote.write(bytes),
         }
     }
 
@@ -218,6 +285,7 @@ impl Write for Target {
             Target::Stdout(stdout) => stdout.flush(),
             Target::Device(file) => file.flush(),
             Target::File(file) => file.flush(),
+            Target::Remote(remote) => remote.flush(),
         }
     }
 }
@@ -240,6 +308,7 @@ fn remove_when_interrupted() {
             for path in &*unfinished {
                 let _ = fs::remove_file(path);
             }
+            abort_uploads();
             std::process::exit(INTERRUPTED);
         });
     });

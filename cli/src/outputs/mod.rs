@@ -1,4 +1,4 @@
-//! Command output: whole files ([`file`], under hidden names until they are complete), human-readable figures
+//! Command output: whole files ([`file`], under hidden names until they are complete, or [`remote`]), human-readable figures
 //! ([`summary`]), capture fates ([`fates`]), build records ([`build_record`]), JSON ([`json`]), name lists ([`names`]),
 //! formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]), text columns
 //! ([`align`]), findings for other tools ([`annotations`], [`sarif`]), [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
@@ -13,6 +13,7 @@ pub mod file;
 pub mod json;
 pub mod names;
 pub mod progress;
+mod remote;
 pub mod sarif;
 pub mod sink;
 pub mod style;

@@ -12,6 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use indicatif::ProgressBar;
 
 use super::style::style_of;
+use reptile_records::redacted::without_secrets;
 use reptile_records::text::is_unsafe;
 
 /// Maximum number of bytes in a UTF-8 character.
@@ -85,7 +86,7 @@ pub fn tell_error(text: &str) {
     let mut stderr = io::stderr();
     let colored = wanted().0.applies(stderr.is_terminal());
     suspended(|| {
-        let _ = stderr.write_all(&defused(text.as_bytes(), colored));
+        let _ = stderr.write_all(&defused(without_secrets(text).as_bytes(), colored));
     });
 }
 

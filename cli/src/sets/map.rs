@@ -11,16 +11,22 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use reptile::{CompiledSet, MappedFile};
-use tempfile::TempPath;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{Failure, Result};
+use reptile_records::stores::{is_remote, open_bytes};
 
-/// Maps a set file. Cost: one system call, regardless of size.
+/// Maps a set file. Cost: one system call, regardless of size. A remote set is first copied to a temporary file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened, is not a regular file, or cannot be mapped.
 #[allow(unsafe_code, reason = "the one map call of the command")]
 pub fn map(path: &Path) -> Result<MappedFile> {
+    if is_remote(path) {
+        let file = fetch(path)?;
+        // Other systems than Unix cannot remove a mapped file.
+        return if cfg!(unix) { map(file.path()) } else { copy(file.path()) };
+    }
     // Checked first, because opening a pipe would wait for a writer.
     let found = fs::metadata(path).map_err(|error| Failure::at(path, error))?;
     if !found.is_file() {
@@ -31,6 +37,34 @@ pub fn map(path: &Path) -> Result<MappedFile> {
     // it, which leaves the old file to every process that has it mapped. Another program that writes into a set file
     // breaks the contract, and no check here could notice it in time. The user accepts that risk.
     unsafe { MappedFile::open(path) }.map_err(|error| Failure::at(path, error))
+}
+
+/// Copies a set file into memory with large pages.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, or does not fit into memory.
+pub fn copy(path: &Path) -> Result<MappedFile> {
+    if is_remote(path) {
+        return copy(fetch(path)?.path());
+    }
+    MappedFile::copy(path).map_err(|error| Failure::at(path, error))
+}
+
+/// Copies a remote set to a temporary file.
+fn fetch(path: &Path) -> Result<NamedTempFile> {
+    let mut source = open_bytes(path).map_err(|error| Failure::at(path, error))?;
+    let mut file = temporary()?;
+    io::copy(&mut source, &mut file).map_err(|error| Failure::at(path, format!("cannot be copied: {error}")))?;
+    Ok(file)
+}
+
+/// Creates a temporary file for a set.
+fn temporary() -> Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(".reptile-").tempfile().map_err(no_room)
+}
+
+fn no_room(error: io::Error) -> Failure {
+    Failure::at(&std::env::temp_dir(), format!("no room for a set: {error}"))
 }
 
 /// A compiled set in a mapped temporary file. Only the pages that are read take memory.
@@ -46,14 +80,13 @@ impl Temporary {
     /// # Errors
     /// Returns an error if the file cannot be written or mapped.
     pub fn new(set: &CompiledSet) -> Result<Temporary> {
-        let fail = |error: io::Error| Failure::at(&std::env::temp_dir(), format!("no room for a set: {error}"));
-        let file = tempfile::Builder::new().prefix(".reptile-").tempfile().map_err(fail)?;
+        let file = temporary()?;
         let mut out = BufWriter::new(file.as_file());
-        set.write(&mut out).and_then(|()| out.flush()).map_err(fail)?;
+        set.write(&mut out).and_then(|()| out.flush()).map_err(no_room)?;
         drop(out);
         let mapped = map(file.path())?;
         let path = file.into_temp_path();
-        let path = if cfg!(unix) { path.close().map(|()| None).map_err(fail)? } else { Some(path) };
+        let path = if cfg!(unix) { path.close().map(|()| None).map_err(no_room)? } else { Some(path) };
         Ok(Temporary { mapped, _path: path })
     }
 

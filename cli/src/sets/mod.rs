@@ -15,8 +15,8 @@ mod readers;
 pub mod report;
 pub mod single;
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -32,6 +32,7 @@ use reptile_records::Inputs;
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
+use reptile_records::stores::{is_remote, is_remote_folder, open_bytes};
 use reptile_records::time::show_time;
 use single::compile_one;
 
@@ -120,7 +121,7 @@ impl Loaded {
         if let Bytes::Compiled(_) = self.bytes {
             return Ok(self);
         }
-        let copy = MappedFile::copy(&self.path).map_err(|error| Failure::at(&self.path, error))?;
+        let copy = map::copy(&self.path)?;
         Ok(Loaded { bytes: Bytes::Mapped(copy), ..self })
     }
 
@@ -129,8 +130,11 @@ impl Loaded {
     /// # Errors
     /// Returns an error if the path does not exist.
     pub fn is_set(path: &Path) -> Result<bool> {
-        if path == Path::new("-") {
+        if path == Path::new("-") || is_remote_folder(path) {
             return Ok(false);
+        }
+        if is_remote(path) {
+            return starts_with_label(path).map_err(|error| Failure::at(path, error));
         }
         fs::metadata(path).map_err(|error| Failure::at(path, error))?;
         Ok(has_label(path))
@@ -216,9 +220,12 @@ pub fn note_without_times(path: &Path, time: Option<Time>, options: &str) {
 
 /// Returns whether a file starts like a set. Pipes are not checked, because that would consume their first bytes.
 fn has_label(path: &Path) -> bool {
-    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
-        return false;
-    }
-    let mut start = [0; LABEL_START_BYTES];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && reptile::contents::has_label(&start)
+    fs::metadata(path).is_ok_and(|found| found.is_file()) && starts_with_label(path).unwrap_or(false)
+}
+
+/// Returns whether a file or a remote object starts like a set.
+fn starts_with_label(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    open_bytes(path)?.take(LABEL_START_BYTES as u64).read_to_end(&mut start)?;
+    Ok(start.len() == LABEL_START_BYTES && reptile::contents::has_label(&start))
 }

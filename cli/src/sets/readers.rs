@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
-use std::{fs, io, thread};
+use std::{io, thread};
 
 use super::messages::Turns;
 use crate::error::{Failure, Result};
 use reptile_records::open::Input;
+use reptile_records::stores::is_file_or_remote;
 use reptile_records::warc::InputPlace;
 use reptile_records::{Inputs, Item, Reading, Sink};
 
@@ -198,7 +199,7 @@ impl Drop for EndOnPanic<'_> {
     }
 }
 
-/// Returns whether a path is a regular file, which can be opened without blocking.
+/// Returns whether a path is a regular file or remote, which can be opened without blocking.
 fn is_file(path: &Path) -> bool {
-    path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file())
+    path != Path::new("-") && is_file_or_remote(path)
 }

@@ -5,6 +5,8 @@ use std::fmt::{self, Display};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::redacted::shown_path;
+
 /// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -88,7 +90,7 @@ impl Error {
 impl Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
-            Some(path) => write!(f, "{}: {}", path.display(), self.cause),
+            Some(path) => write!(f, "{}: {}", shown_path(path), self.cause),
             None => self.cause.fmt(f),
         }
     }

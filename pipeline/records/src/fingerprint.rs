@@ -1,6 +1,6 @@
 //! The state of an input: enough to notice that it has changed, and to name it in a record of a run.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -8,7 +8,9 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::{Error, Result};
+use crate::redacted::shown_path;
+use crate::stores::{Object, State};
+use crate::{Error, Result, stores};
 
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 20;
@@ -31,11 +33,15 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Returns a regular file's state, without reading it.
+    /// Returns the state of a regular file or a remote object, without reading it.
     ///
     /// # Errors
     /// Returns an error if there is no such file, or if it is not a regular file.
     pub fn of(path: &Path) -> Result<Fingerprint> {
+        if stores::is_remote(path) {
+            let State { bytes, changed, etag } = Object::state_at(path).map_err(|error| Error::io(path, error))?;
+            return Ok(Fingerprint { path: shown_path(path), bytes, changed, etag, xxh3_64: None });
+        }
         let found = fs::metadata(path).map_err(|error| Error::io(path, error))?;
         if !found.is_file() {
             return Err(Error::at(path, "is not a regular file"));
@@ -45,14 +51,14 @@ impl Fingerprint {
         Ok(Fingerprint { path: path.display().to_string(), bytes: found.len(), changed, etag: None, xxh3_64: None })
     }
 
-    /// Returns a regular file's state with the hash of its bytes. Cost: reads every byte.
+    /// Returns the state of a regular file or a remote object with the hash of its bytes. Cost: reads every byte.
     ///
     /// # Errors
     /// Returns the errors of [`Fingerprint::of`], and an error if the file cannot be read.
     pub fn with_checksum(path: &Path) -> Result<Fingerprint> {
         let fingerprint = Fingerprint::of(path)?;
         let fail = |error| Error::io(path, error);
-        let mut file = File::open(path).map_err(fail)?;
+        let mut file = stores::open_bytes(path).map_err(fail)?;
         let (mut hash, mut buffer) = (Xxh3Default::new(), vec![0; READ_BYTES]);
         loop {
             match file.read(&mut buffer).map_err(fail)? {

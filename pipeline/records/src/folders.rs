@@ -1,18 +1,25 @@
 //! Folders with robots.txt files named after their hosts.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::bodies::read_body;
+use reptile::Origin;
+use reptile::limits::MAX_BODY_BYTES;
+
+use super::bodies::{Fault, read_body, read_sized};
 use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
 use super::{Item, Robots, Sink};
-use crate::{Error, Result};
+use crate::{Error, Result, stores};
 
 /// Reads every regular file in a folder and its subfolders, in an order that depends only on the names.
 ///
 /// # Errors
 /// Returns an error if the folder itself cannot be listed. An unreadable subfolder is an [`Item::Bad`].
 pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+    if stores::is_remote(root) {
+        return read_remote(root, naming, sink);
+    }
     let mut hosts = Hosts::default();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -40,6 +47,60 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
     Ok(())
 }
 
+/// Reads every object in a remote folder and its subfolders, in the order of their names, several at the same time.
+fn read_remote(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+    let mut hosts = Hosts::default();
+    let names = stores::list(root).map_err(|error| Error::io(root, error))?;
+    for names in names.chunks(stores::SMALL_OBJECTS) {
+        // Objects that are not robots.txt files are not read.
+        let mut items = Vec::new();
+        for path in names {
+            let inside = inside(root, path);
+            items.push(match inside.split(|&byte| byte == b'/').any(is_hidden) {
+                true => Err(Box::new(Item::left_out("hidden"))),
+                false => owner(path, inside, naming, &mut hosts),
+            });
+        }
+        let wanted = names.iter().zip(&items).filter(|(_, item)| item.is_ok()).map(|(path, _)| path.clone());
+        let mut bodies = stores::read_small(&wanted.collect::<Vec<_>>(), MAX_BODY_BYTES as u64).into_iter();
+        for (path, item) in names.iter().zip(items) {
+            let name = path.display().to_string();
+            sink(match item {
+                Err(item) => *item,
+                Ok(origins) => {
+                    let read = bodies.next().unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
+                    let body = read.map_err(Fault::Unreadable).and_then(|(len, body)| read_sized(&body[..], len));
+                    match body {
+                        Ok(body) => Item::Robots(Robots::file(name, origins, body)),
+                        Err(fault) => fault.item(name)?,
+                    }
+                }
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a path's part inside a folder.
+fn inside<'p>(root: &Path, path: &'p Path) -> &'p [u8] {
+    path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes()
+}
+
+/// Returns a file's origins, according to its name, or the item for a file that has none.
+fn owner(
+    path: &Path,
+    inside: &[u8],
+    naming: &Naming,
+    hosts: &mut Hosts,
+) -> std::result::Result<Vec<Origin>, Box<Item>> {
+    let name = || path.display().to_string();
+    match hosts.of(inside, naming) {
+        Ok(PathOwner::Origins(origins)) => Ok(origins),
+        Ok(PathOwner::NotRobots(reason)) => Err(Box::new(Item::LeftOut { reason, name: Some(name()) })),
+        Err(fault) => Err(Box::new(fault.item(name()))),
+    }
+}
+
 /// Returns a folder's entries, sorted by name.
 fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
@@ -49,13 +110,11 @@ fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// Reads a path that is not a folder.
 fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Result<Item> {
-    let name = path.display().to_string();
-    let inside = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
-    let origins = match hosts.of(inside, naming) {
-        Ok(PathOwner::Origins(origins)) => origins,
-        Ok(PathOwner::NotRobots(reason)) => return Ok(Item::LeftOut { reason, name: Some(name) }),
-        Err(fault) => return Ok(fault.item(name)),
+    let origins = match owner(path, inside(root, path), naming, hosts) {
+        Ok(origins) => origins,
+        Err(item) => return Ok(*item),
     };
+    let name = path.display().to_string();
     // Opening a pipe would wait for a writer, so the file type is checked first.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(Item::left_out("not a regular file"));

@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, glob_with};
 
-use crate::{Error, Result};
+use crate::{Error, Result, stores};
 
 /// Match options that correspond to shell behavior.
-const OPTIONS: MatchOptions =
+pub(crate) const OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// Replaces each pattern with its matching paths in alphabetical order.
@@ -34,6 +34,10 @@ const OPTIONS: MatchOptions =
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut expanded = Vec::with_capacity(paths.len());
     for path in paths {
+        if stores::is_remote(path) {
+            expanded.extend(stores::expand(path).map_err(|error| Error::io(path, error))?);
+            continue;
+        }
         match pattern_of(path) {
             Some(pattern) => expanded.extend(matches(path, pattern)?),
             None => expanded.push(path.clone()),

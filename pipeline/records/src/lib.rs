@@ -45,9 +45,11 @@ pub mod lines;
 pub mod open;
 pub mod parquet;
 mod ranged;
+pub mod redacted;
 pub mod shown;
 pub mod sitemap;
 pub mod spill;
+pub mod stores;
 pub mod tables;
 pub mod text;
 pub mod time;
@@ -379,7 +381,7 @@ fn read(
         (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
-            parquet::captures::read(&path, input.into_file()?, zone, sink)
+            parquet::captures::read(&path, input.into_ranged()?, zone, sink)
         }
         (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.

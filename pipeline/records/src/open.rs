@@ -32,7 +32,9 @@ use super::csv_captures::{Delimiter, table_of};
 use super::detect::{Content, Wanted, detect};
 use super::gzip::Unpack;
 use super::unpack::{Compression, Start, unpack};
-use crate::{Error, Result};
+use crate::ranged::Ranged;
+use crate::stores::Object;
+use crate::{Error, Result, stores};
 
 /// An open input with known content.
 pub struct Input {
@@ -42,11 +44,11 @@ pub struct Input {
     pub content: Content,
     /// The outermost compression format.
     pub compression: Option<Compression>,
-    /// Whether the input is a file that can be reopened and mapped.
+    /// Whether the input is a file that can be reopened and mapped, or a remote object.
     pub is_regular: bool,
     source: Start,
-    /// A second handle of a regular file, for reading it by position.
-    file: Option<File>,
+    /// A second handle of a regular file or an object, for reading it by position.
+    ranged: Option<Ranged>,
 }
 
 impl Input {
@@ -62,10 +64,17 @@ impl Input {
             compression: None,
             is_regular: false,
             source: Start::empty(),
-            file: None,
+            ranged: None,
         };
         let source: Box<dyn Unpack> = if path == Path::new("-") {
             Box::new(io::stdin())
+        } else if stores::is_remote_folder(path) {
+            return Ok(input);
+        } else if stores::is_remote(path) {
+            let object = Object::open(path).map_err(fail)?;
+            input.is_regular = true;
+            input.ranged = Some(Ranged::of_object(object.clone()));
+            Box::new(object.into_reader())
         } else {
             let file = File::open(path).map_err(fail)?;
             let found = file.metadata().map_err(fail)?;
@@ -73,7 +82,8 @@ impl Input {
                 return Ok(input);
             }
             input.is_regular = found.is_file();
-            input.file = found.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
+            let clone = found.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
+            input.ranged = clone.map(|file| Ranged::new(file, found.len()));
             Box::new(file)
         };
         let start = Start::read(source).map_err(fail)?;
@@ -97,12 +107,12 @@ impl Input {
         Input::open(path)
     }
 
-    /// Returns the stored file. Its position is arbitrary.
+    /// Returns the stored file or object, for reading it by position.
     ///
     /// # Errors
     /// Returns an error if it is not a regular file.
-    pub(crate) fn into_file(self) -> Result<File> {
-        self.file.ok_or_else(|| Error::at(&self.path, "is not a regular file"))
+    pub(crate) fn into_ranged(self) -> Result<Ranged> {
+        self.ranged.ok_or_else(|| Error::at(&self.path, "is not a regular file"))
     }
 
     /// Returns a reader of the decompressed bytes, from the first one.

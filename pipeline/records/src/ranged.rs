@@ -1,18 +1,44 @@
-//! An open file that any thread can read at any offset: Parquet columns, or records of an archive.
+//! An open file or remote object that any thread can read at any offset: Parquet columns, or records of an archive.
 
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
-/// An open file without a read position, so that several threads can read columns.
+use crate::stores::{Object, is_remote};
+
+/// An open file or remote object without a read position, so that several threads can read columns.
 pub(crate) struct Ranged {
-    file: File,
+    source: Source,
     len: u64,
 }
 
+enum Source {
+    File(File),
+    Object(Object),
+}
+
 impl Ranged {
+    /// Opens a file or a remote object.
+    ///
+    /// # Errors
+    /// Returns an error if it does not exist or is unreadable.
+    pub fn open(path: &Path) -> std::io::Result<Ranged> {
+        if is_remote(path) {
+            return Ok(Ranged::of_object(Object::open(path)?));
+        }
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok(Ranged::new(file, len))
+    }
+
     /// Creates a source from an open file of `len` bytes.
     pub fn new(file: File, len: u64) -> Ranged {
-        Ranged { file, len }
+        Ranged { source: Source::File(file), len }
+    }
+
+    /// Creates a source from an open object.
+    pub fn of_object(object: Object) -> Ranged {
+        Ranged { len: object.len(), source: Source::Object(object) }
     }
 
     /// Returns the file length in bytes.
@@ -31,15 +57,22 @@ impl Ranged {
         Ok(bytes)
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
+        match &self.source {
+            Source::File(file) => read_file_at(file, offset, buffer),
+            Source::Object(object) => object.read_at(offset, buffer),
+        }
     }
+}
 
-    #[cfg(windows)]
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&self.file, buffer, offset)
-    }
+#[cfg(unix)]
+fn read_file_at(file: &File, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_file_at(file: &File, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
 /// A reader that starts at a file offset.

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::outputs::file::{Complete, Output};
 use crate::outputs::summary::{grouped, rate, seconds};
 use reptile_columns::{TableDecider, Top};
+use reptile_records::redacted::shown_path;
 use reptile_records::text::printable;
 
 /// Maximum number of origins or rules in a table.
@@ -100,7 +101,7 @@ impl Report {
 
 /// Returns the whole page.
 fn page(subject: &Subject<'_>, totals: &Totals, decider: &TableDecider, time: Duration) -> String {
-    let name = |path: &Path| escaped(&printable(path.as_os_str().as_encoded_bytes()));
+    let name = |path: &Path| escaped(&printable(shown_path(path).as_bytes()));
     let (urls, set_name, set) = (name(subject.name), name(subject.set_path), subject.set);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\

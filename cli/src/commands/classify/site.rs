@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{Failure, Result};
 use crate::options::CompileOptions;
+use reptile_records::stores::is_remote_folder;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::{Format, Table};
 
@@ -23,7 +24,7 @@ impl SiteOptions {
         is_set: bool,
     ) -> (std::result::Result<Site, String>, SiteOptions) {
         let site = Site::of_options(options.host.as_deref(), &options.schemes);
-        let host = if is_set || set.is_dir() { options.host.take() } else { None };
+        let host = if is_set || set.is_dir() || is_remote_folder(set) { options.host.take() } else { None };
         let schemes = if is_set { std::mem::take(&mut options.schemes) } else { Vec::new() };
         (site, SiteOptions { is_for_a_log: host.is_some() || !schemes.is_empty() })
     }

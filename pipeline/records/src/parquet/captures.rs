@@ -3,13 +3,13 @@
 //! A column contains either text or a suitable type: numbers for the status, a timestamp for the time, bytes for the
 //! body.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Batches, ParquetFile};
 use crate::captures::names::{CELLS, Field, Header};
 use crate::captures::{Cell, item};
+use crate::ranged::Ranged;
 use crate::time::Zone;
 use crate::{Error, Result};
 use crate::{Item, Sink};
@@ -18,8 +18,8 @@ use crate::{Item, Sink};
 ///
 /// # Errors
 /// Returns an error if the file is unreadable, has no URL column, or has two columns for one field.
-pub fn read(path: &Path, file: File, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
-    let file = Arc::new(ParquetFile::of(path, file)?);
+pub fn read(path: &Path, source: Ranged, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+    let file = Arc::new(ParquetFile::of(path, source)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
     let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
     if header.number(Field::Url).is_none() {

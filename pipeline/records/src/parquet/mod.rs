@@ -41,7 +41,6 @@ mod page;
 mod runs;
 pub mod urls;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,17 +84,15 @@ impl ParquetFile {
     /// # Errors
     /// Returns an error if the file is unreadable, or if its footer is missing, invalid or over a limit.
     pub fn open(path: &Path) -> Result<ParquetFile> {
-        ParquetFile::of(path, fs::File::open(path).map_err(|error| Error::io(path, error))?)
+        ParquetFile::of(path, Ranged::open(path).map_err(|error| Error::io(path, error))?)
     }
 
     /// Reads the footer of an open file.
     ///
     /// # Errors
     /// Returns the errors of [`ParquetFile::open`].
-    pub(crate) fn of(path: &Path, file: fs::File) -> Result<ParquetFile> {
+    pub(crate) fn of(path: &Path, source: Ranged) -> Result<ParquetFile> {
         let fail = |text: String| Error::at(path, text);
-        let len = file.metadata().map_err(|error| Error::io(path, error))?.len();
-        let source = Ranged::new(file, len);
         let metadata = Arc::new(read_footer(&source).map_err(fail)?);
         Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::stores::without_query;
+
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
@@ -68,7 +70,7 @@ pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
 
 /// Returns the format for a file name extension, ignoring a compression extension.
 fn format_of_name(path: &Path) -> Option<Format> {
-    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let name = without_query(path).file_name()?.to_string_lossy().to_ascii_lowercase();
     let packed = [".gz", ".zst", ".bz2", ".xz"];
     let name = packed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let ends = [

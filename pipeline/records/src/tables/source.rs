@@ -21,7 +21,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -32,6 +31,7 @@ use crate::lines::{self, Chunk, Chunks};
 use crate::open::Input;
 use crate::parquet::ParquetFile;
 use crate::parquet::urls::{self, Splitting};
+use crate::stores::is_file_or_remote;
 use crate::{Error, Result};
 
 /// An open input, before any row is read.
@@ -92,11 +92,11 @@ impl Source {
     /// Returns an error if the input cannot be opened, if it is neither text nor an uncompressed Parquet file, or if an
     /// option for Parquet files is given with text.
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
-        let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
+        let is_file = path != Path::new("-") && is_file_or_remote(path);
         let input = is_file.then(|| Input::open(path)).transpose()?;
         let input = match input {
             Some(input) if is_parquet(&input) => {
-                return Ok(Source::Parquet(ParquetFile::of(path, input.into_file()?)?, splitting));
+                return Ok(Source::Parquet(ParquetFile::of(path, input.into_ranged()?)?, splitting));
             }
             input => input,
         };

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use reptile_records::fingerprint::Fingerprint;
+use reptile_records::stores::{is_remote, join, without_query};
 
 use super::super::Args;
 use crate::error::{Failure, Result};
@@ -26,8 +27,11 @@ pub fn state_of(list: &Path) -> Result<Fingerprint> {
     Ok(Fingerprint::of(list)?)
 }
 
-/// Creates the folder unless it exists.
+/// Creates the folder unless it exists. Remote folders need not be created.
 pub fn create(folder: &Path) -> Result<()> {
+    if is_remote(folder) {
+        return Ok(());
+    }
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         created => created.map_err(|error| Failure::at(folder, format!("the folder cannot be created: {error}"))),
@@ -43,16 +47,17 @@ pub fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut jobs = Vec::new();
     for list in &args.lists {
         state_of(list)?;
-        let mut name = list.file_name().unwrap_or_default().to_owned();
+        let named = without_query(list);
+        let mut name = named.file_name().unwrap_or_default().to_owned();
         match args.written.ending() {
             Some(ending) => name.push(ending),
             // Outputs are never compressed this way.
-            None if list.extension().is_some_and(|ending| ending == "bz2" || ending == "xz") => {
-                name = list.file_stem().unwrap_or_default().to_owned();
+            None if named.extension().is_some_and(|ending| ending == "bz2" || ending == "xz") => {
+                name = named.file_stem().unwrap_or_default().to_owned();
             }
             None => {}
         }
-        let file = folder.join(name);
+        let file = join(folder, Path::new(&name));
         for path in [file.clone(), build_record::path_of(&file)?] {
             refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
             if let Some(other) = lists.insert(path.clone(), list) {

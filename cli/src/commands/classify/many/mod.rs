@@ -13,12 +13,13 @@ use self::record::{Record, made_before};
 use super::report::{Report, Subject};
 use super::{Args, Decided, Files, Settings, decide};
 use crate::error::{Exit, Failure, Result, note};
-use crate::outputs::build_record::{self, Identity};
+use crate::outputs::build_record;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::summary::{Summary, grouped};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState};
 use crate::same_file::{is_same_place, refuse_overwriting};
+use reptile_records::stores::exists;
 use reptile_records::text::printable;
 
 /// Decides each list, and writes its file.
@@ -31,7 +32,7 @@ pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
     let jobs = jobs(args, folder)?;
     if !(args.resume || args.force) {
         for (_, file) in &jobs {
-            if file.exists() {
+            if exists(file).map_err(|error| Failure::at(file, error))? {
                 return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
             }
         }
@@ -57,7 +58,7 @@ pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
             if state_of(list)? != fingerprint {
                 return Err(Failure::at(list, "was changed while it was read"));
             }
-            let written = complete.first().map(|complete| Identity::of_file(complete.hidden_path())).transpose();
+            let written = complete.first().map(Complete::identity).transpose();
             let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
             let output = OutputState::new(file, lineage.rows.written).with(&written);
             let record = Record::new(Lineage { outputs: vec![output], ..lineage.clone() }, most_are_invalid);

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use reptile_records::stores::exists;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Args, Settings};
@@ -59,7 +60,7 @@ pub fn made_before(
     file: &Path,
     run: &Run,
 ) -> Result<Option<Record>> {
-    if !args.resume || !file.exists() {
+    if !args.resume || !exists(file).map_err(|error| Failure::at(file, error))? {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
