@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 33] = [
+const RARE: [&str; 34] = [
     "profile",
     "at",
     "strategy",
@@ -42,6 +42,7 @@ const RARE: [&str; 33] = [
     "delimiter",
     "timezone",
     "resync",
+    "warc_root",
     "fates",
 ];
 

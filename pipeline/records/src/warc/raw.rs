@@ -208,7 +208,7 @@ impl<R: BufRead> BufRead for Watched<'_, R> {
 }
 
 /// A single gzip member.
-struct OneMember<R>(Member<R>);
+pub(super) struct OneMember<R>(pub Member<R>);
 
 impl<R: BufRead> Read for OneMember<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
