@@ -86,6 +86,7 @@ fn an_index_gives_the_same_set_as_its_files() {
         let repeated = "left out: row of a WARC index that repeats another row's record 1\n";
         folder.run(&args).says(0, &[repeated]);
         assert!(folder.read("set") == folder.read("expected"), "{}", case.name);
+        assert!(String::from_utf8(folder.read("set.made.json")).unwrap().contains("\"warc_root\": \"root\""));
     }
 }
 
@@ -113,7 +114,8 @@ fn a_row_without_its_record_is_bad() {
             (
                 changed(&|row| row.url = "http://c.example/robots.txt".into()),
                 format!(
-                    "row 2: crawl/w at byte {at}: {other}: expected a record of http://c.example/robots.txt, found one of \
+                    "row 2: crawl/w at byte {at}: {other}: expected a record of http://c.example/robots.txt, \
+                     found one of \
                  \"http://b.example/robots.txt\"\n"
                 ),
             ),
@@ -126,7 +128,7 @@ fn a_row_without_its_record_is_bad() {
                 changed(&|row| row.offset += 1),
                 format!("at byte {}: {other}: expected a gzip member or \"WARC/\"", at + 1),
             ),
-            (changed(&|row| row.len -= 10), format!("row 2: crawl/w at byte {at}: {other}: its ")),
+            (changed(&|row| row.len -= 10), format!("row 2: crawl/w at byte {at}: {other}: it")),
             (changed(&|row| row.len += 10), format!("row 2: crawl/w at byte {at}: {other}: its ")),
             (changed(&|row| row.len += rows[2].len), format!("row 2: crawl/w at byte {at}: {other}: its ")),
             (

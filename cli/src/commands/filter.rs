@@ -1,7 +1,7 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -22,12 +22,9 @@ use reptile_records::shown::shown;
 use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::fault_of;
-use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
+use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
-
-/// Number of bytes per read.
-const READ_BYTES: usize = 1 << 16;
 
 /// Maximum number of damaged records reported per file, and of records without a valid date per output.
 const MAX_NAMED_DAMAGES: u64 = 10;
@@ -401,21 +398,21 @@ fn other_content(start: &[u8]) -> Option<String> {
 /// An open archive.
 struct Archive<'p> {
     path: &'p Path,
-    source: Box<dyn BufRead + Send>,
+    source: ArchiveBytes,
     is_packed: bool,
 }
 
 impl Archive<'_> {
     fn open(path: &Path) -> Result<Archive<'_>> {
         let fail = |error: io::Error| Failure::at(path, error);
-        let mut source: Box<dyn BufRead + Send> = if path == Path::new("-") {
-            Box::new(BufReader::with_capacity(READ_BYTES, io::stdin()))
+        let mut source = if path == Path::new("-") {
+            ArchiveBytes::stdin()
         } else {
             let file = File::open(path).map_err(fail)?;
             if file.metadata().map_err(fail)?.is_dir() {
                 return Err(Failure::at(path, "is a folder, not a WARC file"));
             }
-            Box::new(BufReader::with_capacity(READ_BYTES, file))
+            ArchiveBytes::of_file(file)
         };
         let start = source.fill_buf().map_err(fail)?;
         let (compression, content) = (Compression::of(start), detect(start));

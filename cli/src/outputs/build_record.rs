@@ -86,6 +86,9 @@ struct Options {
     by_time: bool,
     #[serde(default)]
     resync: bool,
+    /// The folder of the WARC files in an index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warc_root: Option<String>,
 }
 
 /// An input as given, and its contents.
@@ -147,6 +150,7 @@ impl BuildRecord {
                 no_lines: options.no_lines,
                 by_time: options.by_time,
                 resync: options.archives.resync,
+                warc_root: options.warc_root.as_ref().map(|folder| folder.display().to_string()),
             },
             inputs: counts
                 .map(|(path, counts)| Input {

@@ -139,7 +139,7 @@ impl<R: BufRead> BufRead for Counted<R> {
 impl<R: Ahead> Ahead for Counted<R> {
     fn take_member(&mut self) -> Option<WholeMember> {
         let member = self.source.take_member()?;
-        self.used += member.packed_len as u64;
+        self.used += member.packed().len() as u64;
         Some(member)
     }
 }
@@ -346,7 +346,7 @@ impl<R: BufRead + Ahead> Read for Members<R> {
         }
         loop {
             if let Some(whole) = &mut self.whole {
-                match whole.read(buffer) {
+                match whole.read(buffer)? {
                     0 => self.whole = None,
                     len => return Ok(len),
                 }

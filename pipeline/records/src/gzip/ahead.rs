@@ -1,6 +1,6 @@
-//! Decompresses the members of a large gzip file before they are needed, on all threads.
+//! Decompresses a large gzip file's members before they are needed, on all threads.
 //!
-//! A member's end is known only after it has been decompressed, so a thread that starts in the middle of the file has
+//! A member's end is known only after it has been decompressed, so a thread that starts within the file has
 //! to search for a member. What it finds is never trusted: a website may have written bytes that look like a member
 //! inside another one. The reader decides where each member begins, as before, and uses a result only if it belongs to
 //! exactly this position. A member is determined by its bytes, so the reader would have decompressed the same data.
@@ -13,19 +13,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{MEMBER_START, Member, Unpack};
 
-/// Number of compressed bytes in a chunk, which one thread decompresses.
+/// Compressed bytes per chunk, which one thread decompresses.
 const CHUNK_BYTES: usize = 512 << 10;
 
-/// Maximum number of bytes that are decompressed for a chunk. The reader decompresses the rest.
+/// Maximum decompressed bytes per chunk. The reader decompresses the rest.
 const MAX_CHUNK_DATA_BYTES: usize = 4 << 20;
 
-/// Maximum number of possible members in a chunk that are not members. The reader decompresses the rest.
+/// Maximum possible members per chunk that turn out not to be members. The reader decompresses the rest.
 const MAX_FALSE_STARTS: usize = 16;
 
-/// Maximum number of chunks in memory.
+/// Maximum chunks in memory.
 const MAX_CHUNKS: usize = 8;
 
-/// Number of bytes per read while chunks are not decompressed ahead, so that slow sources are processed immediately.
+/// Bytes per read while chunks are not decompressed ahead, so that slow sources are processed immediately.
 const READ_BYTES: usize = 1 << 16;
 
 /// A source of compressed bytes that may know a member's data.
@@ -43,22 +43,28 @@ impl Ahead for &[u8] {}
 /// A complete member that has been decompressed and checked.
 pub struct WholeMember {
     chunk: Arc<Chunk>,
+    /// The compressed bytes in the chunk.
+    packed: Range<usize>,
     /// The unread part of the chunk's data.
     data: Range<usize>,
-    /// Length in compressed bytes.
-    pub packed_len: usize,
 }
 
 impl WholeMember {
-    /// Reads some of the data. Returns 0 at its end.
-    pub fn read(&mut self, buffer: &mut [u8]) -> usize {
+    /// Returns the compressed bytes.
+    pub fn packed(&self) -> &[u8] {
+        self.chunk.bytes.get(self.packed.clone()).unwrap_or_default()
+    }
+}
+
+impl Read for WholeMember {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let state = self.chunk.lock();
-        let State::Done(found) = &*state else { return 0 };
-        let Some(data) = found.data.get(self.data.clone()) else { return 0 };
+        let State::Done(found) = &*state else { return Ok(0) };
+        let data = found.data.get(self.data.clone()).unwrap_or_default();
         let len = data.len().min(buffer.len());
         buffer[..len].copy_from_slice(&data[..len]);
         self.data.start += len;
-        len
+        Ok(len)
     }
 }
 
@@ -73,7 +79,7 @@ struct Chunk {
 enum State {
     /// No thread has begun.
     Waiting,
-    /// A thread of the pool decompresses the chunk.
+    /// Another thread decompresses the chunk.
     Running,
     /// The reader came first, and decompresses the chunk.
     Taken,
@@ -173,18 +179,18 @@ pub struct Chunks<R> {
     source: R,
     /// The current chunk, and later ones.
     chunks: VecDeque<Arc<Chunk>>,
-    /// Number of used bytes in the current chunk.
+    /// Used bytes in the current chunk.
     at: usize,
-    /// Number of used bytes before the current chunk.
+    /// Used bytes before the current chunk.
     used: u64,
     /// The end of the last member, in used bytes.
     last_end: u64,
-    /// The maximum number of chunks in memory.
+    /// Maximum chunks in memory.
     max_chunks: usize,
     is_ahead: bool,
     /// Whether the source has ended.
     is_at_end: bool,
-    /// An error of the source after the chunks.
+    /// The source's error after the chunks.
     failed: Option<io::Error>,
 }
 
@@ -298,7 +304,7 @@ impl<R: Unpack> Ahead for Chunks<R> {
         let (packed, data) = chunk.member(self.at)?;
         self.at = packed.end;
         self.last_end = self.used + self.at as u64;
-        Some(WholeMember { chunk: Arc::clone(chunk), data, packed_len: packed.len() })
+        Some(WholeMember { chunk: Arc::clone(chunk), packed, data })
     }
 }
 
@@ -373,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Tests that threads change neither the data nor the positions, and that errors of the system come last.
+    /// Tests that threads change neither the data nor the positions, and that system errors come last.
     #[test]
     fn members_are_the_same_with_threads() {
         let mut texts: Vec<Vec<u8>> = (0..3000_u32)

@@ -27,23 +27,23 @@ use crate::time::{Zone, read_time, show_time};
 use crate::unpack::Compression;
 use crate::{Error, Item, Result, Sink};
 
-/// Maximum length in bytes of a stored record: the largest block, and its header.
+/// Maximum length in bytes for a stored record: the largest block, and its header.
 const MAX_RECORD_BYTES: u64 = (MAX_BLOCK_BYTES + (1 << 20)) as u64;
 
-/// Maximum number of bytes that are read at once, unless a single record is longer.
+/// Maximum bytes that are read at once, unless a single record is longer.
 const MAX_READ_BYTES: u64 = 4 << 20;
 
-/// Maximum number of bytes between two records that are read at once.
+/// Maximum bytes between two records that are read at once.
 const MAX_GAP_BYTES: u64 = 64 << 10;
 
-/// Maximum number of records that are read at once.
+/// Maximum records that are read at once.
 const MAX_READ_RECORDS: usize = 64;
 
-/// Maximum number of bytes of a decompressed record that is kept while others are checked. Longer records are
+/// Maximum length in bytes for a decompressed record that is kept while others are checked. Longer records are
 /// decompressed twice.
 const MAX_KEPT_BYTES: usize = 512 << 10;
 
-/// Maximum length in bytes of a file name in an index.
+/// Maximum length in bytes for a file name in an index.
 pub(crate) const MAX_FILE_NAME_BYTES: usize = 4 << 10;
 
 /// The reason for a row without a usable range.
@@ -105,7 +105,7 @@ impl Row {
             Cell::TooLong => return Err(bad("expected a time, found a long text".into())),
             Cell::Text(text) => {
                 let text = std::str::from_utf8(text).map_err(|_| bad(format!("not a time: \"{}\"", shown(text))))?;
-                // Times of records are in UTC.
+                // Records have times in UTC.
                 Some(read_time(text, &Zone::default()).map_err(bad)?)
             }
         };
@@ -244,7 +244,7 @@ impl<'p> OpenFile<'p> {
         Ok(OpenFile { index, name: row.file.clone(), source, place, rank, awaited: Awaited::default() })
     }
 
-    /// Reads the records of some rows, in order. Returns whether captures wait for others.
+    /// Reads some rows' records, in order. Returns whether captures wait for others.
     fn read(&mut self, rows: &[Row], redirects: &Redirects, sink: &mut Sink<'_>) -> Result<bool> {
         let (within, outside): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.end() <= self.source.len());
         let start = within.first().map_or(0, |row| row.offset);
@@ -277,7 +277,7 @@ impl<'p> OpenFile<'p> {
         Ok(has_waiting)
     }
 
-    /// Reads a checked record as one of a WARC file. Returns whether its capture waits for others.
+    /// Reads a checked record like one in a WARC file. Returns whether its capture waits for others.
     fn pass_on(
         &mut self,
         row: &Row,
@@ -414,9 +414,9 @@ fn is_of(record: &Record, row: &Row) -> std::result::Result<(), String> {
 enum RecordReader<'b> {
     /// Bytes that are not compressed.
     Plain(&'b [u8]),
-    /// The data of a gzip member.
+    /// A gzip member's data.
     Data(&'b [u8]),
-    Packed(OneMember<&'b [u8]>),
+    Packed(OneMember<Member<&'b [u8]>>),
 }
 
 impl Read for RecordReader<'_> {
@@ -431,5 +431,74 @@ impl Read for RecordReader<'_> {
 impl Unpack for RecordReader<'_> {
     fn has_members(&self) -> bool {
         !matches!(self, RecordReader::Plain(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gzip::tests::gzip;
+
+    fn row(offset: u64, len: u64) -> Row {
+        Row { file: b"file".to_vec(), offset, len, number: 1, time: Some(-1), url: b"url".to_vec() }
+    }
+
+    #[test]
+    fn records_over_the_limit_are_too_large() {
+        for (len, fits) in [(MAX_RECORD_BYTES - 1, true), (MAX_RECORD_BYTES, true), (MAX_RECORD_BYTES + 1, false)] {
+            let len = len.to_string();
+            let cells =
+                [Cell::Text(b"url"), Cell::Null, Cell::Text(b"file"), Cell::Text(b"7"), Cell::Text(len.as_bytes())];
+            assert_eq!(Row::of(1, cells).map_err(|(reason, _)| reason).err(), (!fits).then_some(TOO_LARGE), "{len}");
+        }
+    }
+
+    #[test]
+    fn rows_are_sorted_by_file_and_offset() {
+        let mut rows = Rows::new(crate::spill::Scratch::default());
+        let mut expected = Vec::new();
+        for file in [&b"a"[..], b"a.b", b"ab"] {
+            for (offset, time) in [(1, None), (2, Some(-1)), (256, Some(Time::MAX)), (1 << 40, Some(0))] {
+                expected.push(Row { file: file.to_vec(), time, ..row(offset, 3) });
+            }
+        }
+        expected.iter().rev().for_each(|row| row.push_to(&mut rows).unwrap());
+        let sorted = rows.finish().unwrap();
+        let mut cursor = sorted.cursor().unwrap();
+        for row in expected {
+            assert_eq!(format!("{:?}", Row::read(cursor.row().unwrap())), format!("{:?}", Some(row)));
+            cursor.advance().unwrap();
+        }
+        assert!(cursor.row().is_none());
+    }
+
+    #[test]
+    fn near_records_are_read_together_up_to_the_limits() {
+        let first = row(1000, 10);
+        for (gap, is_near) in [(MAX_GAP_BYTES - 1, true), (MAX_GAP_BYTES, true), (MAX_GAP_BYTES + 1, false)] {
+            assert_eq!(joins(std::slice::from_ref(&first), &row(1010 + gap, 5)), is_near, "{gap}");
+        }
+        for (len, fits) in [(MAX_READ_BYTES - 1, true), (MAX_READ_BYTES, true), (MAX_READ_BYTES + 1, false)] {
+            assert_eq!(joins(std::slice::from_ref(&first), &row(1010, len - 10)), fits, "{len}");
+        }
+        for (count, fits) in [(MAX_READ_RECORDS - 1, true), (MAX_READ_RECORDS, false), (MAX_READ_RECORDS + 1, false)] {
+            assert_eq!(joins(&vec![first.clone(); count], &row(1010, 1)), fits, "{count}");
+            // A repeated row is only counted.
+            assert!(joins(&vec![first.clone(); count], &first));
+        }
+        assert!(!joins(&[first], &Row { file: b"other".to_vec(), ..row(1010, 1) }));
+        assert!(joins(&[], &row(0, MAX_RECORD_BYTES)));
+    }
+
+    #[test]
+    fn the_data_of_long_members_is_not_kept() {
+        for len in [MAX_KEPT_BYTES - 1, MAX_KEPT_BYTES, MAX_KEPT_BYTES + 1] {
+            let packed = gzip(&vec![b'a'; len]);
+            let data = member_data(&packed).unwrap();
+            assert_eq!(data.map(|data| data.len()), (len <= MAX_KEPT_BYTES).then_some(len));
+            assert!(member_data(&packed[..packed.len() - 1]).unwrap_err().starts_with("its gzip member is damaged: "));
+            let longer = [&packed[..], b"x"].concat();
+            assert!(member_data(&longer).unwrap_err().starts_with("its gzip member ends 1 bytes before the end of"));
+        }
     }
 }
