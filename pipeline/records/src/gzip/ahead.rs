@@ -125,7 +125,8 @@ impl Chunk {
         while found.members.front().is_some_and(|(packed, _)| packed.start < at) {
             found.members.pop_front();
         }
-        found.members.pop_front_if(|(packed, _)| packed.start == at)
+        let is_next = found.members.front().is_some_and(|(packed, _)| packed.start == at);
+        if is_next { found.members.pop_front() } else { None }
     }
 }
 
