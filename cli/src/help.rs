@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 36] = [
+const RARE: [&str; 37] = [
     "profile",
     "at",
     "strategy",
@@ -43,6 +43,7 @@ const RARE: [&str; 36] = [
     "delimiter",
     "timezone",
     "resync",
+    "warc_root",
     "fates",
     "metrics",
     "input_checksums",

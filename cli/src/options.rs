@@ -44,6 +44,13 @@ pub struct CompileOptions {
     /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
+    /// The folder of the WARC files, if INPUT is an index of WARC records, such as Common Crawl's columnar index
+    ///
+    /// The index is a Parquet file with the columns url, warc_filename, warc_record_offset and warc_record_length, and
+    /// preferably fetch_time. Only the listed records are read, each from its file below the folder. A record with
+    /// another URL or time than its row is bad.
+    #[arg(long, value_name = "DIR", conflicts_with = "host")]
+    pub warc_root: Option<PathBuf>,
     /// Leave out other directives, which do not affect verdicts: Sitemap, Crawl-delay and the like
     #[arg(long)]
     pub no_other: bool,
@@ -186,6 +193,7 @@ impl CompileOptions {
             host: self.host.clone(),
             timezone: self.zone.timezone.clone(),
             resync: self.archives.resync,
+            warc_root: self.warc_root.clone(),
         }
     }
 
@@ -210,6 +218,7 @@ impl CompileOptions {
             || self.no_lines
             || self.by_time
             || self.archives.resync
+            || self.warc_root.is_some()
     }
 }
 

@@ -49,6 +49,7 @@ mod tester;
 mod threads;
 mod warc;
 mod warc_framing;
+mod warc_index;
 mod warc_mutants;
 mod warc_readers;
 

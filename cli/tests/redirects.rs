@@ -18,7 +18,7 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 
 /// A record to write: a header and a block.
 #[derive(Clone)]
-struct Record {
+pub(crate) struct Record {
     kind: &'static str,
     fields: String,
     block: String,
@@ -37,7 +37,7 @@ impl Record {
         self
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let Record { kind, fields, block } = self;
         let length = block.len();
         format!("WARC/1.1\r\nWARC-Type: {kind}\r\n{fields}Content-Length: {length}\r\n\r\n{block}\r\n\r\n").into_bytes()
@@ -71,14 +71,14 @@ fn not_modified(url: &str, minute: u32) -> Record {
 }
 
 /// Files with records, the verdict for each host's root, and the expected messages.
-struct Case {
-    name: &'static str,
-    files: Vec<Vec<Record>>,
+pub(crate) struct Case {
+    pub name: &'static str,
+    pub files: Vec<Vec<Record>>,
     verdicts: Vec<(&'static str, &'static str)>,
     says: Vec<&'static str>,
 }
 
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let case = |name, files: Vec<Vec<Record>>, verdicts: &[(&'static str, &'static str)], says: &[&'static str]| Case {
         name,
         files,

@@ -41,12 +41,13 @@ use reptile_records::stores::exists;
 ///   TSV, CSV        a capture in each row; the first line names the columns
 ///   a Parquet file  a capture in each row, with columns of these names
 ///   a WARC file     of a crawler, such as the robotstxt files of Common Crawl
+///   a WARC index    a Parquet file that lists WARC records; see --warc-root
 ///   a single file   with --host HOST, or the URL that it was fetched from
 /// It is recognized by its contents, regardless of its name. gzip, zstd, bzip2 and xz are
 /// decompressed, even inside a folder or an archive. - is standard input. Files of captures
-/// are read in parallel, each by one thread: many files keep all processors busy, one large
-/// compressed file does not. A quoted pattern, such as 'crawl/*.warc.gz', means all files
-/// that it matches.
+/// are read in parallel. A single large WARC file keeps several processors busy too if it is
+/// uncompressed, or compressed with gzip, one record per member. A quoted pattern, such as
+/// 'crawl/*.warc.gz', means all files that it matches.
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and the last response's "status", "body" and "headers" (an object:

@@ -1,7 +1,7 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -23,16 +23,13 @@ use crate::sets::agents::agents;
 use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
 use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
-use reptile_records::stores::{is_remote, join, open_bytes, without_query};
+use reptile_records::stores::{is_remote, join, without_query};
 use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::fault_of;
-use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
+use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
-
-/// Number of bytes per read.
-const READ_BYTES: usize = 1 << 16;
 
 /// Maximum number of damaged records reported per file, and of records without a valid date per output.
 const MAX_NAMED_DAMAGES: u64 = 10;
@@ -462,20 +459,20 @@ fn other_content(start: &[u8]) -> Option<String> {
 /// An open archive.
 struct Archive<'p> {
     path: &'p Path,
-    source: Box<dyn BufRead + Send>,
+    source: ArchiveBytes,
     is_packed: bool,
 }
 
 impl Archive<'_> {
     fn open(path: &Path) -> Result<Archive<'_>> {
         let fail = |error: io::Error| Failure::at(path, error);
-        let mut source: Box<dyn BufRead + Send> = if path == Path::new("-") {
-            Box::new(BufReader::with_capacity(READ_BYTES, io::stdin()))
+        let mut source = if path == Path::new("-") {
+            ArchiveBytes::stdin()
         } else {
             if path.is_dir() {
                 return Err(Failure::at(path, "is a folder, not a WARC file"));
             }
-            Box::new(BufReader::with_capacity(READ_BYTES, open_bytes(path).map_err(fail)?))
+            ArchiveBytes::open(path).map_err(fail)?
         };
         let start = source.fill_buf().map_err(fail)?;
         let (compression, content) = (Compression::of(start), detect(start));

@@ -84,7 +84,7 @@ impl Loaded {
                 let loaded = Loaded::map(&path)?;
                 if options.are_given() {
                     let message = "is a compiled set; --dialect, --profile, --at, --strategy, --scheme, --host, \
-                                   --no-other, --no-lines, --by-time and --resync are for inputs";
+                                   --no-other, --no-lines, --warc-root, --by-time and --resync are for inputs";
                     return Err(Failure::at(&path, message));
                 }
                 return Ok(loaded);

@@ -6,10 +6,14 @@
 //! that look like the next member may be part of the data, and a website may have written them. Reading therefore stops
 //! there, unless the caller searches for the next member ([`Unpack::find_member`]).
 
+pub mod ahead;
+
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
+
+use ahead::{Ahead, WholeMember};
 
 /// A member's first bytes: the magic number and the only compression method.
 const MEMBER_START: [u8; 3] = [0x1f, 0x8b, 8];
@@ -45,6 +49,11 @@ pub trait Unpack: Read + Send {
         None
     }
 
+    /// Returns whether reading never waits for another program, so that bytes may be read before they are needed.
+    fn is_ready(&self) -> bool {
+        false
+    }
+
     /// Searches for the possible start of a member after an error, and returns whether one was found. Nothing proves
     /// that a member really begins there.
     ///
@@ -69,6 +78,10 @@ impl Unpack for &[u8] {}
 impl<T: AsRef<[u8]> + Send> Unpack for io::Cursor<T> {}
 
 impl Unpack for std::fs::File {
+    fn is_ready(&self) -> bool {
+        self.metadata().is_ok_and(|found| found.is_file())
+    }
+
     fn discard(&mut self) -> io::Result<u64> {
         // A pipe has no position and must be read.
         match self.stream_position() {
@@ -120,6 +133,14 @@ impl<R: BufRead> BufRead for Counted<R> {
     fn consume(&mut self, len: usize) {
         self.used += len as u64;
         self.source.consume(len);
+    }
+}
+
+impl<R: Ahead> Ahead for Counted<R> {
+    fn take_member(&mut self) -> Option<WholeMember> {
+        let member = self.source.take_member()?;
+        self.used += member.packed().len() as u64;
+        Some(member)
     }
 }
 
@@ -281,12 +302,14 @@ pub struct Members<R> {
     member: Member<Counted<R>>,
     /// The member's number.
     number: u64,
+    /// The current member, if it has already been decompressed. Then `member` remains at the end of an earlier one.
+    whole: Option<WholeMember>,
 }
 
 impl<R: BufRead> Members<R> {
     /// Creates a reader for data that begins with a member.
     pub fn new(source: R) -> Members<R> {
-        Members { member: Member::new(Counted::new(source)), number: 0 }
+        Members { member: Member::new(Counted::new(source)), number: 0, whole: None }
     }
 }
 
@@ -316,18 +339,28 @@ pub fn skip_to_member(source: &mut impl BufRead) -> io::Result<bool> {
     Ok(false)
 }
 
-impl<R: BufRead> Read for Members<R> {
+impl<R: BufRead + Ahead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
         }
         loop {
+            if let Some(whole) = &mut self.whole {
+                match whole.read(buffer)? {
+                    0 => self.whole = None,
+                    len => return Ok(len),
+                }
+            }
             if self.member.has_ended() {
                 if !has_more(self.member.source())? {
                     return Ok(0);
                 }
-                self.member.begin();
                 self.number += 1;
+                self.whole = self.member.source().take_member();
+                if self.whole.is_some() {
+                    continue;
+                }
+                self.member.begin();
             }
             match self.member.read(buffer)? {
                 0 => {}
@@ -337,7 +370,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-impl<R: BufRead + Unpack> Unpack for Members<R> {
+impl<R: BufRead + Unpack + Ahead> Unpack for Members<R> {
     fn member(&self) -> u64 {
         self.number
     }

@@ -257,6 +257,8 @@ pub struct ReadOptions {
     pub timezone: Zone,
     /// Whether to search damaged archives for records. A website may have written the records that are found.
     pub resync: bool,
+    /// The folder that the file names in an index of WARC records start from. With it, each input must be such an index.
+    pub warc_root: Option<PathBuf>,
 }
 
 /// Inputs to read.
@@ -280,7 +282,7 @@ impl<'o> Reading<'o> {
     /// Creates a reader. Items that must wait for the other inputs go to `scratch`.
     pub fn new(options: &'o ReadOptions, scratch: Scratch) -> Reading<'o> {
         let naming = Naming::of_schemes(&options.schemes);
-        let how = How { zone: &options.timezone, resync: options.resync };
+        let how = How { zone: &options.timezone, resync: options.resync, warc_root: options.warc_root.as_deref() };
         let redirects = Redirects::new(scratch);
         Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
     }
@@ -298,6 +300,11 @@ impl<'o> Reading<'o> {
             && let Some(what) = input.collection()
         {
             return Err(Error::at(&input.path, format!("--host requires a single robots.txt, but this is {what}")));
+        }
+        if self.how.warc_root.is_some() && input.content != Content::Parquet {
+            let what = input.collection().unwrap_or(input.content.describe());
+            let expected = "--warc-root requires an index of WARC records in Parquet";
+            return Err(Error::at(&input.path, format!("{expected}, but this is {what}")));
         }
         let captures = Captures { redirects: &self.redirects, place, how: self.how };
         read_some(input, &self.naming, self.host, captures, &mut |item| {
@@ -325,7 +332,7 @@ impl<'o> Reading<'o> {
 /// Returns the errors of [`Reading::read`].
 pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
     let (redirects, zone) = (Redirects::new(Scratch::default()), Zone::default());
-    let how = How { zone: &zone, resync };
+    let how = How { zone: &zone, resync, warc_root: None };
     let captures = Captures { redirects: &redirects, place: InputPlace::default(), how };
     read_some(input, &Naming::Any, None, captures, &mut |item| item.read(sink))?;
     redirects.resolve(sink)
@@ -338,6 +345,8 @@ struct How<'o> {
     zone: &'o Zone,
     /// Whether to search damaged archives for records.
     resync: bool,
+    /// The folder of the WARC files in an index.
+    warc_root: Option<&'o Path>,
 }
 
 /// The context for reading captures.
@@ -373,7 +382,7 @@ fn read(
     captures: Captures<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<bool> {
-    let Captures { redirects, place, how: How { zone, resync } } = captures;
+    let Captures { redirects, place, how: How { zone, resync, .. } } = captures;
     let path = input.path.clone();
     let read = match (input.content, host) {
         (Content::Folder, _) => folders::read_folder(&path, naming, sink),
@@ -381,7 +390,7 @@ fn read(
         (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
-            parquet::captures::read(&path, input.into_ranged()?, zone, sink)
+            return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
         (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.

@@ -27,8 +27,11 @@ impl Ranged {
             return Ok(Ranged::of_object(Object::open(path)?));
         }
         let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Ok(Ranged::new(file, len))
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(std::io::Error::other("is not a regular file"));
+        }
+        Ok(Ranged::new(file, found.len()))
     }
 
     /// Creates a source from an open file of `len` bytes.

@@ -32,6 +32,7 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
+use super::gzip::ahead::Chunks;
 use super::gzip::{Counted, Members, Unpack};
 
 /// Maximum memory for decompression in bytes.
@@ -93,11 +94,10 @@ impl Compression {
 
     /// Returns a reader that decompresses `source`.
     fn decoder(self, source: Start) -> io::Result<Box<dyn Unpack>> {
-        let source = BufReader::with_capacity(READ_BYTES, source);
         if self == Compression::Gzip {
-            return Ok(Box::new(Members::new(source)));
+            return Ok(Box::new(Members::new(Chunks::new(source))));
         }
-        let source = Counted::new(source);
+        let source = Counted::new(BufReader::with_capacity(READ_BYTES, source));
         Ok(match self {
             Compression::Zstd => Box::new(OneMember { decoder: unpack_zstd(source)?, source: ZstdDecoder::get_mut }),
             Compression::Xz => {
@@ -288,6 +288,10 @@ impl Unpack for Start {
 
     fn packed_offset(&mut self) -> Option<u64> {
         self.rest.packed_offset()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.rest.is_ready()
     }
 
     fn find_member(&mut self) -> io::Result<bool> {

@@ -451,6 +451,47 @@ pub(crate) fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
     format!("\"{first}\" and \"{second}\" are both names of the {}: rename one of them, or leave it out", field.name())
 }
 
+/// The columns with the places of WARC records: the file's name, and the record's offset and length in bytes.
+pub(crate) struct RecordPlaces {
+    pub file: usize,
+    pub offset: usize,
+    pub len: usize,
+}
+
+/// The names of these columns in Common Crawl's columnar index.
+const RECORD_PLACES: [&str; 3] = ["warc_filename", "warc_record_offset", "warc_record_length"];
+
+impl RecordPlaces {
+    /// Returns the columns, or `None` if there are none of them.
+    ///
+    /// # Errors
+    /// Returns an error if there are only some of them, or if two have the same name.
+    pub fn of<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> Result<Option<RecordPlaces>, String> {
+        let mut numbers = [None; RECORD_PLACES.len()];
+        let mut buffer = [0; MAX_NAME_BYTES];
+        let mut wanted_buffer = [0; MAX_NAME_BYTES];
+        for (number, name) in names.into_iter().enumerate() {
+            let Some(folded) = fold(name.trim_ascii(), &mut buffer) else { continue };
+            for (place, known) in numbers.iter_mut().zip(RECORD_PLACES) {
+                if fold(known.as_bytes(), &mut wanted_buffer).is_some_and(|known| known == folded)
+                    && place.replace(number).is_some()
+                {
+                    return Err(format!("has two columns named \"{known}\""));
+                }
+            }
+        }
+        match numbers {
+            [Some(file), Some(offset), Some(len)] => Ok(Some(RecordPlaces { file, offset, len })),
+            [None, None, None] => Ok(None),
+            _ => {
+                let missing = numbers.iter().zip(RECORD_PLACES).find(|(number, _)| number.is_none());
+                let name = missing.map_or("", |(_, name)| name);
+                Err(format!("has some columns of an index of WARC records, but no column \"{name}\""))
+            }
+        }
+    }
+}
+
 /// A table's kind, according to its column names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TableKind {

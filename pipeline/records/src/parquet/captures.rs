@@ -2,29 +2,45 @@
 //!
 //! A column contains either text or a suitable type: numbers for the status, a timestamp for the time, bytes for the
 //! body.
+//!
+//! A table with the places of WARC records and without bodies is an index; see [`index`](crate::warc::index).
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Batches, ParquetFile};
-use crate::captures::names::{CELLS, Field, Header};
+use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};
 use crate::ranged::Ranged;
-use crate::time::Zone;
+use crate::warc::index::{Index, MAX_FILE_NAME_BYTES};
+use crate::{Captures, How};
 use crate::{Error, Result};
 use crate::{Item, Sink};
 
-/// Reads every row.
+/// Reads every row. Returns whether captures wait for other inputs.
 ///
 /// # Errors
-/// Returns an error if the file is unreadable, has no URL column, or has two columns for one field.
-pub fn read(path: &Path, source: Ranged, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+/// Returns an error if the file is unreadable, has no URL column, or has two columns for one field; or if it is an index
+/// and the folder of its WARC files is unknown, or the other way round.
+pub fn read(path: &Path, source: Ranged, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
+    let How { zone, warc_root, .. } = captures.how;
     let file = Arc::new(ParquetFile::of(path, source)?);
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
     let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
     if header.number(Field::Url).is_none() {
         let names = file.names();
         return Err(file.failure(format!("has no column \"url\" with the URLs of robots.txt files; it has {names}")));
+    }
+    let records = RecordPlaces::of(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
+    let has_bodies = header.number(Field::Body).is_some() || header.number(Field::Base64).is_some();
+    match (records.filter(|_| !has_bodies), warc_root) {
+        (Some(records), Some(root)) => {
+            let index = read_index(path, &file, &header, &records, captures, sink)?;
+            return index.read(root, captures.redirects, captures.place, sink);
+        }
+        (Some(_), None) => return Err(file.failure(WITHOUT_ROOT)),
+        (None, Some(_)) => return Err(file.failure(NOT_AN_INDEX)),
+        (None, None) => {}
     }
     let (mut columns, mut places) = (Vec::new(), [None; CELLS]);
     for (place, field) in places.iter_mut().zip(Field::all()) {
@@ -39,13 +55,52 @@ pub fn read(path: &Path, source: Ranged, zone: &Zone, sink: &mut Sink<'_>) -> Re
     loop {
         let rows = batches.fill().map_err(|text| Error::at(path, format!("cannot be read: {text}")))?;
         if rows == 0 {
-            return Ok(());
+            return Ok(false);
         }
         for row in 0..rows {
             number += 1;
             let name = format!("{}: row {number}", path.display());
             let cells = places.map(|place| place.map_or(Cell::Null, |at| batches.columns[at].get(row)));
             sink(item(name, cells, zone)?)?;
+        }
+        batches.take(rows);
+    }
+}
+
+const WITHOUT_ROOT: &str = "is an index of WARC records, without bodies; expected --warc-root with the folder that its \
+                            file names start from";
+
+const NOT_AN_INDEX: &str = "is not an index of WARC records, which --warc-root requires: expected the columns \
+                            \"warc_filename\", \"warc_record_offset\" and \"warc_record_length\", and no bodies";
+
+/// Reads the rows of an index.
+fn read_index<'p>(
+    path: &'p Path,
+    file: &Arc<ParquetFile>,
+    header: &Header,
+    records: &RecordPlaces,
+    captures: Captures<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Index<'p>> {
+    let column = |field: Field| header.number(field).map(|number| (number, field.limit()));
+    let RecordPlaces { file: name, offset, len } = *records;
+    let of_record = [name, offset, len].map(|number| Some((number, MAX_FILE_NAME_BYTES)));
+    let wanted = [[column(Field::Url), column(Field::Time)].as_slice(), &of_record].concat();
+    let columns: Vec<(usize, usize)> = wanted.iter().copied().flatten().collect();
+    let mut batches = Batches::new(Arc::clone(file), &columns).map_err(|text| file.failure(text))?;
+    let mut index = Index::new(path, captures.redirects);
+    let mut number = 0_u64;
+    loop {
+        let rows = batches.fill().map_err(|text| Error::at(path, format!("cannot be read: {text}")))?;
+        if rows == 0 {
+            return Ok(index);
+        }
+        for row in 0..rows {
+            number += 1;
+            let mut cells = batches.columns.iter().map(|column| column.get(row));
+            let mut cell = |is_there: bool| if is_there { cells.next().unwrap_or(Cell::Null) } else { Cell::Null };
+            let cells = [cell(true), cell(wanted[1].is_some()), cell(true), cell(true), cell(true)];
+            index.add(number, cells, sink)?;
         }
         batches.take(rows);
     }

@@ -38,6 +38,7 @@
 //! ```
 
 mod http;
+pub(crate) mod index;
 pub mod raw;
 pub mod records;
 pub mod redirects;
@@ -97,7 +98,9 @@ pub(crate) fn read(
 ) -> Result<bool> {
     let unreadable = |error: io::Error| Error::at(path, format!("cannot be read: {error}"));
     let records = Records::new(source, searches);
-    let mut reader = Reader { path, records, redirects, place, awaited: Awaited::default(), has_waiting: false };
+    let name_of = |number| format!("{}: record {number}", path.display());
+    let (rank, awaited) = (u64::from(place.rank) << 32, Awaited::default());
+    let mut reader = Reader { name_of: &name_of, records, redirects, place, rank, awaited, has_waiting: false };
     let mut is_untrusted = false;
     loop {
         match reader.records.next_record().map_err(unreadable)? {
@@ -106,7 +109,7 @@ pub(crate) fn read(
             Next::Record(record) => {
                 if record.is_untrusted {
                     let is_first = !std::mem::replace(&mut is_untrusted, true);
-                    sink(Item::Untrusted { from: is_first.then(|| reader.name_of(record.number)) })?;
+                    sink(Item::Untrusted { from: is_first.then(|| name_of(record.number)) })?;
                 }
                 reader.record(&record, sink)?.map_err(unreadable)?;
             }
@@ -126,10 +129,13 @@ pub struct InputPlace {
 
 /// A reader for one file.
 struct Reader<'p, R> {
-    path: &'p Path,
+    /// Returns a record's name by its number.
+    name_of: &'p dyn Fn(u64) -> String,
     records: Records<R>,
     redirects: &'p Redirects,
     place: InputPlace,
+    /// The file's rank among all files: the input's rank, and the file's rank in an index.
+    rank: u64,
     awaited: Awaited,
     has_waiting: bool,
 }
@@ -166,15 +172,11 @@ struct Answered<'r> {
 
 impl<R: Unpack> Reader<'_, R> {
     fn name(&self, number: u64, target: &[u8]) -> String {
-        format!("{}: record {number} ({})", self.path.display(), shown(target))
-    }
-
-    fn name_of(&self, number: u64) -> String {
-        format!("{}: record {number}", self.path.display())
+        format!("{} ({})", (self.name_of)(number), shown(target))
     }
 
     fn damaged(&self, damage: Damage) -> Item {
-        Item::Bad { name: self.name_of(damage.number), reason: fault_of(&damage), detail: damage.detail }
+        Item::Bad { name: (self.name_of)(damage.number), reason: fault_of(&damage), detail: damage.detail }
     }
 
     /// Reads a record if it is a robots.txt response, or may be a redirect's target.
@@ -303,7 +305,7 @@ impl<R: Unpack> Reader<'_, R> {
     }
 
     fn record_place(&self, record: &Record) -> RecordPlace {
-        RecordPlace { input: self.place.input, rank: self.place.rank, number: record.number }
+        RecordPlace { input: self.place.input, rank: self.rank, number: record.number }
     }
 
     /// Returns the payload digest's hash, ignoring the algorithm name's letter case.

@@ -31,14 +31,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::read::GzEncoder;
 use tempfile::SpooledTempFile;
 
 use super::records::{Damage, Next, Record, Records, stopped};
+use crate::gzip::ahead::{Ahead, Chunks, WholeMember};
 use crate::gzip::{Member, Unpack, has_more, skip_to_member};
+use crate::stores::{Object, Reader, is_remote};
+use crate::unpack::READ_BYTES;
 
 /// Maximum size in bytes of a record that is kept in memory. Longer records are kept in a temporary file.
 const MAX_WAITING_BYTES: usize = 4 << 20;
@@ -88,6 +93,69 @@ fn waiting() -> SpooledTempFile {
     SpooledTempFile::new(MAX_WAITING_BYTES)
 }
 
+/// The stored bytes of an archive.
+pub struct ArchiveBytes(Source);
+
+enum Source {
+    /// A file, whose members are decompressed ahead.
+    File(Chunks<File>),
+    /// A remote object, the same.
+    Object(Chunks<Reader>),
+    Stdin(BufReader<io::Stdin>),
+}
+
+impl ArchiveBytes {
+    /// Opens a file or a remote object.
+    ///
+    /// # Errors
+    /// Returns an error if it does not exist or is unreadable.
+    pub fn open(path: &Path) -> io::Result<ArchiveBytes> {
+        Ok(ArchiveBytes(match is_remote(path) {
+            true => Source::Object(Chunks::new(Object::open(path)?.into_reader())),
+            false => Source::File(Chunks::new(File::open(path)?)),
+        }))
+    }
+
+    /// Creates a reader of standard input.
+    pub fn stdin() -> ArchiveBytes {
+        ArchiveBytes(Source::Stdin(BufReader::with_capacity(READ_BYTES, io::stdin())))
+    }
+
+    fn source(&mut self) -> &mut dyn BufRead {
+        match &mut self.0 {
+            Source::File(file) => file,
+            Source::Object(object) => object,
+            Source::Stdin(stdin) => stdin,
+        }
+    }
+}
+
+impl Read for ArchiveBytes {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source().read(buffer)
+    }
+}
+
+impl BufRead for ArchiveBytes {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.source().fill_buf()
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.source().consume(len);
+    }
+}
+
+impl Ahead for ArchiveBytes {
+    fn take_member(&mut self) -> Option<WholeMember> {
+        match &mut self.0 {
+            Source::File(file) => file.take_member(),
+            Source::Object(object) => object.take_member(),
+            Source::Stdin(_) => None,
+        }
+    }
+}
+
 /// Reads records from a file with one gzip member per record.
 pub struct PackedRecords<R> {
     source: R,
@@ -101,7 +169,7 @@ pub struct PackedRecords<R> {
     memory: Vec<u8>,
 }
 
-impl<R: BufRead + Send> PackedRecords<R> {
+impl<R: BufRead + Send + Ahead> PackedRecords<R> {
     /// Creates a reader that starts at the first compressed byte.
     pub fn new(source: R, searches: bool) -> PackedRecords<R> {
         PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0, memory: Vec::new() }
@@ -116,19 +184,18 @@ impl<R: BufRead + Send> PackedRecords<R> {
             if !has_more(&mut self.source)? {
                 return Ok(NextStored::End);
             }
+            if let Some(member) = self.source.take_member() {
+                if let Some(next) = self.whole_member(member)? {
+                    return Ok(next);
+                }
+                continue;
+            }
             let mut watched = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
             // Members are copied whole, so searching inside one is useless.
             let member = OneMember(Member::new(&mut watched));
             let mut records = Records::with_buffer(member, false, std::mem::take(&mut self.memory));
-            let found = match records.next_record()? {
-                Next::Record(record) => match records.next_record()? {
-                    Next::End => Ok(Some(record)),
-                    Next::Record(_) => return Ok(NextStored::Several(self.number + 1)),
-                    Next::Damaged(damage) => Err(damage.detail),
-                },
-                Next::Damaged(damage) => Err(damage.detail),
-                // Some writers append an empty member to the file.
-                Next::End => Ok(None),
+            let Some(found) = only_record(&mut records)? else {
+                return Ok(NextStored::Several(self.number + 1));
             };
             let member = &mut records.source_mut().0;
             // The member's end may be known even if its record is damaged.
@@ -144,20 +211,45 @@ impl<R: BufRead + Send> PackedRecords<R> {
             }
             let Watched { bytes, len, .. } = watched;
             self.offset += len;
-            match found {
-                Ok(None) => {}
-                Ok(Some(mut record)) => {
-                    self.number += 1;
-                    (record.number, record.is_untrusted) = (self.number, self.is_untrusted);
-                    return Ok(NextStored::Record(record, Stored { bytes, len }));
-                }
-                Err(detail) => {
-                    self.number += 1;
-                    let (more, stops) = if is_lost { self.after_lost_member()? } else { (String::new(), false) };
-                    return Ok(NextStored::Damaged(Damage { number: self.number, detail: detail + &more, stops }));
-                }
+            if let Some(next) = self.next_of(found, Stored { bytes, len }, is_lost)? {
+                return Ok(next);
             }
         }
+    }
+
+    /// Returns the record of a member that has already been decompressed, or `None` if it is empty.
+    fn whole_member(&mut self, member: WholeMember) -> io::Result<Option<NextStored>> {
+        let (mut bytes, len) = (waiting(), member.packed().len() as u64);
+        bytes.write_all(member.packed())?;
+        let mut records = Records::with_buffer(OneMember(member), false, std::mem::take(&mut self.memory));
+        let Some(found) = only_record(&mut records)? else {
+            return Ok(Some(NextStored::Several(self.number + 1)));
+        };
+        self.memory = records.into_buffer();
+        self.offset += len;
+        self.next_of(found, Stored { bytes, len }, false)
+    }
+
+    /// Returns the result for a member, or `None` if it is empty.
+    fn next_of(
+        &mut self,
+        found: Result<Option<Record>, String>,
+        stored: Stored,
+        is_lost: bool,
+    ) -> io::Result<Option<NextStored>> {
+        Ok(match found {
+            Ok(None) => None,
+            Ok(Some(mut record)) => {
+                self.number += 1;
+                (record.number, record.is_untrusted) = (self.number, self.is_untrusted);
+                Some(NextStored::Record(record, stored))
+            }
+            Err(detail) => {
+                self.number += 1;
+                let (more, stops) = if is_lost { self.after_lost_member()? } else { (String::new(), false) };
+                Some(NextStored::Damaged(Damage { number: self.number, detail: detail + &more, stops }))
+            }
+        })
     }
 
     /// Searches for the next member if requested. Returns text for the message, and whether the remaining bytes stay
@@ -170,6 +262,21 @@ impl<R: BufRead + Send> PackedRecords<R> {
         let unread = io::copy(&mut self.source, &mut io::sink())?;
         Ok((stopped(self.offset, unread), unread > 0))
     }
+}
+
+/// Reads a member's record: `None` if there are several, and otherwise the record, nothing, or a description of the
+/// damage.
+fn only_record<R: Unpack>(records: &mut Records<R>) -> io::Result<Option<Result<Option<Record>, String>>> {
+    Ok(Some(match records.next_record()? {
+        Next::Record(record) => match records.next_record()? {
+            Next::End => Ok(Some(record)),
+            Next::Record(_) => return Ok(None),
+            Next::Damaged(damage) => Err(damage.detail),
+        },
+        Next::Damaged(damage) => Err(damage.detail),
+        // Some writers append an empty member to the file.
+        Next::End => Ok(None),
+    }))
 }
 
 /// A source whose consumed bytes are kept.
@@ -208,15 +315,15 @@ impl<R: BufRead> BufRead for Watched<'_, R> {
 }
 
 /// A single gzip member.
-struct OneMember<R>(Member<R>);
+pub(super) struct OneMember<R>(pub R);
 
-impl<R: BufRead> Read for OneMember<R> {
+impl<R: Read> Read for OneMember<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer)
     }
 }
 
-impl<R: BufRead + Send> Unpack for OneMember<R> {
+impl<R: Read + Send> Unpack for OneMember<R> {
     fn has_members(&self) -> bool {
         true
     }

@@ -168,6 +168,8 @@ pub(crate) struct Records<R> {
     given: u64,
     /// The offset of the most recent record.
     start: u64,
+    /// The last header's memory, for reuse by the next one.
+    header: Vec<u8>,
 }
 
 /// The end of a line.
@@ -216,6 +218,7 @@ impl<R: Unpack> Records<R> {
             left: 0,
             given: 0,
             start: 0,
+            header: Vec::new(),
         }
     }
 
@@ -474,6 +477,16 @@ impl<R: Unpack> Records<R> {
 
     /// Reads a record's header, or returns the reason why it is unusable.
     fn header(&mut self) -> io::Result<Result<Record, HeaderFault>> {
+        let mut header = std::mem::take(&mut self.header);
+        header.clear();
+        header.shrink_to(READ_BYTES);
+        let read = self.header_in(&mut header);
+        self.header = header;
+        read
+    }
+
+    /// Reads a record's header into an empty buffer.
+    fn header_in(&mut self, header: &mut Vec<u8>) -> io::Result<Result<Record, HeaderFault>> {
         let found = self.peek(RECORD_START.len())?;
         if !found.starts_with(RECORD_START) {
             if RECORD_START.starts_with(found) {
@@ -484,13 +497,12 @@ impl<R: Unpack> Records<R> {
             let detail = format!("expected \"WARC/\", the start of a record, found \"{found}\"");
             return Ok(Err(HeaderFault::Lost(detail)));
         }
-        let mut header = Vec::new();
         let mut is_too_long = false;
         loop {
             let start = header.len();
             let end = match is_too_long {
-                false => self.line(&mut header)?,
-                true => self.skip_lines(&mut header)?,
+                false => self.line(header)?,
+                true => self.skip_lines(header)?,
             };
             match end {
                 LineEnd::None => return Ok(Err(HeaderFault::Cut)),
@@ -505,7 +517,7 @@ impl<R: Unpack> Records<R> {
             }
         }
         let record = Record { number: self.number, is_untrusted: self.is_untrusted, ..Record::default() };
-        Ok(parse(&header, record).and_then(|record| {
+        Ok(parse(header, record).and_then(|record| {
             if !is_too_long {
                 return Ok(record);
             }

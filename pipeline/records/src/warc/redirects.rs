@@ -116,8 +116,8 @@ pub(crate) fn is_redirect(status: Option<u16>) -> bool {
 pub(crate) struct RecordPlace {
     /// The input's index on the command line.
     pub input: usize,
-    /// The path's rank among all input paths.
-    pub rank: u32,
+    /// The file's rank among all files that are read.
+    pub rank: u64,
     /// The record's number in its file, from 1.
     pub number: u64,
 }
@@ -246,7 +246,7 @@ pub(crate) struct Identity {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Waiting {
     input: usize,
-    rank: u32,
+    rank: u64,
     record: u64,
     name: String,
     /// The requested URL, as in the record.
@@ -258,7 +258,7 @@ struct Waiting {
     /// Redirect targets so far, in normal form. The last one is being looked up.
     redirects: Vec<String>,
     /// Records used so far, by rank and number.
-    used: Vec<(u32, u64)>,
+    used: Vec<(u64, u64)>,
     revisits: u32,
     /// The revisit's reference to look up, instead of a redirect target.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -358,7 +358,7 @@ const NO_TIME: Time = Time::MIN;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: Time,
-    rank: u32,
+    rank: u64,
     record: u64,
     is_stored: bool,
     id: u64,
@@ -371,7 +371,7 @@ struct Entry {
 }
 
 /// Serialized length in bytes of an entry with its key.
-const ENTRY_BYTES: usize = 16 + 8 + 4 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
+const ENTRY_BYTES: usize = 16 + 8 + 8 + 8 + 1 + 8 + 8 + 8 + 4 + 4;
 
 impl Entry {
     fn bytes(&self, key: Key) -> [u8; ENTRY_BYTES] {
@@ -398,7 +398,7 @@ impl Entry {
         let mut rest = row;
         let key = u128::from_be_bytes(take(&mut rest)?);
         let time = (u64::from_be_bytes(take(&mut rest)?) ^ (1 << 63)) as Time;
-        let rank = u32::from_be_bytes(take(&mut rest)?);
+        let rank = u64::from_be_bytes(take(&mut rest)?);
         let record = u64::from_be_bytes(take(&mut rest)?);
         let [is_stored] = take(&mut rest)?;
         let entry = Entry {
@@ -455,6 +455,11 @@ impl Redirects {
     pub fn new(scratch: Scratch) -> Redirects {
         let state = Mutex::new(State::new(&scratch));
         Redirects { hashers: [RandomState::new(), RandomState::new()], scratch, state }
+    }
+
+    /// Returns the place for data that must wait.
+    pub fn scratch(&self) -> &Scratch {
+        &self.scratch
     }
 
     /// Returns the key for a URL in normal form.
@@ -738,7 +743,7 @@ fn pass_on(endings: &SortedRows, bodies: &Blobs, sink: &mut Sink<'_>) -> Result<
     let mut shared: Option<Shared> = None;
     while let Some(row) = cursor.row() {
         let is_answered = row.first() == Some(&1);
-        let start = if is_answered { 1 + 4 + 8 + ORDER_BYTES } else { 1 + ORDER_BYTES };
+        let start = if is_answered { 1 + 8 + 8 + ORDER_BYTES } else { 1 + ORDER_BYTES };
         match from_json(row.get(start..).ok_or_else(broken)?)? {
             Ending::Unresolved(name, reason) => {
                 let reason = REASONS.get(usize::from(reason)).ok_or_else(broken)?;
