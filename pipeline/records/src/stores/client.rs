@@ -24,7 +24,7 @@ use crate::text::printable;
 pub const MAX_RETRIES: usize = 8;
 
 /// Maximum time in seconds from a request to its last repetition.
-const MAX_RETRY_SECONDS: u64 = 120;
+const MAX_RETRY_SECONDS: u64 = 240;
 
 /// Maximum time in seconds between two repetitions. The first wait is a tenth of a second.
 const MAX_BACKOFF_SECONDS: u64 = 10;
@@ -32,7 +32,7 @@ const MAX_BACKOFF_SECONDS: u64 = 10;
 /// Maximum time in seconds for opening a connection.
 const MAX_CONNECT_SECONDS: u64 = 10;
 
-/// Maximum time in seconds without a byte from the server.
+/// Maximum time in seconds without a byte from the server, while an object is read.
 const MAX_SILENCE_SECONDS: u64 = 30;
 
 /// Maximum time in seconds for one response. Only slow streams take long, and they are resumed afterwards.
@@ -43,6 +43,9 @@ const MAX_SEND_SECONDS: u64 = 300;
 
 /// Maximum number of characters of a server's message that are shown.
 const MAX_MESSAGE_CHARACTERS: usize = 1000;
+
+/// The address at which a virtual machine asks for its role. It is used if the environment has no credentials.
+const ROLES: &str = "//169.254.169.254/";
 
 /// The environment variable that permits `http://`, which neither encrypts nor authenticates.
 const ALLOW_HTTP: &str = "REPTILE_ALLOW_HTTP";
@@ -157,14 +160,15 @@ fn with_parts<S: ObjectStore + MultipartStore>(store: S) -> Store {
 }
 
 fn settings(purpose: Purpose) -> [(ClientConfigKey, String); 4] {
-    let all = match purpose {
-        Purpose::Read => MAX_RESPONSE_SECONDS,
-        Purpose::Write => MAX_SEND_SECONDS,
+    let (all, silence) = match purpose {
+        Purpose::Read => (MAX_RESPONSE_SECONDS, MAX_SILENCE_SECONDS),
+        // The server is silent while it receives a part.
+        Purpose::Write => (MAX_SEND_SECONDS, MAX_SEND_SECONDS),
     };
     let seconds = |count: u64| format!("{count} seconds");
     [
         (ClientConfigKey::ConnectTimeout, seconds(MAX_CONNECT_SECONDS)),
-        (ClientConfigKey::ReadTimeout, seconds(MAX_SILENCE_SECONDS)),
+        (ClientConfigKey::ReadTimeout, seconds(silence)),
         (ClientConfigKey::Timeout, seconds(all)),
         (ClientConfigKey::UserAgent, concat!("reptile/", env!("CARGO_PKG_VERSION")).into()),
     ]
@@ -186,6 +190,9 @@ pub fn failure(error: &Error) -> io::Error {
             io::Error::new(ErrorKind::PermissionDenied, text("no valid credentials in the environment: "))
         }
         Error::Precondition { .. } => changed(),
+        _ if error.to_string().contains(ROLES) => {
+            io::Error::new(ErrorKind::PermissionDenied, text("no credentials in the environment, and no role here: "))
+        }
         _ => io::Error::other(text("")),
     }
 }
@@ -236,6 +243,13 @@ mod tests {
         for len in [MAX_MESSAGE_CHARACTERS - 1, MAX_MESSAGE_CHARACTERS, MAX_MESSAGE_CHARACTERS + 1] {
             assert_eq!(cut(&"x".repeat(len)).len(), len.min(MAX_MESSAGE_CHARACTERS));
         }
+    }
+
+    #[test]
+    fn absent_credentials_are_named() {
+        let source = "Error performing PUT http://169.254.169.254/latest/api/token in 1 s: refused".into();
+        let error = failure(&Error::Generic { store: "S3", source });
+        assert!(error.to_string().starts_with("no credentials in the environment"), "{error}");
     }
 
     #[test]
