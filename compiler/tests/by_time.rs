@@ -102,6 +102,27 @@ fn without_policies(history: CaptureHistory) -> CaptureHistory {
     CaptureHistory { newest: without(newest), answered: answered.map(without), ..history }
 }
 
+/// Returns the verdicts for some URLs and when their files were fetched, for one agent at a time.
+fn dated(set: &Set<Vec<u8>>, urls: &[String], time: Option<i64>) -> (Vec<Verdict>, Vec<Option<i64>>) {
+    let (agent, texts) = ([agent(set)], || urls.iter().map(|url| url.as_bytes()));
+    let (mut verdicts, mut fetched_at) = (vec![Verdict::Invalid; urls.len()], vec![Some(-1); urls.len()]);
+    match time {
+        None => set.decide_all_dated(&agent, texts(), &mut verdicts, &mut fetched_at).unwrap(),
+        Some(time) => {
+            let timed = texts().map(|url| (url, time));
+            set.decide_all_at_dated(&agent, timed, &mut verdicts, &mut fetched_at).unwrap();
+        }
+    }
+    (verdicts, fetched_at)
+}
+
+/// Returns when the files of some URLs were fetched, from their sites' histories.
+fn deciding_times(set: &Set<Vec<u8>>, urls: &[String]) -> Vec<Option<i64>> {
+    let site = |url: &String| set.site(&reptile_engine::url::split(url.as_bytes()).unwrap().origin).unwrap();
+    let time = |url| site(url)?.captures().unwrap()?.deciding().time;
+    urls.iter().map(time).collect()
+}
+
 fn any_fetches() -> impl Strategy<Value = Vec<Fetch>> {
     let time = prop::option::weighted(0.9, TIMES);
     let max_age = prop::option::weighted(0.2, 0..9_u64);
@@ -148,12 +169,15 @@ proptest! {
             let timed = urls.iter().map(|url| (url.as_bytes(), time));
             set.decide_all_at(std::slice::from_ref(&agent), timed, &mut found).unwrap();
             prop_assert_eq!(&found, &expected, "at {}", time);
+            let (verdicts, fetched_at) = dated(&set, &urls, Some(time));
+            prop_assert_eq!(&found, &verdicts, "at {}", time);
             if sampled.contains(&time) {
                 let plain_set = compiled(&counting, &profile, Some(time), false);
                 let agent = self::agent(&plain_set);
                 let decided: Vec<Verdict> =
                     urls.iter().map(|url| plain_set.decide(&agent, url.as_bytes()).unwrap()).collect();
                 prop_assert_eq!(&found, &decided, "at {}", time);
+                prop_assert_eq!(fetched_at, deciding_times(&plain_set, &urls), "at {}", time);
             }
         }
     }
@@ -170,6 +194,11 @@ proptest! {
         (profile.patience, profile.keeps_last_answer) = (patience, keeps_last_answer);
         let (with, without) = (compiled(&fetches, &profile, at, true), compiled(&fetches, &profile, at, false));
         prop_assert_eq!(with.reading().at, without.reading().at);
+        let times = deciding_times(&without, &urls());
+        for set in [&with, &without] {
+            let decided = urls().iter().map(|url| set.decide(&agent(set), url.as_bytes()).unwrap()).collect();
+            prop_assert_eq!(dated(set, &urls(), None), (decided, times.clone()));
+        }
         for url in urls() {
             let explain = |set: &Set<Vec<u8>>| set.explain(&agent(set), url.as_bytes()).unwrap();
             prop_assert_eq!(explain(&with), explain(&without));

@@ -282,6 +282,45 @@ impl Agents {
         decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
+    /// Decides many URLs, on this thread, and stores when each URL's robots.txt was fetched: `fetched_at[i]` is the
+    /// [`Provenance::fetched_at`] of `urls[i]`, which all crawlers share. With times, each URL is decided by the rules
+    /// that applied at its own time, as by [`Agents::decide_all_at`]; otherwise as by [`Agents::decide_all`].
+    ///
+    /// ```
+    /// use reptile::{Capture, Compiler, Dialect, Verdict};
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// let mut capture = Capture::new("https://example.com/robots.txt", "user-agent: *\ndisallow: /a")?;
+    /// capture.time = Some(1_000);
+    /// compiler.add(capture)?;
+    /// let agents = compiler.finish()?.into_set()?.agents(["AnyBot"])?;
+    /// let (mut verdicts, mut fetched_at) = ([Verdict::Invalid; 2], [None; 2]);
+    /// let urls = ["https://example.com/a", "https://example.org/a"];
+    /// agents.decide_all_dated(&urls, None, &mut verdicts, &mut fetched_at)?;
+    /// assert_eq!((verdicts, fetched_at), ([Verdict::Disallow, Verdict::Unknown], [Some(1_000), None]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::BufferLength`] if there are not as many `fetched_at` as URLs, and the errors of
+    /// [`Agents::decide_all`] or [`Agents::decide_all_at`].
+    pub fn decide_all_dated<U: AsRef<[u8]>>(
+        &self,
+        urls: &[U],
+        times: Option<&[i64]>,
+        verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<i64>],
+    ) -> Result<(), Error> {
+        times.map_or(Ok(()), |times| check_times(urls.len(), times))?;
+        check_len(urls.len(), self.agents.len(), verdicts)?;
+        if fetched_at.len() != urls.len() {
+            let message =
+                format!("{} URLs need a buffer of as many fetch times, found {}", urls.len(), fetched_at.len());
+            return Err(Error::new(ErrorKind::BufferLength, message));
+        }
+        self.set.decide_all_dated(self.columns(), urls, times, verdicts, fetched_at)
+    }
+
     /// Decides many URLs in parts, on this thread. The verdicts are the same as [`Agents::decide_all`]'s for the
     /// joined URLs, at less cost. Origins of hosts in `hosts` are not looked up again, unless `hosts` was created for
     /// another set.

@@ -88,11 +88,6 @@ impl Capture {
         Ok(Capture::of(origin, None))
     }
 
-    /// Returns the capture of a successfully fetched file, for any origin.
-    pub(crate) fn of_anything(body: &[u8]) -> Capture {
-        Capture::of(crate::set::any_origin(), Some(body.to_vec()))
-    }
-
     fn of(origin: Origin, body: Option<Vec<u8>>) -> Capture {
         Capture {
             origin,

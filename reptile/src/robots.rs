@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use reptile_compiler::body::Diagnostic;
+use reptile_compiler::capture;
 use reptile_compiler::set::SetBuilder;
 
 use crate::agent::{Agent, Agents};
@@ -44,8 +45,8 @@ impl Robots {
     /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB, and
     /// [`ErrorKind::Steps`](crate::ErrorKind::Steps) if its rules would take too many steps to decide a URL.
     pub fn parse(body: impl AsRef<[u8]>, dialect: &Dialect) -> Result<Robots, Error> {
-        let capture = Capture::of_anything(body.as_ref());
-        Robots::from_capture(&capture, dialect, Profile::of_dialect(dialect))
+        let facts = capture::Capture::default();
+        Robots::from_facts(&facts, Some(body.as_ref()), dialect, Profile::of_dialect(dialect))
     }
 
     /// Compiles a capture under a dialect and a fetch profile, including failed fetches: most profiles allow
@@ -55,10 +56,19 @@ impl Robots {
     /// The errors of [`Robots::parse`], and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
     /// although the outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
-        let (outcome, prepared) = compile::parse_one(capture, dialect, profile)?;
+        Robots::from_facts(&capture.facts(), capture.body.as_deref(), dialect, profile)
+    }
+
+    fn from_facts(
+        facts: &capture::Capture,
+        body: Option<&[u8]>,
+        dialect: &Dialect,
+        profile: &Profile,
+    ) -> Result<Robots, Error> {
+        let (outcome, prepared) = compile::parse_one(facts, body, dialect, profile)?;
         let diagnostics = prepared.as_ref().map_or(&[][..], |prepared| prepared.diagnostics.first()).into();
-        let mut builder = SetBuilder::with_profile(dialect, profile, capture.time);
-        builder.add_capture([any_origin()], &capture.facts(), outcome, prepared);
+        let mut builder = SetBuilder::with_profile(dialect, profile, facts.time);
+        builder.add_capture([any_origin()], facts, outcome, prepared);
         let bytes = compile::finish_one(builder)?.to_bytes();
         Ok(Robots { set: Set::of_one(bytes)?, diagnostics })
     }

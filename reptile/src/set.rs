@@ -261,6 +261,34 @@ impl Set {
         }
     }
 
+    /// Decides many URLs as [`Set::decide_all`] or, with times, [`Set::decide_all_at`] does, and stores when each URL's
+    /// robots.txt was fetched.
+    pub(crate) fn decide_all_dated<U: AsRef<[u8]>>(
+        &self,
+        columns: Columns<'_>,
+        urls: &[U],
+        times: Option<&[i64]>,
+        verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<i64>],
+    ) -> Result<(), Error> {
+        let texts = urls.iter().map(AsRef::as_ref);
+        if let Some(times) = times {
+            let timed = texts.zip(times.iter().copied());
+            return Ok(self.timed()?.decide_all_at_dated(columns.resolved, timed, verdicts, fetched_at)?);
+        }
+        if self.only.is_none() && self.replaced.is_empty() {
+            return Ok(self.engine.decide_all_dated(columns.resolved, texts, verdicts, fetched_at)?);
+        }
+        self.decide_all(columns, urls, verdicts)?;
+        for (url, fetched_at) in texts.zip(fetched_at) {
+            *fetched_at = match self.find(url)? {
+                SiteLookup::Invalid | SiteLookup::Unknown => None,
+                SiteLookup::Site { site, .. } => site.captures()?.and_then(|captures| captures.deciding().time),
+            };
+        }
+        Ok(())
+    }
+
     /// Decides many URLs in parts for several agents, with a row of verdicts for each URL.
     pub(crate) fn decide_split(
         &self,
@@ -643,12 +671,17 @@ impl Set {
     /// Returns the product token in a crawler's name under the set's dialect.
     fn product_token<'n>(&self, crawler: &Crawler, name: &'n [u8]) -> Result<&'n [u8], CrawlerError> {
         let table = self.engine.crawlers();
-        let read = || -> Result<_, FormatError> {
-            let known = table.iter().map(|known| known.map(|known| known.name));
-            Ok((table.syntax()?, table.cuts_version()?, known.collect::<Result<Vec<_>, _>>()?))
-        };
-        let (syntax, cuts, known) = read().map_err(|error| CrawlerError::damaged(crawler, error.into()))?;
-        product_token(name, syntax, cuts, known).map_err(|error| CrawlerError::new(crawler, error))
+        let damaged = |error: FormatError| CrawlerError::damaged(crawler, error.into());
+        let (syntax, cuts) = (table.syntax().map_err(damaged)?, table.cuts_version().map_err(damaged)?);
+        // Only some errors need the known names.
+        let mut damage = None;
+        let known =
+            table.iter().map_while(|known| known.map(|known| known.name).map_err(|error| damage = Some(error)).ok());
+        let token = product_token(name, syntax, cuts, known);
+        match damage {
+            Some(error) => Err(damaged(error)),
+            None => token.map_err(|error| CrawlerError::new(crawler, error)),
+        }
     }
 
     /// Returns the same set with some origins' sites replaced by the only sites in other sets.

@@ -444,6 +444,56 @@ fn set_by_time(by_time: bool) -> Set {
 }
 
 #[test]
+fn dated_verdicts_equal_verdicts_and_provenance() {
+    let mut capture = Capture::new("https://c.example/robots.txt", "user-agent: *\ndisallow: /a").unwrap();
+    capture.time = Some(7 * DAY);
+    let fresh = Robots::from_capture(&capture, Dialect::google(), Profile::of_dialect(Dialect::google())).unwrap();
+    let only = fresh.agents(["AnyBot", "OtherBot"]).unwrap();
+    let (plain, timed) = (set_by_time(false), set_by_time(true));
+    let replaced = plain.with_robots([("https://b.example".parse().unwrap(), fresh)]);
+    let pages = ["https://a.example/a", "https://a.example/b", "https://b.example/a", "no url", "HTTPS://A.example/a"];
+    // Several batches.
+    let urls: Vec<&str> = pages.iter().copied().cycle().take(101).collect();
+    let mut known = 0;
+    for (agents, times) in [
+        (plain.agents(["AnyBot", "OtherBot"]).unwrap(), None),
+        (timed.agents(["AnyBot", "OtherBot"]).unwrap(), None),
+        (replaced.agents(["AnyBot", "OtherBot"]).unwrap(), None),
+        (only, None),
+        (timed.agents(["AnyBot"]).unwrap(), Some(vec![-1, 0, DAY, 60 * DAY - 1, 31 * DAY + 1, 60 * DAY])),
+    ] {
+        let times: Option<Vec<i64>> = times.map(|times| times.into_iter().cycle().take(urls.len()).collect());
+        let mut verdicts = vec![Verdict::Unknown; urls.len() * agents.len()];
+        let mut expected = verdicts.clone();
+        let mut fetched_at = vec![Some(-5); urls.len()];
+        match &times {
+            None => agents.decide_all(&urls, &mut expected).unwrap(),
+            Some(times) => agents.decide_all_at(&urls, times, &mut expected).unwrap(),
+        }
+        agents.decide_all_dated(&urls, times.as_deref(), &mut verdicts, &mut fetched_at).unwrap();
+        assert_eq!(verdicts, expected);
+        for agent in agents.iter() {
+            for (row, (url, &fetched_at)) in urls.iter().zip(&fetched_at).enumerate() {
+                let found = match &times {
+                    None => agent.provenance(url),
+                    Some(times) => agent.provenance_at(url, times[row]),
+                };
+                assert_eq!(found.unwrap().fetched_at, fetched_at, "{url}");
+                known += usize::from(fetched_at.is_some());
+            }
+        }
+        let short = agents.decide_all_dated(&urls, times.as_deref(), &mut verdicts, &mut fetched_at[1..]).unwrap_err();
+        assert_eq!(
+            (short.kind(), short.to_string().as_str()),
+            (ErrorKind::BufferLength, "101 URLs need a buffer of as many fetch times, found 100")
+        );
+        let no_times = agents.decide_all_dated(&urls, Some(&[]), &mut verdicts, &mut fetched_at).unwrap_err();
+        assert_eq!(no_times.kind(), ErrorKind::BufferLength);
+    }
+    assert!(known > 500, "{known}");
+}
+
+#[test]
 fn urls_are_decided_at_their_own_time() {
     let set = set_by_time(true);
     set.verify().unwrap();

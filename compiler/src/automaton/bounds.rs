@@ -69,6 +69,9 @@ impl Cost {
         // adjacent.
         let mut starts: Vec<(&[u8], [usize; 2])> = Vec::new();
         for rule in list.iter() {
+            if !rule.has_wildcard {
+                continue;
+            }
             let mut wildcards = memchr::memchr_iter(b'*', rule.matcher);
             let Some(first) = wildcards.next() else { continue };
             let (start, nested) = (&rule.matcher[..first], wildcards.count());
@@ -110,7 +113,8 @@ pub(super) fn check(draft: &Draft<'_>) -> Result<(), TooLarge> {
 /// Takes one pass over the body.
 pub(crate) fn has_few_steps(body: &[u8], most_lists: usize) -> bool {
     // Normalization at most triples a byte, and a fallback pattern has a header.
-    let few_wildcards = || memchr::memchr_iter(b'*', body).take(MAX_PASSES).count() * 2 + most_lists <= MAX_PASSES;
+    // Counting all is faster than stopping early.
+    let few_wildcards = || memchr::memchr_iter(b'*', body).count().saturating_mul(2) + most_lists <= MAX_PASSES;
     body.len() <= MAX_FALLBACK_BYTES / 4 && few_wildcards()
 }
 
@@ -160,7 +164,7 @@ pub(crate) fn check_file<T: PartialEq>(
 fn first_line(group: &[u32], lists: &[(RuleList, Vec<u32>)]) -> u32 {
     let of_group = || group.iter().map(|&list| &lists[list as usize]);
     let with_wildcards = of_group().flat_map(|(list, lines)| {
-        let rules = list.iter().filter(|rule| rule.matcher.contains(&b'*'));
+        let rules = list.iter().filter(|rule| rule.has_wildcard);
         rules.filter_map(|rule| lines.get((rule.rank / 2) as usize).copied())
     });
     let all = of_group().flat_map(|(_, lines)| lines.iter().copied());

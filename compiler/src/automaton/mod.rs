@@ -198,6 +198,8 @@ fn draft<'l>(
 struct BuiltRule<'l> {
     matcher: &'l [u8],
     rank: u32,
+    /// Whether the matcher contains a wildcard.
+    has_wildcard: bool,
     anchored: bool,
     /// Whether the text table contains the rule's pattern, because it cannot be read from the trie.
     has_text: bool,
@@ -272,7 +274,7 @@ struct Builder<'l> {
 impl<'l> Builder<'l> {
     /// Reads a list's rules: their matchers, the texts that cannot be read from the trie, and joint ranks.
     fn new(list: &'l RuleList, arena: &'l Bump) -> Builder<'l> {
-        let has_text = |rule: &OrderedRule<'_>| rule.pattern.is_some() || memchr::memchr(b'*', rule.matcher).is_some();
+        let has_text = |rule: &OrderedRule<'_>| rule.pattern.is_some() || rule.has_wildcard;
         let (rule_count, text_count) = list
             .iter()
             .fold((0, 0), |(rules, texts), rule| (rules + 1, texts + usize::from(!rule.is_empty && has_text(&rule))));
@@ -298,8 +300,8 @@ impl<'l> Builder<'l> {
                 builder.draft.otherwise = Some(rule.rank);
                 continue;
             }
-            let OrderedRule { matcher, rank, anchored, .. } = rule;
-            let built = BuiltRule { matcher, rank, anchored, has_text: has_text(&rule) };
+            let OrderedRule { matcher, rank, has_wildcard, anchored, .. } = rule;
+            let built = BuiltRule { matcher, rank, has_wildcard, anchored, has_text: has_text(&rule) };
             builder.rules.push(built);
             match rule.pattern {
                 Some(pattern) => builder.draft.texts.push(Text { rank, flags: flags_of(&rule), pattern }),
@@ -327,7 +329,8 @@ impl<'l> Builder<'l> {
         let mut wildcards = WildcardCount::default();
         let fallbacks = &mut self.fallbacks;
         self.rules.retain(|rule| {
-            let Some(first) = memchr::memchr(b'*', rule.matcher) else { return true };
+            let first = rule.has_wildcard.then(|| memchr::memchr(b'*', rule.matcher)).flatten();
+            let Some(first) = first else { return true };
             let is_too_deep = || memchr::memchr_iter(b'*', &rule.matcher[first..]).nth(MAX_WILDCARD_DEPTH).is_some();
             let is_fallback =
                 strategy == Strategy::Fallback || is_too_deep() || !wildcards.make_room_for(rule.matcher, first);

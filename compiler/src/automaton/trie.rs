@@ -6,6 +6,9 @@ use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCAR
 
 use super::{Builder, BuiltRule, accept, merge};
 
+/// Number of open states and of a state's children to reserve memory for; few tries have more at a time.
+const FIRST_OPEN: usize = 32;
+
 /// Rules that share the first `depth` bytes, and the index of the state to build for them.
 struct OpenState {
     state: usize,
@@ -56,15 +59,16 @@ impl<'l> Builder<'l> {
             return;
         }
         self.draft.has_trie = true;
-        let mut children = Vec::new();
-        let mut open = vec![OpenState {
+        let mut children = Vec::with_capacity(FIRST_OPEN);
+        let mut open = Vec::with_capacity(FIRST_OPEN);
+        open.push(OpenState {
             state: self.new_state(),
             start: 0,
             end: self.rules.len(),
             depth: 0,
             way: TriePathState::START,
             sources: 0,
-        }];
+        });
         while let Some(OpenState { mut state, mut start, end, mut depth, mut way, sources }) = open.pop() {
             self.sources.truncate(sources);
             let mut label = self.common(start, end, depth);
@@ -176,7 +180,8 @@ impl<'l> Builder<'l> {
     fn common(&self, start: usize, end: usize, depth: usize) -> &'l [u8] {
         let first = &self.rules[start].matcher[depth..];
         if start + 1 == end {
-            return &first[..memchr::memchr(b'*', first).unwrap_or(first.len())];
+            let wildcard = self.rules[start].has_wildcard.then(|| memchr::memchr(b'*', first)).flatten();
+            return &first[..wildcard.unwrap_or(first.len())];
         }
         let last = &self.rules[end - 1].matcher[depth..];
         let common = first.iter().zip(last).take_while(|&(a, b)| a == b && *a != b'*').count();

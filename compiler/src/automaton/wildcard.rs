@@ -81,6 +81,9 @@ pub(super) struct Lists {
     runs: Vec<(u32, u32)>,
 }
 
+/// Maximum number of nodes to reserve memory for.
+const FIRST_NODES: usize = 1 << 9;
+
 /// Maximum capacity, in elements, that a list keeps from one ruleset to the next.
 const KEPT_ELEMENTS: usize = 1 << 14;
 
@@ -378,6 +381,8 @@ impl<'l> Scratch<'l> {
         let Scratch { found, lists: Lists { nodes, .. }, .. } = self;
         nodes.clear();
         found.clear();
+        // At most one for each byte.
+        nodes.reserve(segments.iter().map(|segment| segment.text.len() + 1).sum::<usize>().min(FIRST_NODES));
         nodes.push(node(0..segments.len() as u32, 0, 0));
         let mut branch = 0;
         let mut next = 0;

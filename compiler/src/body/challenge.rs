@@ -5,6 +5,8 @@
 //! response header that marks a challenge page, and [`challenger_of`] the page itself. Each fingerprint names its
 //! source.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 use reptile_engine::verdict::Challenger;
 
@@ -35,6 +37,7 @@ const HEADERS: [Header; 4] = [
 
 /// Texts that occur together in a product's challenge page, but not in other pages on sites that use the product.
 struct Fingerprint {
+    /// The first is searched for first. Neighbors may share it.
     texts: &'static [&'static str],
     challenger: Challenger,
 }
@@ -50,12 +53,12 @@ const FINGERPRINTS: [Fingerprint; 12] = [
     fingerprint(Challenger::ANUBIS, &["/.within.website/x/cmd/anubis/static/js/main.mjs"]),
     // cloudflare-docs and cloudscraper issues: the title, and the path of the challenge scripts. Ordinary pages may
     // contain the path too.
-    fingerprint(Challenger::CLOUDFLARE, &["<title>Just a moment...</title>", "/cdn-cgi/challenge-platform/"]),
+    fingerprint(Challenger::CLOUDFLARE, &["/cdn-cgi/challenge-platform/", "<title>Just a moment...</title>"]),
     // The challenge script's options, in a page in any language.
-    fingerprint(Challenger::CLOUDFLARE, &["_cf_chl_opt", "/cdn-cgi/challenge-platform/"]),
+    fingerprint(Challenger::CLOUDFLARE, &["/cdn-cgi/challenge-platform/", "_cf_chl_opt"]),
     // docs.aws.amazon.com, the Challenge action's script, and the variable that its interstitial page sets.
-    fingerprint(Challenger::AWS_WAF, &["AwsWafIntegration", "gokuProps"]),
-    fingerprint(Challenger::AWS_WAF, &["awswaf.com/", "gokuProps"]),
+    fingerprint(Challenger::AWS_WAF, &["gokuProps", "AwsWafIntegration"]),
+    fingerprint(Challenger::AWS_WAF, &["gokuProps", "awswaf.com/"]),
     // docs.capsolver.com, "DataDome": the page loads its slider or device check from this host, using this variable.
     fingerprint(Challenger::DATADOME, &["captcha-delivery.com/", "var dd="]),
     // Publicly recorded responses: the frame that loads the challenge. Ordinary pages, and the refusals of 2019,
@@ -70,6 +73,12 @@ const FINGERPRINTS: [Fingerprint; 12] = [
     // The page of Vercel's firewall.
     fingerprint(Challenger::VERCEL, &["<title>Vercel Security Checkpoint</title>"]),
 ];
+
+/// Finds each fingerprint's first text. Built once, because most web pages contain none of them.
+static FIRST_TEXTS: LazyLock<Vec<memmem::Finder<'static>>> = LazyLock::new(|| {
+    let first = |fingerprint: &Fingerprint| fingerprint.texts.first().copied().unwrap_or_default();
+    FINGERPRINTS.iter().map(|fingerprint| memmem::Finder::new(first(fingerprint))).collect()
+});
 
 /// Returns a response header's name in lower case if a product marks its challenge pages with this header.
 #[must_use]
@@ -107,8 +116,16 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
     // One search per text. The automaton for all texts takes ten times as long on a page without any.
     let is_there = |text: &&str| memmem::find(start, text.as_bytes()).is_some();
-    let found = FINGERPRINTS.iter().find(|fingerprint| fingerprint.texts.iter().all(is_there));
-    found.map(|fingerprint| fingerprint.challenger)
+    let mut missing = "";
+    let found = FINGERPRINTS.iter().zip(&*FIRST_TEXTS).find(|(fingerprint, finder)| {
+        let Some((first, others)) = fingerprint.texts.split_first() else { return false };
+        if missing == *first || finder.find(start).is_none() {
+            missing = first;
+            return false;
+        }
+        others.iter().all(is_there)
+    });
+    found.map(|(fingerprint, _)| fingerprint.challenger)
 }
 
 /// Returns whether a body begins like a web page. Challenge pages are made for browsers, and some lack a proper

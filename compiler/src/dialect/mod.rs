@@ -243,13 +243,30 @@ impl WhiteSpace {
     #[inline]
     #[must_use]
     pub fn trim(self, text: &[u8]) -> &[u8] {
-        let is_text = |&byte: &u8| match self {
-            WhiteSpace::C => !is_space(byte),
-            WhiteSpace::SpaceTab => byte != b' ' && byte != b'\t',
+        // The first comparison is enough for nearly all bytes.
+        let is_white = |byte: u8| match self {
+            _ if byte > b' ' => false,
+            WhiteSpace::C => is_space(byte),
+            WhiteSpace::SpaceTab => byte == b' ' || byte == b'\t',
         };
-        let start = text.iter().position(is_text).unwrap_or(text.len());
-        let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
-        &text[start..end]
+        let mut text = text;
+        // Web pages are indented.
+        while let Some(rest) = text.strip_prefix(b"        ") {
+            text = rest;
+        }
+        while let [first, rest @ ..] = text {
+            if !is_white(*first) {
+                break;
+            }
+            text = rest;
+        }
+        while let [rest @ .., last] = text {
+            if !is_white(*last) {
+                break;
+            }
+            text = rest;
+        }
+        text
     }
 }
 

@@ -22,6 +22,8 @@ use crate::rules::groups::List;
 struct NormalRule<'b> {
     /// The pattern with each run of wildcards reduced to one, and without trailing wildcards and the end anchor.
     matcher: &'b [u8],
+    /// Whether the matcher contains a wildcard.
+    has_wildcard: bool,
     /// Whether the match must end at the end of the path.
     anchored: bool,
     kind: RuleKind,
@@ -35,7 +37,7 @@ struct NormalRule<'b> {
 impl<'b> NormalRule<'b> {
     /// Returns whether the rule is a plain prefix. No two plain rules with the same weight match the same path.
     fn is_plain(&self) -> bool {
-        !self.anchored && are_same(self.pattern, self.matcher) && memchr::memchr(b'*', self.matcher).is_none()
+        !self.anchored && !self.has_wildcard && are_same(self.pattern, self.matcher)
     }
 
     /// Returns the displayed pattern if it cannot be derived from the matcher and its anchor.
@@ -87,6 +89,8 @@ pub struct OrderedRule<'l> {
     pub rank: u32,
     /// The pattern without trailing wildcards and the end anchor; every `*` in it is a wildcard.
     pub matcher: &'l [u8],
+    /// Whether the matcher contains a wildcard.
+    pub has_wildcard: bool,
     /// Whether the match must end at the end of the path.
     pub anchored: bool,
     /// Whether this is the rule with an empty pattern. It restricts nothing, but is reported if no other rule matches.
@@ -104,6 +108,7 @@ const FLAG_ANCHORED: u8 = 1;
 const FLAG_EMPTY: u8 = 2;
 const FLAG_PATTERN: u8 = 4;
 const FLAG_KEY: u8 = 8;
+const FLAG_WILDCARD: u8 = 16;
 
 impl RuleList {
     /// Iterates over the rules in byte order of their matchers, unanchored before anchored, allow before disallow.
@@ -127,6 +132,7 @@ impl RuleList {
             let (key, pattern_len) = (number_if(FLAG_KEY)?, number_if(FLAG_PATTERN)?);
             Some(OrderedRule {
                 rank,
+                has_wildcard: flags & FLAG_WILDCARD != 0,
                 anchored: flags & FLAG_ANCHORED != 0,
                 is_empty: flags & FLAG_EMPTY != 0,
                 matcher: take(matcher_len as usize)?,
@@ -271,6 +277,7 @@ fn normalize<'b>(
 /// The rule that allows `/robots.txt` in dialects where no rule can disallow it. It has no line.
 const ROBOTS_TXT: NormalRule<'static> = NormalRule {
     matcher: b"/robots.txt",
+    has_wildcard: false,
     anchored: true,
     kind: RuleKind::Allow,
     key: 0,
@@ -299,7 +306,8 @@ fn normal_rule<'b>(
     let key = key_of(pattern, rule.kind, rule.line, order);
     let Pattern { text: mut matcher, anchored } = Pattern::new(pattern).without_trailing_wildcards();
     // Wildcards are rare, so runs of them are searched for only if there is one.
-    if memchr::memchr(b'*', matcher).is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {
+    let wildcard = memchr::memchr(b'*', matcher);
+    if wildcard.is_some_and(|wildcard| matcher[wildcard..].windows(2).any(|pair| pair == b"**")) {
         let mut last = 0;
         let once = matcher.iter().copied().filter(|&byte| {
             let keep = byte != b'*' || last != b'*';
@@ -308,7 +316,8 @@ fn normal_rule<'b>(
         });
         matcher = BumpVec::from_iter_in(once, arena).into_bump_slice();
     }
-    NormalRule { matcher, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
+    let has_wildcard = wildcard.is_some();
+    NormalRule { matcher, has_wildcard, anchored, kind: rule.kind, key, line: rule.line, pattern: shown }
 }
 
 /// Returns the offset of an allow's last slash if `/index.htm` begins there.
@@ -423,6 +432,9 @@ fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_
     }
     if key.is_some() {
         flags |= FLAG_KEY;
+    }
+    if normal.has_wildcard {
+        flags |= FLAG_WILDCARD;
     }
     let mut header = [flags; HEADER_BYTES];
     header[..4].copy_from_slice(&rank.to_le_bytes());

@@ -23,8 +23,9 @@ use crate::automaton::{Strategy, Workspace};
 use crate::capture::{Capture, Captures, Decision, Discarded, KeptCapture, Outcome, Profile, Time};
 use crate::dialect::Dialect;
 use crate::rules::order::RuleList;
+use crate::set::crawlers::crawler_section;
 use crate::set::report::TieTimes;
-use crate::set::{CaptureReport, OwnedOrigin, Prepared, crawler_table};
+use crate::set::{CaptureReport, OwnedOrigin, Prepared};
 
 /// Approximate memory per origin without its host name: its captures, and its entries in lists and tables, which grow
 /// by doubling.
@@ -320,7 +321,7 @@ impl SetBuilder {
         let draft = SetDraft {
             header,
             reading: Reading { by_time: self.by_time, ..self.profile.reading(&self.dialect.name, at) },
-            crawlers: crawler_table(&self.dialect),
+            crawlers: crawler_section(&self.dialect)?,
             tokens: tokens.iter().map(|token| &**token).collect(),
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
             lines: lines.iter().map(|lines| (&**lines).into()).collect(),

@@ -1,6 +1,10 @@
 //! The table of known crawlers, as stored in a set under a dialect.
 
+use std::sync::OnceLock;
+
+use reptile_engine::format::TooLarge;
 use reptile_engine::format::crawlers::{CrawlerDraft, CrawlerTable, Purposes};
+use reptile_engine::token::TokenSyntax;
 
 use crate::dialect::crawlers::ALL;
 use crate::dialect::{CallerVersion, Dialect, Family};
@@ -8,6 +12,25 @@ use crate::dialect::{CallerVersion, Dialect, Family};
 /// The prefix of Yandex crawler names without their own entry, and the product token that they fall back to. Source:
 /// [`Family::Yandex`].
 const SHARED_START: &str = "Yandex";
+
+/// Number of different tables: the families that a dialect may know, its token syntax, and whether it cuts versions.
+const TABLES: usize = (1 << (Family::Other as usize + 1)) * TokenSyntax::ALL.len() * 2;
+
+/// Returns the table of known crawlers under a dialect, as a set stores it.
+///
+/// Every set has this table, even a set for one small file, for which writing the table took an eighth of the time. So
+/// each table is written once per process.
+///
+/// # Errors
+/// Returns an error if the table is too large for the format.
+pub(super) fn crawler_section(dialect: &Dialect) -> Result<&'static [u8], TooLarge> {
+    static SECTIONS: [OnceLock<Result<Vec<u8>, TooLarge>>; TABLES] = [const { OnceLock::new() }; TABLES];
+    let families = dialect.crawlers.iter().fold(0, |bits, &family| bits | 1 << family as usize);
+    let cuts_version = usize::from(dialect.caller_version == CallerVersion::Cut);
+    let place = (families * TokenSyntax::ALL.len() + dialect.token_syntax as usize) * 2 + cuts_version;
+    let section = SECTIONS[place].get_or_init(|| crawler_table(dialect).write());
+    section.as_deref().map_err(Clone::clone)
+}
 
 /// Returns the known crawlers under a dialect.
 ///

@@ -9,9 +9,9 @@
 
 use super::FormatError;
 use super::container::Section;
-use super::histories::{CaptureHistory, CaptureRecord};
+use super::histories::{self, CAPTURE_BYTES, CaptureHistory, CaptureRecord};
 use super::pool::{References, verify_pool};
-use super::timelines::{Timeline, policy_at};
+use super::timelines::{self, Timeline, policy_at};
 use crate::platform::prefetch;
 
 /// Address unit in bytes.
@@ -119,10 +119,35 @@ impl<'a> Captures<'a> {
         policy_at(bytes, time).ok_or_else(|| missing(bytes).in_record_at(at))
     }
 
+    /// Returns the fetch time of the deciding capture in the record at an address, or `None` if it is unknown. In a set
+    /// by time, `until` is the time of the decision; `None` stands for the set's own time.
+    ///
+    /// Allocates nothing. See [`CaptureHistory::deciding`], and [`timelines::deciding_time`] for `has_ended`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no record at that address or `has_ended` fails.
+    pub(crate) fn deciding_time(
+        self,
+        address: u32,
+        until: Option<i64>,
+        has_ended: impl FnOnce() -> Result<bool, FormatError>,
+    ) -> Result<Option<i64>, FormatError> {
+        let at = address as usize * UNIT;
+        let bytes = self.bytes.get(at..).unwrap_or_default();
+        let found = match self.by_time {
+            true => timelines::deciding_time(bytes, until, has_ended)?,
+            false => histories::deciding_time(bytes),
+        };
+        found.ok_or_else(|| missing(bytes).in_record_at(at))
+    }
+
     /// Prefetches the record at an address.
     #[inline]
     pub(crate) fn prefetch(self, address: u32) {
-        prefetch(self.bytes, address as usize * UNIT);
+        let at = address as usize * UNIT;
+        prefetch(self.bytes, at);
+        // Most records are in two cache lines.
+        prefetch(self.bytes, at + CAPTURE_BYTES);
     }
 
     fn read(self, bytes: &'a [u8]) -> Result<StoredCaptures, FormatError> {

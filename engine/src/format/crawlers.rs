@@ -80,8 +80,10 @@ pub struct CrawlerTable<'a> {
 
 impl CrawlerTable<'_> {
     /// Writes the section.
-    pub(super) fn write(&self) -> Result<Vec<u8>, TooLarge> {
-        // Every set has this table, even a set for one small file, so avoid allocations per crawler.
+    ///
+    /// # Errors
+    /// Returns an error if a name is too long, or there are too many product tokens.
+    pub fn write(&self) -> Result<Vec<u8>, TooLarge> {
         fn lower<'n>(crawler: &CrawlerDraft<'n>) -> impl Iterator<Item = u8> + 'n {
             crawler.name.iter().map(u8::to_ascii_lowercase)
         }
@@ -188,23 +190,30 @@ impl<'a> Crawlers<'a> {
         })
     }
 
-    /// Returns the crawler at a table index.
-    fn at(self, place: u32) -> Result<CrawlerDraft<'a>, FormatError> {
-        let count = self.count()? as usize;
-        let (records, place) = (HEADER_BYTES + count * 4, place as usize);
-        let crawler = || {
-            let start = if place == 0 { 0 } else { u32_at(self.0, HEADER_BYTES + place * 4 - 4)? as usize };
-            let end = u32_at(self.0, HEADER_BYTES + place * 4).filter(|_| place < count)? as usize;
-            read(self.0.get(records + start..records.checked_add(end)?)?)
-        };
-        crawler().ok_or_else(|| self.error(HEADER_BYTES + place * 4, "a crawler", format!("entry {place} of {count}")))
+    /// Returns the crawler at an index in a table of `count`.
+    fn at(self, place: usize, count: usize) -> Result<CrawlerDraft<'a>, FormatError> {
+        self.record(place, count).and_then(read).ok_or_else(|| self.no_crawler(place, count))
+    }
+
+    /// Returns the record at an index in a table of `count`.
+    fn record(self, place: usize, count: usize) -> Option<&'a [u8]> {
+        let records = HEADER_BYTES + count * 4;
+        let start = if place == 0 { 0 } else { u32_at(self.0, HEADER_BYTES + place * 4 - 4)? as usize };
+        let end = u32_at(self.0, HEADER_BYTES + place * 4).filter(|_| place < count)? as usize;
+        self.0.get(records + start..records.checked_add(end)?)
+    }
+
+    #[cold]
+    fn no_crawler(self, place: usize, count: usize) -> FormatError {
+        self.error(HEADER_BYTES + place * 4, "a crawler", format!("entry {place} of {count}"))
     }
 
     /// Returns every crawler, sorted by name in lower case.
     pub fn iter(self) -> impl Iterator<Item = Result<CrawlerDraft<'a>, FormatError>> {
         let count = self.count();
         let error = count.as_ref().err().cloned();
-        (0..count.unwrap_or(0)).map(move |place| self.at(place)).chain(error.map(Err))
+        let count = count.unwrap_or(0) as usize;
+        (0..count).map(move |place| self.at(place, count)).chain(error.map(Err))
     }
 
     /// Returns the crawlers with all these purposes, sorted by name in lower case.
@@ -215,28 +224,32 @@ impl<'a> Crawlers<'a> {
     /// Resolves a crawler by name, in any letter case.
     ///
     /// Returns the known crawler with that name, otherwise the longest family whose name is a prefix, otherwise a
-    /// crawler that obeys only this name. Reads every entry.
+    /// crawler that obeys only this name. Reads every entry's name.
     ///
     /// # Errors
     /// Returns an error if the table is damaged.
     pub fn find(self, name: &'a [u8]) -> Result<ResolvedCrawler<'a>, FormatError> {
         let name = if self.cuts_version()? { without_version(name) } else { name };
-        let mut known: Option<CrawlerDraft<'a>> = None;
-        for crawler in self.iter() {
-            let crawler = crawler?;
-            if name.eq_ignore_ascii_case(crawler.name) {
-                known = Some(crawler);
+        let mut known = None;
+        let count = self.count()? as usize;
+        for place in 0..count {
+            // Most records differ in the name, so their product tokens need not be read.
+            let start = self.record(place, count).and_then(name_of);
+            let (flags, of_record) = start.ok_or_else(|| self.no_crawler(place, count))?;
+            if name.eq_ignore_ascii_case(of_record) {
+                known = Some(place);
                 break;
             }
-            let start = name.get(..crawler.name.len()).filter(|_| crawler.is_prefix);
+            let start = name.get(..of_record.len()).filter(|_| flags & IS_PREFIX != 0);
             // Longer prefixes are sorted after shorter ones.
-            if start.is_some_and(|start| start.eq_ignore_ascii_case(crawler.name)) {
-                known = Some(crawler);
+            if start.is_some_and(|start| start.eq_ignore_ascii_case(of_record)) {
+                known = Some(place);
             }
         }
-        let Some(crawler) = known else {
+        let Some(place) = known else {
             return Ok(ResolvedCrawler { tokens: vec![name], honors_default_group: true, known: None });
         };
+        let crawler = self.at(place, count)?;
         let itself = crawler.starts_with_itself.then_some(name);
         let tokens = itself.into_iter().chain(crawler.chain.iter().copied()).collect();
         let honors_default_group = crawler.honors_default_group;
@@ -269,6 +282,12 @@ impl<'a> Crawlers<'a> {
             _ => Err(self.error(0, "the only encoding of the table", "another encoding")),
         }
     }
+}
+
+/// Returns a record's flags and name.
+fn name_of(record: &[u8]) -> Option<(u8, &[u8])> {
+    let (&[flags, _, _, len], rest) = record.split_first_chunk()?;
+    Some((flags, rest.get(..len.into())?))
 }
 
 /// Reads a crawler's record, which must take up all bytes.

@@ -9,7 +9,6 @@ use std::convert::Infallible;
 
 use super::captures::{self, Captures, StoredCaptures};
 use super::container::{Header, Section, Sections};
-use super::crawlers::CrawlerTable;
 use super::directives::{self, OtherDirectives};
 use super::lines::{self, Lines};
 use super::origins::{OriginOrder, OriginRecord, Origins, write_origins};
@@ -34,8 +33,8 @@ pub struct SetDraft<'a> {
     pub header: Header,
     /// The protocol interpretation that the set is compiled with.
     pub reading: Reading<'a>,
-    /// The known crawlers.
-    pub crawlers: CrawlerTable<'a>,
+    /// The known crawlers, as [`CrawlerTable::write`](super::crawlers::CrawlerTable::write) writes them.
+    pub crawlers: &'a [u8],
     /// Product tokens in lower case.
     pub tokens: Vec<&'a [u8]>,
     /// Automata, as [`super::automaton::write`] writes them.
@@ -164,7 +163,7 @@ impl SetDraft<'_> {
         let mut sections = Sections::default();
         for (section, bytes) in [
             (Section::Reading, self.reading.write()?),
-            (Section::Crawlers, self.crawlers.write()?),
+            (Section::Crawlers, self.crawlers.to_vec()),
             (Section::Tokens, write_tokens(&tokens)?),
             (Section::Buckets, buckets),
             (Section::Origins, origins),
@@ -216,7 +215,7 @@ fn pool_of<T>(
             }
         });
     }
-    let mut pool = PoolWriter::new(pool, Vec::new());
+    let mut pool = PoolWriter::new(pool, Vec::with_capacity(records.byte_len()));
     let addresses = write_pool::<_, TooLarge>(&mut pool, &records, |place| is_used[place], threads)?;
     Ok(Pool { bytes: pool.out, addresses })
 }
@@ -252,7 +251,7 @@ impl<'a> ReadBack<'a> {
     pub fn read(
         header: Header,
         reading: Reading<'a>,
-        crawlers: CrawlerTable<'a>,
+        crawlers: &'a [u8],
         tables: Tables<'a>,
     ) -> Result<SetDraft<'a>, FormatError> {
         let automata = (0..tables.rulesets.len()).map(|number| Ok(tables.rulesets.get(number)?.to_bytes()?));

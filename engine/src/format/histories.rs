@@ -121,6 +121,25 @@ impl CaptureRecord {
     }
 }
 
+/// Returns an encoded capture's fetch time.
+pub(super) fn time_of(capture: &[u8; CAPTURE_BYTES]) -> Option<i64> {
+    Some(u64_at(capture, 0)? as i64).filter(|_| capture[29] & HAS_TIME != 0)
+}
+
+/// Returns whether an encoded capture is a failure.
+pub(super) fn is_failure(capture: &[u8; CAPTURE_BYTES]) -> bool {
+    capture[28] & 0xF == 1
+}
+
+/// Returns the deciding capture's fetch time in the history at the start of these bytes, or `None` if there is no
+/// history. Reads nothing else.
+pub(super) fn deciding_time(bytes: &[u8]) -> Option<Option<i64>> {
+    let (newest, rest) = bytes.split_first_chunk::<CAPTURE_BYTES>()?;
+    let (count, rest) = rest.split_first_chunk::<COUNT_BYTES>()?;
+    let has_answered = u32::from_le_bytes(*count) & 1 == 1;
+    Some(time_of(if has_answered { rest.first_chunk()? } else { newest }))
+}
+
 /// A capture history: an origin's captures that still matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CaptureHistory {

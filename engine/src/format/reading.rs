@@ -53,7 +53,7 @@ impl<'a> Reading<'a> {
                 return Err(TooLarge { what: "bytes of a dialect's or profile's name", limit, found });
             }
         }
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(FIXED_BYTES + self.dialect.len() + self.profile.len() + UNIT);
         for number in [self.at, self.freshness, self.max_age_cap] {
             put_long(&mut out, number.unwrap_or(0) as u64);
         }

@@ -4,7 +4,7 @@
 //! The compiler computes the spans from the captures. Decisions by time only read the spans; the captures are for
 //! adding further captures and for merging sets.
 
-use super::histories::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome};
+use super::histories::{CAPTURE_BYTES, CaptureHistory, CaptureRecord, FetchOutcome, is_failure, time_of};
 use super::{put, put_long, u32_at, u64_at};
 use crate::platform::as_chunks;
 
@@ -163,6 +163,32 @@ pub(super) fn policy_at(bytes: &[u8], time: i64) -> Option<Option<u32>> {
     let after = begins.partition_point(|begin| i64::from_le_bytes(*begin) <= time);
     let Some(place) = after.checked_sub(1) else { return Some(None) };
     Some(Some(u32_at(policies, place * POLICY_BYTES)?))
+}
+
+/// Returns the fetch time of the capture that decides at a time, or after all captures, in the record at the start of
+/// these bytes: `Some(None)` if no capture decides or its time is unknown, and `None` if there is no record.
+///
+/// `has_ended` says whether the last answer has expired because every later fetch has failed for too long. It is asked
+/// only if the last capture is a failure.
+///
+/// Binary search, and one step for each failure after the last answer.
+pub(super) fn deciding_time<E>(
+    bytes: &[u8],
+    until: Option<i64>,
+    has_ended: impl FnOnce() -> Result<bool, E>,
+) -> Result<Option<Option<i64>>, E> {
+    let Some(Parts { captures, .. }) = Parts::of(bytes) else { return Ok(None) };
+    let (mut captures, _) = as_chunks::<CAPTURE_BYTES, u8>(captures);
+    if let Some(until) = until {
+        let later = captures.partition_point(|capture| time_of(capture).is_none_or(|fetched| fetched <= until));
+        captures = captures.get(..later).unwrap_or_default();
+    }
+    let Some(newest) = captures.last() else { return Ok(Some(None)) };
+    let mut deciding = newest;
+    if is_failure(newest) && !has_ended()? {
+        deciding = captures.iter().rfind(|capture| !is_failure(capture)).unwrap_or(newest);
+    }
+    Ok(Some(time_of(deciding)))
 }
 
 #[cfg(test)]

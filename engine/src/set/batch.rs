@@ -70,6 +70,8 @@ struct Batch<'s, 'u> {
     expected: [Option<usize>; BATCH_URLS],
     /// Policy addresses.
     policies: [u32; BATCH_URLS],
+    /// Addresses of the origins' captures, if they are wanted.
+    captures: [Option<u32>; BATCH_URLS],
     /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
     rulesets: [u32; BATCH_URLS],
     /// The rulesets that decide alone.
@@ -87,6 +89,7 @@ impl Batch<'_, '_> {
             hashes: [0; BATCH_URLS],
             expected: [None; BATCH_URLS],
             policies: [0; BATCH_URLS],
+            captures: [None; BATCH_URLS],
             rulesets: [NONE; BATCH_URLS],
             stored: [None; BATCH_URLS],
             chosen: [(0, 0); BATCH_URLS],
@@ -98,6 +101,8 @@ impl Batch<'_, '_> {
 struct KnownUrl<'s, 'u> {
     /// The policy's address.
     policy: u32,
+    /// The address of the origin's captures, if they are wanted and it has any.
+    captures: Option<u32>,
     /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
     ruleset: u32,
     /// The ruleset with that number.
@@ -129,7 +134,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         mut work: impl FnMut(usize, Lookup<'s, 'u>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.look_up_each(&mut Columns::new(agents), urls.into_iter().map(LookupInput::Url), |_, place, found| {
+        let urls = urls.into_iter().map(LookupInput::Url);
+        self.look_up_each::<false, _>(&mut Columns::new(agents), urls, |_, place, found| {
             let found = match found {
                 LookupResult::Invalid => Lookup::Invalid,
                 LookupResult::Unknown => Lookup::Unknown,
@@ -155,7 +161,28 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = &'u [u8]>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        self.decide_inputs(agents, urls.into_iter().map(LookupInput::Url), verdicts)
+        self.decide_inputs::<false>(agents, urls.into_iter().map(LookupInput::Url), verdicts, &mut [])
+    }
+
+    /// Computes the verdicts of [`Set::decide_all`], and each URL's capture time.
+    ///
+    /// `fetched_at[i]` is the fetch time of the capture behind the verdicts for the `i`-th URL. It is `None` if the set
+    /// does not know the time or has no robots.txt for the origin. It is the time of
+    /// [`CaptureHistory::deciding`](crate::format::histories::CaptureHistory::deciding) in
+    /// [`Site::captures`](super::Site::captures).
+    ///
+    /// Cost in addition to [`Set::decide_all`]: one read of the captures for each run of URLs with the same origin.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged. After an error neither result must be used.
+    pub fn decide_all_dated<'u>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<i64>],
+    ) -> Result<(), FormatError> {
+        self.decide_inputs::<true>(agents, urls.into_iter().map(LookupInput::Url), verdicts, fetched_at)
     }
 
     /// Computes the verdicts for many URLs by one policy, in the order of [`Set::decide_all`].
@@ -175,21 +202,34 @@ impl<D: AsRef<[u8]>> Set<D> {
         let inputs = urls
             .into_iter()
             .map(|url| path_at_any_host(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
-        self.decide_inputs(agents, inputs, verdicts)
+        self.decide_inputs::<false>(agents, inputs, verdicts, &mut [])
     }
 
-    /// Implements [`Set::decide_all`] for URLs at any stage of parsing.
+    /// Implements [`Set::decide_all`] for URLs at any stage of parsing, and [`Set::decide_all_dated`] if `DATED`.
+    /// Captures are known only for URLs that are not split and looked up.
     #[inline]
-    pub(super) fn decide_inputs<'u>(
+    pub(super) fn decide_inputs<'u, const DATED: bool>(
         &self,
         agents: &[Agent],
         urls: impl IntoIterator<Item = LookupInput<'u>>,
         verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<i64>],
     ) -> Result<(), FormatError> {
         let (width, rulesets) = (agents.len(), self.rulesets());
         let mut room = [0; MAX_PATCHED_BYTES];
-        self.look_up_each(&mut Columns::new(agents), urls, |columns, place, found| {
+        // The last captures that were read, and their time: consecutive URLs often share an origin.
+        let mut last = (None, None);
+        self.look_up_each::<DATED, _>(&mut Columns::new(agents), urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
+            if let Some(fetched_at) = fetched_at.get_mut(place).filter(|_| DATED) {
+                *fetched_at = None;
+                if let LookupResult::Known(KnownUrl { policy, captures: Some(captures), .. }) = found {
+                    if last.0 != Some((policy, captures)) {
+                        last = (Some((policy, captures)), self.deciding_time(policy, captures, None)?);
+                    }
+                    *fetched_at = last.1;
+                }
+            }
             match found {
                 LookupResult::Invalid => row.fill(Verdict::Invalid),
                 LookupResult::Unknown => row.fill(Verdict::Unknown),
@@ -220,7 +260,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Looks up all URLs, one batch at a time.
     #[inline]
-    fn look_up_each<'s, 'u, E: From<FormatError>>(
+    fn look_up_each<'s, 'u, const DATED: bool, E: From<FormatError>>(
         &'s self,
         columns: &mut Columns<'_>,
         urls: impl IntoIterator<Item = LookupInput<'u>>,
@@ -232,7 +272,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         loop {
             let count = self.split_and_hash(&mut urls, &mut batch);
             self.prefetch_records(&mut batch, count);
-            self.find_records(&mut batch, count)?;
+            self.find_records::<DATED>(&mut batch, count)?;
             columns.clear();
             self.prefetch_entries(columns, &mut batch, count)?;
             self.prefetch_rulesets(columns, &mut batch, count);
@@ -248,6 +288,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                     LookupState::Known | LookupState::Same if batch.states[own] == LookupState::Known => {
                         LookupResult::Known(KnownUrl {
                             policy: batch.policies[own],
+                            captures: if DATED { batch.captures[own] } else { None },
                             ruleset: batch.rulesets[own],
                             stored: batch.stored[own],
                             chosen: batch.chosen[own],
@@ -338,9 +379,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         }
     }
 
-    /// Finds the records, like [`Set::policy`], and prefetches the policies.
+    /// Finds the records, like [`Set::policy`], and prefetches the policies, and the captures if `DATED`.
     #[inline]
-    fn find_records(&self, batch: &mut Batch<'_, '_>, count: usize) -> Result<(), FormatError> {
+    fn find_records<const DATED: bool>(&self, batch: &mut Batch<'_, '_>, count: usize) -> Result<(), FormatError> {
         let (origins, policies) = (self.origin_table(), self.policies());
         for place in 0..count {
             let origin = batch.origins[place];
@@ -356,6 +397,10 @@ impl<D: AsRef<[u8]>> Set<D> {
                 Some(record) => {
                     policies.prefetch(record.policy);
                     batch.policies[place] = record.policy;
+                    if DATED {
+                        record.captures.into_iter().for_each(|address| self.captures().prefetch(address));
+                        batch.captures[place] = record.captures;
+                    }
                     LookupState::Known
                 }
                 None => LookupState::Unknown,

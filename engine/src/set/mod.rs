@@ -236,7 +236,8 @@ impl<D: AsRef<[u8]>> Set<D> {
     /// Returns an error if the set is damaged.
     #[cfg(feature = "write")]
     pub fn to_draft(&self) -> Result<SetDraft<'_>, FormatError> {
-        let (reading, crawlers) = (self.read_reading()?, self.crawlers().to_table()?);
+        self.crawlers().to_table()?;
+        let (reading, crawlers) = (self.read_reading()?, self.section(Section::Crawlers));
         ReadBack::read(self.container.header(), reading, crawlers, self.tables())
     }
 

@@ -7,6 +7,7 @@ use crate::format::histories::CaptureHistory;
 use crate::format::origins::OriginRecord;
 use crate::format::reading::Reading;
 use crate::format::timelines::{BEFORE_ALL_TIMES, Span, Timeline};
+use crate::set::Set;
 use crate::set::policy::Policy;
 use crate::verdict::{Cause, PolicySource};
 
@@ -123,6 +124,19 @@ impl<'a> Site<'a> {
     pub fn expires_at(&self) -> Result<Option<i64>, FormatError> {
         let Some(captures) = self.captures()? else { return Ok(None) };
         Ok(captures.expires_at(&Reading::read(self.reading)?))
+    }
+}
+
+impl<D: AsRef<[u8]>> Set<D> {
+    /// Returns the fetch time of an origin's deciding capture, given the addresses of its policy and captures. In a set
+    /// by time, the policy is the one at the time `until`.
+    pub(super) fn deciding_time(
+        &self,
+        policy: u32,
+        captures: u32,
+        until: Option<i64>,
+    ) -> Result<Option<i64>, FormatError> {
+        self.captures().deciding_time(captures, until, || has_ended(&self.policy_at(policy)?))
     }
 }
 

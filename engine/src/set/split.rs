@@ -100,7 +100,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                 }
             }
         });
-        self.decide_inputs(agents, inputs, verdicts)
+        self.decide_inputs::<false>(agents, inputs, verdicts, &mut [])
     }
 
     /// Returns a URL's scheme and its host's cached lookup, or `None` if either is unusual.

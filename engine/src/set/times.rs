@@ -26,8 +26,8 @@ enum TimedLookup<'s, 'u> {
     Unusual(UrlRef<'u>),
     /// The origin's record has been found, and its spans prefetched.
     Known(OriginRecord<'s>, Path<'u>),
-    /// The policy's address has been found, and the policy prefetched.
-    Found(u32, Path<'u>),
+    /// The policy's address has been found, and the policy prefetched. The captures' address comes second.
+    Found(u32, Option<u32>, Path<'u>),
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
@@ -100,7 +100,35 @@ impl<D: AsRef<[u8]>> Set<D> {
         urls: impl IntoIterator<Item = (&'u [u8], i64)>,
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
+        self.decide_timed(agents, urls, verdicts, None)
+    }
+
+    /// Computes the verdicts of [`Set::decide_all_at`], and each URL's capture time, as [`Set::decide_all_dated`] does.
+    ///
+    /// The capture is the one that decided at the URL's time.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Set::decide_all_at`]. After an error neither result must be used.
+    pub fn decide_all_at_dated<'u>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = (&'u [u8], i64)>,
+        verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<i64>],
+    ) -> Result<(), FormatError> {
+        self.decide_timed(agents, urls, verdicts, Some(fetched_at))
+    }
+
+    /// Implements [`Set::decide_all_at`] and [`Set::decide_all_at_dated`].
+    fn decide_timed<'u>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = (&'u [u8], i64)>,
+        verdicts: &mut [Verdict],
+        fetched_at: Option<&mut [Option<i64>]>,
+    ) -> Result<(), FormatError> {
         let mut urls = urls.into_iter();
+        let mut fetched_at = fetched_at.map(|fetched_at| fetched_at.iter_mut());
         let mut rows = verdicts.chunks_exact_mut(agents.len().max(1));
         let mut steps = [(TimedLookup::Invalid, 0_i64); BATCH_URLS];
         loop {
@@ -117,14 +145,22 @@ impl<D: AsRef<[u8]>> Set<D> {
                 if let TimedLookup::Known(record, path) = *step {
                     *step = self.address_at(&record, *time)?.map_or(TimedLookup::Unknown, |address| {
                         self.policies().prefetch(address);
-                        TimedLookup::Found(address, path)
+                        TimedLookup::Found(address, record.captures, path)
                     });
                 }
             }
-            for ((step, _), row) in steps.iter().zip(&mut rows) {
+            for ((step, time), row) in steps.iter().zip(&mut rows) {
+                if let Some(fetched_at) = fetched_at.as_mut().and_then(Iterator::next) {
+                    *fetched_at = match step {
+                        TimedLookup::Found(address, Some(captures), _) => {
+                            self.deciding_time(*address, *captures, Some(*time))?
+                        }
+                        _ => None,
+                    };
+                }
                 match step {
                     TimedLookup::Invalid => row.fill(Verdict::Invalid),
-                    TimedLookup::Found(address, path) => self.policy_at(*address)?.decide_each(agents, path, row)?,
+                    TimedLookup::Found(address, _, path) => self.policy_at(*address)?.decide_each(agents, path, row)?,
                     _ => row.fill(Verdict::Unknown),
                 }
             }

@@ -149,6 +149,16 @@ pub trait NamedRow: AsRef<[u8]> {
     fn time(&self) -> Option<Time>;
 }
 
+impl<R: NamedRow> NamedRow for &R {
+    fn crawler(&self) -> &[u8] {
+        (**self).crawler()
+    }
+
+    fn time(&self) -> Option<Time> {
+        (**self).time()
+    }
+}
+
 impl ByRow {
     /// Looks up crawlers in the cell at index `cell`. With `is_log`, every cell is a request header.
     ///
@@ -278,27 +288,40 @@ impl Session<'_> {
         by: Times,
         verdicts: &mut [Verdict],
     ) -> Result<(), Error> {
+        self.decide_dated(rows, found, by, verdicts, &mut [])
+    }
+
+    /// Decides like [`Session::decide`], and stores each row's capture time unless `fetched_at` is empty. A row without
+    /// a crawler has none.
+    pub(crate) fn decide_dated<R: NamedRow>(
+        &self,
+        rows: &[R],
+        found: impl Iterator<Item = usize>,
+        by: Times,
+        verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<Time>],
+    ) -> Result<(), Error> {
         let place_of = |row: usize| self.places.get(row).copied().flatten();
         let mut order: Vec<(Option<usize>, usize)> = found.map(place_of).zip(0..rows.len()).collect();
         order.sort_unstable();
-        let (mut urls, mut times) = (Vec::with_capacity(rows.len()), Vec::new());
+        let (mut urls, mut times, mut fetched) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
+        let is_dated = !fetched_at.is_empty();
         for run in order.chunk_by(|(a, _), (b, _)| a == b) {
             urls.clear();
             urls.extend(run.iter().map(|&(_, number)| &rows[number]));
             let Some(&(place, _)) = run.first() else { continue };
             let agents = self.agents(place).1;
             let mut decided = vec![Verdict::Invalid; run.len()];
-            if by != Times::None {
-                times.clear();
-                times.extend(urls.iter().map(|&row| by.of(row).unwrap_or_default()));
-                agents.decide_all_at(&urls, &times, &mut decided)?;
-                let without = urls.iter().zip(&mut decided).filter(|(row, _)| by.of(**row).is_none());
-                without.for_each(|(_, verdict)| *verdict = Verdict::Invalid);
-            } else {
-                agents.decide_all(&urls, &mut decided)?;
+            fetched.clear();
+            if is_dated {
+                fetched.resize(run.len(), None);
             }
+            decide_all(agents, &urls, by, &mut times, &mut decided, &mut fetched)?;
             for (&(_, number), verdict) in run.iter().zip(decided) {
                 verdicts[number] = of_place(place, verdict);
+            }
+            for (&(_, number), &fetched) in run.iter().zip(&fetched).filter(|_| place.is_some()) {
+                fetched_at[number] = fetched;
             }
         }
         Ok(())
@@ -352,6 +375,36 @@ impl Session<'_> {
         self.rows.caches.lock().unwrap_or_else(PoisonError::into_inner).push(self.cache);
         (self.counted, self.unnamed)
     }
+}
+
+/// Decides rows for some crawlers, and stores the capture times unless `fetched_at` is empty. A row without a time is
+/// invalid if row times are used. Reuses the memory of `times`.
+pub(crate) fn decide_all<R: NamedRow>(
+    agents: &Agents,
+    rows: &[R],
+    by: Times,
+    times: &mut Vec<Time>,
+    verdicts: &mut [Verdict],
+    fetched_at: &mut [Option<Time>],
+) -> Result<(), Error> {
+    times.clear();
+    if by != Times::None {
+        times.extend(rows.iter().map(|row| by.of(row).unwrap_or_default()));
+    }
+    let timed = (by != Times::None).then_some(&times[..]);
+    match timed {
+        _ if !fetched_at.is_empty() => agents.decide_all_dated(rows, timed, verdicts, fetched_at)?,
+        Some(times) => agents.decide_all_at(rows, times, verdicts)?,
+        None => return agents.decide_all(rows, verdicts),
+    }
+    if by == Times::OfRows {
+        let is_without = |row: &R| row.time().is_none();
+        let decided = rows.iter().zip(verdicts.chunks_exact_mut(agents.len().max(1)));
+        decided.filter(|(row, _)| is_without(row)).for_each(|(_, verdicts)| verdicts.fill(Verdict::Invalid));
+        let dated = rows.iter().zip(fetched_at).filter(|(row, _)| is_without(row));
+        dated.for_each(|(_, fetched_at)| *fetched_at = None);
+    }
+    Ok(())
 }
 
 /// Returns a row's verdict. For a row without a crawler, `verdict` is [`ByRow::default_agents`]'s.

@@ -123,14 +123,15 @@ impl Column {
         matches!(self, Column::Url | Column::CaptureTime | Column::Mask | Column::Refused)
     }
 
-    /// Returns whether the column needs more than a row's verdicts. Deciding a row then takes several times as long.
+    /// Returns whether the column needs more than a row's verdicts and its capture's time. Deciding a row then takes
+    /// several times as long.
     #[must_use]
     pub const fn needs_explanation(self) -> bool {
         match self {
-            Column::Url | Column::Verdict | Column::Agent | Column::Mask | Column::Refused => false,
-            Column::Line | Column::Rule | Column::Group | Column::Reason | Column::Ruleset | Column::CaptureTime => {
-                true
+            Column::Url | Column::Verdict | Column::Agent | Column::CaptureTime | Column::Mask | Column::Refused => {
+                false
             }
+            Column::Line | Column::Rule | Column::Group | Column::Reason | Column::Ruleset => true,
         }
     }
 }
@@ -202,7 +203,7 @@ impl Layout {
         self.written
     }
 
-    /// Returns whether any cell needs more than a verdict.
+    /// Returns whether any cell needs more than the verdicts and the capture's time.
     #[must_use]
     pub fn explains(&self) -> bool {
         self.order.iter().any(|column| column.needs_explanation())
@@ -220,9 +221,14 @@ impl Layout {
         self.order.is_empty()
     }
 
+    /// Returns whether any cell is the time of the capture.
+    pub(crate) fn has_capture_time(&self) -> bool {
+        self.once.contains(&Column::CaptureTime)
+    }
+
     /// Returns whether any cell describes the capture or ruleset behind a verdict.
     pub(crate) fn has_provenance(&self) -> bool {
-        self.once.contains(&Column::CaptureTime) || self.columns.contains(&Column::Ruleset)
+        self.has_capture_time() || self.columns.contains(&Column::Ruleset)
     }
 
     /// Returns a row's cells for `agents` crawlers, in order.
@@ -321,8 +327,8 @@ mod tests {
         let needing = |columns: &[Column]| -> Vec<Column> {
             columns.iter().copied().filter(|column| column.needs_explanation()).collect()
         };
-        assert_eq!(needing(&[Url, Verdict, Agent, Mask, Refused]), []);
-        let others = [Line, Rule, Group, Reason, Ruleset, CaptureTime];
+        assert_eq!(needing(&[Url, Verdict, Agent, CaptureTime, Mask, Refused]), []);
+        let others = [Line, Rule, Group, Reason, Ruleset];
         assert_eq!(needing(&others), others);
         assert_eq!(VERDICTS.map(|verdict| verdict as usize), [0, 1, 2, 3]);
     }

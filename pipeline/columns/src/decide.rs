@@ -1,4 +1,4 @@
-//! Decides rows: many together if verdicts suffice, otherwise one at a time with explanations, which takes several
+//! Decides rows: many together if verdicts and capture times suffice, otherwise one at a time with explanations, which takes several
 //! times as long. Text, Parquet and Arrow use the same [`Decider`].
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reptile::capture::Time;
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
 
-use crate::by_row::{ByRow, Misspelled, NamedRow, Session, Times};
+use crate::by_row::{self, ByRow, Misspelled, NamedRow, Session, Times};
 use crate::column::{Cell, Column, Crawlers, Layout, over_all};
 use crate::data::{CellSink, ColumnCells, ColumnData, kinds_of};
 use crate::scope::{Scope, StandIn};
@@ -194,21 +194,26 @@ impl Decider {
         kinds_of(&self.layout, &self.crawlers).map(ColumnData::new).collect()
     }
 
-    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler. Returns how many URLs a
-    /// replacement origin decided.
+    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler, and each row's capture time if
+    /// a column needs it. Returns how many URLs a replacement origin decided.
     pub(crate) fn decide<R: NamedRow>(
         &self,
         rows: &[R],
         mut session: Option<&mut Session<'_>>,
         verdicts: &mut [Verdict],
+        fetched_at: &mut Vec<Option<Time>>,
     ) -> Result<u64, Error> {
         if let Some(session) = &mut session {
             session.find_all(rows)?;
         }
-        self.decide_urls(rows, 0..rows.len(), session.as_deref(), verdicts)?;
+        fetched_at.clear();
+        if self.layout.has_capture_time() {
+            fetched_at.resize(rows.len(), None);
+        }
+        self.decide_urls(rows, 0..rows.len(), session.as_deref(), verdicts, fetched_at)?;
         let mut stand_ins = 0;
         if self.scope > Scope::Origin {
-            stand_ins = self.decide_stand_ins(rows, session.as_deref(), verdicts)?;
+            stand_ins = self.decide_stand_ins(rows, session.as_deref(), verdicts, fetched_at)?;
         }
         if let Some(session) = &mut session {
             session.add_all(verdicts);
@@ -216,26 +221,20 @@ impl Decider {
         Ok(stand_ins)
     }
 
-    /// Decides URLs, and stores a row of verdicts for each. A URL without a time is invalid if row times are used.
-    /// `found` contains the rows' crawlers, if rows name them.
+    /// Decides URLs, and stores a row of verdicts for each, and its capture time unless `fetched_at` is empty. A URL
+    /// without a time is invalid if row times are used. `found` contains the rows' crawlers, if rows name them.
     fn decide_urls<R: NamedRow>(
         &self,
         urls: &[R],
         found: impl Iterator<Item = usize>,
         session: Option<&Session<'_>>,
         verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<Time>],
     ) -> Result<(), Error> {
-        if let Some(session) = session {
-            return session.decide(urls, found, self.times, verdicts);
+        match session {
+            Some(session) => session.decide_dated(urls, found, self.times, verdicts, fetched_at),
+            None => by_row::decide_all(&self.agents, urls, self.times, &mut Vec::new(), verdicts, fetched_at),
         }
-        if self.times == Times::None {
-            return self.agents.decide_all(urls, verdicts);
-        }
-        let times: Vec<Time> = urls.iter().map(|url| self.times.of(url).unwrap_or_default()).collect();
-        self.agents.decide_all_at(urls, &times, verdicts)?;
-        let rows = urls.iter().zip(verdicts.chunks_exact_mut(self.agents.len()));
-        rows.filter(|(url, _)| self.times.of(*url).is_none()).for_each(|(_, row)| row.fill(Verdict::Invalid));
-        Ok(())
     }
 
     /// Decides URLs without a known robots.txt by their replacement origins. Returns the number of URLs decided this
@@ -245,6 +244,7 @@ impl Decider {
         rows: &[R],
         session: Option<&Session<'_>>,
         verdicts: &mut [Verdict],
+        fetched_at: &mut [Option<Time>],
     ) -> Result<u64, Error> {
         let width = self.agents.len();
         let is_unknown = |verdicts: &[Verdict]| verdicts.contains(&Verdict::Unknown);
@@ -253,7 +253,7 @@ impl Decider {
         let unknown = (0..rows.len()).filter(|row| is_unknown(&verdicts[row * width..][..width])).filter(is_open);
         let mut open: Vec<(usize, Vec<StandIn>)> =
             unknown.map(|row| (row, self.scope.stand_ins(rows[row].as_ref()))).collect();
-        let (mut decided, mut row_verdicts) = (0, Vec::new());
+        let (mut decided, mut row_verdicts, mut row_fetched_at) = (0, Vec::new(), Vec::new());
         for place in 0.. {
             open.retain(|(_, all)| all.len() > place);
             if open.is_empty() {
@@ -262,15 +262,22 @@ impl Decider {
             let tried: Vec<_> =
                 open.iter().map(|(row, all)| Replaced { row: &rows[*row], url: &all[place].url }).collect();
             row_verdicts.resize(tried.len() * width, Verdict::Invalid);
-            self.decide_urls(&tried, open.iter().map(|(row, _)| *row), session, &mut row_verdicts)?;
-            let mut chunks = row_verdicts.chunks_exact(width);
+            row_fetched_at.clear();
+            row_fetched_at.resize(if fetched_at.is_empty() { 0 } else { tried.len() }, None);
+            let rows = open.iter().map(|(row, _)| *row);
+            self.decide_urls(&tried, rows, session, &mut row_verdicts, &mut row_fetched_at)?;
+            let (mut chunks, mut row_fetched_at) = (row_verdicts.chunks_exact(width), row_fetched_at.iter());
             open.retain(|(row, _)| {
                 let row_verdicts = chunks.next().unwrap_or_default();
+                let row_fetched_at = row_fetched_at.next();
                 // Adding www. may make a host or a URL too long.
                 if is_unknown(row_verdicts) || row_verdicts.contains(&Verdict::Invalid) {
                     return true;
                 }
                 verdicts[row * width..][..width].copy_from_slice(row_verdicts);
+                if let (Some(fetched_at), Some(found)) = (fetched_at.get_mut(*row), row_fetched_at) {
+                    *fetched_at = *found;
+                }
                 decided += 1;
                 false
             });
@@ -337,17 +344,14 @@ impl Decider {
         let written = |verdict: Verdict| self.layout.written[verdict as usize];
         match cell {
             Cell::Url => out.text(row.url),
-            Cell::Once(Column::CaptureTime) => {
-                let found = row.explained.unwrap_or_default().iter().flatten();
-                out.time(found.filter_map(|found| found.provenance.fetched_at).next());
-            }
+            Cell::Once(Column::CaptureTime) => out.time(row.fetched_at()),
             Cell::Once(column) => self.write_refused(column, row.verdicts.iter().map(|&verdict| written(verdict)), out),
             Cell::Agent(at, Column::Agent) => {
                 let name = row.crawler.or(self.crawlers.names().get(at).map(String::as_str));
                 out.text(name.unwrap_or_default().as_bytes());
             }
             Cell::Agent(at, Column::Verdict) => out.verdict(written(row.verdicts[at])),
-            Cell::Agent(at, column) => match row.explained.and_then(|explained| explained.get(at)) {
+            Cell::Agent(at, column) => match row.explained().get(at) {
                 Some(Ok(found)) => found.write(column, out),
                 Some(Err(reason)) => write_undecided(column, reason, out),
                 None => {}
@@ -372,13 +376,14 @@ impl Decider {
         out.list(self.crawlers.names(), places);
     }
 
-    /// Appends to columns the rows whose cells need only verdicts. `url` returns a row's URL as written, and `is_null`
+    /// Appends to columns the rows whose cells need only verdicts and capture times. `url` returns a row's URL as written, and `is_null`
     /// whether all of its cells are null.
     #[allow(clippy::too_many_arguments, reason = "inlined into the loop over all rows")]
     pub(crate) fn push_rows<'r, R: NamedRow + 'r>(
         &self,
         rows: &'r [R],
         verdicts: &[Verdict],
+        fetched_at: &[Option<Time>],
         session: Option<&Session<'_>>,
         columns: &'r mut [ColumnData],
         url: impl Fn(&'r R) -> &'r [u8],
@@ -395,11 +400,17 @@ impl Decider {
                 Cell::AnyOf => {
                     column.extend_verdicts(rows.iter().zip(verdicts.chunks_exact(width).map(over_all)).map(written));
                 }
+                Cell::Once(Column::CaptureTime) => {
+                    let mut out = cells(column);
+                    let times = rows.iter().zip(fetched_at);
+                    times.for_each(|(row, &time)| out.time(time.filter(|_| !is_null(row))));
+                }
                 _ => {
                     let mut out = cells(column);
                     for (place, (row, verdicts)) in rows.iter().zip(verdicts.chunks_exact(width)).enumerate() {
                         let crawler = session.map(|session| session.name_of(place));
-                        let decided = DecidedRow { url: url(row), verdicts, crawler, explained: None };
+                        let decided =
+                            DecidedRow { url: url(row), verdicts, crawler, why: Why::Verdict { fetched_at: None } };
                         self.write_cell(cell, &decided, &mut out);
                         if is_null(row) {
                             out.column.null_last();
@@ -434,8 +445,36 @@ pub(crate) struct DecidedRow<'d> {
     pub(crate) verdicts: &'d [Verdict],
     /// The crawler's name in the row, if rows name crawlers.
     pub(crate) crawler: Option<&'d str>,
-    /// Each crawler's explanation, or the reason why there is none. `None` if the verdicts suffice.
-    pub(crate) explained: Option<&'d [ExplainedOrReason]>,
+    /// What is known in addition to the verdicts.
+    pub(crate) why: Why<'d>,
+}
+
+/// What is known about a row in addition to its verdicts.
+#[derive(Clone, Copy)]
+pub(crate) enum Why<'d> {
+    /// No column needs more than this.
+    Verdict {
+        /// When the URL's robots.txt was fetched, if a column needs it and the set knows it.
+        fetched_at: Option<Time>,
+    },
+    /// Each crawler's explanation, or the reason why there is none.
+    Explained(&'d [ExplainedOrReason]),
+}
+
+impl<'d> DecidedRow<'d> {
+    fn explained(&self) -> &'d [ExplainedOrReason] {
+        match self.why {
+            Why::Verdict { .. } => &[],
+            Why::Explained(explained) => explained,
+        }
+    }
+
+    fn fetched_at(&self) -> Option<Time> {
+        match self.why {
+            Why::Verdict { fetched_at } => fetched_at,
+            Why::Explained(explained) => explained.iter().flatten().find_map(|found| found.provenance.fetched_at),
+        }
+    }
 }
 
 /// A row with another URL.

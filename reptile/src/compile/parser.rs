@@ -211,13 +211,13 @@ impl Parsed {
 
 /// Parses one capture with all its directives.
 pub(crate) fn parse_one(
-    capture: &Capture,
+    facts: &capture::Capture,
+    body: Option<&[u8]>,
     dialect: &Dialect,
     profile: &Profile,
 ) -> Result<(Outcome, Option<Prepared>), Error> {
     let arena = Bump::new();
-    let parsed =
-        prepare_capture(&capture.facts(), capture.body.as_deref(), profile, |body| prepare(body, dialect, &arena));
+    let parsed = prepare_capture(facts, body, profile, |body| prepare(body, dialect, &arena));
     parsed.map_err(|error| refused(&error))
 }
 

@@ -95,6 +95,9 @@ impl<T: Copy + Send> OriginOrder<T> {
     }
 }
 
+/// Record size in bytes for a host of usual length.
+const USUAL_RECORD_BYTES: usize = 40;
+
 /// Number of origins that a thread encodes at a time.
 const PIECE_ORIGINS: usize = 1 << 12;
 
@@ -147,7 +150,9 @@ where
         Ok::<(), E>(())
     };
     let encode_piece = |piece: &[(u64, T)]| {
-        let mut encoded = EncodedPiece { bytes: Vec::new(), slots: Vec::with_capacity(piece.len()) };
+        // Few records are longer.
+        let bytes = Vec::with_capacity(piece.len() * USUAL_RECORD_BYTES);
+        let mut encoded = EncodedPiece { bytes, slots: Vec::with_capacity(piece.len()) };
         for &(hash, place) in piece {
             encoded.slots.push((hash, encoded.bytes.len() as u64));
             encode(&record(place)?, &mut encoded.bytes);

@@ -30,6 +30,11 @@ impl Records {
         self.ends.len()
     }
 
+    /// Returns the records' total length.
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Returns the record at an index.
     fn get(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };

@@ -36,7 +36,7 @@ use reptile::{Agents, Verdict};
 use crate::by_row::{NamedRow, Times};
 use crate::column::{Column, Layout};
 use crate::data::{ColumnData, Kind, columns_of};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE, Why};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
 use urls::Place;
@@ -224,8 +224,8 @@ impl ArrayDecider {
             let mut explained = ExplainedRow::default();
             for row in &rows {
                 self.decider.explain_row(row, None, &mut explained)?;
-                let (verdicts, explained) = (&explained.verdicts[..], Some(&explained.explained[..]));
-                let decided = DecidedRow { url: row.url, verdicts, crawler: None, explained };
+                let (verdicts, why) = (&explained.verdicts[..], Why::Explained(&explained.explained));
+                let decided = DecidedRow { url: row.url, verdicts, crawler: None, why };
                 for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {
                     self.decider.write_cell(cell, &decided, &mut column.cells());
                 }
@@ -234,10 +234,12 @@ impl ArrayDecider {
         }
         let width = self.decider.agents().len();
         let mut verdicts = vec![Verdict::Invalid; rows.len().min(ROWS_AT_ONCE) * width];
+        let mut fetched_at = Vec::new();
         for rows in rows.chunks(ROWS_AT_ONCE) {
             let verdicts = &mut verdicts[..rows.len() * width];
-            self.decider.decide(rows, None, verdicts)?;
-            self.decider.push_rows(rows, verdicts, None, columns, |row| row.url, |_| false, ColumnData::cells);
+            self.decider.decide(rows, None, verdicts, &mut fetched_at)?;
+            let times = &fetched_at;
+            self.decider.push_rows(rows, verdicts, times, None, columns, |row| row.url, |_| false, ColumnData::cells);
         }
         Ok(())
     }

@@ -1,13 +1,17 @@
 //! A row's cells as text. Cells that are the same for every row are prepared for copying.
 
 use reptile::Verdict;
+use reptile::capture::Time;
 
 use super::answers::Tally;
 use super::format::{Format, TextCell};
 use super::line::Line;
 use super::pieces::{Fixed, Text};
 use crate::column::{Cell, Column, VERDICTS, over_all};
-use crate::decide::{DecidedRow, Decider};
+use crate::decide::{DecidedRow, Decider, Why};
+
+/// For cells that are the same in every row with the same verdict.
+const NO_TIME: Why<'_> = Why::Verdict { fetched_at: None };
 
 /// The text around cells, and prepared cells.
 pub(crate) struct CellTexts {
@@ -18,8 +22,8 @@ pub(crate) struct CellTexts {
     pub(crate) end: Vec<u8>,
     /// The verdicts as displayed, in numeric order.
     pub(crate) words: [String; 4],
-    /// Whether the cells are in the usual order, and need only verdicts: the URL, other cells that occur once, then the
-    /// crawlers' cells.
+    /// Whether the cells are in the usual order, and need no explanations: the URL, other cells that occur once, then
+    /// the crawlers' cells.
     pub(crate) is_usual: bool,
     /// Whether each row has a cell with its own crawler's name.
     names_rows: bool,
@@ -81,7 +85,7 @@ impl CellTexts {
         } else if let Some(lead) = self.leads.last() {
             cells.extend_from_slice(lead);
             let verdicts = vec![verdict; crawlers.len()];
-            let row = DecidedRow { url: b"", verdicts: &verdicts, crawler: None, explained: None };
+            let row = DecidedRow { url: b"", verdicts: &verdicts, crawler: None, why: NO_TIME };
             decider.write_cell(Cell::AnyOf, &row, &mut self.out(&mut cells));
         }
         if is_last {
@@ -98,7 +102,7 @@ impl CellTexts {
     fn push_named(&self, decider: &Decider, at: usize, name: &str, verdict: Verdict, text: &mut Vec<u8>) {
         let columns = &decider.layout().columns;
         let leads = self.leads.iter().skip(self.first_of_agents + at * columns.len());
-        let row = DecidedRow { url: b"", verdicts: &[verdict], crawler: Some(name), explained: None };
+        let row = DecidedRow { url: b"", verdicts: &[verdict], crawler: Some(name), why: NO_TIME };
         for (&column, lead) in columns.iter().zip(leads) {
             text.extend_from_slice(lead);
             decider.write_cell(Cell::Agent(0, column), &row, &mut self.out(text));
@@ -114,6 +118,7 @@ impl CellTexts {
         decider: &Decider,
         line: &Line<'_>,
         verdicts: &[Verdict],
+        fetched_at: Option<Time>,
         crawler: Option<&str>,
         is_plain: bool,
         text: &mut Text,
@@ -132,7 +137,7 @@ impl CellTexts {
             return;
         }
         buffer.clear();
-        let row = DecidedRow { url: b"", verdicts, crawler, explained: None };
+        let row = DecidedRow { url: b"", verdicts, crawler, why: Why::Verdict { fetched_at } };
         let leads = self.leads.iter().skip(usize::from(self.has_url));
         for (&column, lead) in layout.once.iter().zip(leads) {
             buffer.extend_from_slice(lead);

@@ -3,7 +3,7 @@
 use reptile::{Group, Verdict};
 use reptile_records::tables;
 use reptile_records::text::{opaque_column, url_column};
-use reptile_records::time::show_time;
+use reptile_records::time::{push_time, show_time};
 
 use crate::column::{Column, Crawlers, Layout, VERDICTS};
 use crate::data::{CellSink, ColumnCells, ColumnData};
@@ -206,9 +206,16 @@ impl CellSink for TextCell<'_> {
     }
 
     fn time(&mut self, time: Option<i64>) {
-        match time {
-            Some(time) => self.text(show_time(time).as_bytes()),
-            None => self.format.push_nothing(self.text),
+        match (time, self.format) {
+            (None, _) => self.format.push_nothing(self.text),
+            // The delimiter may occur in a time.
+            (Some(time), Format::Delimited(_)) => self.text(show_time(time).as_bytes()),
+            (Some(time), format) => {
+                let quote: &[u8] = if format == Format::Jsonl { b"\"" } else { b"" };
+                self.text.extend_from_slice(quote);
+                push_time(time, self.text);
+                self.text.extend_from_slice(quote);
+            }
         }
     }
 

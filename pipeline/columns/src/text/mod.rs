@@ -14,6 +14,7 @@ mod rows;
 mod tops;
 
 use bumpalo::Bump;
+use reptile::capture::Time;
 use reptile::urls::split;
 use reptile::{Error, UrlParts, Verdict};
 use reptile_records::lines::{lines, without_line_end};
@@ -26,7 +27,7 @@ use std::borrow::Cow;
 
 use crate::by_row::{Session, Times};
 use crate::column::{Column, over_all};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE, Why};
 use crate::error::ErrorKind;
 use crate::scope::Scope;
 use cells::CellTexts;
@@ -324,11 +325,13 @@ impl TableDecider {
             (Rows::Text(text), None) => {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {
                     let crawler = batch.session.map(|session| session.name_of(place));
+                    let time = batch.fetched_at.get(place).copied().flatten();
                     if is_usual {
-                        self.texts.push_lead(&self.decider, line, verdicts, crawler, is_plain, text, &mut buffer);
+                        self.texts.push_lead(&self.decider, line, verdicts, time, crawler, is_plain, text, &mut buffer);
                         self.texts.push_verdicts(verdicts, text, tally);
                     } else {
-                        let row = DecidedRow { url: line.url(), verdicts, crawler, explained: None };
+                        let why = Why::Verdict { fetched_at: time };
+                        let row = DecidedRow { url: line.url(), verdicts, crawler, why };
                         buffer.clear();
                         self.texts.push_row(&self.decider, &row, &mut buffer);
                         text.push(&buffer);
@@ -349,8 +352,9 @@ impl TableDecider {
                 }));
             }
             (Rows::Columns(columns), _) => {
-                let Batch { lines, verdicts, session } = *batch;
-                self.decider.push_rows(lines, verdicts, session, columns, Line::url, Line::is_null, safe_cells);
+                let Batch { lines, verdicts, fetched_at, session } = *batch;
+                let (url, is_null) = (Line::url, Line::is_null);
+                self.decider.push_rows(lines, verdicts, fetched_at, session, columns, url, is_null, safe_cells);
                 count_verdicts(verdicts, self.decider.agents().len(), tally);
             }
         })
@@ -371,7 +375,8 @@ impl TableDecider {
             answers.stand_ins += u64::from(explained.has_stand_in());
             let verdicts = &explained.verdicts;
             let crawler = session.as_deref().map(|session| session.agents(place).0);
-            let decided = DecidedRow { url: row.url(), verdicts, crawler, explained: Some(&explained.explained) };
+            let why = Why::Explained(&explained.explained);
+            let decided = DecidedRow { url: row.url(), verdicts, crawler, why };
             match &mut answers.rows {
                 Rows::Text(text) => {
                     buffer.clear();
@@ -453,7 +458,7 @@ impl TableDecider {
                 // A selection needs the combined verdicts, which are decided with joined URLs.
                 Rows::Selected(_) => {}
                 Rows::Columns(columns) => {
-                    self.decider.push_rows(&lines, verdicts, None, columns, Line::url, Line::is_null, safe_cells);
+                    self.decider.push_rows(&lines, verdicts, &[], None, columns, Line::url, Line::is_null, safe_cells);
                     count_verdicts(verdicts, width, &mut answers.tally);
                 }
             }
@@ -473,6 +478,7 @@ impl TableDecider {
         let width = self.decider.agents().len();
         let mut batch: Vec<Line<'_>> = Vec::with_capacity(ROWS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; ROWS_AT_ONCE * width];
+        let mut fetched_at = Vec::new();
         loop {
             batch.clear();
             batch.extend(rows.by_ref().take(ROWS_AT_ONCE));
@@ -480,8 +486,8 @@ impl TableDecider {
                 return Ok(());
             }
             let verdicts = &mut verdicts[..batch.len() * width];
-            answers.stand_ins += self.decider.decide(&batch, session.as_deref_mut(), verdicts)?;
-            let batch = Batch { lines: &batch, verdicts, session: session.as_deref() };
+            answers.stand_ins += self.decider.decide(&batch, session.as_deref_mut(), verdicts, &mut fetched_at)?;
+            let batch = Batch { lines: &batch, verdicts, fetched_at: &fetched_at, session: session.as_deref() };
             if self.counts_tops || self.keeps_rejected {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {
                     if self.counts_tops {
@@ -533,6 +539,8 @@ struct Batch<'d, 'b> {
     lines: &'d [Line<'b>],
     /// Each row's verdicts, one for each crawler.
     verdicts: &'d [Verdict],
+    /// Each row's capture time, if a column needs it.
+    fetched_at: &'d [Option<Time>],
     /// The rows' crawlers, if rows name them.
     session: Option<&'d Session<'d>>,
 }
