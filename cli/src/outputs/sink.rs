@@ -1,8 +1,8 @@
-//! Destinations for rows: plain text, or the columns in a Parquet file.
+//! Destinations for rows: plain text, or columns in Parquet or Arrow IPC.
 
 use std::io::{self, Write};
 
-use reptile_columns::{Error, Kind, ParquetWriter, Rows};
+use reptile_columns::{ArrowForm, ArrowWriter, Error, Format, Kind, ParquetWriter, Rows};
 
 use super::file::Output;
 use crate::error::{Failure, Result};
@@ -13,18 +13,31 @@ pub enum Sink {
     Text(Box<Output>),
     /// Columns in a Parquet file.
     Parquet(Box<ParquetWriter<Output>>),
+    /// Columns in Arrow IPC.
+    Arrow(Box<ArrowWriter<Output>>),
 }
 
 impl Sink {
-    /// Creates a text destination, or a Parquet file with these columns.
+    /// Creates a destination for a format: text, or one with these columns.
     ///
     /// # Errors
-    /// Returns an error if a Parquet file would go to a terminal.
-    pub fn new(mut output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
-        let Some(columns) = columns else { return Ok(Sink::Text(Box::new(output))) };
+    /// Returns an error if columns would go to a terminal.
+    pub fn new(mut output: Output, format: Format, columns: Vec<(String, Kind)>) -> Result<Sink> {
+        if !format.is_columnar() {
+            return Ok(Sink::Text(Box::new(output)));
+        }
         // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
-            return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
+            let message = "standard output is a terminal; name a file with --output";
+            return Err(Failure::new(format!("--format {}: {message}", format.name())));
+        }
+        let form = match format {
+            Format::Arrow => Some(ArrowForm::File),
+            Format::ArrowStream => Some(ArrowForm::Stream),
+            _ => None,
+        };
+        if let Some(form) = form {
+            return Ok(Sink::Arrow(Box::new(ArrowWriter::new(output, columns, form))));
         }
         Ok(Sink::Parquet(Box::new(ParquetWriter::new(output, columns).map_err(Failure::new)?)))
     }
@@ -42,16 +55,24 @@ impl Sink {
             (Sink::Parquet(file), Rows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
             }
-            // A Parquet file has no header line.
-            (Sink::Parquet(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
+            (Sink::Arrow(file), Rows::Columns(columns)) => {
+                file.push(columns).map_err(|error| failure(file.output(), error))
+            }
+            // Columns have no header line.
+            (Sink::Parquet(_) | Sink::Arrow(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
             _ => Err(Failure::new("internal error: rows in another format than the output's; please report it")),
         }
     }
 
-    /// Adds an entry to a Parquet file's metadata. Text has none.
+    /// Adds an entry to the metadata of Parquet or Arrow. Text has none, and neither has an Arrow stream once its rows
+    /// have begun, because its schema comes first.
     pub fn describe(&mut self, key: &str, value: &str) {
-        if let Sink::Parquet(file) = self {
-            file.describe(key, value);
+        match self {
+            Sink::Text(_) => {}
+            Sink::Parquet(file) => file.describe(key, value),
+            Sink::Arrow(file) => {
+                file.describe(key, value);
+            }
         }
     }
 
@@ -64,6 +85,10 @@ impl Sink {
         match self {
             Sink::Text(output) => Ok(*output),
             Sink::Parquet(mut file) => match file.finish() {
+                Ok(()) => Ok(file.into_output()),
+                Err(error) => Err(failure(file.output(), error)),
+            },
+            Sink::Arrow(mut file) => match file.finish() {
                 Ok(()) => Ok(file.into_output()),
                 Err(error) => Err(failure(file.output(), error)),
             },

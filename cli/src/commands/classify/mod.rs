@@ -43,9 +43,10 @@ use written::WrittenOptions;
 
 /// Decide each URL in a list or table
 ///
-/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a URL
-/// column; CDXJ; or an nginx or Apache access log. A log line's URL is the requested path
-/// at its virtual host, or else at --host, with the scheme from --scheme (default: https).
+/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines, Parquet or Arrow IPC with
+/// a URL column; CDXJ; or an nginx or Apache access log. A log line's URL is the requested
+/// path at its virtual host, or else at --host, with the scheme from --scheme (default:
+/// https).
 /// Writes a line for each row, in the same order: the URL as given, and a column with the
 /// verdict for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
@@ -153,13 +154,14 @@ pub struct Args {
     written: WrittenOptions,
     /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
-    /// The extension .tsv, .csv, .jsonl or .parquet selects the format, and .gz or .zst after it selects compression.
+    /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows (an Arrow stream) selects the format, and .gz or
+    /// .zst after it selects compression.
     #[arg(short, long, value_name = "OUT", group = "files")]
     output: Option<PathBuf>,
     /// Replace the output file if it exists
     #[arg(long, requires = "files")]
     force: bool,
-    /// Write a file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
+    /// Write a file for each list into this folder, named after it with .tsv or another extension appended
     ///
     /// With --add-columns and --only, the name does not change. Each file appears when it is complete, together with a
     /// record of the set, the options and the input (FILE.made.json), which --resume reads.
@@ -362,13 +364,14 @@ fn decide(
 
 /// Returns the sink that writes answers to the output.
 fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
-    if !args.written.is_parquet() {
-        return Sink::new(output, None);
+    let format = args.written.format();
+    if !format.is_columnar() {
+        return Sink::new(output, format, Vec::new());
     }
-    // A Parquet output keeps no input rows, so its columns do not depend on the input format.
+    // Columns keep no input rows, so they do not depend on the input format.
     let crawlers = crawlers(named);
     let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
-    Sink::new(output, Some(columns_of(&layout, &crawlers)))
+    Sink::new(output, format, columns_of(&layout, &crawlers))
 }
 
 /// Returns the crawlers whose columns are written: those given, or those that rows name.
@@ -402,13 +405,13 @@ fn wanted(args: &Args) -> Vec<Wanted> {
 }
 
 /// Returns the progress display for a list, hidden if the output goes to the same terminal. A compressed list's length
-/// is unknown; the columns of a Parquet file are compressed too.
+/// is unknown; columns are compressed too.
 fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let is_packed = is_packed || format == Format::Parquet;
+    let is_packed = is_packed || matches!(format, Format::Parquet | Format::Arrow);
     let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
 }

@@ -7,7 +7,7 @@ use reptile::Verdict;
 
 use crate::error::{Failure, Result};
 use crate::options::{answer_formats, columns};
-use crate::outputs::endings::{chosen_format, format_of};
+use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
 
@@ -113,6 +113,8 @@ impl WrittenOptions {
             Format::Csv | Format::Delimited(_) => ".csv",
             Format::Jsonl => ".jsonl",
             Format::Parquet => ".parquet",
+            Format::Arrow => ".arrow",
+            Format::ArrowStream => ".arrows",
         };
         (!self.has_rows()).then_some(ending)
     }
@@ -147,18 +149,20 @@ impl WrittenOptions {
     /// # Errors
     /// Returns an error if the options contradict each other or the format.
     pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
-        if table == tables::Format::Parquet && self.has_rows() {
+        if matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows() {
             let option = if self.add_columns { "--add-columns" } else { "--only" };
-            let message = "URLS is a Parquet file, expected text; without this option, the output has the same rows in \
-                           the same order";
+            let what = if table == tables::Format::Parquet { "a Parquet file" } else { "Arrow IPC" };
+            let message = format!(
+                "URLS is {what}, expected text; without this option, the output has the same rows in the same order"
+            );
             return Err(Failure::new(format!("{option}: {message}")));
         }
         let format = match self.add_columns {
             true => Format::of_table(table, delimiter),
             false => self.format.unwrap_or_default(),
         };
-        if self.header && format == Format::Parquet {
-            return Err(Failure::new("--header: a Parquet file already has column names in its schema"));
+        if self.header && format.is_columnar() {
+            return Err(Failure::new(names_in_schema(format)));
         }
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines already have column names in each row"));
@@ -219,9 +223,9 @@ impl WrittenOptions {
         Err(Failure::at(output, message))
     }
 
-    /// Returns whether a Parquet file is written.
-    pub fn is_parquet(&self) -> bool {
-        self.format == Some(Format::Parquet)
+    /// Returns the format, as given or by default. Rows of URLS that are written unchanged keep their own.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or_default()
     }
 
     /// Returns the first output line. The table header is made safe for a terminal if rows are shown on one.

@@ -18,7 +18,7 @@ use reptile::summary::{Access, Deciding, Statements, Summary as Row};
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent, answer_formats};
-use crate::outputs::endings::chosen_format;
+use crate::outputs::endings::{chosen_format, names_in_schema};
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
@@ -127,8 +127,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.header && format == Format::Jsonl {
         return Err(Failure::new("--header: JSON Lines already have column names in each row"));
     }
-    if args.header && format == Format::Parquet {
-        return Err(Failure::new("--header: a Parquet file already has column names in its schema"));
+    if args.header && format.is_columnar() {
+        return Err(Failure::new(names_in_schema(format)));
     }
     let rows = if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys) };
     if let Some(output) = &args.output {
@@ -139,8 +139,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         None => Output::stdout(),
     };
     let is_terminal = output.is_terminal();
-    let columns = (format == Format::Parquet).then(|| rows.format().columns().to_vec());
-    let mut sink = Sink::new(output, columns)?;
+    let mut sink = Sink::new(output, format, rows.format().columns().to_vec())?;
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;

@@ -111,8 +111,9 @@ impl TableDecider {
     }
 
     fn check_text(&self, is_needed: bool) -> Result<(), crate::Error> {
-        if is_needed && self.format == Format::Parquet {
-            return Err(crate::Error::new(ErrorKind::Column, "rows of text cannot be columns of a Parquet file"));
+        if is_needed && self.format.is_columnar() {
+            let message = format!("rows of text cannot be columns of {}", self.format.name());
+            return Err(crate::Error::new(ErrorKind::Column, message));
         }
         Ok(())
     }
@@ -185,7 +186,7 @@ impl TableDecider {
     #[must_use]
     pub fn answers(&self) -> Answers {
         let rows = match self.format {
-            Format::Parquet => Rows::Columns(self.decider.columns()),
+            format if format.is_columnar() => Rows::Columns(self.decider.columns()),
             _ => Rows::default(),
         };
         Answers { rows, ..Answers::default() }
@@ -264,7 +265,7 @@ impl TableDecider {
     /// Empties answers, which another decider may have filled.
     fn prepare(&self, answers: &mut Answers) {
         answers.clear(self.tallies());
-        if matches!(answers.rows, Rows::Columns(_)) != (self.format == Format::Parquet) {
+        if matches!(answers.rows, Rows::Columns(_)) != self.format.is_columnar() {
             answers.rows = self.answers().rows;
         }
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::{Batches, ParquetFile};
 use crate::captures::names::{CELLS, Field, Header};
 use crate::captures::{Cell, item};
+use crate::tables::named::NamedColumns;
 use crate::time::Zone;
 use crate::{Error, Result};
 use crate::{Item, Sink};

@@ -124,6 +124,7 @@ impl Opening {
             Format::Cdxj => self.cdxj(start),
             Format::Log => self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0)),
             Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
+            Format::Arrow => Err("--input-format arrow: is not Arrow IPC".into()),
             Format::Tsv => find_columns(format, b'\t', start, &self.wanted),
             Format::Csv => {
                 let delimiter = match self.delimiter {
