@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 33] = [
+const RARE: [&str; 34] = [
     "profile",
     "at",
     "strategy",
@@ -27,6 +27,7 @@ const RARE: [&str; 33] = [
     "scope",
     "any_of",
     "add_columns",
+    "keep_columns",
     "header",
     "reason",
     "exact_agent",

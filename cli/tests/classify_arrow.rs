@@ -6,15 +6,18 @@
 //! `PYTHON=venv/bin/python cargo test -p reptile-cli --test all classify_arrow -- --ignored`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
+use std::collections::HashMap;
 use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, TimestampMillisecondType, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::types::{Int8Type, Int64Type, TimestampMillisecondType, UInt32Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int64Array, ListArray, NullArray, RecordBatch, StringArray, StructArray,
+};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use arrow_schema::{DataType, Field, SchemaRef, TimeUnit};
 
 use crate::support::{Folder, Run, gz};
 
@@ -254,6 +257,98 @@ fn incomplete_data_and_contradictions_are_errors() {
     folder
         .run(&["compile", "-o", "x", "whole.arrows"])
         .says(2, &["whole.arrows: is Arrow IPC, not a folder or archive"]);
+}
+
+/// Returns a table with columns of other types, and metadata.
+fn wide() -> RecordBatch {
+    let urls = urls();
+    let count = urls.len() as i64;
+    let lists = (0..count).map(|row| (row % 3 > 0).then(|| (0..row % 4).map(Some).collect::<Vec<_>>()));
+    let words: DictionaryArray<Int8Type> =
+        (0..count).map(|row| (row % 5 > 0).then(|| ["a", "b"][row as usize % 2])).collect();
+    let url: ArrayRef = Arc::new(StringArray::from(urls));
+    let id: ArrayRef = Arc::new(Int64Array::from_iter(0..count));
+    let pair = StructArray::from(vec![(Arc::new(Field::new("id", DataType::Int64, true)), id.clone())]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("id", id),
+        ("url", url),
+        ("list", Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists))),
+        ("word", Arc::new(words)),
+        ("pair", Arc::new(pair)),
+        ("none", Arc::new(NullArray::new(count as usize))),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)));
+    let batch = batch.unwrap();
+    let schema = batch.schema().as_ref().clone().with_metadata(HashMap::from([("owner".to_owned(), "x".to_owned())]));
+    batch.with_schema(Arc::new(schema)).unwrap()
+}
+
+#[test]
+fn other_columns_are_kept_unchanged() {
+    let folder = Folder::with_set();
+    let wide = wide();
+    folder.write("wide.arrows", stream(std::slice::from_ref(&wide)));
+    folder.write("wide.arrow", file(std::slice::from_ref(&wide)));
+    let text = classify(&folder, &["wide.arrows", "--columns", "verdict"], b"").says(0, &[]).text();
+    let verdicts: Vec<&str> = text.lines().collect();
+    let all: &[&str] = &["id", "url", "list", "word", "pair", "none"];
+    let pipe = ["--input-format", "arrow"];
+    for (options, output, kept, is_stream) in [
+        (&["wide.arrows", "--add-columns"][..], "a.arrows", all, true),
+        (&["wide.arrow", "--add-columns"], "a.arrow", all, false),
+        (&["wide.arrow", "--add-columns"], "", all, false),
+        (&["-", "--add-columns", pipe[0], pipe[1]], "", all, true),
+        (&["-", "--keep-columns", "none,list,ID", "--format", "arrow"], "", &["none", "list", "id"], false),
+        (&["wide.arrow", "--keep-columns", "all", "--columns", "verdict,line"], "b.arrows", all, true),
+    ] {
+        let output_options: &[&str] = if output.is_empty() { &[] } else { &["--force", "-o", output] };
+        let run = classify(&folder, &[options, output_options].concat(), &folder.read("wide.arrows")).says(0, &[]);
+        let bytes = if output.is_empty() { run.stdout } else { folder.read(output) };
+        assert_eq!(!bytes.starts_with(b"ARROW1"), is_stream, "{options:?}");
+        let (schema, batches) = read(bytes);
+        assert_eq!(schema.metadata().get("owner").map(String::as_str), Some("x"));
+        let mut row = 0;
+        for batch in batches {
+            for (at, name) in kept.iter().enumerate() {
+                let input = wide.column_by_name(name).unwrap().slice(row, batch.num_rows());
+                assert_eq!(schema.field(at), wide.schema().field_with_name(name).unwrap(), "{options:?}");
+                assert!(batch.column(at) == &input, "{options:?} {name}");
+            }
+            for at in 0..batch.num_rows() {
+                let verdict = shown(batch.column(kept.len()), at);
+                assert_eq!(verdict.as_str().unwrap_or("invalid"), verdicts[row + at], "{options:?}");
+            }
+            row += batch.num_rows();
+        }
+        assert_eq!(row, wide.num_rows(), "{options:?}");
+    }
+    for (options, columns) in [
+        (&["wide.arrow", "--only", "disallow", "-o", "only.arrows"][..], 6),
+        (&["-", "--only", "disallow", "--input-format", "arrow", "-o", "only.arrow"], 6),
+        (&["wide.arrow", "--only", "disallow", "--keep-columns", "id", "-o", "id.arrows"], 1),
+    ] {
+        classify(&folder, options, &folder.read("wide.arrows")).says(0, &[]);
+        let (schema, batches) = read(folder.read(options[options.len() - 1]));
+        assert_eq!(schema.fields().len(), columns);
+        let ids = batches.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec());
+        let expected = (0..wide.num_rows()).filter(|&row| verdicts[row] == "disallow").map(|row| row as i64);
+        assert!(ids.eq(expected), "{options:?}");
+    }
+    folder.write("text.txt", "http://a.example/\n");
+    let cases: &[(&[&str], &str)] = &[
+        (&["wide.arrow", "--keep-columns", "id,x", "-o", "x.arrow"], "--keep-columns: \"x\": there is no such column"),
+        (&["wide.arrow", "--keep-columns", "id"], "--keep-columns: expected Arrow output"),
+        (&["wide.arrow", "--keep-columns", "id", "--format", "parquet"], "--keep-columns: expected Arrow output"),
+        (&["wide.arrow", "--keep-columns", "url", "--columns", "url", "--format", "arrow"], "\"url\""),
+        (&["text.txt", "--keep-columns", "id", "--format", "arrow"], "is text, expected Parquet or Arrow"),
+        (&["-", "--only", "allow"], "--only: is Arrow IPC from a pipe; also give --input-format arrow"),
+        (&["wide.arrow", "--only", "allow", "-o", "x.parquet"], "--only keeps the format of URLS, arrow; rename it"),
+    ];
+    for (options, expected) in cases {
+        classify(&folder, options, &folder.read("wide.arrows")).says(2, &[expected]);
+    }
+    classify(&folder, &["-", "--keep-columns", "id", "--format", "arrow"], b"http://a.example/\n")
+        .says(2, &["is text, expected Arrow IPC, whose columns can be kept"]);
 }
 
 const PYTHON: &str = r#"

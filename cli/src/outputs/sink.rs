@@ -3,9 +3,37 @@
 use std::io::{self, Write};
 
 use reptile_columns::{ArrowForm, ArrowWriter, Error, Format, Kind, ParquetWriter, Rows};
+use reptile_records::arrow::kept::KeptRows;
+use reptile_records::parquet;
+use reptile_records::tables;
 
 use super::file::Output;
 use crate::error::{Failure, Result};
+
+/// The columns of the input that an output keeps.
+pub enum Kept {
+    /// Columns of a Parquet file.
+    Parquet(parquet::kept::Kept),
+    /// Columns of Arrow record batches.
+    Arrow(KeptRows),
+}
+
+impl Kept {
+    /// Returns the format of the table with these columns.
+    pub fn table(&self) -> tables::Format {
+        match self {
+            Kept::Parquet(_) => tables::Format::Parquet,
+            Kept::Arrow(_) => tables::Format::Arrow,
+        }
+    }
+
+    fn into_parquet(self) -> Option<parquet::kept::Kept> {
+        match self {
+            Kept::Parquet(kept) => Some(kept),
+            Kept::Arrow(_) => None,
+        }
+    }
+}
 
 /// A destination for rows.
 pub enum Sink {
@@ -22,24 +50,43 @@ impl Sink {
     ///
     /// # Errors
     /// Returns an error if columns would go to a terminal.
-    pub fn new(mut output: Output, format: Format, columns: Vec<(String, Kind)>) -> Result<Sink> {
+    pub fn new(output: Output, format: Format, columns: Vec<(String, Kind)>) -> Result<Sink> {
         if !format.is_columnar() {
             return Ok(Sink::Text(Box::new(output)));
         }
+        Sink::of_columns(output, format, columns, None)
+    }
+
+    /// Creates a destination for columns after those that are kept from the input.
+    ///
+    /// # Errors
+    /// Returns an error if columns would go to a terminal, or if two columns have one name.
+    pub fn keeping(output: Output, format: Format, columns: Vec<(String, Kind)>, kept: Kept) -> Result<Sink> {
+        Sink::of_columns(output, format, columns, Some(kept))
+    }
+
+    fn of_columns(
+        mut output: Output,
+        format: Format,
+        columns: Vec<(String, Kind)>,
+        kept: Option<Kept>,
+    ) -> Result<Sink> {
         // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
             let message = "standard output is a terminal; name a file with --output";
             return Err(Failure::new(format!("--format {}: {message}", format.name())));
         }
-        let form = match format {
-            Format::Arrow => Some(ArrowForm::File),
-            Format::ArrowStream => Some(ArrowForm::Stream),
-            _ => None,
-        };
-        if let Some(form) = form {
-            return Ok(Sink::Arrow(Box::new(ArrowWriter::new(output, columns, form))));
-        }
-        Ok(Sink::Parquet(Box::new(ParquetWriter::new(output, columns).map_err(Failure::new)?)))
+        let form = if format == Format::ArrowStream { ArrowForm::Stream } else { ArrowForm::File };
+        Ok(match (format, kept) {
+            (Format::Arrow | Format::ArrowStream, None) => {
+                Sink::Arrow(Box::new(ArrowWriter::new(output, columns, form)))
+            }
+            (_, Some(Kept::Arrow(kept))) => Sink::Arrow(Box::new(ArrowWriter::with_kept(output, columns, form, kept))),
+            (_, kept) => {
+                let kept = kept.and_then(Kept::into_parquet);
+                Sink::Parquet(Box::new(ParquetWriter::with_kept(output, columns, kept).map_err(Failure::new)?))
+            }
+        })
     }
 
     /// Writes whole rows.
@@ -57,6 +104,12 @@ impl Sink {
             }
             (Sink::Arrow(file), Rows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
+            }
+            (Sink::Parquet(file), Rows::Selected(rows)) => {
+                file.push_selected(rows).map_err(|error| failure(file.output(), error))
+            }
+            (Sink::Arrow(file), Rows::Selected(rows)) => {
+                file.push_selected(rows).map_err(|error| failure(file.output(), error))
             }
             // Columns have no header line.
             (Sink::Parquet(_) | Sink::Arrow(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),

@@ -59,7 +59,10 @@ pub(crate) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<Ar
         }
         Values::Keys(keys) => {
             let words = StringArray::from_iter_values(words_of(&kind));
-            let keys = Int8Array::try_new(keys.into(), nulls(None))?;
+            let has_nulls = keys.iter().any(|&key| key < 0);
+            let own = has_nulls.then(|| keys.iter().map(|&key| key >= 0).collect());
+            let keys: Vec<i8> = if has_nulls { keys.into_iter().map(|key| key.max(0)).collect() } else { keys };
+            let keys = Int8Array::try_new(keys.into(), nulls(own))?;
             Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?)
         }
         Values::Numbers(numbers) => {

@@ -214,6 +214,12 @@ impl Layout {
         self.order.contains(&Column::Url)
     }
 
+    /// Returns whether no column was chosen.
+    #[cfg(feature = "tables")]
+    pub(crate) fn has_no_columns(&self) -> bool {
+        self.order.is_empty()
+    }
+
     /// Returns whether any cell describes the capture or ruleset behind a verdict.
     pub(crate) fn has_provenance(&self) -> bool {
         self.once.contains(&Column::CaptureTime) || self.columns.contains(&Column::Ruleset)

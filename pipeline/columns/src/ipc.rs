@@ -6,13 +6,16 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::{BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
+use reptile_records::arrow::kept::KeptRows;
 
 use crate::arrays::{array, field, mask_names};
 use crate::data::{ColumnData, Kind};
 use crate::error::{Error, ErrorKind};
+use crate::kept::check_names;
 
 /// Number of rows at which a record batch is written.
 pub const BATCH_ROWS: usize = 1 << 16;
@@ -60,6 +63,12 @@ pub struct ArrowWriter<W> {
     encoder: Option<Encoder>,
     /// The current record batch.
     columns: Vec<ColumnData>,
+    /// The input's columns that precede these, in the same rows.
+    kept: Option<KeptRows>,
+    /// The kept columns of the current record batch, which has as many rows.
+    front: Option<RecordBatch>,
+    /// For each row of the current record batch, whether it is written, if only kept columns are.
+    selected: Vec<bool>,
 }
 
 enum Encoder {
@@ -70,9 +79,17 @@ enum Encoder {
 impl Encoder {
     fn new(form: ArrowForm, schema: Schema) -> Result<Encoder, ArrowError> {
         let schema = Arc::new(schema);
+        // A kept dictionary may grow, and a file cannot replace it.
+        let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
         Ok(match form {
-            ArrowForm::File => Encoder::File(Box::new(FileWriter::try_new(Vec::new(), &schema)?), schema),
-            ArrowForm::Stream => Encoder::Stream(Box::new(StreamWriter::try_new(Vec::new(), &schema)?), schema),
+            ArrowForm::File => {
+                let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options)?;
+                Encoder::File(Box::new(writer), schema)
+            }
+            ArrowForm::Stream => {
+                let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options)?;
+                Encoder::Stream(Box::new(writer), schema)
+            }
         })
     }
 
@@ -112,7 +129,14 @@ impl<W: Write> ArrowWriter<W> {
         let fields = columns.iter().map(|(name, kind)| field(name, kind)).collect();
         let metadata = mask_names(&columns).into_iter().collect();
         let columns = columns.into_iter().map(|(_, kind)| ColumnData::new(kind)).collect();
-        ArrowWriter { form, output, fields, metadata, encoder: None, columns }
+        let (front, selected) = (None, Vec::new());
+        ArrowWriter { form, output, fields, metadata, encoder: None, columns, kept: None, front, selected }
+    }
+
+    /// Starts a file or a stream with the named columns, after the kept columns of the input, which has the same rows.
+    #[must_use]
+    pub fn with_kept(output: W, columns: Vec<(String, Kind)>, form: ArrowForm, kept: KeptRows) -> ArrowWriter<W> {
+        ArrowWriter { kept: Some(kept), ..ArrowWriter::new(output, columns, form) }
     }
 
     /// Adds rows, as columns of the writer's kinds.
@@ -127,15 +151,48 @@ impl<W: Write> ArrowWriter<W> {
         let rows = columns.first().map_or(0, ColumnData::len);
         let mut start = 0;
         while start < rows {
-            let end = rows.min(start + BATCH_ROWS - self.rows());
+            let end = rows.min(start + self.room()? - self.rows());
             self.columns.iter_mut().zip(columns).for_each(|(own, other)| own.append(other, start..end));
             start = end;
             let is_large = |column: &ColumnData| column.text_bytes() >= BATCH_TEXT_BYTES;
-            if self.rows() >= BATCH_ROWS || self.columns.iter().any(is_large) {
+            let is_full = self.front.is_none() && self.columns.iter().any(is_large);
+            if self.rows() >= self.room()? || is_full {
                 self.write_batch()?;
             }
         }
         Ok(())
+    }
+
+    /// Adds the next rows of the kept columns that are selected.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written, or if there are no kept columns.
+    pub fn push_selected(&mut self, mut rows: &[bool]) -> Result<(), Error> {
+        while !rows.is_empty() {
+            let room = self.room()?;
+            let (now, later) = rows.split_at(rows.len().min(room - self.selected.len()));
+            self.selected.extend_from_slice(now);
+            rows = later;
+            if self.selected.len() < room {
+                continue;
+            }
+            let mask = BooleanArray::from(std::mem::take(&mut self.selected));
+            let front = self.front.take().ok_or_else(no_kept_rows)?;
+            let batch = filter_record_batch(&front, &mask).map_err(cannot)?;
+            if batch.num_rows() > 0 {
+                self.write(&batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of rows in the current record batch when it is complete.
+    fn room(&mut self) -> Result<usize, Error> {
+        let Some(kept) = &self.kept else { return Ok(BATCH_ROWS) };
+        if self.front.is_none() {
+            self.front = Some(kept.next().ok_or_else(no_kept_rows)?);
+        }
+        Ok(self.front.as_ref().map_or(0, RecordBatch::num_rows))
     }
 
     /// Returns the number of rows in the current record batch.
@@ -146,7 +203,15 @@ impl<W: Write> ArrowWriter<W> {
     /// Returns the encoder, and starts it with the schema if necessary.
     fn encoder(&mut self) -> Result<&mut Encoder, Error> {
         if self.encoder.is_none() {
-            let schema = Schema::new_with_metadata(self.fields.clone(), self.metadata.clone());
+            let kept = self.kept.as_ref().map(|kept| kept.schema().ok_or_else(no_kept_rows)).transpose()?;
+            let mut metadata = kept.as_ref().map(|kept| kept.metadata().clone()).unwrap_or_default();
+            metadata.extend(self.metadata.clone());
+            let kept: Vec<FieldRef> = kept.iter().flat_map(|kept| kept.fields().iter().cloned()).collect();
+            let names: Vec<&str> = kept.iter().map(|field| field.name().as_str()).collect();
+            let written: Vec<&str> = self.fields.iter().map(|field| field.name().as_str()).collect();
+            check_names(&names, &written)?;
+            let fields = kept.into_iter().chain(self.fields.iter().cloned().map(Arc::new));
+            let schema = Schema::new_with_metadata(fields.collect::<Vec<FieldRef>>(), metadata);
             self.encoder = Some(Encoder::new(self.form, schema).map_err(cannot)?);
         }
         self.encoder.as_mut().ok_or_else(|| Error::new(ErrorKind::Column, "the output was not started"))
@@ -155,14 +220,29 @@ impl<W: Write> ArrowWriter<W> {
     /// Writes the collected rows as a record batch.
     fn write_batch(&mut self) -> Result<(), Error> {
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows()));
+        let mut arrays = self.front.take().map(|front| front.columns().to_vec()).unwrap_or_default();
         let taken = self.columns.iter_mut().map(|column| {
             let empty = ColumnData::new(column.kind.clone());
             array(std::mem::replace(column, empty), None)
         });
-        let arrays = taken.collect::<Result<Vec<_>, Error>>()?;
+        arrays.extend(taken.collect::<Result<Vec<_>, Error>>()?);
+        let schema = self.encoder()?.schema();
+        let batch = RecordBatch::try_new_with_options(schema, arrays, &options).map_err(cannot)?;
+        self.write(&batch)
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let form = self.form;
         let encoder = self.encoder()?;
-        let batch = RecordBatch::try_new_with_options(encoder.schema(), arrays, &options).map_err(cannot)?;
-        encoder.write(&batch).map_err(cannot)?;
+        encoder.write(batch).map_err(|error| {
+            let is_replacement = form == ArrowForm::File && error.to_string().contains("replacement");
+            match is_replacement {
+                true => {
+                    Error::new(ErrorKind::Column, "a dictionary changes, which only a stream can have: write .arrows")
+                }
+                false => cannot(error),
+            }
+        })?;
         let bytes = encoder.take();
         self.output.write_all(&bytes).map_err(Error::unwritable)
     }
@@ -202,6 +282,10 @@ impl<W: Write> ArrowWriter<W> {
     pub fn into_output(self) -> W {
         self.output
     }
+}
+
+fn no_kept_rows() -> Error {
+    Error::new(ErrorKind::Column, "there are more rows than kept ones")
 }
 
 fn cannot(error: ArrowError) -> Error {

@@ -44,6 +44,7 @@ mod decide;
 mod error;
 #[cfg(feature = "ipc")]
 mod ipc;
+mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod scope;
@@ -60,8 +61,9 @@ pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
 #[cfg(feature = "ipc")]
 pub use ipc::{ArrowForm, ArrowWriter, BATCH_ROWS};
+pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "parquet")]
-pub use parquet::{GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
+pub use parquet::{GROUP_BYTES, KEPT_GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
 pub use scope::Scope;
 pub use source::Source;
 #[cfg(feature = "tables")]

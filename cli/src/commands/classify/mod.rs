@@ -2,6 +2,7 @@
 //!
 //! The threads and buffers are in [`pipeline`]; `reptile-columns` decides the rows.
 
+mod kept;
 mod many;
 mod pipeline;
 mod rejects;
@@ -21,7 +22,7 @@ use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
 use crate::outputs::build_record::Identity;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::progress::Progress;
-use crate::outputs::sink::Sink;
+use crate::outputs::sink::{Kept, Sink};
 use crate::outputs::style::Style;
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
@@ -323,13 +324,25 @@ fn decide(
     let wanted = wanted(args);
     let last_cell = wanted.len() - 1;
     let site = settings.site.clone();
-    let opening =
-        Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
+    let mut opening = Opening {
+        path: args.urls.clone(),
+        format: args.input_format,
+        delimiter: args.delimiter,
+        wanted,
+        site,
+        kept: None,
+    };
     let is_terminal = output.is_terminal();
-    let sink = sink(args, output, settings.named.as_ref())?;
+    let kept = kept::kept_columns(args, &source)?;
+    opening.kept = kept::queue(&kept);
+    let is_kept = kept.is_some();
+    let sink = sink(args, output, settings.named.as_ref(), kept)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.site_options.check(&table, &args.urls)?;
+    if !is_kept {
+        kept::refuse_unkept(args, table.format)?;
+    }
     let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(settings.named.as_ref()))?;
     let decider = match &settings.named {
         Some(named) => Decider::new(named.clone(), layout),
@@ -363,13 +376,26 @@ fn decide(
 }
 
 /// Returns the sink that writes answers to the output.
-fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
+fn sink(
+    args: &Args,
+    output: Output,
+    named: Option<&Agents>,
+    kept: Option<(Kept, reptile_columns::Format)>,
+) -> Result<Sink> {
+    let crawlers = crawlers(named);
+    if let Some((kept, format)) = kept {
+        // The rows of one verdict have only the table's own columns.
+        let columns = match args.written.only() {
+            Some(_) => Vec::new(),
+            None => columns_of(&args.written.layout((kept.table(), COMMA), crawlers.clone())?.0, &crawlers),
+        };
+        return Sink::keeping(output, format, columns, kept);
+    }
     let format = args.written.format();
     if !format.is_columnar() {
         return Sink::new(output, format, Vec::new());
     }
-    // Columns keep no input rows, so they do not depend on the input format.
-    let crawlers = crawlers(named);
+    // Without kept columns, the columns do not depend on the input format.
     let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
     Sink::new(output, format, columns_of(&layout, &crawlers))
 }

@@ -8,7 +8,7 @@ use reptile::Verdict;
 use crate::error::{Failure, Result};
 use crate::options::{answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
-use reptile_columns::{Column, Crawlers, Decider, Format, Layout, TableDecider, VERDICTS, shown_row};
+use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
 
 /// The output options, as given.
@@ -40,9 +40,16 @@ pub struct WrittenOptions {
     header: bool,
     /// Write the columns before each unchanged row of URLS [default column: verdict]
     ///
-    /// The output has the format of URLS, and a header if URLS has one.
+    /// The output has the format of URLS, and a header if URLS has one. In Parquet and Arrow, the columns of URLS
+    /// come first and keep their types.
     #[arg(long, conflicts_with_all = ["format", "header", "only"])]
     add_columns: bool,
+    /// Keep these columns of Parquet or Arrow before the verdict columns: names separated by commas, or all
+    ///
+    /// The columns keep their types, with all fields of a struct and all elements of a list. The output has the same
+    /// format. The default for --columns is then verdict. With --only, the output has only these columns.
+    #[arg(long, value_name = "NAMES", value_parser = KeptColumns::from_list, conflicts_with = "add_columns")]
+    keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged
     ///
     /// Rows are written byte for byte, unless the output is a terminal, and without columns. With several agents, the
@@ -89,7 +96,7 @@ impl WrittenOptions {
             return self.columns.clone();
         }
         let mut columns = vec![Column::Verdict];
-        if !self.add_columns {
+        if !self.add_columns && self.keep_columns.is_none() {
             columns.insert(0, Column::Url);
         }
         if self.explain {
@@ -124,6 +131,16 @@ impl WrittenOptions {
         self.add_columns || self.only.is_some()
     }
 
+    /// Returns the option that keeps the table's rows.
+    pub fn option_for_rows(&self) -> &'static str {
+        if self.add_columns { "--add-columns" } else { "--only" }
+    }
+
+    /// Returns the columns of `--keep-columns`.
+    pub fn keep_columns(&self) -> Option<&KeptColumns> {
+        self.keep_columns.as_ref()
+    }
+
     /// Returns the verdict of `--only`.
     pub fn only(&self) -> Option<Verdict> {
         self.only.map(|only| match only {
@@ -149,15 +166,8 @@ impl WrittenOptions {
     /// # Errors
     /// Returns an error if the options contradict each other or the format.
     pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
-        if matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows() {
-            let option = if self.add_columns { "--add-columns" } else { "--only" };
-            let what = if table == tables::Format::Parquet { "a Parquet file" } else { "Arrow IPC" };
-            let message = format!(
-                "URLS is {what}, expected text; without this option, the output has the same rows in the same order"
-            );
-            return Err(Failure::new(format!("{option}: {message}")));
-        }
-        let format = match self.add_columns {
+        let keeps_columns = matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows();
+        let format = match self.add_columns || keeps_columns {
             true => Format::of_table(table, delimiter),
             false => self.format.unwrap_or_default(),
         };
@@ -167,7 +177,8 @@ impl WrittenOptions {
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines already have column names in each row"));
         }
-        let columns = self.columns();
+        // The rows of one verdict have only the table's own columns.
+        let columns = if keeps_columns && self.only.is_some() { Vec::new() } else { self.columns() };
         if self.add_columns && columns.contains(&Column::Url) {
             return Err(Failure::new("--columns url: with --add-columns, the row already contains the URL"));
         }
@@ -188,7 +199,8 @@ impl WrittenOptions {
     /// The errors of [`WrittenOptions::layout`].
     pub fn decider(&self, decider: Decider, format: Format) -> Result<TableDecider> {
         let decider = TableDecider::new(decider, format).map_err(Failure::new)?;
-        let decider = decider.with_rows(self.add_columns).and_then(|decider| decider.only(self.only()));
+        let has_rows = self.add_columns && !format.is_columnar();
+        let decider = decider.with_rows(has_rows).and_then(|decider| decider.only(self.only()));
         decider.map_err(Failure::new)
     }
 
@@ -213,11 +225,11 @@ impl WrittenOptions {
         let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
         // The delimiter does not matter.
         let written = Format::of_table(table, b',');
-        if named == written || is_list {
+        let is_arrow = written == Format::Arrow && named == Format::ArrowStream;
+        if named == written || is_list || is_arrow {
             return Ok(());
         }
-        let (option, named, written) =
-            (if self.add_columns { "--add-columns" } else { "--only" }, named.name(), written.name());
+        let (option, named, written) = (self.option_for_rows(), named.name(), written.name());
         let message =
             format!("its extension means {named}, but {option} keeps the format of URLS, {written}; rename it");
         Err(Failure::at(output, message))

@@ -48,6 +48,8 @@ impl TableDecider {
         let all = 0..self.decider.order().len();
         let rows = match &mut answers.rows {
             Rows::Text(rows) => rows,
+            // Only text has overlong lines.
+            Rows::Selected(_) => return,
             Rows::Columns(columns) => {
                 // A text's length comes first in Parquet. No URL is that long, so the URL is null.
                 if part.is_last {

@@ -104,18 +104,13 @@ impl TableDecider {
     /// # Errors
     /// Returns an error if the format is Parquet, which has no rows of text.
     pub fn with_rows(mut self, has_row: bool) -> Result<TableDecider, crate::Error> {
-        self.check_text(has_row)?;
-        self.has_row = has_row;
-        self.texts = CellTexts::new(&self.decider, self.format, has_row, self.texts.words);
-        Ok(self)
-    }
-
-    fn check_text(&self, is_needed: bool) -> Result<(), crate::Error> {
-        if is_needed && self.format.is_columnar() {
+        if has_row && self.format.is_columnar() {
             let message = format!("rows of text cannot be columns of {}", self.format.name());
             return Err(crate::Error::new(ErrorKind::Column, message));
         }
-        Ok(())
+        self.has_row = has_row;
+        self.texts = CellTexts::new(&self.decider, self.format, has_row, self.texts.words);
+        Ok(self)
     }
 
     /// Sets the words for verdicts in text formats, in numeric order, for example with color codes.
@@ -128,9 +123,12 @@ impl TableDecider {
     /// Writes only the input rows with this combined verdict, unchanged and without cells, unless it is `None`.
     ///
     /// # Errors
-    /// Returns an error if the format is Parquet, which has no rows of text.
+    /// Returns an error if a Parquet file would have columns besides the input's, which [`Rows::Selected`] selects.
     pub fn only(self, only: Option<Verdict>) -> Result<TableDecider, crate::Error> {
-        self.check_text(only.is_some())?;
+        if only.is_some() && self.format.is_columnar() && !self.decider.layout().has_no_columns() {
+            let message = "the rows of one verdict are kept without other columns";
+            return Err(crate::Error::new(ErrorKind::Column, message));
+        }
         Ok(TableDecider { only, ..self })
     }
 
@@ -186,6 +184,7 @@ impl TableDecider {
     #[must_use]
     pub fn answers(&self) -> Answers {
         let rows = match self.format {
+            format if format.is_columnar() && self.only.is_some() => Rows::Selected(Vec::new()),
             format if format.is_columnar() => Rows::Columns(self.decider.columns()),
             _ => Rows::default(),
         };
@@ -265,7 +264,12 @@ impl TableDecider {
     /// Empties answers, which another decider may have filled.
     fn prepare(&self, answers: &mut Answers) {
         answers.clear(self.tallies());
-        if matches!(answers.rows, Rows::Columns(_)) != self.format.is_columnar() {
+        let is_fitting = match &answers.rows {
+            Rows::Text(_) => !self.format.is_columnar(),
+            Rows::Columns(_) => self.format.is_columnar() && self.only.is_none(),
+            Rows::Selected(_) => self.format.is_columnar() && self.only.is_some(),
+        };
+        if !is_fitting {
             answers.rows = self.answers().rows;
         }
     }
@@ -312,9 +316,7 @@ impl TableDecider {
             (Rows::Text(text), Some(only)) => {
                 for (line, verdicts) in batch.rows() {
                     let all = over_all(verdicts);
-                    verdicts.iter().chain([&all]).zip(&mut *tally).for_each(|(&verdict, counts)| {
-                        counts[verdict as usize] += 1;
-                    });
+                    count_row(verdicts, all, tally);
                     if layout.written[all as usize] == only {
                         text.push(&shown_row(line.row(), self.shows_rows));
                     }
@@ -339,6 +341,13 @@ impl TableDecider {
                         self.push_input_row(line, text, &mut buffer);
                     }
                 }
+            }
+            (Rows::Selected(rows), only) => {
+                rows.extend(batch.rows().map(|(_, verdicts)| {
+                    let all = over_all(verdicts);
+                    count_row(verdicts, all, tally);
+                    Some(layout.written[all as usize]) == only
+                }));
             }
             (Rows::Columns(columns), _) => {
                 let Batch { lines, verdicts, session } = *batch;
@@ -381,6 +390,8 @@ impl TableDecider {
                         }
                     }
                 }
+                // A selection has no explained columns.
+                Rows::Selected(_) => {}
             }
             if self.counts_tops {
                 self.count(&row, verdicts, &mut answers.tops)?;
@@ -440,6 +451,8 @@ impl TableDecider {
                     let tally = &mut answers.tally;
                     verdicts.chunks_exact(width).for_each(|row| self.texts.push_verdicts(row, text, tally));
                 }
+                // A selection needs the combined verdicts, which are decided with joined URLs.
+                Rows::Selected(_) => {}
                 Rows::Columns(columns) => {
                     self.decider.push_rows(&lines, verdicts, None, columns, Line::url, Line::is_null, safe_cells);
                     count_verdicts(verdicts, width, &mut answers.tally);
@@ -530,6 +543,11 @@ impl<'d, 'b> Batch<'d, 'b> {
         let width = self.verdicts.len() / self.lines.len().max(1);
         self.lines.iter().zip(self.verdicts.chunks_exact(width.max(1)))
     }
+}
+
+/// Counts a row's verdicts for each crawler, and the combined verdict if it is counted.
+fn count_row(verdicts: &[Verdict], all: Verdict, tally: &mut Tally) {
+    verdicts.iter().chain([&all]).zip(tally).for_each(|(&verdict, counts)| counts[verdict as usize] += 1);
 }
 
 /// Counts verdicts for each crawler, and the combined verdicts if they are counted.

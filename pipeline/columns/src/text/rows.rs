@@ -4,12 +4,14 @@ use crate::data::{CellSink, ColumnData, Kind};
 use crate::text::format::{Format, TextCell, safe_cells, verdict_words};
 use crate::text::pieces::Text;
 
-/// Consecutive rows, as text or as columns. See [`TableDecider`](crate::TableDecider) for an example.
+/// Consecutive rows, as text, as columns or as a selection of the input rows. See [`TableDecider`](crate::TableDecider) for an example.
 pub enum Rows {
     /// Text.
     Text(Text),
     /// The columns of Parquet or Arrow.
     Columns(Vec<ColumnData>),
+    /// For each input row, whether a Parquet file keeps it.
+    Selected(Vec<bool>),
 }
 
 impl Default for Rows {
@@ -33,6 +35,7 @@ impl Rows {
         match self {
             Rows::Text(text) => text.as_bytes().is_empty(),
             Rows::Columns(columns) => columns.iter().all(ColumnData::is_empty),
+            Rows::Selected(rows) => rows.is_empty(),
         }
     }
 
@@ -41,15 +44,17 @@ impl Rows {
         match self {
             Rows::Text(text) => text.clear(),
             Rows::Columns(columns) => columns.iter_mut().for_each(ColumnData::clear),
+            Rows::Selected(rows) => rows.clear(),
         }
     }
 
-    /// Returns the size of the text, in bytes, or the number of rows in columns.
+    /// Returns the size of the text, in bytes, or the number of rows in columns or in a selection.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Rows::Text(text) => text.as_bytes().len(),
             Rows::Columns(columns) => columns.first().map_or(0, ColumnData::len),
+            Rows::Selected(rows) => rows.len(),
         }
     }
 }
@@ -143,6 +148,7 @@ impl RowCells<'_> {
                     write(&mut safe_cells(column));
                 }
             }
+            Rows::Selected(_) => {}
         }
     }
 

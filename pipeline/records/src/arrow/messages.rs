@@ -19,8 +19,11 @@ use crate::parquet::limits::within;
 /// The magic bytes at a file's start and end.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// The magic bytes at a file's start with their padding.
+/// The magic bytes at a file's start with their least padding.
 const START_BYTES: usize = 8;
+
+/// The magic bytes at a file's start with their greatest padding, which aligns the first message.
+const MAX_START_BYTES: u64 = 64;
 
 /// The marker before each message since Arrow 0.15.
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -116,10 +119,14 @@ impl Messages {
     /// # Errors
     /// Returns an error if the source is unreadable, if it ends before its end marker, or if a message is over a limit.
     pub fn next(&mut self) -> MessageResult<Option<Encoded>> {
-        let start = self.position;
-        let marker = self.word("the end-of-stream marker")?;
+        let (mut start, mut marker) = (self.position, self.word("the end-of-stream marker")?);
+        while self.is_file() && marker == [0; 4] && self.position <= MAX_START_BYTES {
+            (start, marker) = (self.position, self.word("the end-of-stream marker")?);
+        }
         if marker != CONTINUATION {
-            return Err(format!("has no message at byte {start}: it is damaged, or in the format from before Arrow 0.15"));
+            return Err(format!(
+                "has no message at byte {start}: it is damaged, or in the format from before Arrow 0.15"
+            ));
         }
         let len = u32::from_le_bytes(self.word("the length of a message")?) as usize;
         if len == 0 {

@@ -5,6 +5,7 @@
 //! finds and decides the rows.
 
 mod columns;
+pub mod kept;
 pub(crate) mod limits;
 mod messages;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use arrow_ipc::{MessageHeader, MetadataVersion};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use self::columns::Leaves;
+use self::kept::KeptRows;
 use self::limits::MAX_DICTIONARIES_BYTES;
 use self::messages::{Encoded, Messages, check_batch, damaged};
 use crate::lines::MAX_LINE_BYTES;
@@ -48,6 +50,10 @@ pub struct Rows {
     dictionaries: HashMap<i64, ArrayRef>,
     /// Dictionary bytes that were copied so far, because a later message extended the dictionary.
     copied: u64,
+    /// The queue for kept columns, with their indexes among the decoded ones.
+    kept: Option<(KeptRows, Vec<usize>)>,
+    /// The kept columns of the current record batch.
+    kept_batch: Option<RecordBatch>,
     /// The current record batch, and its number from 1.
     batch: Option<RecordBatch>,
     number: u64,
@@ -67,12 +73,18 @@ impl Rows {
         source: Box<dyn Read + Send>,
         wanted: &[Wanted],
         splitting: Splitting,
+        kept: Option<&KeptRows>,
     ) -> Result<(Table, Rows)> {
-        let opened = Messages::new(source).and_then(|messages| Rows::find(messages, wanted, splitting));
+        let opened = Messages::new(source).and_then(|messages| Rows::find(messages, wanted, splitting, kept));
         opened.map_err(|text| Error::at(path, text))
     }
 
-    fn find(mut messages: Messages, wanted: &[Wanted], splitting: Splitting) -> MessageResult<(Table, Rows)> {
+    fn find(
+        mut messages: Messages,
+        wanted: &[Wanted],
+        splitting: Splitting,
+        kept: Option<&KeptRows>,
+    ) -> MessageResult<(Table, Rows)> {
         let schema = match messages.next()? {
             Some(encoded) => schema_of(&encoded)?,
             None => return Err(damaged("it has no schema")),
@@ -81,8 +93,11 @@ impl Rows {
         let mut selected = Selected::find(&leaves, wanted, splitting)?;
         let mut decoded: Vec<usize> =
             selected.places.iter().filter_map(|&place| Some(leaves.get(place)?.column())).collect();
+        let kept_places = kept.map(|kept| kept.begin(&schema)).transpose()?.unwrap_or_default();
+        decoded.extend(&kept_places);
         decoded.sort_unstable();
         decoded.dedup();
+        let kept_places = kept_places.iter().filter_map(|place| decoded.binary_search(place).ok()).collect();
         let table = Table::of_arrow(std::mem::take(&mut selected.names));
         let rows = Rows {
             messages,
@@ -92,6 +107,8 @@ impl Rows {
             decoded,
             dictionaries: HashMap::new(),
             copied: 0,
+            kept: kept.map(|kept| (kept.clone(), kept_places)),
+            kept_batch: None,
             batch: None,
             number: 0,
             used: 0,
@@ -134,6 +151,9 @@ impl Rows {
         let limit = max_expanded_bytes(self.messages.position());
         within(|| "bytes of its cells so far:".into(), self.expanded, limit)?;
         let rows = end - self.used;
+        if let (Some((queue, _)), Some(kept)) = (&self.kept, &self.kept_batch) {
+            queue.push(kept.slice(self.used, rows));
+        }
         self.used = end;
         Ok(Batch::new(columns, rows, self.selected.url, self.selected.others))
     }
@@ -168,6 +188,8 @@ impl Rows {
                 let name = name.map(|field| format!("column \"{}\": ", crate::shown::shown(field.name().as_bytes())));
                 self.in_batch(&damaged(&format!("{}{}", name.unwrap_or_default(), plain(&text))))
             })?;
+            let kept = self.kept.as_ref().map(|(_, places)| found.project(places)).transpose();
+            self.kept_batch = kept.map_err(|error| self.in_batch(&damaged(&error.to_string())))?;
             (self.batch, self.used) = (Some(found), 0);
             return Ok(());
         }

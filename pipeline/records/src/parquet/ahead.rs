@@ -14,7 +14,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::encoding::Encoding;
 use super::guard::guarded;
 use super::limits::{MAX_DICTIONARY_VALUES, within};
-use super::page::{Data, Header, Kind, Page, check_codec, in_page, read_header, read_page};
+use super::page::{Data, Header, Kind, Levels, Page, check_codec, in_page, read_header, read_page};
 use crate::ranged::Ranged;
 
 /// Maximum total size in bytes of pages that are decompressed together. Writers make pages of about a megabyte. A
@@ -27,11 +27,15 @@ const MAX_AHEAD_PAGES: usize = 64;
 /// Memory per dictionary text in bytes: its start and its end.
 const DICTIONARY_TEXT_BYTES: u64 = 8;
 
+/// Memory per dictionary value in bytes, for the decoders of the crate `parquet`.
+const DICTIONARY_OBJECT_BYTES: u64 = 40;
+
 /// A column chunk's location in a file.
 pub struct Chunk {
     source: Arc<Ranged>,
     codec: CompressionCodec,
-    is_text: bool,
+    /// Memory per dictionary value in bytes, in addition to the page.
+    value_bytes: u64,
     start: u64,
     end: u64,
 }
@@ -60,7 +64,13 @@ impl Chunk {
         let range = start.ok().zip(len.ok()).and_then(|(start, len)| Some((start, start.checked_add(len)?)));
         let (start, end) = range.filter(|&(_, end)| end <= source.len()).ok_or("ends after the end of the file")?;
         let is_text = column.physical_type() == Type::BYTE_ARRAY;
-        Ok(Chunk { source: Arc::clone(source), codec, is_text, start, end })
+        let value_bytes = if is_text { DICTIONARY_TEXT_BYTES } else { 0 };
+        Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end })
+    }
+
+    /// Returns the chunk for a decoder that makes an object of each dictionary value.
+    pub fn with_objects(self) -> Chunk {
+        Chunk { value_bytes: DICTIONARY_OBJECT_BYTES, ..self }
     }
 
     /// Reads a page header, which must be inside the chunk.
@@ -78,9 +88,9 @@ impl Chunk {
     /// Time: linear in the number of pages.
     ///
     /// # Errors
-    /// Returns an error if a header is damaged, if a dictionary is not the first page, or if the pages do not have one
-    /// value per row.
-    pub fn survey(&self, rows: u64) -> Result<u64, String> {
+    /// Returns an error if a header is damaged, if a dictionary is not the first page, or if the pages do not have the
+    /// chunk's number of values.
+    pub fn survey(&self, rows: u64, is_flat: bool) -> Result<u64, String> {
         let (mut offset, mut values, mut largest, mut dictionary) = (self.start, 0_u64, 0, 0);
         while offset < self.end {
             let header = self.header(offset)?;
@@ -96,9 +106,11 @@ impl Chunk {
                         count.into(),
                         MAX_DICTIONARY_VALUES.into(),
                     )?;
-                    let texts = if self.is_text { DICTIONARY_TEXT_BYTES * u64::from(count) } else { 0 };
-                    dictionary = unpacked + texts;
+                    dictionary = unpacked + self.value_bytes * u64::from(count);
                     largest = packed;
+                }
+                Kind::Data(Data { values, levels: Levels::V2 { rows, .. }, .. }) if is_flat && rows != values => {
+                    return Err(in_page(offset, "its header has different numbers of rows and values"));
                 }
                 Kind::Data(Data { values: count, encoding, .. }) => {
                     values += u64::from(count);
@@ -122,13 +134,20 @@ pub struct AheadPages {
     chunk: Chunk,
     /// The offset of the next page to decompress.
     next: u64,
+    /// Maximum number of pages that are decompressed together.
+    most: usize,
     ready: VecDeque<Result<Page, String>>,
 }
 
 impl AheadPages {
     /// Prepares to read a chunk's pages.
     pub fn new(chunk: Chunk) -> AheadPages {
-        AheadPages { next: chunk.start, chunk, ready: VecDeque::new() }
+        AheadPages { next: chunk.start, chunk, most: MAX_AHEAD_PAGES, ready: VecDeque::new() }
+    }
+
+    /// Prepares to read a chunk's pages one at a time.
+    pub fn single(chunk: Chunk) -> AheadPages {
+        AheadPages { most: 1, ..AheadPages::new(chunk) }
     }
 
     /// Returns the next page, or `None` at the end.
@@ -149,7 +168,7 @@ impl AheadPages {
             match self.chunk.header(self.next) {
                 Ok(header) => {
                     bytes += header.unpacked.max(header.packed);
-                    if is_enough(pages.len(), bytes) {
+                    if is_enough(pages.len(), bytes) || pages.len() == self.most {
                         break;
                     }
                     pages.push((self.next, header));
@@ -226,7 +245,7 @@ mod tests {
         let column = &file.columns()[0];
         let chunk = file.metadata.row_group(0).column(0);
         let chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
-        assert!(chunk.survey(pages as u64).unwrap() < 2 * (len as u64 + 4));
+        assert!(chunk.survey(pages as u64, true).unwrap() < 2 * (len as u64 + 4));
         let mut ahead = AheadPages::new(chunk);
         let (mut found, mut most) = (0, 0);
         while let Some(page) = ahead.next().unwrap() {

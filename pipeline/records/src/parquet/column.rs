@@ -80,7 +80,7 @@ impl Column {
             // Some writers add a row group without rows to an empty table. It may have no data page.
             return Ok(0);
         }
-        let memory = chunk.survey(rows)?;
+        let memory = chunk.survey(rows, true)?;
         self.decoder = Some(Decoder::new(AheadPages::new(chunk), &self.descr, self.meaning));
         Ok(memory)
     }

@@ -298,18 +298,18 @@ impl Decoder {
         let has_levels = self.max_level > 0;
         let width = (u32::BITS - self.max_level.leading_zeros()) as u8;
         let (levels, at, nulls) = match data.levels {
-            Levels::V1 { encoding: Encoding::Rle } if has_levels => {
+            Levels::V1 { encoding: Encoding::Rle, .. } if has_levels => {
                 let len = *bytes.first_chunk().ok_or(SHORT)?;
                 let end = 4 + u32::from_le_bytes(len) as usize;
                 let levels = bytes.get(4..end).map(|levels| bytes.slice_ref(levels)).ok_or(SHORT)?;
                 (Some(LevelReader::Runs(Hybrid::new(levels, width)?)), end, None)
             }
-            Levels::V1 { encoding: Encoding::BitPacked } if has_levels => {
+            Levels::V1 { encoding: Encoding::BitPacked, .. } if has_levels => {
                 let len = (data.values as usize).checked_mul(width.into()).ok_or(SHORT)?.div_ceil(8);
                 let levels = bytes.get(..len).map(|levels| bytes.slice_ref(levels)).ok_or(SHORT)?;
                 (Some(LevelReader::Bits(levels, width, 0)), len, None)
             }
-            Levels::V1 { encoding } if has_levels => {
+            Levels::V1 { encoding, .. } if has_levels => {
                 return Err(format!("its definition levels have the encoding {encoding}, which is not read"));
             }
             Levels::V1 { .. } => (None, 0, None),

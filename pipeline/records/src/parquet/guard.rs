@@ -27,9 +27,10 @@ pub fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, 
             }
         }));
     });
-    IS_GUARDED.set(true);
+    // Guarded work may do guarded work.
+    let before = IS_GUARDED.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
-    IS_GUARDED.set(false);
+    IS_GUARDED.set(before);
     match result {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => {

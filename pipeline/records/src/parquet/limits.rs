@@ -34,6 +34,10 @@ pub const MAX_CHUNKS: u64 = 1 << 18;
 /// Maximum number of structs in the footer's other lists: metadata pairs, encoding statistics and the like.
 pub const MAX_FOOTER_STRUCTS: u64 = 1 << 20;
 
+/// Maximum number of values on the pages from which a few rows of a kept list column are decoded. A row may have any
+/// number of values, and a few bytes may represent all of them.
+pub const MAX_READ_VALUES: u64 = 8 << 20;
+
 /// Maximum number of values in a dictionary. A dictionary holds a row group's repeated texts, so it is much smaller.
 pub const MAX_DICTIONARY_VALUES: u32 = 8 << 20;
 

@@ -4,6 +4,7 @@
 //! ([`page`], [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`].
 //! [`kinds`] lists the supported column types. [`urls`] turns cells into URL table rows, [`captures`] into robots.txt
 //! captures.
+//! [`kept`] copies the columns that another Parquet file keeps, whose pages [`checked`] checks.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -27,11 +28,13 @@
 mod ahead;
 pub(crate) mod captures;
 pub(crate) mod cells;
+mod checked;
 mod column;
 mod decode;
 mod encoding;
 mod footer;
 pub(crate) mod guard;
+pub mod kept;
 pub(crate) mod kinds;
 pub(crate) mod limits;
 mod page;
@@ -65,11 +68,12 @@ pub(crate) const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 /// A result whose error text continues a sentence that begins with the file's path.
 type MessageResult<T> = std::result::Result<T, String>;
 
-/// An open Parquet file.
+/// An open Parquet file. Clones share it.
+#[derive(Clone)]
 pub struct ParquetFile {
     path: PathBuf,
     source: Arc<Ranged>,
-    metadata: ParquetMetaData,
+    metadata: Arc<ParquetMetaData>,
 }
 
 impl ParquetFile {
@@ -89,7 +93,7 @@ impl ParquetFile {
         let fail = |text: String| Error::at(path, text);
         let len = file.metadata().map_err(|error| Error::io(path, error))?.len();
         let source = Ranged::new(file, len);
-        let metadata = read_footer(&source).map_err(fail)?;
+        let metadata = Arc::new(read_footer(&source).map_err(fail)?);
         Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })
     }
 

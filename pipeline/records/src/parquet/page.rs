@@ -60,11 +60,15 @@ pub enum Levels {
     V1 {
         /// The encoding of the definition levels.
         encoding: Encoding,
+        /// The encoding of the repetition levels, if it is known.
+        repetition: Option<Encoding>,
     },
     /// Before the values, never compressed.
     V2 {
         /// Number of nulls.
         nulls: u32,
+        /// Number of rows.
+        rows: u32,
         /// Length of the repetition levels in bytes.
         repetition: u32,
         /// Length of the definition levels in bytes. They follow the repetition levels.
@@ -140,11 +144,13 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
     let count = |number: Option<i32>| u32::try_from(number?).ok();
     let kind = match kind? {
         0 => {
-            let [values, encoding, definition, _] = v1?;
+            let [values, encoding, definition, repetition] = v1?;
             let values = count(values)?;
             match (Encoding::of(encoding?), Encoding::of(definition?)) {
                 (Ok(encoding), Ok(definition)) => {
-                    Kind::Data(Data { values, encoding, levels: Levels::V1 { encoding: definition } })
+                    let repetition = repetition.and_then(|number| Encoding::of(number).ok());
+                    let levels = Levels::V1 { encoding: definition, repetition };
+                    Kind::Data(Data { values, encoding, levels })
                 }
                 (Err(error), _) | (_, Err(error)) => return Some(Err(error)),
             }
@@ -160,12 +166,9 @@ fn header(bytes: &[u8]) -> Option<Result<Header, String>> {
         3 => {
             let [values, nulls, rows, encoding, definition, repetition, is_packed] = v2?;
             let values = count(values)?;
-            // Columns with several values per row are not supported.
-            if count(rows)? != values {
-                return Some(Err("the header of a page has different numbers of rows and values".into()));
-            }
             let levels = Levels::V2 {
                 nulls: count(nulls)?,
+                rows: count(rows)?,
                 repetition: count(repetition)?,
                 definition: count(definition)?,
                 is_packed: is_packed != Some(0),
@@ -342,7 +345,11 @@ mod tests {
     #[test]
     fn only_complete_and_valid_headers_are_parsed() {
         let whole = [&HEADER[..], &[0]].concat();
-        let data = Data { values: 2, encoding: Encoding::Plain, levels: Levels::V1 { encoding: Encoding::Rle } };
+        let data = Data {
+            values: 2,
+            encoding: Encoding::Plain,
+            levels: Levels::V1 { encoding: Encoding::Rle, repetition: Some(Encoding::Rle) },
+        };
         let expected =
             Header { len: whole.len() as u64, unpacked: 300, packed: 200, crc: None, kind: Kind::Data(data) };
         assert_eq!(header(&whole), Some(Ok(expected)));

@@ -131,6 +131,11 @@ impl Source {
     /// Returns an error if the source is unreadable, if a wanted column is missing, or if the format is not the user's.
     pub fn open_rows(self, opening: &Opening) -> Result<(Table, Rows)> {
         match self {
+            Source::Text(_) if opening.kept.is_some() => {
+                let message =
+                    "is text, expected Arrow IPC, whose columns can be kept; --add-columns keeps rows of text";
+                Err(Error::at(&opening.path, message))
+            }
             Source::Text(source) => {
                 let (table, rows) = opening.read(source)?;
                 let ends = table.row_ends();
@@ -144,7 +149,8 @@ impl Source {
             Source::Arrow(input, splitting) => {
                 opening.check(Format::Arrow, "Arrow IPC")?;
                 let source = Box::new(input.into_source());
-                let (table, rows) = arrow::Rows::open(&opening.path, source, &opening.wanted, splitting)?;
+                let (table, rows) =
+                    arrow::Rows::open(&opening.path, source, &opening.wanted, splitting, opening.kept.as_ref())?;
                 Ok((table, Rows::Arrow(Box::new(rows))))
             }
             Source::Pipe(path, splitting) => Source::of_input(Input::open(&path)?, splitting)?.open_rows(opening),

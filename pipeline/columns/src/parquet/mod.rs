@@ -1,36 +1,40 @@
 //! A Parquet file of columns: [`ParquetWriter`]. Rows are collected in row groups of bounded size.
 //!
-//! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. The file is
-//! never read back, so it can be written to a pipe.
+//! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. Columns of
+//! another Parquet file can be kept before the others ([`kept`]). [`chunks`] encodes columns, and [`hybrid`] small
+//! numbers. The file is never read back, so it can be written to a pipe.
+
+mod chunks;
+mod hybrid;
+mod kept;
 
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
 
-use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, TimeUnit, Type as PhysicalType, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use reptile_records::parquet::kept::Kept;
 
 use crate::data::{ColumnData, Kind, Values, words_of};
 use crate::error::{Error, ErrorKind};
+use crate::kept::check_names;
+use chunks::{Chunk, ZSTD_LEVEL, encode};
+use kept::KeptWriter;
+
+pub use kept::KEPT_GROUP_BYTES;
 
 /// Maximum number of rows per row group: similar to DuckDB's, and enough to make dictionaries worthwhile.
 pub const MAX_GROUP_ROWS: usize = 1 << 18;
 
 /// Cell bytes at which a row group is written. A text's length counts as 4 bytes.
 pub const GROUP_BYTES: usize = 32 << 20;
-
-/// Number of values per call to the encoder.
-const PIECE_VALUES: usize = 1024;
-
-/// The definition level for a list that is present, or an element in it.
-const LIST: i16 = 1;
-const ELEMENT: i16 = 2;
 
 /// Writes columns to a Parquet file.
 ///
@@ -58,9 +62,24 @@ pub struct ParquetWriter<W> {
     /// Encodes into memory, so that output errors remain separate.
     encoder: SerializedFileWriter<Vec<u8>>,
     output: W,
+    /// The kept columns, which come first.
+    kept: Option<KeptWriter>,
     /// The current row group.
     columns: Vec<ColumnData>,
     bytes: usize,
+    /// Number of rows in the current row group.
+    rows: usize,
+    /// The preceding row group, which other threads encode.
+    pending: Option<PendingGroup>,
+    /// Memory for the next row group.
+    spare: Vec<ColumnData>,
+}
+
+/// A row group that is being encoded.
+struct PendingGroup {
+    kept: Vec<Chunk>,
+    /// Receives the other columns' chunks, and the columns for reuse.
+    chunks: Receiver<(Result<Vec<Chunk>, ParquetError>, Vec<ColumnData>)>,
 }
 
 impl<W: Write> ParquetWriter<W> {
@@ -69,34 +88,69 @@ impl<W: Write> ParquetWriter<W> {
     /// # Errors
     /// Returns an error if the columns cannot be represented.
     pub fn new(output: W, columns: Vec<(String, Kind)>) -> Result<ParquetWriter<W>, Error> {
+        ParquetWriter::with_kept(output, columns, None)
+    }
+
+    /// Starts a file with columns of another file before the named columns.
+    ///
+    /// # Errors
+    /// Returns an error if the columns cannot be represented, or if two columns have one name.
+    pub fn with_kept(output: W, columns: Vec<(String, Kind)>, kept: Option<Kept>) -> Result<ParquetWriter<W>, Error> {
+        let kept_fields = kept.as_ref().map(Kept::fields).unwrap_or_default();
+        let names: Vec<&str> = columns.iter().map(|(name, _)| &**name).collect();
+        check_names(&kept_fields.iter().map(|field| field.name()).collect::<Vec<_>>(), &names)?;
         let fields = columns.iter().map(|(name, kind)| field(name, kind).map(Arc::new));
+        let fields = kept_fields.into_iter().map(Ok).chain(fields);
         let fields = fields.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
         let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(cannot)?;
-        let level = ZstdLevel::try_new(1).map_err(cannot)?;
+        let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(cannot)?;
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("reptile version ", env!("CARGO_PKG_VERSION")).into())
             .set_compression(Compression::ZSTD(level))
             .set_statistics_enabled(EnabledStatistics::Chunk);
-        for (name, _) in columns.iter().filter(|(_, kind)| *kind == Kind::Text) {
-            properties = properties.set_column_dictionary_enabled(ColumnPath::from(vec![name.clone()]), false);
-        }
+        let mut metadata = kept.as_ref().map(|kept| kept.metadata(&names)).unwrap_or_default();
         for (name, kind) in &columns {
             if let Kind::Mask(names) = kind {
                 let names =
                     serde_json::to_string(names).map_err(|error| cannot(ParquetError::External(error.into())))?;
-                properties = properties.set_key_value_metadata(Some(vec![KeyValue::new(name.clone(), names)]));
+                metadata.push(KeyValue::new(name.clone(), names));
             }
         }
-        let columns = columns.into_iter().map(|(_, kind)| ColumnData::new(kind)).collect();
-        let encoder =
-            SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build())).map_err(cannot)?;
-        Ok(ParquetWriter { encoder, output, columns, bytes: 0 })
+        if !metadata.is_empty() {
+            properties = properties.set_key_value_metadata(Some(metadata));
+        }
+        let schema = Arc::new(schema);
+        if let Some(kept) = &kept {
+            let dictionaries = kept.dictionaries();
+            for column in parquet::schema::types::SchemaDescriptor::new(Arc::clone(&schema)).columns() {
+                let has_dictionary = dictionaries.contains(&column.path().string());
+                properties = properties.set_column_dictionary_enabled(column.path().clone(), has_dictionary);
+            }
+        }
+        for (name, kind) in &columns {
+            let path = ColumnPath::from(match kind {
+                Kind::Names(_) => vec![name.clone(), "list".into(), "element".into()],
+                _ => vec![name.clone()],
+            });
+            properties = properties.set_column_dictionary_enabled(path, *kind != Kind::Text);
+        }
+        let columns: Vec<ColumnData> = columns.into_iter().map(|(_, kind)| ColumnData::new(kind)).collect();
+        let encoder = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build())).map_err(cannot)?;
+        let kept = kept.map(|kept| {
+            let written = encoder.schema_descr().columns();
+            let count = written.len() - columns.len();
+            KeptWriter::new(kept, &written[..count], encoder.properties())
+        });
+        let kept = kept.transpose()?;
+        let (bytes, rows, pending, spare) = (0, 0, None, Vec::new());
+        Ok(ParquetWriter { encoder, output, kept, columns, bytes, rows, pending, spare })
     }
 
-    /// Adds rows, as columns of the file's kinds.
+    /// Adds rows, as columns of the file's kinds. Each takes the next row of the kept columns.
     ///
     /// # Errors
-    /// Returns an error if the output cannot be written, or if the columns' kinds differ from the file's.
+    /// Returns an error if the output cannot be written, if the kept columns cannot be read, or if the columns' kinds
+    /// differ from the file's.
     pub fn push(&mut self, columns: &[ColumnData]) -> Result<(), Error> {
         let is_same = |(own, other): (&ColumnData, &ColumnData)| own.kind == other.kind;
         if columns.len() != self.columns.len() || !self.columns.iter().zip(columns).all(is_same) {
@@ -105,25 +159,54 @@ impl<W: Write> ParquetWriter<W> {
         let rows = columns.first().map_or(0, ColumnData::len);
         let mut start = 0;
         while start < rows {
-            let end = self.end_of_group(columns, start..rows);
+            let mut end = self.end_of_group(columns, start..rows);
+            let mut kept_bytes = 0;
+            if let Some(kept) = &mut self.kept {
+                let (copied, bytes) = kept.copy(end - start, None)?;
+                (end, kept_bytes) = (start + copied, bytes);
+            }
             self.columns.iter_mut().zip(columns).for_each(|(own, other)| own.append(other, start..end));
             self.bytes += columns.iter().map(|column| cell_bytes(column, start..end)).sum::<usize>();
+            self.add_rows(end - start, kept_bytes)?;
             start = end;
-            if self.rows() >= MAX_GROUP_ROWS || self.bytes >= GROUP_BYTES {
-                self.write_group()?;
-            }
         }
         Ok(())
     }
 
-    /// Returns the number of rows in the current group.
-    fn rows(&self) -> usize {
-        self.columns.first().map_or(0, ColumnData::len)
+    /// Adds the next rows of the kept columns that are selected, to a file without other columns.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written, if the kept columns cannot be read, or if the file has other
+    /// columns.
+    pub fn push_selected(&mut self, mut selected: &[bool]) -> Result<(), Error> {
+        if !self.columns.is_empty() {
+            return Err(Error::new(ErrorKind::Column, "the columns differ from the file's columns"));
+        }
+        while !selected.is_empty() {
+            let Some(kept) = &mut self.kept else {
+                return Err(Error::new(ErrorKind::Column, "the file has no kept columns"));
+            };
+            let (copied, bytes) = kept.copy(selected.len().min(MAX_GROUP_ROWS - self.rows), Some(selected))?;
+            let (now, rest) = selected.split_at(copied);
+            self.add_rows(now.iter().filter(|&&is_selected| is_selected).count(), bytes)?;
+            selected = rest;
+        }
+        Ok(())
+    }
+
+    /// Counts rows that were added, and writes the row group if it is complete.
+    fn add_rows(&mut self, rows: usize, kept_bytes: usize) -> Result<(), Error> {
+        self.rows += rows;
+        let is_full = self.kept.as_mut().is_some_and(|kept| kept.is_full(kept_bytes));
+        if is_full || self.rows >= MAX_GROUP_ROWS || self.bytes >= GROUP_BYTES {
+            self.write_group()?;
+        }
+        Ok(())
     }
 
     /// Returns the end of the rows that belong to the current group. The row that reaches a limit is the group's last.
     fn end_of_group(&self, columns: &[ColumnData], rows: Range<usize>) -> usize {
-        let end = rows.end.min(rows.start + MAX_GROUP_ROWS - self.rows());
+        let end = rows.end.min(rows.start + MAX_GROUP_ROWS - self.rows);
         let bytes = |end| columns.iter().map(|column| cell_bytes(column, rows.start..end)).sum::<usize>();
         if self.bytes + bytes(end) < GROUP_BYTES {
             return end;
@@ -137,20 +220,44 @@ impl<W: Write> ParquetWriter<W> {
         low
     }
 
-    /// Writes the collected rows as a row group.
+    /// Starts to encode the collected rows as a row group, and writes the preceding one.
     fn write_group(&mut self) -> Result<(), Error> {
-        self.bytes = 0;
-        let columns = &mut self.columns;
-        let encoded = self.encoder.next_row_group().and_then(|mut group| {
-            for column in columns {
-                let Some(mut writer) = group.next_column()? else { break };
-                write_column(column, &mut writer)?;
-                writer.close()?;
-                column.clear();
-            }
-            group.close().map(drop)
+        if self.rows == 0 {
+            return Ok(());
+        }
+        (self.bytes, self.rows) = (0, 0);
+        let kept = self.kept.as_mut().map(KeptWriter::finish_group).transpose()?.unwrap_or_default();
+        let written = self.encoder.schema_descr().columns();
+        let written = written[written.len() - self.columns.len()..].to_vec();
+        let kinds = self.columns.iter().map(|column| column.kind.clone());
+        let next = match self.spare.len() == self.columns.len() {
+            true => std::mem::take(&mut self.spare),
+            false => kinds.map(ColumnData::new).collect(),
+        };
+        let columns = std::mem::replace(&mut self.columns, next);
+        let properties = Arc::clone(self.encoder.properties());
+        let (sender, chunks) = mpsc::sync_channel(1);
+        rayon::spawn(move || {
+            let encoded = encode_all(&columns, &written, &properties);
+            // The receiver is gone if the file is abandoned.
+            let _ = sender.send((encoded, columns));
         });
-        encoded.map_err(cannot)?;
+        let before = self.pending.replace(PendingGroup { kept, chunks });
+        before.map_or(Ok(()), |group| self.append(group))
+    }
+
+    /// Appends an encoded row group to the file.
+    fn append(&mut self, group: PendingGroup) -> Result<(), Error> {
+        let stopped = |_| Error::new(ErrorKind::Panic, "internal error: an encoding thread failed; please report it");
+        let (chunks, mut columns) = group.chunks.recv().map_err(stopped)?;
+        columns.iter_mut().for_each(ColumnData::clear);
+        self.spare = columns;
+        let chunks = chunks.map_err(cannot)?;
+        let written = self.encoder.next_row_group().and_then(|mut to| {
+            group.kept.into_iter().chain(chunks).try_for_each(|chunk| to.append_column(&chunk.bytes, chunk.close))?;
+            to.close().map(drop)
+        });
+        written.map_err(cannot)?;
         self.encoder.flush().map_err(unwritable)?;
         let bytes = std::mem::take(self.encoder.inner_mut());
         self.output.write_all(&bytes).map_err(unwritable)
@@ -164,10 +271,14 @@ impl<W: Write> ParquetWriter<W> {
     /// Writes the last row group and the footer. Until then, the file is incomplete. Call it once, after all rows.
     ///
     /// # Errors
-    /// Returns an error if the output cannot be written.
+    /// Returns an error if the output cannot be written, or if the kept columns have more rows.
     pub fn finish(&mut self) -> Result<(), Error> {
-        if self.rows() > 0 {
-            self.write_group()?;
+        self.write_group()?;
+        if let Some(group) = self.pending.take() {
+            self.append(group)?;
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.check_end()?;
         }
         self.encoder.finish().map_err(cannot)?;
         let bytes = std::mem::take(self.encoder.inner_mut());
@@ -183,6 +294,15 @@ impl<W: Write> ParquetWriter<W> {
     pub fn into_output(self) -> W {
         self.output
     }
+}
+
+/// Encodes columns on all threads.
+fn encode_all(
+    columns: &[ColumnData],
+    written: &[ColumnDescPtr],
+    properties: &WriterPropertiesPtr,
+) -> Result<Vec<Chunk>, ParquetError> {
+    columns.par_iter().zip(written).with_max_len(1).map(|(column, descr)| encode(column, descr, properties)).collect()
 }
 
 fn cannot(error: ParquetError) -> Error {
@@ -254,120 +374,10 @@ fn list(name: &str, element: Type) -> Result<Type, ParquetError> {
         .build()
 }
 
-/// Encodes a column.
-fn write_column(column: &mut ColumnData, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-    let kind = &column.kind;
-    match &mut column.values {
-        Values::Texts { bytes, bounds } => {
-            let bytes = Bytes::from(std::mem::take(bytes));
-            write_texts(&bytes, bounds, writer)
-        }
-        Values::Keys(keys) => write_keys(keys, kind, writer),
-        // The bits are the same as in the unsigned number.
-        Values::Numbers(numbers) if *kind == Kind::Count => {
-            let counts: Vec<i32> = numbers.iter().map(|&count| count as i32).collect();
-            writer.typed::<Int32Type>().write_batch(&counts, None, None)?;
-            Ok(())
-        }
-        Values::Numbers(numbers) => write_numbers(numbers, writer),
-        Values::Longs { longs, present } => {
-            let levels: Vec<i16> = present.iter().map(|&present| i16::from(present)).collect();
-            let mut present = longs.iter().zip(present).filter(|(_, present)| **present).map(|(&long, _)| long);
-            if *kind == Kind::Id {
-                let ids: Vec<i32> = present.map(|id| id as i32).collect();
-                writer.typed::<Int32Type>().write_batch(&ids, Some(&levels), None)?;
-            } else {
-                let longs: Vec<i64> = present.by_ref().collect();
-                writer.typed::<Int64Type>().write_batch(&longs, Some(&levels), None)?;
-            }
-            Ok(())
-        }
-        Values::Lists { items, ends, present } => {
-            let Kind::Names(names) = kind else { return Ok(()) };
-            write_lists(names, items, ends, present, writer)
-        }
-    }
-}
-
-fn write_keys(keys: &[i8], kind: &Kind, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-    let words: Vec<ByteArray> =
-        words_of(kind).into_iter().map(|word| Bytes::from_static(word.as_bytes()).into()).collect();
-    let (mut values, mut levels) = (Vec::with_capacity(PIECE_VALUES), Vec::with_capacity(PIECE_VALUES));
-    for piece in keys.chunks(PIECE_VALUES) {
-        values.clear();
-        levels.clear();
-        // Nulls have no words.
-        let found = |key: &i8| usize::try_from(*key).ok().and_then(|key| words.get(key)).cloned();
-        values.extend(piece.iter().filter_map(found));
-        levels.extend(piece.iter().map(|&key| i16::from(key >= 0)));
-        writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
-    }
-    Ok(())
-}
-
-fn write_numbers(numbers: &[u32], writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-    let (mut values, mut levels) = (Vec::new(), Vec::new());
-    for piece in numbers.chunks(PIECE_VALUES) {
-        values.clear();
-        levels.clear();
-        levels.extend(piece.iter().map(|&number| i16::from(number > 0)));
-        values.extend(piece.iter().filter(|&&number| number > 0).map(|&number| number as i32));
-        writer.typed::<Int32Type>().write_batch(&values, Some(&levels), None)?;
-    }
-    Ok(())
-}
-
-/// Writes texts that are stored sequentially in `bytes`.
-fn write_texts(bytes: &Bytes, bounds: &[i64], writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-    let (mut values, mut levels, mut start) = (Vec::new(), Vec::new(), 0);
-    for piece in bounds.get(1..).unwrap_or_default().chunks(PIECE_VALUES) {
-        values.clear();
-        levels.clear();
-        for &end in piece {
-            let range = std::mem::replace(&mut start, end as usize)..end as usize;
-            levels.push(i16::from(!range.is_empty()));
-            if !range.is_empty() {
-                values.push(ByteArray::from(bytes.slice(range)));
-            }
-        }
-        writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
-    }
-    Ok(())
-}
-
-/// Writes lists of names. Only whole rows are passed to the encoder.
-fn write_lists(
-    names: &[String],
-    items: &[u32],
-    ends: &[u32],
-    present: &[bool],
-    writer: &mut SerializedColumnWriter<'_>,
-) -> Result<(), ParquetError> {
-    let names: Vec<ByteArray> = names.iter().map(|name| Bytes::copy_from_slice(name.as_bytes()).into()).collect();
-    let (mut values, mut levels, mut repeats, mut start) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for (row, (&end, &is_present)) in ends.iter().zip(present).enumerate() {
-        let items = &items[std::mem::replace(&mut start, end as usize)..end as usize];
-        if items.is_empty() {
-            levels.push(if is_present { LIST } else { 0 });
-            repeats.push(0);
-        }
-        for (place, &item) in items.iter().enumerate() {
-            values.extend(names.get(item as usize).cloned());
-            levels.push(ELEMENT);
-            repeats.push(i16::from(place > 0));
-        }
-        if levels.len() >= PIECE_VALUES || row + 1 == ends.len() {
-            writer.typed::<ByteArrayType>().write_batch(&values, Some(&levels), Some(&repeats))?;
-            values.clear();
-            levels.clear();
-            repeats.clear();
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
     use crate::data::CellSink;
     use parquet::file::reader::{FileReader, SerializedFileReader};
