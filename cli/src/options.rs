@@ -238,7 +238,7 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
 type Choice<T> = (&'static str, T, &'static str);
 
 /// The formats of URL tables.
-const TABLE_FORMATS: [Choice<tables::Format>; 7] = [
+const TABLE_FORMATS: [Choice<tables::Format>; 8] = [
     ("list", tables::Format::List, "A URL on each line"),
     ("tsv", tables::Format::Tsv, "A row on each line, with cells separated by tabs, without quotes"),
     ("csv", tables::Format::Csv, "Cells separated by commas or --delimiter, with optional quotes (RFC 4180)"),
@@ -246,14 +246,17 @@ const TABLE_FORMATS: [Choice<tables::Format>; 7] = [
     ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
     ("log", tables::Format::Log, "An nginx or Apache access log, in the common or combined format"),
     ("parquet", tables::Format::Parquet, "A Parquet file"),
+    ("arrow", tables::Format::Arrow, "Arrow IPC, a file (Feather version 2) or a stream"),
 ];
 
 /// The formats of answers.
-const ANSWER_FORMATS: [Choice<Format>; 4] = [
+const ANSWER_FORMATS: [Choice<Format>; 6] = [
     ("tsv", Format::Tsv, "Cells separated by tabs"),
     ("csv", Format::Csv, "Cells separated by commas, with quotes where needed (RFC 4180)"),
     ("jsonl", Format::Jsonl, "A JSON object on each line"),
     ("parquet", Format::Parquet, "A Parquet file with texts, numbers, times and lists, and nulls for missing values"),
+    ("arrow", Format::Arrow, "An Arrow IPC file (Feather version 2), with columns as in Parquet"),
+    ("arrow-stream", Format::ArrowStream, "An Arrow IPC stream, with columns as in Parquet"),
 ];
 
 /// The columns of answers.

@@ -9,6 +9,7 @@ mod captures;
 mod check;
 mod classify;
 mod classify_agents;
+mod classify_arrow;
 mod classify_columns;
 mod classify_kept;
 mod classify_logs;

@@ -105,7 +105,7 @@ pub struct Args {
     /// or a time; or if only a hash decides between two captures.
     #[arg(long)]
     strict: bool,
-    /// Also write the fate of each capture to FILE: TSV, CSV, JSON Lines or Parquet, by extension
+    /// Also write the fate of each capture to FILE: TSV, CSV, JSON Lines, Parquet or Arrow, by extension
     ///
     /// The columns are file, record, capture (its name in messages), url, time, status, redirects (their number),
     /// redirect_chain (their targets), fate and detail. The fate is used, superseded, failed, too-late, left-out or

@@ -1,5 +1,5 @@
-//! Extensions of output names: `.tsv`, `.csv`, `.jsonl` and `.parquet` choose the format of rows, and may be followed
-//! by `.gz` or `.zst` for the compression.
+//! Extensions of output names: `.tsv`, `.csv`, `.jsonl`, `.parquet`, `.arrow`, `.feather` and `.arrows` choose the format
+//! of rows, and may be followed by `.gz` or `.zst` for the compression.
 
 use std::path::Path;
 
@@ -8,7 +8,9 @@ use reptile_columns::Format;
 use crate::error::{Failure, Result};
 
 /// Extensions of files that are never compiled sets.
-const NOT_SETS: [&str; 11] = ["tsv", "csv", "json", "jsonl", "ndjson", "parquet", "warc", "gz", "zst", "bz2", "xz"];
+const NOT_SETS: [&str; 14] = [
+    "tsv", "csv", "json", "jsonl", "ndjson", "parquet", "arrow", "arrows", "feather", "warc", "gz", "zst", "bz2", "xz",
+];
 
 /// Returns the format that an output's extension implies, if any.
 pub fn format_of(output: &Path) -> Option<Format> {
@@ -22,6 +24,8 @@ pub fn format_of(output: &Path) -> Option<Format> {
         "csv" => Some(Format::Csv),
         "jsonl" | "ndjson" => Some(Format::Jsonl),
         "parquet" => Some(Format::Parquet),
+        "arrow" | "feather" => Some(Format::Arrow),
+        "arrows" => Some(Format::ArrowStream),
         _ => None,
     }
 }
@@ -40,6 +44,14 @@ pub fn chosen_format(output: Option<&Path>, given: Option<Format>) -> Result<Opt
                 format!("its extension means {named}, but --format is {given}; omit --format or rename the file");
             Err(Failure::at(output, message))
         }
+    }
+}
+
+/// Returns the message for `--header` with a format that has no lines.
+pub fn names_in_schema(format: Format) -> &'static str {
+    match format {
+        Format::Parquet => "--header: a Parquet file already has column names in its schema",
+        _ => "--header: Arrow already has column names in its schema",
     }
 }
 
@@ -71,6 +83,9 @@ mod tests {
             ("out.jsonl.zst", Some(Format::Jsonl)),
             ("out.ndjson", Some(Format::Jsonl)),
             ("out.parquet", Some(Format::Parquet)),
+            ("out.arrow", Some(Format::Arrow)),
+            ("out.Feather", Some(Format::Arrow)),
+            ("out.arrows.zst", Some(Format::ArrowStream)),
             ("out.csv.bz2", None),
             ("out.csv.old", None),
             ("out", None),

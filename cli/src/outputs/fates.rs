@@ -41,7 +41,7 @@ pub struct FateWriter {
 }
 
 impl FateWriter {
-    /// Starts a file. Its extension determines the format: TSV, CSV, JSON Lines or Parquet.
+    /// Starts a file. Its extension determines the format: TSV, CSV, JSON Lines, Parquet or Arrow.
     ///
     /// # Errors
     /// Returns an error if the extension implies no format, or if the file cannot be written.
@@ -49,9 +49,8 @@ impl FateWriter {
         let format = format_of(path)?;
         let columns = COLUMNS.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
         let has_header = matches!(format, Format::Tsv | Format::Csv);
-        let is_parquet = format == Format::Parquet;
+        let sink = Sink::new(output, format, columns.clone())?;
         let format = RowFormat::new(format, columns);
-        let sink = Sink::new(output, is_parquet.then(|| format.columns().to_vec()))?;
         let rows = if has_header { Rows::of_text(&format.header()) } else { format.rows() };
         Ok(FateWriter { format, sink, rows, inputs, counts: BTreeMap::new() })
     }
@@ -105,6 +104,7 @@ impl FateWriter {
 /// # Errors
 /// Returns an error if it implies none.
 pub fn format_of(path: &Path) -> Result<Format> {
-    let message = "--fates: unknown format; expected a file name that ends in .tsv, .csv, .jsonl or .parquet";
+    let message =
+        "--fates: unknown format; expected a file name that ends in .tsv, .csv, .jsonl, .parquet, .arrow or .arrows";
     endings::format_of(path).ok_or_else(|| Failure::at(path, message))
 }

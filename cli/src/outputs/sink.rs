@@ -1,12 +1,39 @@
-//! Destinations for rows: plain text, or the columns in a Parquet file.
+//! Destinations for rows: plain text, or columns in Parquet or Arrow IPC.
 
 use std::io::{self, Write};
 
-use reptile_columns::{Error, Kind, ParquetWriter, Rows};
-use reptile_records::parquet::kept::Kept;
+use reptile_columns::{ArrowForm, ArrowWriter, Error, Format, Kind, ParquetWriter, Rows};
+use reptile_records::arrow::kept::KeptRows;
+use reptile_records::parquet;
+use reptile_records::tables;
 
 use super::file::Output;
 use crate::error::{Failure, Result};
+
+/// The columns of the input that an output keeps.
+pub enum Kept {
+    /// Columns of a Parquet file.
+    Parquet(parquet::kept::Kept),
+    /// Columns of Arrow record batches.
+    Arrow(KeptRows),
+}
+
+impl Kept {
+    /// Returns the format of the table with these columns.
+    pub fn table(&self) -> tables::Format {
+        match self {
+            Kept::Parquet(_) => tables::Format::Parquet,
+            Kept::Arrow(_) => tables::Format::Arrow,
+        }
+    }
+
+    fn into_parquet(self) -> Option<parquet::kept::Kept> {
+        match self {
+            Kept::Parquet(kept) => Some(kept),
+            Kept::Arrow(_) => None,
+        }
+    }
+}
 
 /// A destination for rows.
 pub enum Sink {
@@ -14,30 +41,52 @@ pub enum Sink {
     Text(Box<Output>),
     /// Columns in a Parquet file.
     Parquet(Box<ParquetWriter<Output>>),
+    /// Columns in Arrow IPC.
+    Arrow(Box<ArrowWriter<Output>>),
 }
 
 impl Sink {
-    /// Creates a text destination, or a Parquet file with these columns.
+    /// Creates a destination for a format: text, or one with these columns.
     ///
     /// # Errors
-    /// Returns an error if a Parquet file would go to a terminal.
-    pub fn new(output: Output, columns: Option<Vec<(String, Kind)>>) -> Result<Sink> {
-        match columns {
-            Some(columns) => Sink::parquet(output, columns, None),
-            None => Ok(Sink::Text(Box::new(output))),
+    /// Returns an error if columns would go to a terminal.
+    pub fn new(output: Output, format: Format, columns: Vec<(String, Kind)>) -> Result<Sink> {
+        if !format.is_columnar() {
+            return Ok(Sink::Text(Box::new(output)));
         }
+        Sink::of_columns(output, format, columns, None)
     }
 
-    /// Creates a Parquet file with these columns, after the columns that are kept from another file.
+    /// Creates a destination for columns after those that are kept from the input.
     ///
     /// # Errors
-    /// Returns an error if the file would go to a terminal, or if two columns have one name.
-    pub fn parquet(mut output: Output, columns: Vec<(String, Kind)>, kept: Option<Kept>) -> Result<Sink> {
+    /// Returns an error if columns would go to a terminal, or if two columns have one name.
+    pub fn keeping(output: Output, format: Format, columns: Vec<(String, Kind)>, kept: Kept) -> Result<Sink> {
+        Sink::of_columns(output, format, columns, Some(kept))
+    }
+
+    fn of_columns(
+        mut output: Output,
+        format: Format,
+        columns: Vec<(String, Kind)>,
+        kept: Option<Kept>,
+    ) -> Result<Sink> {
         // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
-            return Err(Failure::new("--format parquet: standard output is a terminal; name a file with --output"));
+            let message = "standard output is a terminal; name a file with --output";
+            return Err(Failure::new(format!("--format {}: {message}", format.name())));
         }
-        Ok(Sink::Parquet(Box::new(ParquetWriter::with_kept(output, columns, kept).map_err(Failure::new)?)))
+        let form = if format == Format::ArrowStream { ArrowForm::Stream } else { ArrowForm::File };
+        Ok(match (format, kept) {
+            (Format::Arrow | Format::ArrowStream, None) => {
+                Sink::Arrow(Box::new(ArrowWriter::new(output, columns, form)))
+            }
+            (_, Some(Kept::Arrow(kept))) => Sink::Arrow(Box::new(ArrowWriter::with_kept(output, columns, form, kept))),
+            (_, kept) => {
+                let kept = kept.and_then(Kept::into_parquet);
+                Sink::Parquet(Box::new(ParquetWriter::with_kept(output, columns, kept).map_err(Failure::new)?))
+            }
+        })
     }
 
     /// Writes whole rows.
@@ -53,19 +102,30 @@ impl Sink {
             (Sink::Parquet(file), Rows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
             }
+            (Sink::Arrow(file), Rows::Columns(columns)) => {
+                file.push(columns).map_err(|error| failure(file.output(), error))
+            }
             (Sink::Parquet(file), Rows::Selected(rows)) => {
                 file.push_selected(rows).map_err(|error| failure(file.output(), error))
             }
-            // A Parquet file has no header line.
-            (Sink::Parquet(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
+            (Sink::Arrow(file), Rows::Selected(rows)) => {
+                file.push_selected(rows).map_err(|error| failure(file.output(), error))
+            }
+            // Columns have no header line.
+            (Sink::Parquet(_) | Sink::Arrow(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
             _ => Err(Failure::new("internal error: rows in another format than the output's; please report it")),
         }
     }
 
-    /// Adds an entry to a Parquet file's metadata. Text has none.
+    /// Adds an entry to the metadata of Parquet or Arrow. Text has none, and neither has an Arrow stream once its rows
+    /// have begun, because its schema comes first.
     pub fn describe(&mut self, key: &str, value: &str) {
-        if let Sink::Parquet(file) = self {
-            file.describe(key, value);
+        match self {
+            Sink::Text(_) => {}
+            Sink::Parquet(file) => file.describe(key, value),
+            Sink::Arrow(file) => {
+                file.describe(key, value);
+            }
         }
     }
 
@@ -78,6 +138,10 @@ impl Sink {
         match self {
             Sink::Text(output) => Ok(*output),
             Sink::Parquet(mut file) => match file.finish() {
+                Ok(()) => Ok(file.into_output()),
+                Err(error) => Err(failure(file.output(), error)),
+            },
+            Sink::Arrow(mut file) => match file.finish() {
                 Ok(()) => Ok(file.into_output()),
                 Err(error) => Err(failure(file.output(), error)),
             },

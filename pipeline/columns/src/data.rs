@@ -108,6 +108,12 @@ impl ColumnData {
         }
     }
 
+    /// Returns the size of the texts in bytes.
+    #[cfg(feature = "ipc")]
+    pub(crate) fn text_bytes(&self) -> usize {
+        if let Values::Texts { bytes, .. } = &self.values { bytes.len() } else { 0 }
+    }
+
     /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {

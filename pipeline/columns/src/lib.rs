@@ -5,7 +5,8 @@
 //!   selects the time, and [`Scope`] the origins that may replace one without a known robots.txt.
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
-//! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`).
+//! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`), and [`ArrowWriter`] as Arrow IPC (feature
+//!   `ipc`).
 //! - [`arrow`] takes arrays of URLs and returns arrays of verdicts (feature `arrow`). The C and Python bindings use it.
 //!
 //! The crate `reptile` decides the URLs and guarantees the verdicts. This crate has no `unsafe` code, and uses no
@@ -32,6 +33,8 @@
 #![forbid(unsafe_code)]
 #![allow(rustdoc::private_intra_doc_links, reason = "module pages name their private parts, for maintainers")]
 
+#[cfg(any(feature = "arrow", feature = "ipc"))]
+mod arrays;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod by_row;
@@ -39,6 +42,8 @@ mod column;
 mod data;
 mod decide;
 mod error;
+#[cfg(feature = "ipc")]
+mod ipc;
 mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -54,6 +59,8 @@ pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, VERDICTS};
 pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
+#[cfg(feature = "ipc")]
+pub use ipc::{ArrowForm, ArrowWriter, BATCH_ROWS};
 pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "parquet")]
 pub use parquet::{GROUP_BYTES, KEPT_GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};

@@ -16,6 +16,7 @@
 //! ```
 
 use super::archives::is_tar;
+use super::arrow;
 use super::parquet::{ENCRYPTED_MAGIC, MAGIC};
 use reptile::contents::has_label;
 
@@ -40,6 +41,8 @@ pub enum Content {
     Warc,
     /// A Parquet file.
     Parquet,
+    /// Arrow IPC, a file or a stream.
+    Arrow,
     /// A web page.
     Html,
     /// XML, such as a sitemap.
@@ -70,7 +73,7 @@ pub enum Wanted {
 }
 
 /// The first bytes and names of non-text formats.
-const BINARY: [(&[u8], &str); 18] = [
+const BINARY: [(&[u8], &str); 19] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF87a", "a GIF picture"),
@@ -88,6 +91,7 @@ const BINARY: [(&[u8], &str); 18] = [
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
     (b"Obj\x01", "an Avro file"),
+    (b"FEA1", "a Feather file in the first version"),
     (b"\xd0\xcf\x11\xe0", "an old office document"),
 ];
 
@@ -122,6 +126,7 @@ pub fn detect(start: &[u8]) -> Content {
         _ if has_label(start) => return Content::Set,
         _ if start.starts_with(b"WARC/") => return Content::Warc,
         _ if start.starts_with(MAGIC) || start.starts_with(ENCRYPTED_MAGIC) => return Content::Parquet,
+        _ if arrow::is_file(start) || arrow::is_stream(start) => return Content::Arrow,
         _ if is_tar(start) => return Content::Tar,
         _ => {}
     }
@@ -184,6 +189,7 @@ impl Content {
             Content::Json => "JSON",
             Content::Warc => "a WARC file",
             Content::Parquet => "a Parquet file",
+            Content::Arrow => "Arrow IPC",
             Content::Html => "a web page (HTML)",
             Content::Xml => "XML",
             Content::Utf16 => "text in UTF-16",
@@ -269,7 +275,7 @@ mod tests {
         })
         .take(4096)
         .collect();
-        let cases: [(&[u8], Content); 25] = [
+        let cases: [(&[u8], Content); 28] = [
             (b"", Content::Empty),
             (b"\n", Content::Text),
             (b"User-agent: *\nDisallow: /\n", Content::Text),
@@ -291,6 +297,9 @@ mod tests {
             (b"{\n  \"url\": 1}", Content::Json),
             (b"[{\"url\": 1}]", Content::Json),
             (b"\x89PNG\r\n\x1a\n\0\0", Content::Binary("a PNG picture")),
+            (b"ARROW1\0\0", Content::Arrow),
+            (b"\xff\xff\xff\xff\x08\x01\0\0", Content::Arrow),
+            (b"FEA1\0", Content::Binary("a Feather file in the first version")),
             (b"%PDF-1.7\n", Content::Binary("a PDF document")),
             (&random, Content::Binary("binary data")),
             (&utf16, Content::Utf16),

@@ -30,6 +30,7 @@
 #![allow(rustdoc::private_intra_doc_links, reason = "module pages name their private parts, for maintainers")]
 
 mod archives;
+pub mod arrow;
 pub mod bodies;
 pub mod captures;
 mod csv_captures;
@@ -392,7 +393,7 @@ fn read(
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);
         }
-        (Content::Set | Content::Zip | Content::Parquet, _) => Err(input.refused(Wanted::Captures)),
+        (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = hosts::origins_of_option(host, naming);

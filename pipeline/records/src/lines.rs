@@ -83,14 +83,6 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::List)
 }
 
-/// Opens a URL list or table like [`open`].
-///
-/// # Errors
-/// Returns the errors of [`open`].
-pub(crate) fn open_urls(path: &Path) -> Result<Box<dyn Read + Send>> {
-    open_as(path, Wanted::Urls)
-}
-
 /// Reads a URL list or table from an open input.
 ///
 /// # Errors

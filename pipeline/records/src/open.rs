@@ -120,6 +120,11 @@ impl Input {
         self.source
     }
 
+    /// Returns whether the input is an Arrow IPC file, and not a stream.
+    pub fn is_arrow_file(&self) -> bool {
+        self.content == Content::Arrow && crate::arrow::is_file(&self.source.bytes)
+    }
+
     /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.
     pub(crate) fn table(&self) -> Option<(TableKind, Delimiter)> {
         if self.content != Content::Text {

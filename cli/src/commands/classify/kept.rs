@@ -1,39 +1,87 @@
-//! The columns of URLS that a Parquet output keeps: `--keep-columns`, and all of them with `--add-columns` and `--only`.
+//! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, and all of them with `--add-columns` and
+//! `--only`.
 
-use std::path::Path;
-
-use super::written::WrittenOptions;
+use super::Args;
 use crate::error::{Failure, Result};
-use reptile_columns::KeptColumns;
-use reptile_records::parquet::kept::Kept;
+use crate::outputs::endings::format_of;
+use crate::outputs::sink::Kept;
+use reptile_columns::{Format, KeptColumns};
+use reptile_records::arrow::kept::KeptRows;
+use reptile_records::parquet;
+use reptile_records::tables;
 use reptile_records::tables::source::Source;
 
-/// Returns the columns of a Parquet file that the output keeps, or `None` if it keeps none or keeps rows of text.
+/// Returns the columns that the output keeps and the output's format, or `None` if it keeps none or keeps rows of text.
 ///
 /// # Errors
 /// Returns an error if a column is missing or cannot be kept, or if the options do not fit the format of URLS.
-pub fn kept_columns(written: &WrittenOptions, source: &Source, urls: &Path) -> Result<Option<Kept>> {
+pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format)>> {
+    let written = &args.written;
     let named = written.keep_columns();
-    let Source::Parquet(file, _) = source else {
-        return match named {
-            Some(_) => Err(Failure::at(
-                urls,
-                "--keep-columns: is text, expected a Parquet file; --add-columns keeps the rows of text",
-            )),
-            None => Ok(None),
-        };
-    };
     if named.is_none() && !written.has_rows() {
         return Ok(None);
     }
     let option = if named.is_some() { "--keep-columns" } else { written.option_for_rows() };
-    if !written.has_rows() && !written.is_parquet() {
-        let message = "expected Parquet output, in which kept columns keep their types; name an output .parquet, or give \
-                       --format parquet";
-        return Err(Failure::new(format!("--keep-columns: {message}")));
+    let selection = named.unwrap_or(&KeptColumns::All).clone();
+    let has_rows = written.has_rows();
+    let is_arrow = |format| matches!(format, Format::Arrow | Format::ArrowStream);
+    let expected = |what: &str, ends: &str, format: &str| {
+        let message = format!(
+            "--keep-columns: expected {what} output, in which kept columns keep their types; name an output {ends}, or \
+             give --format {format}"
+        );
+        Err(Failure::new(message))
+    };
+    match source {
+        Source::Parquet(file, _) => {
+            if !has_rows && written.format() != Format::Parquet {
+                return expected("Parquet", ".parquet", "parquet");
+            }
+            let places = selection.places(&file.field_names());
+            let places = places.map_err(|error| Failure::at(&args.urls, format!("{option}: {error}")))?;
+            Ok(Some((Kept::Parquet(parquet::kept::Kept::new(file, &places)?), Format::Parquet)))
+        }
+        // The content of a pipe is not known yet.
+        Source::Pipe(..) if named.is_none() && args.input_format != Some(tables::Format::Arrow) => Ok(None),
+        Source::Arrow(..) | Source::Pipe(..) => {
+            let format = match has_rows {
+                true => args.output.as_deref().and_then(format_of).filter(|&format| is_arrow(format)),
+                false => Some(written.format()),
+            };
+            let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());
+            let format = format.unwrap_or(if is_file { Format::Arrow } else { Format::ArrowStream });
+            if !is_arrow(format) {
+                return expected("Arrow", ".arrow or .arrows", "arrow-stream");
+            }
+            let select = move |names: &[&str]| selection.places(names).map_err(|error| format!("{option}: {error}"));
+            Ok(Some((Kept::Arrow(KeptRows::new(select)), format)))
+        }
+        Source::Text(_) => match named {
+            Some(_) => Err(Failure::at(
+                &args.urls,
+                "--keep-columns: is text, expected Parquet or Arrow; --add-columns keeps the rows of text",
+            )),
+            None => Ok(None),
+        },
     }
-    let selection = named.unwrap_or(&KeptColumns::All);
-    let places = selection.places(&file.field_names());
-    let places = places.map_err(|error| Failure::at(urls, format!("{option}: {error}")))?;
-    Ok(Some(Kept::new(file, &places)?))
+}
+
+/// Returns the queue that passes kept columns from the input to the output, if there is one.
+pub fn queue(kept: &Option<(Kept, Format)>) -> Option<KeptRows> {
+    match kept {
+        Some((Kept::Arrow(rows), _)) => Some(rows.clone()),
+        _ => None,
+    }
+}
+
+/// Rejects a pipe whose columns should be kept, although it was taken for text.
+///
+/// # Errors
+/// Returns an error if the table is in columns, and rows are to be kept.
+pub fn refuse_unkept(args: &Args, table: tables::Format) -> Result<()> {
+    if table != tables::Format::Arrow || !args.written.has_rows() {
+        return Ok(());
+    }
+    let option = args.written.option_for_rows();
+    Err(Failure::at(&args.urls, format!("{option}: is Arrow IPC from a pipe; also give --input-format arrow")))
 }

@@ -23,7 +23,7 @@ use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
 use crate::outputs::build_record::Identity;
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::progress::Progress;
-use crate::outputs::sink::Sink;
+use crate::outputs::sink::{Kept, Sink};
 use crate::outputs::style::Style;
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState, SetState};
@@ -37,7 +37,6 @@ use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
 use reptile_records::globs::expand;
-use reptile_records::parquet::kept::Kept;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -49,9 +48,10 @@ use written::WrittenOptions;
 
 /// Decide each URL in a list or table
 ///
-/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines or Parquet with a URL
-/// column; CDXJ; or an nginx or Apache access log. A log line's URL is the requested path
-/// at its virtual host, or else at --host, with the scheme from --scheme (default: https).
+/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines, Parquet or Arrow IPC with
+/// a URL column; CDXJ; or an nginx or Apache access log. A log line's URL is the requested
+/// path at its virtual host, or else at --host, with the scheme from --scheme (default:
+/// https).
 /// Writes a line for each row, in the same order: the URL as given, and a column with the
 /// verdict for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
@@ -159,13 +159,14 @@ pub struct Args {
     written: WrittenOptions,
     /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
-    /// The extension .tsv, .csv, .jsonl or .parquet selects the format, and .gz or .zst after it selects compression.
+    /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows (an Arrow stream) selects the format, and .gz or
+    /// .zst after it selects compression.
     #[arg(short, long, value_name = "OUT", group = "files")]
     output: Option<PathBuf>,
     /// Replace the output file if it exists
     #[arg(long, requires = "files")]
     force: bool,
-    /// Write a file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
+    /// Write a file for each list into this folder, named after it with .tsv or another extension appended
     ///
     /// With --add-columns and --only, the name does not change. Each file appears when it is complete, together with a
     /// record of the set, the options and the input (FILE.made.json), which --resume reads.
@@ -302,7 +303,7 @@ impl Settings {
         }
         let any_bad = loaded.report.as_ref().is_some_and(SetReport::any_bad);
         // `--no-verify` avoids reading the whole set, unless the hash decides whether files are up to date.
-        let is_stamped = (args.written.is_parquet() || run.has_metrics()) && !args.no_verify;
+        let is_stamped = (args.written.format().is_columnar() || run.has_metrics()) && !args.no_verify;
         let identity = (is_stamped || args.output_folder.is_some()).then(|| Identity::of(loaded.bytes()));
         let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
         let set = loaded.into_set()?;
@@ -344,14 +345,25 @@ fn decide(
     let wanted = wanted(args);
     let last_cell = wanted.len() - 1;
     let site = settings.site.clone();
-    let opening =
-        Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
+    let mut opening = Opening {
+        path: args.urls.clone(),
+        format: args.input_format,
+        delimiter: args.delimiter,
+        wanted,
+        site,
+        kept: None,
+    };
     let is_terminal = output.is_terminal();
-    let kept = kept::kept_columns(&args.written, &source, &args.urls)?;
+    let kept = kept::kept_columns(args, &source)?;
+    opening.kept = kept::queue(&kept);
+    let is_kept = kept.is_some();
     let sink = sink(args, output, settings.named.as_ref(), kept)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.site_options.check(&table, &args.urls)?;
+    if !is_kept {
+        kept::refuse_unkept(args, table.format)?;
+    }
     let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(settings.named.as_ref()))?;
     let decider = match &settings.named {
         Some(named) => Decider::new(named.clone(), layout),
@@ -388,18 +400,28 @@ fn decide(
 }
 
 /// Returns the sink that writes answers to the output.
-fn sink(args: &Args, output: Output, named: Option<&Agents>, kept: Option<Kept>) -> Result<Sink> {
-    if kept.is_some() && args.written.only().is_some() {
-        return Sink::parquet(output, Vec::new(), kept);
-    }
-    if kept.is_none() && !args.written.is_parquet() {
-        return Sink::new(output, None);
-    }
+fn sink(
+    args: &Args,
+    output: Output,
+    named: Option<&Agents>,
+    kept: Option<(Kept, reptile_columns::Format)>,
+) -> Result<Sink> {
     let crawlers = crawlers(named);
+    if let Some((kept, format)) = kept {
+        // The rows of one verdict have only the table's own columns.
+        let columns = match args.written.only() {
+            Some(_) => Vec::new(),
+            None => columns_of(&args.written.layout((kept.table(), COMMA), crawlers.clone())?.0, &crawlers),
+        };
+        return Sink::keeping(output, format, columns, kept);
+    }
+    let format = args.written.format();
+    if !format.is_columnar() {
+        return Sink::new(output, format, Vec::new());
+    }
     // Without kept columns, the columns do not depend on the input format.
-    let format = if kept.is_some() { Format::Parquet } else { Format::List };
-    let (layout, _) = args.written.layout((format, COMMA), crawlers.clone())?;
-    Sink::parquet(output, columns_of(&layout, &crawlers), kept)
+    let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
+    Sink::new(output, format, columns_of(&layout, &crawlers))
 }
 
 /// Returns the crawlers whose columns are written: those given, or those that rows name.
@@ -433,13 +455,13 @@ fn wanted(args: &Args) -> Vec<Wanted> {
 }
 
 /// Returns the progress display for a list, hidden if the output goes to the same terminal. A compressed list's length
-/// is unknown; the columns of a Parquet file are compressed too.
+/// is unknown; columns are compressed too.
 fn progress(args: &Args, format: Format, is_terminal: bool) -> Progress {
     if is_terminal {
         return Progress::hidden();
     }
     let is_packed = args.urls.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let is_packed = is_packed || format == Format::Parquet;
+    let is_packed = is_packed || matches!(format, Format::Parquet | Format::Arrow);
     let found = std::fs::metadata(&args.urls).ok().filter(|found| found.is_file() && !is_packed);
     Progress::of_bytes(found.map(|found| found.len()))
 }

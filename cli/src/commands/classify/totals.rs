@@ -11,7 +11,7 @@ use crate::error::{complain, note};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
 use reptile_records::tables::csv::UnclosedRow;
-use reptile_records::tables::{Fault, Format, Table, hint};
+use reptile_records::tables::{Fault, Table, hint};
 use reptile_records::text::printable;
 
 /// Maximum size in bytes of the kept first rows. They show the likely format if most rows are invalid.
@@ -98,7 +98,7 @@ impl Totals {
             if self.named_faults < MAX_NAMED_FAULTS && fault != Fault::Unclosed {
                 self.named_faults += 1;
                 let line = self.line_ends + line + 1;
-                let place = if self.table.format == Format::Parquet { " row " } else { "" };
+                let place = if self.table.is_columnar() { " row " } else { "" };
                 note(format_args!("{}:{place}{line}: {}", path.display(), fault.describe(&self.table)));
             }
         }

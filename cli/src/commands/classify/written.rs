@@ -7,7 +7,7 @@ use reptile::Verdict;
 
 use crate::error::{Failure, Result};
 use crate::options::{answer_formats, columns};
-use crate::outputs::endings::{chosen_format, format_of};
+use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
 
@@ -40,14 +40,14 @@ pub struct WrittenOptions {
     header: bool,
     /// Write the columns before each unchanged row of URLS [default column: verdict]
     ///
-    /// The output has the format of URLS, and a header if URLS has one. In a Parquet file, the columns of URLS come
-    /// first and keep their types.
+    /// The output has the format of URLS, and a header if URLS has one. In Parquet and Arrow, the columns of URLS
+    /// come first and keep their types.
     #[arg(long, conflicts_with_all = ["format", "header", "only"])]
     add_columns: bool,
-    /// Keep these columns of a Parquet file before the verdict columns: names separated by commas, or all
+    /// Keep these columns of Parquet or Arrow before the verdict columns: names separated by commas, or all
     ///
-    /// The columns keep their types, with all fields of a struct and all elements of a list. The output is a Parquet
-    /// file too. The default for --columns is then verdict. With --only, the output has only these columns.
+    /// The columns keep their types, with all fields of a struct and all elements of a list. The output has the same
+    /// format. The default for --columns is then verdict. With --only, the output has only these columns.
     #[arg(long, value_name = "NAMES", value_parser = KeptColumns::from_list, conflicts_with = "add_columns")]
     keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged
@@ -121,6 +121,8 @@ impl WrittenOptions {
             Format::Csv | Format::Delimited(_) => ".csv",
             Format::Jsonl => ".jsonl",
             Format::Parquet => ".parquet",
+            Format::Arrow => ".arrow",
+            Format::ArrowStream => ".arrows",
         };
         (!self.has_rows()).then_some(ending)
     }
@@ -165,19 +167,19 @@ impl WrittenOptions {
     /// # Errors
     /// Returns an error if the options contradict each other or the format.
     pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
-        let keeps_parquet = table == tables::Format::Parquet && self.has_rows();
-        let format = match self.add_columns || keeps_parquet {
+        let keeps_columns = matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows();
+        let format = match self.add_columns || keeps_columns {
             true => Format::of_table(table, delimiter),
             false => self.format.unwrap_or_default(),
         };
-        if self.header && format == Format::Parquet {
-            return Err(Failure::new("--header: a Parquet file already has column names in its schema"));
+        if self.header && format.is_columnar() {
+            return Err(Failure::new(names_in_schema(format)));
         }
         if self.header && format == Format::Jsonl {
             return Err(Failure::new("--header: JSON Lines already have column names in each row"));
         }
         // The rows of one verdict have only the table's own columns.
-        let columns = if keeps_parquet && self.only.is_some() { Vec::new() } else { self.columns() };
+        let columns = if keeps_columns && self.only.is_some() { Vec::new() } else { self.columns() };
         if self.add_columns && columns.contains(&Column::Url) {
             return Err(Failure::new("--columns url: with --add-columns, the row already contains the URL"));
         }
@@ -198,7 +200,7 @@ impl WrittenOptions {
     /// The errors of [`WrittenOptions::layout`].
     pub fn decider(&self, decider: Decider, format: Format) -> Result<TableDecider> {
         let decider = TableDecider::new(decider, format).map_err(Failure::new)?;
-        let has_rows = self.add_columns && format != Format::Parquet;
+        let has_rows = self.add_columns && !format.is_columnar();
         let decider = decider.with_rows(has_rows).and_then(|decider| decider.only(self.only()));
         decider.map_err(Failure::new)
     }
@@ -224,7 +226,8 @@ impl WrittenOptions {
         let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
         // The delimiter does not matter.
         let written = Format::of_table(table, b',');
-        if named == written || is_list {
+        let is_arrow = written == Format::Arrow && named == Format::ArrowStream;
+        if named == written || is_list || is_arrow {
             return Ok(());
         }
         let (option, named, written) = (self.option_for_rows(), named.name(), written.name());
@@ -233,9 +236,9 @@ impl WrittenOptions {
         Err(Failure::at(output, message))
     }
 
-    /// Returns whether a Parquet file is written.
-    pub fn is_parquet(&self) -> bool {
-        self.format == Some(Format::Parquet)
+    /// Returns the format, as given or by default. Rows of URLS that are written unchanged keep their own.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or_default()
     }
 
     /// Returns the first output line. The table header is made safe for a terminal if rows are shown on one.

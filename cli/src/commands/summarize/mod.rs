@@ -19,7 +19,7 @@ use reptile::summary::{Access, Deciding, Statements, Summary as Row};
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent, answer_formats};
 use crate::outputs::build_record::Identity;
-use crate::outputs::endings::chosen_format;
+use crate::outputs::endings::{chosen_format, names_in_schema};
 use crate::outputs::file::Output;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
@@ -106,7 +106,8 @@ pub struct Args {
     header: bool,
     /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
-    /// The extension .tsv, .csv, .jsonl or .parquet selects the format, and .gz or .zst after it selects compression.
+    /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows selects the format, and .gz or .zst after it selects
+    /// compression.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output file if it exists
@@ -133,8 +134,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     if args.header && format == Format::Jsonl {
         return Err(Failure::new("--header: JSON Lines already have column names in each row"));
     }
-    if args.header && format == Format::Parquet {
-        return Err(Failure::new("--header: a Parquet file already has column names in its schema"));
+    if args.header && format.is_columnar() {
+        return Err(Failure::new(names_in_schema(format)));
     }
     let rows = if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys) };
     if let Some(output) = &args.output {
@@ -147,8 +148,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         None => Output::stdout(),
     };
     let is_terminal = output.is_terminal();
-    let columns = (format == Format::Parquet).then(|| rows.format().columns().to_vec());
-    let mut sink = Sink::new(output, columns)?;
+    let mut sink = Sink::new(output, format, rows.format().columns().to_vec())?;
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;

@@ -16,7 +16,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod arrays;
 mod stream;
 mod summary;
 mod threads;
@@ -33,9 +32,10 @@ use arrow_schema::{DataType, Field, Schema};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
 
+use crate::arrays;
 use crate::by_row::{NamedRow, Times};
 use crate::column::{Column, Layout};
-use crate::data::{ColumnData, Kind, columns_of};
+use crate::data::{ColumnData, columns_of};
 use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE, Why};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
@@ -134,11 +134,8 @@ impl ArrayDecider {
     pub fn schema(&self, urls: &DataType) -> Schema {
         let url = self.has_url.then(|| Field::new(Column::Url.name(), urls.clone(), true));
         let columns = columns_of(self.decider.layout(), self.decider.crawlers());
-        let masked = columns.iter().find_map(|(name, kind)| match kind {
-            Kind::Mask(names) => Some((name.clone(), serde_json::Value::from(names.clone()).to_string())),
-            _ => None,
-        });
-        let columns = columns.iter().map(|(name, kind)| Field::new(name, arrays::data_type(kind), true));
+        let masked = arrays::mask_names(&columns);
+        let columns = columns.iter().map(|(name, kind)| arrays::field(name, kind));
         Schema::new(url.into_iter().chain(columns).collect::<Vec<Field>>()).with_metadata(HashMap::from_iter(masked))
     }
 

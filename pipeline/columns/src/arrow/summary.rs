@@ -77,7 +77,7 @@ pub fn summarize<O: AsRef<str>>(
 #[must_use]
 pub fn summary_schema() -> Schema {
     let columns = std::iter::once(("url", Kind::Text)).chain(SUMMARY_COLUMNS);
-    Schema::new(columns.map(|(name, kind)| Field::new(name, arrays::data_type(&kind), true)).collect::<Vec<Field>>())
+    Schema::new(columns.map(|(name, kind)| arrays::field(name, &kind)).collect::<Vec<Field>>())
 }
 
 /// An origin, or a text that is neither a URL nor a host.

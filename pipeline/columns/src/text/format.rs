@@ -26,9 +26,19 @@ pub enum Format {
     Jsonl,
     /// Columns of a Parquet file: texts, numbers, times and lists, with nulls for missing values.
     Parquet,
+    /// Columns of an Arrow IPC file, like Parquet.
+    Arrow,
+    /// Columns of an Arrow IPC stream, like Parquet.
+    ArrowStream,
 }
 
 impl Format {
+    /// Returns whether rows are written as columns, and not as text.
+    #[must_use]
+    pub fn is_columnar(self) -> bool {
+        matches!(self, Format::Parquet | Format::Arrow | Format::ArrowStream)
+    }
+
     /// Returns the format for adding columns to a table.
     #[must_use]
     pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
@@ -36,12 +46,13 @@ impl Format {
             tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
             tables::Format::List | tables::Format::Tsv | tables::Format::Cdxj | tables::Format::Log => Format::Tsv,
             tables::Format::Parquet => Format::Parquet,
+            tables::Format::Arrow => Format::Arrow,
             tables::Format::Csv => Format::Csv,
             tables::Format::Jsonl => Format::Jsonl,
         }
     }
 
-    /// Returns the format's name: `tsv`, `csv`, `jsonl` or `parquet`.
+    /// Returns the format's name: `tsv`, `csv`, `jsonl`, `parquet`, `arrow` or `arrow-stream`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -49,6 +60,8 @@ impl Format {
             Format::Csv | Format::Delimited(_) => "csv",
             Format::Jsonl => "jsonl",
             Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
+            Format::ArrowStream => "arrow-stream",
         }
     }
 
@@ -65,8 +78,8 @@ impl Format {
         let mut listed = crawlers.names().iter().filter(|_| is_text && layout.once.contains(&Column::Refused));
         let Some(name) = listed.find(is_unclear) else { return Ok(()) };
         let message = format!(
-            "refused: the name {name:?} would be ambiguous in a {} list, which has ; between names; jsonl and parquet \
-             have lists",
+            "refused: the name {name:?} would be ambiguous in a {} list, which has ; between names; jsonl, parquet \
+             and arrow have lists",
             self.name()
         );
         Err(Error::new(ErrorKind::Column, message))
@@ -77,7 +90,7 @@ impl Format {
         match self {
             Format::Tsv => b'\t',
             Format::Delimited(delimiter) => delimiter,
-            Format::Csv | Format::Jsonl | Format::Parquet => b',',
+            Format::Csv | Format::Jsonl | Format::Parquet | Format::Arrow | Format::ArrowStream => b',',
         }
     }
 

@@ -105,8 +105,9 @@ impl TableDecider {
     /// # Errors
     /// Returns an error if the format is Parquet, which has no rows of text.
     pub fn with_rows(mut self, has_row: bool) -> Result<TableDecider, crate::Error> {
-        if has_row && self.format == Format::Parquet {
-            return Err(crate::Error::new(ErrorKind::Column, "rows of text cannot be columns of a Parquet file"));
+        if has_row && self.format.is_columnar() {
+            let message = format!("rows of text cannot be columns of {}", self.format.name());
+            return Err(crate::Error::new(ErrorKind::Column, message));
         }
         self.has_row = has_row;
         self.texts = CellTexts::new(&self.decider, self.format, has_row, self.texts.words);
@@ -125,7 +126,7 @@ impl TableDecider {
     /// # Errors
     /// Returns an error if a Parquet file would have columns besides the input's, which [`Rows::Selected`] selects.
     pub fn only(self, only: Option<Verdict>) -> Result<TableDecider, crate::Error> {
-        if only.is_some() && self.format == Format::Parquet && !self.decider.layout().has_no_columns() {
+        if only.is_some() && self.format.is_columnar() && !self.decider.layout().has_no_columns() {
             let message = "the rows of one verdict are kept without other columns";
             return Err(crate::Error::new(ErrorKind::Column, message));
         }
@@ -184,8 +185,8 @@ impl TableDecider {
     #[must_use]
     pub fn answers(&self) -> Answers {
         let rows = match self.format {
-            Format::Parquet if self.only.is_some() => Rows::Selected(Vec::new()),
-            Format::Parquet => Rows::Columns(self.decider.columns()),
+            format if format.is_columnar() && self.only.is_some() => Rows::Selected(Vec::new()),
+            format if format.is_columnar() => Rows::Columns(self.decider.columns()),
             _ => Rows::default(),
         };
         Answers { rows, ..Answers::default() }
@@ -265,9 +266,9 @@ impl TableDecider {
     fn prepare(&self, answers: &mut Answers) {
         answers.clear(self.tallies());
         let is_fitting = match &answers.rows {
-            Rows::Text(_) => self.format != Format::Parquet,
-            Rows::Columns(_) => self.format == Format::Parquet && self.only.is_none(),
-            Rows::Selected(_) => self.format == Format::Parquet && self.only.is_some(),
+            Rows::Text(_) => !self.format.is_columnar(),
+            Rows::Columns(_) => self.format.is_columnar() && self.only.is_none(),
+            Rows::Selected(_) => self.format.is_columnar() && self.only.is_some(),
         };
         if !is_fitting {
             answers.rows = self.answers().rows;

@@ -8,7 +8,7 @@ use crate::text::pieces::Text;
 pub enum Rows {
     /// Text.
     Text(Text),
-    /// The columns of a Parquet file.
+    /// The columns of Parquet or Arrow.
     Columns(Vec<ColumnData>),
     /// For each input row, whether a Parquet file keeps it.
     Selected(Vec<bool>),
@@ -111,7 +111,7 @@ impl RowFormat {
     #[must_use]
     pub fn rows(&self) -> Rows {
         match self.format {
-            Format::Parquet => {
+            format if format.is_columnar() => {
                 Rows::Columns(self.columns.iter().map(|(_, kind)| ColumnData::new(kind.clone())).collect())
             }
             _ => Rows::default(),

@@ -12,6 +12,7 @@ use super::{Batches, ParquetFile};
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};
 use crate::ranged::Ranged;
+use crate::tables::named::NamedColumns;
 use crate::warc::index::{Index, MAX_FILE_NAME_BYTES};
 use crate::{Captures, How};
 use crate::{Error, Result};

@@ -155,9 +155,11 @@ impl Cells {
     }
 
     fn keep(&mut self, page: &Bytes) -> Option<u32> {
-        if page.len() > MAX_KEPT_PAGE_BYTES {
-            return None;
-        }
+        if page.len() > MAX_KEPT_PAGE_BYTES { None } else { self.keep_buffer(page) }
+    }
+
+    /// Keeps a buffer of any size that is in memory already, for other columns or later rows. Returns its index.
+    pub fn keep_buffer(&mut self, page: &Bytes) -> Option<u32> {
         if self.pages.last().is_none_or(|last| (last.as_ptr(), last.len()) != (page.as_ptr(), page.len())) {
             self.pages.push(page.clone());
         }

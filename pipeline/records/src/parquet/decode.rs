@@ -589,17 +589,17 @@ impl Cells {
     }
 
     /// Pushes an instant in seconds since 1970.
-    fn push_instant(&mut self, seconds: i64) {
+    pub(crate) fn push_instant(&mut self, seconds: i64) {
         self.push(format!("@{seconds}").as_bytes());
     }
 
     /// Pushes a local date and time, in seconds since 1970 local time.
-    fn push_local(&mut self, seconds: i64) {
+    pub(crate) fn push_local(&mut self, seconds: i64) {
         self.push(crate::time::show_local(seconds).as_bytes());
     }
 
     /// Pushes a floating-point number, or a null for NaN, which programs without null numbers write.
-    fn push_float(&mut self, number: f64) {
+    pub(crate) fn push_float(&mut self, number: f64) {
         if number.is_nan() {
             self.push_null();
         } else {
@@ -608,7 +608,7 @@ impl Cells {
     }
 
     /// Pushes a flag.
-    fn push_flag(&mut self, is_set: bool) {
+    pub(crate) fn push_flag(&mut self, is_set: bool) {
         self.push(if is_set { b"true" } else { b"false" });
     }
 }

@@ -27,16 +27,16 @@
 
 mod ahead;
 pub(crate) mod captures;
-mod cells;
+pub(crate) mod cells;
 mod checked;
 mod column;
 mod decode;
 mod encoding;
 mod footer;
-mod guard;
+pub(crate) mod guard;
 pub mod kept;
-mod kinds;
-mod limits;
+pub(crate) mod kinds;
+pub(crate) mod limits;
 mod page;
 mod runs;
 pub mod urls;
@@ -47,8 +47,8 @@ use std::sync::Arc;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::shown::shown;
 use crate::ranged::Ranged;
+use crate::tables::named::NamedColumns;
 use crate::{Error, Result};
 use column::Column;
 use guard::guarded;
@@ -63,9 +63,6 @@ pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// The magic bytes in a file with an encrypted footer.
 pub(crate) const ENCRYPTED_MAGIC: &[u8] = b"PARE";
-
-/// Maximum number of column names in a message.
-const MAX_SHOWN_NAMES: usize = 20;
 
 /// A result whose error text continues a sentence that begins with the file's path.
 type MessageResult<T> = std::result::Result<T, String>;
@@ -102,74 +99,32 @@ impl ParquetFile {
         self.metadata.file_metadata().schema_descr().columns()
     }
 
-    /// Returns the index of the column that a user specifies by name, or by number from 1.
-    ///
-    /// # Errors
-    /// Returns an error if no column matches, or if several columns have this name.
-    fn find(&self, name: &str) -> MessageResult<usize> {
-        let columns = self.columns();
-        if let Ok(number) = name.parse::<usize>() {
-            let at = number.checked_sub(1).filter(|&at| at < columns.len());
-            return at.ok_or_else(|| format!("{number}: the file has the columns 1 to {}", columns.len()));
-        }
-        let places = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
-            let all = columns.iter().enumerate();
-            all.filter(|(_, column)| is(&column.path().string())).map(|(at, _)| at).collect()
-        };
-        let quoted = shown(name.as_bytes());
-        for is in [&(|found: &str| found == name) as &dyn Fn(&str) -> bool, &|found| found.eq_ignore_ascii_case(name)] {
-            match places(is)[..] {
-                [] => {}
-                [at] => return Ok(at),
-                _ => return Err(format!("{quoted}: several columns have this name; give a number, from 1 on")),
-            }
-        }
-        Err(format!("{quoted}: there is no such column; the file has {}", self.names()))
-    }
-
-    /// Returns the column names for a message.
-    fn names(&self) -> String {
-        let name = |column: &Arc<ColumnDescriptor>| format!("\"{}\"", shown(column.path().string().as_bytes()));
-        let names: Vec<String> = self.columns().iter().take(MAX_SHOWN_NAMES).map(name).collect();
-        let more = self.columns().len().saturating_sub(MAX_SHOWN_NAMES);
-        names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
-    }
-
-    /// Describes a column for a message by its number and its name.
-    fn describe(&self, at: usize) -> String {
-        let name = self.columns().get(at).map(|column| column.path().string()).unwrap_or_default();
-        format!("column {} (\"{}\")", at + 1, shown(name.as_bytes()))
-    }
-
-    /// Returns the index of the column with a name.
-    ///
-    /// # Errors
-    /// Returns an error if several columns have this name.
-    fn only(&self, name: &str) -> MessageResult<Option<usize>> {
-        let is_named = |column: &Arc<ColumnDescriptor>| column.path().string().eq_ignore_ascii_case(name);
-        match self.columns().iter().any(is_named) {
-            true => self.find(name).map(Some),
-            false => Ok(None),
-        }
-    }
-
-    /// Checks that a column has a permitted type. `expected` describes these types.
-    ///
-    /// # Errors
-    /// Returns an error that names the column, its type and the expected types.
-    fn expect(&self, at: usize, classes: &[Class], expected: &str) -> MessageResult<()> {
-        let Some(column) = self.columns().get(at) else { return Err("has no columns".into()) };
-        let found = match kinds::class_of(column) {
-            Ok((class, _)) if classes.contains(&class) => return Ok(()),
-            Ok(_) => format!("has the type {}", kinds::type_name(column)),
-            Err(text) => text,
-        };
-        Err(format!("{} {found}; expected {expected}", self.describe(at)))
-    }
-
     /// Creates an error for this file.
     fn failure(&self, text: impl std::fmt::Display) -> Error {
         Error::at(&self.path, text)
+    }
+}
+
+impl NamedColumns for ParquetFile {
+    fn column_count(&self) -> usize {
+        self.columns().len()
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.columns().get(at).map(|column| column.path().string()).unwrap_or_default()
+    }
+
+    fn class(&self, at: usize) -> MessageResult<Class> {
+        let column = self.columns().get(at).ok_or("has no columns")?;
+        kinds::class_of(column).map(|(class, _)| class)
+    }
+
+    fn type_name(&self, at: usize) -> String {
+        self.columns().get(at).map(|column| kinds::type_name(column)).unwrap_or_default()
+    }
+
+    fn text_types(&self) -> &'static str {
+        "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)"
     }
 }
 

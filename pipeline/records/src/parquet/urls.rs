@@ -45,12 +45,13 @@ use bumpalo::Bump;
 use reptile::UrlParts;
 
 use super::cells::Cells;
-use super::kinds::{Class, class_of};
+use super::kinds::Class;
 use super::{Batches, MessageResult, ParquetFile};
 use crate::Result;
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
-use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted, is_url_name};
+use crate::tables::named::NamedColumns;
+use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted};
 
 /// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
 /// with 1,024 rows and half the batch size, a file took 10 % longer.
@@ -70,9 +71,6 @@ const SPLIT_CLASSES: [&[Class]; 5] = [
     &[Class::Text],
     &[Class::Text, Class::Null],
 ];
-
-/// Description of text types in messages.
-const TEXT: &str = "text (BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY)";
 
 /// Description of time types in messages.
 const TIME: &str = "a time, a date, a number or text";
@@ -105,7 +103,7 @@ pub struct Rows {
 
 /// The URL's location among the columns read.
 #[derive(Clone, Copy)]
-enum Url {
+pub(crate) enum Url {
     /// The first column.
     Whole,
     /// The URL parts' column indexes.
@@ -124,24 +122,7 @@ impl Rows {
     }
 
     fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], splitting: Splitting) -> MessageResult<(Table, Rows)> {
-        let mut places = Vec::new();
-        let url = Url::find(file, wanted.first(), splitting, &mut places)?;
-        let mut names = vec![match (&url, &places[..]) {
-            (Url::Split(parts), _) => describe_split(parts),
-            (Url::Whole, &[place]) => file.describe(place),
-            (Url::Whole, _) => "the column of URLs".into(),
-        }];
-        let others = (places.len(), wanted.len().saturating_sub(1));
-        for Wanted { option, name } in wanted.iter().skip(1) {
-            let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
-            let (classes, expected) = match *option {
-                AT_OPTION => (&[Class::Time, Class::Whole, Class::Float, Class::Text][..], TIME),
-                _ => (&[Class::Text][..], TEXT),
-            };
-            file.expect(place, classes, expected).map_err(|text| format!("{option}: {text}"))?;
-            places.push(place);
-            names.push(file.describe(place));
-        }
+        let Selected { url, places, names, others } = Selected::find(&**file, wanted, splitting)?;
         let places: Vec<(usize, usize)> = places.into_iter().map(|place| (place, MAX_LINE_BYTES)).collect();
         let batches = Batches::new(Arc::clone(file), &places)?;
         Ok((Table::of_parquet(names), Rows { batches, url, others }))
@@ -162,6 +143,46 @@ impl Rows {
     }
 }
 
+/// The columns to read from a table with named columns.
+pub(crate) struct Selected {
+    /// The URL's location among the columns to read.
+    pub url: Url,
+    /// The columns to read, by their index in the table.
+    pub places: Vec<usize>,
+    /// Descriptions for messages: the URL's columns, then each other column.
+    pub names: Vec<String>,
+    /// The index of the first other column among the columns to read, and the number of such columns.
+    pub others: (usize, usize),
+}
+
+impl Selected {
+    /// Finds the columns, with the URL column first.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such column, or if one has the wrong type.
+    pub fn find(file: &impl NamedColumns, wanted: &[Wanted], splitting: Splitting) -> MessageResult<Selected> {
+        let mut places = Vec::new();
+        let url = Url::find(file, wanted.first(), splitting, &mut places)?;
+        let mut names = vec![match (&url, &places[..]) {
+            (Url::Split(parts), _) => describe_split(parts),
+            (Url::Whole, &[place]) => file.describe(place),
+            (Url::Whole, _) => "the column of URLs".into(),
+        }];
+        let others = (places.len(), wanted.len().saturating_sub(1));
+        for Wanted { option, name } in wanted.iter().skip(1) {
+            let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
+            let (classes, expected) = match *option {
+                AT_OPTION => (&[Class::Time, Class::Whole, Class::Float, Class::Text][..], TIME),
+                _ => (&[Class::Text][..], file.text_types()),
+            };
+            file.expect(place, classes, expected).map_err(|text| format!("{option}: {text}"))?;
+            places.push(place);
+            names.push(file.describe(place));
+        }
+        Ok(Selected { url, places, names, others })
+    }
+}
+
 /// Decoded rows, which keep the pages that contain their cells.
 pub struct Batch {
     /// Each column's cells, and the index of the first row's cell.
@@ -172,6 +193,11 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Creates a batch of rows from columns in the order of [`Selected::places`].
+    pub(crate) fn new(columns: Vec<Arc<Cells>>, rows: usize, url: Url, others: (usize, usize)) -> Batch {
+        Batch { columns: columns.into_iter().map(|cells| (cells, 0)).collect(), rows, url, others }
+    }
+
     /// Returns the approximate size of all cells in bytes.
     pub(crate) fn byte_len(&self) -> usize {
         let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
@@ -278,7 +304,7 @@ fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
 impl Url {
     /// Finds the URL's columns, and adds their indexes to `places`.
     fn find(
-        file: &ParquetFile,
+        file: &impl NamedColumns,
         wanted: Option<&Wanted>,
         Splitting { is_split, absent_is_empty }: Splitting,
         places: &mut Vec<usize>,
@@ -288,14 +314,14 @@ impl Url {
         let place = match name {
             Some(name) => Some(file.find(name).map_err(|text| format!("{option} {text}"))?),
             None if is_split => None,
-            None => file.url_column(option)?,
+            None => file.url_column(option, &SPLIT)?,
         };
         if let Some(place) = place {
             let given = if name.is_some() { format!("{option}: ") } else { String::new() };
             if absent_is_empty {
                 return Err(format!("--missing-columns: the URLs are in {}, which is one", file.describe(place)));
             }
-            file.expect(place, &[Class::Text], TEXT).map_err(|text| format!("{given}{text}"))?;
+            file.expect(place, &[Class::Text], file.text_types()).map_err(|text| format!("{given}{text}"))?;
             places.push(place);
             return Ok(Url::Whole);
         }
@@ -311,7 +337,7 @@ impl Url {
             return Err(format!("{problem}; the file has {}", file.names()));
         }
         for (at, name) in SPLIT.into_iter().enumerate() {
-            let expected = if at == MAY_BE_ABSENT[0] { PORT } else { TEXT };
+            let expected = if at == MAY_BE_ABSENT[0] { PORT } else { file.text_types() };
             match parts[at] {
                 Some(place) => file.expect(place, SPLIT_CLASSES[at], expected)?,
                 None if MAY_BE_ABSENT.contains(&at) && absent_is_empty => {}
@@ -326,7 +352,7 @@ impl Url {
 }
 
 /// Returns the message about a split URL's missing column.
-fn absent(file: &ParquetFile, at: usize, name: &str, option: &str) -> String {
+fn absent(file: &impl NamedColumns, at: usize, name: &str, option: &str) -> String {
     let advice = match MAY_BE_ABSENT.contains(&at) {
         true => "without it URLs are decided as others; if it is always empty, give --missing-columns empty".to_owned(),
         false => format!("say with {option} which column has the URLs"),
@@ -358,30 +384,4 @@ fn join<'b>(parts: [Cell<'b>; SPLIT.len()], arena: &'b Bump) -> Cell<'b> {
         }
     }
     Cell::Text(room)
-}
-
-impl ParquetFile {
-    /// Returns the column with a known URL name, regardless of its type. Without such a name, returns the only text
-    /// column, unless the file has split URL columns.
-    ///
-    /// # Errors
-    /// Returns an error if several columns have such a name.
-    fn url_column(&self, option: &str) -> MessageResult<Option<usize>> {
-        let name = |at: usize| self.columns()[at].path().string();
-        let places =
-            |is: &dyn Fn(usize) -> bool| (0..self.columns().len()).filter(|&at| is(at)).collect::<Vec<usize>>();
-        match places(&|at| is_url_name(name(at).as_bytes()))[..] {
-            [] => {}
-            [at] => return Ok(Some(at)),
-            [first, second, ..] => {
-                let (first, second) = (self.describe(first), self.describe(second));
-                return Err(format!("which column has the URLs, {first} or {second}? Say it with {option}"));
-            }
-        }
-        if !places(&|at| SPLIT.iter().any(|part| name(at).eq_ignore_ascii_case(part))).is_empty() {
-            return Ok(None);
-        }
-        let is_text = |at: usize| matches!(class_of(&self.columns()[at]), Ok((Class::Text, _)));
-        Ok(if let [at] = places(&is_text)[..] { Some(at) } else { None })
-    }
 }

@@ -87,7 +87,7 @@ fn format_of_name(path: &Path) -> Option<Format> {
 /// Returns advice for a table with mostly invalid rows, or `None` if the rows match no known format. `lacks_cells`
 /// means that most invalid rows lack the wanted column.
 pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
-    if table.format == Format::Parquet {
+    if table.is_columnar() {
         return None;
     }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();

@@ -31,6 +31,7 @@ mod delimiter;
 mod guess;
 mod json;
 pub mod log;
+pub(crate) mod named;
 pub mod open;
 pub mod source;
 
@@ -76,6 +77,8 @@ pub enum Format {
     Log,
     /// A Parquet file
     Parquet,
+    /// Arrow IPC, a file or a stream
+    Arrow,
 }
 
 impl fmt::Display for Format {
@@ -88,6 +91,7 @@ impl fmt::Display for Format {
             Format::Cdxj => "CDXJ",
             Format::Log => "an access log",
             Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow IPC",
         })
     }
 }
@@ -128,7 +132,7 @@ enum Columns {
     Cdxj(Cdxj),
     /// Parts of an access log line.
     Log(Log),
-    /// No text to search: reading a Parquet file returns the cells.
+    /// No text to search: reading Parquet or Arrow IPC returns the cells.
     AtHand,
 }
 
@@ -234,9 +238,19 @@ impl Table {
         Table::new(Format::Parquet, names, Columns::AtHand)
     }
 
+    /// Creates the table for Arrow IPC. Only the wanted columns are read.
+    pub(crate) fn of_arrow(names: Vec<String>) -> Table {
+        Table::new(Format::Arrow, names, Columns::AtHand)
+    }
+
     /// Creates a table without a header.
     fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
         Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
+    }
+
+    /// Returns whether the rows are in columns, and not in lines of text.
+    pub fn is_columnar(&self) -> bool {
+        matches!(self.columns, Columns::AtHand)
     }
 
     /// Returns the rule for the end of a row.

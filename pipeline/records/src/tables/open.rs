@@ -31,6 +31,7 @@ use super::json::{Fields, steps};
 use super::log::shape::{Shape, Site, shape_of};
 use super::log::{HostOf, Log, LogCell};
 use super::{Columns, Format, Table, Wanted};
+use crate::arrow::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::shown::shown;
 use crate::{Error, Result};
@@ -63,6 +64,8 @@ pub struct Opening {
     pub wanted: Vec<Wanted>,
     /// The user's options for requests in an access log, or an error message for them.
     pub site: std::result::Result<Site, String>,
+    /// The queue for the columns that the output keeps, if the table must be Arrow IPC with such columns.
+    pub kept: Option<KeptRows>,
 }
 
 /// A table's rows after its header.
@@ -77,7 +80,7 @@ impl Opening {
     pub fn of(path: impl Into<PathBuf>) -> Opening {
         let wanted = vec![Wanted { option: URL_OPTION, name: None }];
         let site = Site::of_options(None, &[]);
-        Opening { path: path.into(), format: None, delimiter: None, wanted, site }
+        Opening { path: path.into(), format: None, delimiter: None, wanted, site, kept: None }
     }
 
     /// Reads the first row, detects the format and finds the columns.
@@ -124,6 +127,7 @@ impl Opening {
             Format::Cdxj => self.cdxj(start),
             Format::Log => self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0)),
             Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
+            Format::Arrow => Err("--input-format arrow: is not Arrow IPC".into()),
             Format::Tsv => find_columns(format, b'\t', start, &self.wanted),
             Format::Csv => {
                 let delimiter = match self.delimiter {

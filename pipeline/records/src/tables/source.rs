@@ -1,4 +1,4 @@
-//! A table's rows from any input: text in any format, or a Parquet file. [`Source`] opens it, and [`Rows`] reads it.
+//! A table's rows from any input: text in any format, a Parquet file, or Arrow IPC. [`Source`] opens it, and [`Rows`] reads it.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -21,17 +21,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::open::{self, Opening};
 use super::{Format, Table};
+use crate::arrow;
 use crate::detect::Content;
 use crate::lines::{self, Chunk, Chunks};
 use crate::open::Input;
 use crate::parquet::ParquetFile;
 use crate::parquet::urls::{self, Splitting};
-use crate::stores::is_file_or_remote;
 use crate::{Error, Result};
 
 /// An open input, before any row is read.
@@ -40,6 +41,11 @@ pub enum Source {
     Text(Box<dyn Read + Send>),
     /// A Parquet file, and the location of its URLs.
     Parquet(ParquetFile, Splitting),
+    /// Arrow IPC, and the location of its URLs.
+    Arrow(Box<Input>, Splitting),
+    /// A pipe, whose content is detected when it is read. The first bytes may arrive late, and other errors must not
+    /// wait for them.
+    Pipe(PathBuf, Splitting),
 }
 
 /// The remaining rows of a table.
@@ -48,6 +54,8 @@ pub enum Rows {
     Text(Box<Chunks<open::Rows>>),
     /// Rows of a Parquet file.
     Parquet(urls::Rows),
+    /// Rows in Arrow IPC.
+    Arrow(Box<arrow::Rows>),
 }
 
 /// A block of rows, the work of one thread.
@@ -55,7 +63,7 @@ pub enum Rows {
 pub enum Block<'b> {
     /// Whole text rows.
     Text(&'b [u8]),
-    /// Rows from a Parquet file.
+    /// Rows from Parquet or Arrow IPC.
     Cells(urls::Block<'b>),
 }
 
@@ -63,7 +71,7 @@ pub enum Block<'b> {
 pub enum Part {
     /// Rows of text.
     Text(Chunk),
-    /// Rows of a Parquet file.
+    /// Rows of Parquet or Arrow IPC.
     Cells(urls::Batch),
 }
 
@@ -86,30 +94,35 @@ impl Part {
 }
 
 impl Source {
-    /// Opens the input at a path. `-` is standard input, which is read as text.
+    /// Opens the input at a path. `-` is standard input. A pipe is only opened when it is read.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be opened, if it is neither text nor an uncompressed Parquet file, or if an
-    /// option for Parquet files is given with text.
+    /// Returns an error if the input cannot be opened, if it is neither text, Arrow IPC nor an uncompressed Parquet
+    /// file, or if an option for columns is given with text.
     pub fn open(path: &Path, splitting: Splitting) -> Result<Source> {
-        let is_file = path != Path::new("-") && is_file_or_remote(path);
-        let input = is_file.then(|| Input::open(path)).transpose()?;
-        let input = match input {
-            Some(input) if is_parquet(&input) => {
-                return Ok(Source::Parquet(ParquetFile::of(path, input.into_ranged()?)?, splitting));
-            }
-            input => input,
-        };
+        let is_pipe = |path: &Path| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        if path == Path::new("-") || is_pipe(path) {
+            return Ok(Source::Pipe(path.into(), splitting));
+        }
+        Source::of_input(Input::open(path)?, splitting)
+    }
+
+    /// Detects the content of an open input.
+    fn of_input(input: Input, splitting: Splitting) -> Result<Source> {
+        let path = input.path.clone();
+        if is_parquet(&input) {
+            return Ok(Source::Parquet(ParquetFile::of(&path, input.into_ranged()?)?, splitting));
+        }
+        if input.content == Content::Arrow {
+            return Ok(Source::Arrow(Box::new(input), splitting));
+        }
         let Splitting { is_split, absent_is_empty } = splitting;
         for (option, is_given) in [("--split-columns", is_split), ("--missing-columns", absent_is_empty)] {
             if is_given {
-                return Err(Error::at(path, format!("{option}: is not a Parquet file")));
+                return Err(Error::at(&path, format!("{option}: is not a Parquet file")));
             }
         }
-        Ok(Source::Text(match input {
-            Some(input) => lines::urls_of(input)?,
-            None => lines::open_urls(path)?,
-        }))
+        Ok(Source::Text(lines::urls_of(input)?))
     }
 
     /// Finds the table's columns. Returns the table and its remaining rows.
@@ -118,23 +131,46 @@ impl Source {
     /// Returns an error if the source is unreadable, if a wanted column is missing, or if the format is not the user's.
     pub fn open_rows(self, opening: &Opening) -> Result<(Table, Rows)> {
         match self {
+            Source::Text(_) if opening.kept.is_some() => {
+                let message =
+                    "is text, expected Arrow IPC, whose columns can be kept; --add-columns keeps rows of text";
+                Err(Error::at(&opening.path, message))
+            }
             Source::Text(source) => {
                 let (table, rows) = opening.read(source)?;
                 let ends = table.row_ends();
                 Ok((table, Rows::Text(Box::new(Chunks::of_rows(rows, ends)))))
             }
             Source::Parquet(file, splitting) => {
-                if let Some(format) = opening.format.filter(|&format| format != Format::Parquet) {
-                    let message = format!("--input-format: is a Parquet file, not {format}");
-                    return Err(Error::at(&opening.path, message));
-                }
-                if opening.delimiter.is_some() {
-                    return Err(Error::at(&opening.path, "--delimiter: is a Parquet file, not CSV"));
-                }
+                opening.check(Format::Parquet, "a Parquet file")?;
                 let (table, rows) = urls::Rows::open(file, &opening.wanted, splitting)?;
                 Ok((table, Rows::Parquet(rows)))
             }
+            Source::Arrow(input, splitting) => {
+                opening.check(Format::Arrow, "Arrow IPC")?;
+                let source = Box::new(input.into_source());
+                let (table, rows) =
+                    arrow::Rows::open(&opening.path, source, &opening.wanted, splitting, opening.kept.as_ref())?;
+                Ok((table, Rows::Arrow(Box::new(rows))))
+            }
+            Source::Pipe(path, splitting) => Source::of_input(Input::open(&path)?, splitting)?.open_rows(opening),
         }
+    }
+}
+
+impl Opening {
+    /// Checks the user's options for a table in columns.
+    ///
+    /// # Errors
+    /// Returns an error if the user gives another format, or a delimiter.
+    fn check(&self, format: Format, what: &str) -> Result<()> {
+        if let Some(other) = self.format.filter(|&other| other != format) {
+            return Err(Error::at(&self.path, format!("--input-format: is {what}, not {other}")));
+        }
+        if self.delimiter.is_some() {
+            return Err(Error::at(&self.path, format!("--delimiter: is {what}, not CSV")));
+        }
+        Ok(())
     }
 }
 
@@ -153,6 +189,7 @@ impl Rows {
         match self {
             Rows::Text(chunks) => Ok(chunks.next(buffer, is_awaited)?.map(Part::Text)),
             Rows::Parquet(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),
+            Rows::Arrow(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::error::Error;
 const UTC: &str = "UTC";
 
 /// Returns a column's type.
-pub(super) fn data_type(kind: &Kind) -> DataType {
+fn data_type(kind: &Kind) -> DataType {
     match kind {
         Kind::Verdict | Kind::Group => DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8)),
         Kind::Number | Kind::Count | Kind::Id => DataType::UInt32,
@@ -28,13 +28,27 @@ pub(super) fn data_type(kind: &Kind) -> DataType {
     }
 }
 
+/// Returns a column's field. Any column may have nulls.
+pub(crate) fn field(name: &str, kind: &Kind) -> Field {
+    Field::new(name, data_type(kind), true)
+}
+
+/// Returns the metadata entry for the names of a mask's bits, if there is a mask: its column's name, and the names as
+/// a JSON list.
+pub(crate) fn mask_names(columns: &[(String, Kind)]) -> Option<(String, String)> {
+    columns.iter().find_map(|(name, kind)| match kind {
+        Kind::Mask(names) => Some((name.clone(), serde_json::Value::from(names.clone()).to_string())),
+        _ => None,
+    })
+}
+
 /// Returns a list's item type.
 fn item() -> Arc<Field> {
     Arc::new(Field::new("item", DataType::LargeUtf8, true))
 }
 
 /// Returns a column as an array. Rows in `nulls` are null, in addition to the column's own.
-pub(super) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<ArrayRef, Error> {
+pub(crate) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<ArrayRef, Error> {
     let ColumnData { kind, values } = column;
     let nulls = |own: Option<NullBuffer>| NullBuffer::union(own.as_ref(), nulls);
     Ok(match values {
@@ -45,7 +59,10 @@ pub(super) fn array(column: ColumnData, nulls: Option<&NullBuffer>) -> Result<Ar
         }
         Values::Keys(keys) => {
             let words = StringArray::from_iter_values(words_of(&kind));
-            let keys = Int8Array::try_new(keys.into(), nulls(None))?;
+            let has_nulls = keys.iter().any(|&key| key < 0);
+            let own = has_nulls.then(|| keys.iter().map(|&key| key >= 0).collect());
+            let keys: Vec<i8> = if has_nulls { keys.into_iter().map(|key| key.max(0)).collect() } else { keys };
+            let keys = Int8Array::try_new(keys.into(), nulls(own))?;
             Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(words))?)
         }
         Values::Numbers(numbers) => {

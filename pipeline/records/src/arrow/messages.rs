@@ -1,0 +1,331 @@
+//! The messages of an Arrow IPC stream or file, in the order in which they are written.
+//!
+//! A file is a stream between the magic bytes and a footer, so both are read from start to end, and also from a pipe. A
+//! file's footer is compared with the messages before it, because other programs read the batches that it lists.
+//!
+//! Lengths are checked before anything is allocated for them. The crate `arrow-ipc` decodes the checked messages.
+
+use std::io::{self, Read};
+
+use arrow_buffer::Buffer;
+use arrow_ipc::{Footer, Message, MessageHeader, RecordBatch, root_as_footer_with_opts, root_as_message_with_opts};
+use flatbuffers::VerifierOptions;
+
+use super::limits::{
+    MAX_BATCH_ROWS, MAX_BODY_BYTES, MAX_FILE_BATCHES, MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_TABLES,
+};
+use crate::parquet::limits::within;
+
+/// The magic bytes at a file's start and end.
+const MAGIC: &[u8] = b"ARROW1";
+
+/// The magic bytes at a file's start with their least padding.
+const START_BYTES: usize = 8;
+
+/// The magic bytes at a file's start with their greatest padding, which aligns the first message.
+const MAX_START_BYTES: u64 = 64;
+
+/// The marker before each message since Arrow 0.15.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Memory in bytes that is reserved for a message before its bytes have arrived.
+const RESERVED_BYTES: usize = 16 << 20;
+
+/// Size in bytes of the length before each compressed buffer.
+const PREFIX_BYTES: u64 = 8;
+
+/// The length before a buffer that is not compressed, although others in its message are.
+const NOT_COMPRESSED: i64 = -1;
+
+/// A result whose error text continues a sentence that begins with the input's path.
+type MessageResult<T> = Result<T, String>;
+
+/// Returns whether an input starts like an Arrow IPC file.
+pub fn is_file(start: &[u8]) -> bool {
+    start.starts_with(MAGIC)
+}
+
+/// Returns whether an input starts like an Arrow IPC stream: with the marker and a plausible length, which is never 0
+/// at the start.
+pub fn is_stream(start: &[u8]) -> bool {
+    let Some((marker, rest)) = start.split_first_chunk() else { return false };
+    let len = rest.split_first_chunk().map_or(0, |(len, _)| u32::from_le_bytes(*len) as usize);
+    *marker == CONTINUATION && len > 0 && len % 8 == 0 && len <= MAX_METADATA_BYTES
+}
+
+/// An encoded message. Its metadata is a valid flatbuffer.
+pub struct Encoded {
+    metadata: Vec<u8>,
+    pub body: Buffer,
+}
+
+impl Encoded {
+    /// Returns the message's metadata.
+    ///
+    /// # Errors
+    /// Returns an error if the metadata is damaged or over a limit.
+    pub fn message(&self) -> MessageResult<Message<'_>> {
+        root_as_message_with_opts(&options(), &self.metadata).map_err(|error| damaged(&error.to_string()))
+    }
+}
+
+/// Returns the limits for metadata.
+fn options() -> VerifierOptions {
+    VerifierOptions { max_depth: MAX_METADATA_DEPTH, max_tables: MAX_METADATA_TABLES, ..VerifierOptions::default() }
+}
+
+/// Returns the message for damaged data.
+pub fn damaged(text: &str) -> String {
+    format!("is damaged Arrow IPC data: {}", text.lines().next().unwrap_or_default().trim_end_matches([' ', ':']))
+}
+
+/// The remaining messages of a stream or file.
+pub struct Messages {
+    source: Box<dyn Read + Send>,
+    /// The number of bytes read.
+    position: u64,
+    /// The offsets of a file's record batches, or `None` for a stream.
+    batches: Option<Vec<u64>>,
+}
+
+impl Messages {
+    /// Begins to read a stream, or a file if it starts with the magic bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the source is unreadable or too short.
+    pub fn new(mut source: Box<dyn Read + Send>) -> MessageResult<Messages> {
+        let mut start = [0; START_BYTES];
+        let read = read_up_to(&mut source, &mut start)?;
+        let start = &start[..read];
+        if is_file(start) && read == START_BYTES {
+            return Ok(Messages { source, position: read as u64, batches: Some(Vec::new()) });
+        }
+        let source = Box::new(io::Cursor::new(start.to_vec()).chain(source));
+        Ok(Messages { source, position: 0, batches: None })
+    }
+
+    /// Returns whether this is a file.
+    pub fn is_file(&self) -> bool {
+        self.batches.is_some()
+    }
+
+    /// Returns the number of bytes read.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Returns the next message, or `None` at the end.
+    ///
+    /// # Errors
+    /// Returns an error if the source is unreadable, if it ends before its end marker, or if a message is over a limit.
+    pub fn next(&mut self) -> MessageResult<Option<Encoded>> {
+        let (mut start, mut marker) = (self.position, self.word("the end-of-stream marker")?);
+        while self.is_file() && marker == [0; 4] && self.position <= MAX_START_BYTES {
+            (start, marker) = (self.position, self.word("the end-of-stream marker")?);
+        }
+        if marker != CONTINUATION {
+            return Err(format!(
+                "has no message at byte {start}: it is damaged, or in the format from before Arrow 0.15"
+            ));
+        }
+        let len = u32::from_le_bytes(self.word("the length of a message")?) as usize;
+        if len == 0 {
+            self.end()?;
+            return Ok(None);
+        }
+        let what = || format!("bytes of metadata in the message at byte {start}:");
+        within(what, len as u64, MAX_METADATA_BYTES as u64)?;
+        let metadata = self.bytes(len)?;
+        let mut encoded = Encoded { metadata, body: Buffer::from_vec(Vec::<u8>::new()) };
+        let message = encoded.message()?;
+        let is_batch = message.header_type() == MessageHeader::RecordBatch;
+        let len = u64::try_from(message.bodyLength()).map_err(|_| damaged("a message has a negative length"))?;
+        within(|| format!("bytes in the message at byte {start}:"), len, MAX_BODY_BYTES)?;
+        encoded.body = Buffer::from_vec(self.bytes(len as usize)?);
+        if let Some(batches) = self.batches.as_mut().filter(|_| is_batch) {
+            batches.push(start);
+            within(|| "record batches in the file:".into(), batches.len() as u64, MAX_FILE_BATCHES as u64)?;
+        }
+        Ok(Some(encoded))
+    }
+
+    /// Reads four bytes.
+    fn word(&mut self, what: &str) -> MessageResult<[u8; 4]> {
+        let mut word = [0; 4];
+        let read = read_up_to(&mut self.source, &mut word)?;
+        self.position += read as u64;
+        if read == word.len() { Ok(word) } else { Err(cut_off(what)) }
+    }
+
+    /// Reads a number of bytes. Memory grows with the bytes that arrive, because a stated length may be wrong.
+    fn bytes(&mut self, len: usize) -> MessageResult<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(len.min(RESERVED_BYTES));
+        let read = self.source.by_ref().take(len as u64).read_to_end(&mut bytes);
+        self.position += bytes.len() as u64;
+        match read.map_err(unreadable)? {
+            read if read == len => Ok(bytes),
+            _ => Err(cut_off("the end of a message")),
+        }
+    }
+
+    /// Checks what follows the end marker: nothing in a stream, and the footer in a file.
+    fn end(&mut self) -> MessageResult<()> {
+        let limit = MAX_METADATA_BYTES + START_BYTES;
+        let rest = self.source.by_ref().take(limit as u64 + 1);
+        let Some(batches) = &self.batches else {
+            return match rest.bytes().next().transpose().map_err(unreadable)? {
+                None => Ok(()),
+                Some(_) => Err(format!("has more data after its end-of-stream marker at byte {}", self.position)),
+            };
+        };
+        let mut footer = Vec::new();
+        { rest }.read_to_end(&mut footer).map_err(unreadable)?;
+        within(|| "bytes of its footer:".into(), footer.len() as u64, limit as u64)?;
+        let magic = footer.strip_suffix(MAGIC).ok_or_else(|| cut_off("the magic bytes at the end of the file"))?;
+        let footer = magic.split_last_chunk().and_then(|(bytes, len)| {
+            let start = bytes.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
+            bytes.get(start..)
+        });
+        let footer = footer.ok_or_else(|| damaged("its footer is longer than the rest of the file"))?;
+        let footer = root_as_footer_with_opts(&options(), footer).map_err(|error| damaged(&error.to_string()))?;
+        check_footer(footer, batches)
+    }
+}
+
+/// Checks that a footer lists the record batches that were read, in their order.
+fn check_footer(footer: Footer<'_>, batches: &[u64]) -> MessageResult<()> {
+    let listed = footer.recordBatches().unwrap_or_default();
+    if listed.len() != batches.len() {
+        let message = format!("its footer lists {} record batches, and the file has {}", listed.len(), batches.len());
+        return Err(damaged(&message));
+    }
+    match listed.iter().zip(batches).position(|(block, &start)| u64::try_from(block.offset()) != Ok(start)) {
+        None => Ok(()),
+        Some(at) => Err(damaged(&format!("its footer lists another record batch {}", at + 1))),
+    }
+}
+
+/// Checks a batch's stated lengths against its body, and against the limits.
+///
+/// # Errors
+/// Returns an error if a length is negative, if a buffer ends after the body, or if lengths are over a limit.
+pub fn check_batch(batch: RecordBatch<'_>, body: &[u8]) -> MessageResult<()> {
+    let lengths = batch.nodes().into_iter().flatten().flat_map(|node| [node.length(), node.null_count()]);
+    for len in [batch.length()].into_iter().chain(lengths) {
+        let len = u64::try_from(len).map_err(|_| damaged("an array has a negative length"))?;
+        within(|| "rows in a record batch:".into(), len, MAX_BATCH_ROWS)?;
+    }
+    let is_compressed = batch.compression().is_some();
+    let (mut stored, mut unpacked) = (0_u64, 0_u64);
+    for buffer in batch.buffers().into_iter().flatten() {
+        let range = u64::try_from(buffer.offset()).ok().zip(u64::try_from(buffer.length()).ok());
+        let range = range.and_then(|(start, len)| Some((start, start.checked_add(len)?)));
+        let Some((start, end)) = range.filter(|&(_, end)| end <= body.len() as u64) else {
+            return Err(damaged("a buffer ends after its message"));
+        };
+        stored += end - start;
+        let bytes = &body[start as usize..end as usize];
+        unpacked = unpacked.saturating_add(if is_compressed { unpacked_bytes(bytes)? } else { end - start });
+    }
+    // Buffers do not overlap, so that a small body cannot become many large arrays.
+    if stored > body.len() as u64 {
+        return Err(damaged("its buffers overlap"));
+    }
+    within(|| "bytes in a record batch without compression:".into(), unpacked, MAX_BODY_BYTES)
+}
+
+/// Returns the stated size of a compressed buffer's content.
+fn unpacked_bytes(bytes: &[u8]) -> MessageResult<u64> {
+    let Some((prefix, _)) = bytes.split_first_chunk() else {
+        return if bytes.is_empty() { Ok(0) } else { Err(damaged("a compressed buffer has no length")) };
+    };
+    match i64::from_le_bytes(*prefix) {
+        NOT_COMPRESSED => Ok(bytes.len() as u64 - PREFIX_BYTES),
+        len => u64::try_from(len).map_err(|_| damaged("a compressed buffer has a negative length")),
+    }
+}
+
+/// Reads until the buffer is full or the source ends. Returns the number of bytes.
+fn read_up_to(source: &mut dyn Read, buffer: &mut [u8]) -> MessageResult<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    Ok(filled)
+}
+
+fn unreadable(error: io::Error) -> String {
+    format!("cannot be read: {error}")
+}
+
+fn cut_off(what: &str) -> String {
+    damaged(&format!("it ends before {what}; it may be cut off"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_start_with_a_marker_and_a_plausible_length() {
+        let start = |len: usize| [&CONTINUATION[..], &(len as u32).to_le_bytes()].concat();
+        for (bytes, expected) in [
+            (start(8), true),
+            (start(264), true),
+            (start(MAX_METADATA_BYTES - 8), true),
+            (start(MAX_METADATA_BYTES), true),
+            (start(MAX_METADATA_BYTES + 8), false),
+            (start(0), false),
+            (start(9), false),
+            (start(8)[..7].to_vec(), false),
+            (b"ARROW1\0\0".to_vec(), false),
+            (Vec::new(), false),
+        ] {
+            assert_eq!(is_stream(&bytes), expected, "{bytes:?}");
+        }
+        assert!(is_file(b"ARROW1\0\0") && !is_file(b"ARROW2\0\0"));
+    }
+
+    /// Returns the error for a source.
+    fn error_of(bytes: Vec<u8>) -> Option<String> {
+        let mut messages = Messages::new(Box::new(io::Cursor::new(bytes))).unwrap();
+        loop {
+            match messages.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => return None,
+                Err(error) => return Some(error),
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_are_checked_before_memory_is_reserved() {
+        let end = [&CONTINUATION[..], &[0; 4]].concat();
+        let of = |len: u32| [&CONTINUATION[..], &len.to_le_bytes(), &[0; 8]].concat();
+        let limit = MAX_METADATA_BYTES as u32;
+        for (bytes, expected) in [
+            (end.clone(), None),
+            ([&end[..], b"x"].concat(), Some("has more data after its end-of-stream marker at byte 8")),
+            (Vec::new(), Some("it ends before the end-of-stream marker")),
+            (CONTINUATION.to_vec(), Some("it ends before the length of a message")),
+            (vec![1, 0, 0, 0, 0], Some("has no message at byte 0")),
+            (of(limit - 1), Some("it ends before the end of a message")),
+            (of(limit), Some("it ends before the end of a message")),
+            (of(limit + 1), Some("bytes of metadata in the message at byte 0: 16777217; the limit is 16777216")),
+            (of(8), Some("is damaged Arrow IPC data: ")),
+            (MAGIC.to_vec(), Some("has no message at byte 0")),
+            ([MAGIC, &[0; 2], &end].concat(), Some("it ends before the magic bytes at the end of the file")),
+        ] {
+            match (error_of(bytes), expected) {
+                (None, None) => {}
+                (Some(found), Some(expected)) => assert!(found.contains(expected), "{found}"),
+                (found, expected) => panic!("{found:?}, expected {expected:?}"),
+            }
+        }
+    }
+}
