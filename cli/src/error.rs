@@ -53,6 +53,21 @@ impl Failure {
     pub fn at(path: &Path, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Failure {
         Failure::Fatal(Box::new(AtPath { path: path.into(), cause: cause.into() }))
     }
+
+    /// Returns whether the error of a reader concerns a single input, so that a run may go on without it.
+    pub fn is_of_one_input(&self) -> bool {
+        let Failure::Fatal(error) = self else { return false };
+        error.downcast_ref::<reptile_records::Error>().is_some_and(reptile_records::Error::is_of_one_input)
+    }
+
+    /// Returns whether the error concerns this input alone, so that a run may go on without it.
+    pub fn is_about(&self, input: &Path) -> bool {
+        let Failure::Fatal(error) = self else { return false };
+        if let Some(error) = error.downcast_ref::<reptile_records::Error>() {
+            return error.is_of_one_input() && error.path().is_none_or(|path| path == input);
+        }
+        error.downcast_ref::<AtPath>().is_some_and(|error| error.path == input)
+    }
 }
 
 /// An error about a file.

@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 33] = [
+const RARE: [&str; 35] = [
     "profile",
     "at",
     "strategy",
@@ -43,6 +43,8 @@ const RARE: [&str; 33] = [
     "timezone",
     "resync",
     "fates",
+    "keep_going",
+    "rows_per_file",
 ];
 
 /// The commands in groups, each under its heading, in the order of the help.

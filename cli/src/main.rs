@@ -6,6 +6,7 @@
 
 mod commands;
 mod error;
+mod failures;
 mod help;
 mod options;
 mod outputs;

@@ -10,6 +10,7 @@ use reptile::files::release_pages_during;
 use reptile::{CompiledSet, MappedFile};
 
 use crate::error::{Exit, Failure, Result, damaged};
+use crate::failures::{Failures, KeepGoing};
 use crate::options::CompileOptions;
 use crate::outputs::build_record::{self, BuildRecord};
 use crate::outputs::endings::refuse_for_set;
@@ -18,11 +19,10 @@ use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::summary::{Summary, grouped, seconds};
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
-use crate::sets::assemble::{assemble_with, assemble_with_fates};
+use crate::sets::assemble::assemble_with;
 use crate::sets::fates::Fates;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
-use reptile_records::Inputs;
 use reptile_records::globs::expand;
 
 /// Compile robots.txt files into a set
@@ -53,8 +53,8 @@ use reptile_records::globs::expand;
 /// cli/guide/compile.md lists them. The summary lists the unused names. WARC records
 /// contain the same fields; redirects and revisits are resolved across all files, and are
 /// skipped and named if their target is missing. A damaged record is skipped. If the next
-/// record's start is unknown, reading the file stops, and the unread part is reported:
-/// see --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
+/// record's start is unknown, the file cannot be read to its end, which is an error: see
+/// --keep-going and --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
 /// missing value. "body_base64" is a body in base64, in every format.
 ///
 /// The profile chooses among several captures for one origin by time, not by order. A
@@ -84,8 +84,9 @@ use reptile_records::globs::expand;
   reptile compile --host example.com -o one.reptile robots.txt
   reptile compile --by-time -o years.reptile 'captures/*.jsonl.gz'
 
-Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
-written, or two files are for one origin."
+Exit code: 0 done; 1 some files were bad and left out; 2 an input cannot be read
+to its end (without --keep-going), two files are for one origin, or the set could
+not be written."
 )]
 pub struct Args {
     /// What to compile
@@ -107,6 +108,8 @@ pub struct Args {
     /// has a row for each.
     #[arg(long, value_name = "FILE")]
     fates: Option<PathBuf>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
@@ -202,21 +205,30 @@ impl Outputs<'_> {
 /// Returns an error if an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
     let inputs = expand(&args.inputs)?;
-    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
-    let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs)).transpose()?;
-    let Some((mut fates, mut writer)) = fates else {
-        let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &args.options, Vec::new())?;
-        outputs.publish(set, &inputs, &args.options, &report, None)?;
-        return Ok(args.exit(&report));
-    };
-    let (set, report) = assemble_with_fates(&outputs.budget, Inputs::Paths(&inputs), &args.options, &mut fates)?;
-    fates.finish(args.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
-    let fates = writer.finish()?;
-    outputs.publish(set, &inputs, &args.options, &report, fates)?;
-    Ok(args.exit(&report))
+    let mut failures = Failures::new(args.keep_going);
+    let result = args.compile(&inputs, &mut failures);
+    failures.close(inputs.len(), result)
 }
 
 impl Args {
+    /// Compiles the inputs. Those left out go to `failures`.
+    fn compile(&self, inputs: &[PathBuf], failures: &mut Failures) -> Result<Exit> {
+        let outputs = self.target.open(inputs.iter().map(PathBuf::as_path))?;
+        let fates = self.fates.as_deref().map(|path| self.open_fates(path, inputs, &outputs)).transpose()?;
+        let (mut fates, writer) = fates.unzip();
+        let assembled =
+            assemble_with(&outputs.budget, inputs, &self.options, Vec::new(), fates.as_mut(), failures);
+        let (set, report) = assembled?;
+        let mut more = None;
+        if let Some((fates, mut writer)) = fates.zip(writer) {
+            fates.finish(self.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
+            more = writer.finish()?;
+        }
+        let used: Vec<PathBuf> = failures.without(inputs).cloned().collect();
+        outputs.publish(set, &used, &self.options, &report, more)?;
+        Ok(self.exit(&report))
+    }
+
     /// Opens the output file for fates, before any other work.
     fn open_fates(&self, path: &Path, inputs: &[PathBuf], outputs: &Outputs<'_>) -> Result<(Fates, FateWriter)> {
         refuse_overwriting(path, inputs.iter().map(PathBuf::as_path))?;

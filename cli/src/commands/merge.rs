@@ -7,10 +7,10 @@ use reptile::{Dialect, Profile};
 
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
+use crate::failures::{Failures, KeepGoing};
 use crate::options::CompileOptions;
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
-use reptile_records::Inputs;
 
 /// Merge sets into one
 ///
@@ -30,7 +30,7 @@ use reptile_records::Inputs;
     after_help = "Example:
   reptile merge part-1.reptile part-2.reptile part-3.reptile -o web.reptile
 
-Exit code: 0 done; 2 the sets cannot be merged, or the new one cannot be written."
+Exit code: 0 done; 1 sets were left out (--keep-going); 2 the sets cannot be merged, or the new one cannot be written."
 )]
 pub struct Args {
     /// The sets to merge
@@ -38,6 +38,8 @@ pub struct Args {
     sets: Vec<PathBuf>,
     #[command(flatten)]
     target: Target,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     pub threads: crate::Threads,
 }
@@ -47,17 +49,36 @@ pub struct Args {
 /// # Errors
 /// Returns an error if a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    let mut failures = Failures::new(args.keep_going);
+    let result = merge(args, &mut failures);
+    failures.close(args.sets.len(), result)
+}
+
+/// Merges the sets. Those left out go to `failures`.
+fn merge(args: &Args, failures: &mut Failures) -> Result<Exit> {
     let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path))?;
-    let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
-    // clap asks for at least one set.
-    let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
+    let mut sets = Vec::new();
+    for path in &args.sets {
+        let set = Loaded::open_set(path).and_then(|loaded| {
+            // Merging finds damage later, when a set can no longer be left out.
+            if failures.keeps_going() {
+                loaded.verified()?;
+            }
+            Ok(loaded)
+        });
+        sets.extend(failures.keep(path, set)?);
+    }
+    let used: Vec<PathBuf> = failures.without(&args.sets).cloned().collect();
+    let Some((first, path)) = sets.first().zip(used.first()) else {
+        return Err(Failure::new("no set is left to merge"));
+    };
     let mut options = options_of(first, path)?;
     // One set's lines are kept even if another set has no lines.
     for set in &sets {
         options.no_lines &= !set.set()?.has_lines();
     }
-    let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&[]), &options, sets)?;
-    outputs.publish(set, &args.sets, &options, &report, None)?;
+    let (set, report) = assemble_with(&outputs.budget, &[], &options, sets, None, failures)?;
+    outputs.publish(set, &used, &options, &report, None)?;
     Ok(Exit::Done)
 }
 

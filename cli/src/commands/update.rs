@@ -7,10 +7,10 @@ use reptile::Scheme;
 use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
+use crate::failures::{Failures, KeepGoing};
 use crate::options::{ArchiveOptions, CompileOptions, ZoneOption, schemes};
 use crate::sets::assemble::assemble_with;
 use crate::sets::{Loaded, refuse_swapped};
-use reptile_records::Inputs;
 use reptile_records::globs::expand;
 
 /// Add captures to a set
@@ -30,8 +30,9 @@ use reptile_records::globs::expand;
     after_help = "Example:
   reptile update web.reptile refetched.jsonl.gz -o web-2.reptile
 
-Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
-written, or nothing determines which of two files for an origin counts."
+Exit code: 0 done; 1 some files were bad and left out; 2 an input cannot be read
+to its end (without --keep-going), nothing determines which of two files for an
+origin counts, or the set could not be written."
 )]
 pub struct Args {
     /// The set
@@ -52,6 +53,8 @@ pub struct Args {
     #[arg(long)]
     no_other: bool,
     #[command(flatten)]
+    keep_going: KeepGoing,
+    #[command(flatten)]
     zone: ZoneOption,
     #[command(flatten)]
     archives: ArchiveOptions,
@@ -66,7 +69,14 @@ pub struct Args {
 /// written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
-    let mut inputs = expand(&args.inputs)?;
+    let inputs = expand(&args.inputs)?;
+    let mut failures = Failures::new(args.keep_going);
+    let result = update(args, &inputs, &mut failures);
+    failures.close(inputs.len(), result)
+}
+
+/// Adds the inputs to the set. Those left out go to `failures`.
+fn update(args: &Args, inputs: &[PathBuf], failures: &mut Failures) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let old = Loaded::open_set(&args.set)?;
     let options = CompileOptions {
@@ -77,8 +87,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         archives: args.archives,
         ..options_of(&old, &args.set)?
     };
-    let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &options, vec![old])?;
-    inputs.push(args.set.clone());
-    outputs.publish(set, &inputs, &options, &report, None)?;
+    let (set, report) = assemble_with(&outputs.budget, inputs, &options, vec![old], None, failures)?;
+    let used: Vec<PathBuf> = failures.without(inputs).chain([&args.set]).cloned().collect();
+    outputs.publish(set, &used, &options, &report, None)?;
     Ok(Exit::from_bad(report.any_bad()))
 }

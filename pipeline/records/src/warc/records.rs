@@ -114,7 +114,7 @@ pub struct Damage {
     pub number: u64,
     /// A description of the damage.
     pub detail: String,
-    /// Whether the damage stops the reader.
+    /// Whether the damage stops the reader before the end of the data, or the file was cut off here.
     pub stops: bool,
 }
 
@@ -283,6 +283,7 @@ impl<R: Unpack> Records<R> {
                 Ok(Next::Damaged(self.damage(detail)))
             }
             Err(HeaderFault::Cut) => {
+                self.stops |= self.is_cut();
                 let broken = self.broken().map(|broken| format!(": {broken}")).unwrap_or_default();
                 Ok(Next::Damaged(self.damage(format!("it ends within its header{broken}"))))
             }
@@ -367,6 +368,7 @@ impl<R: Unpack> Records<R> {
     fn cut_block(&mut self, length: u64) -> io::Result<String> {
         let found = length - std::mem::take(&mut self.left);
         let cut = format!("it ends after {found} of the {length} bytes of its block");
+        self.stops |= self.is_cut();
         Ok(match self.broken() {
             Some(broken) => format!("{cut}: {broken}"),
             None => cut,
@@ -646,7 +648,7 @@ impl<R: Unpack> Records<R> {
         }
         self.is_at_end = true;
         let unread = self.source.discard()?;
-        self.stops_if_broken = unread > 0;
+        self.stops_if_broken = true;
         Ok(stopped(offset.unwrap_or(self.given), unread))
     }
 
@@ -660,6 +662,12 @@ impl<R: Unpack> Records<R> {
                 format!("{broken}; no checksum proves the {before} records before it in the same compressed data")
             }
         })
+    }
+
+    /// Returns whether the file ends here, within a record. A gzip member that ends within a record is damaged too, but
+    /// its checksum proves that the file was not cut.
+    fn is_cut(&self) -> bool {
+        self.is_at_end && self.next.is_none() && !self.source.has_members()
     }
 
     /// Enters the next member after the current one is used up. Returns `false` at the end of the file.
