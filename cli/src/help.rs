@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 33] = [
+const RARE: [&str; 34] = [
     "profile",
     "at",
     "strategy",
@@ -43,6 +43,7 @@ const RARE: [&str; 33] = [
     "timezone",
     "resync",
     "fates",
+    "files_from",
 ];
 
 /// The commands in groups, each under its heading, in the order of the help.

@@ -7,6 +7,7 @@
 mod commands;
 mod error;
 mod help;
+mod inputs;
 mod options;
 mod outputs;
 mod same_file;

@@ -10,6 +10,7 @@ use reptile::files::release_pages_during;
 use reptile::{CompiledSet, MappedFile};
 
 use crate::error::{Exit, Failure, Result, damaged};
+use crate::inputs::FilesFrom;
 use crate::options::CompileOptions;
 use crate::outputs::build_record::{self, BuildRecord};
 use crate::outputs::endings::refuse_for_set;
@@ -23,7 +24,6 @@ use crate::sets::fates::Fates;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
 use reptile_records::Inputs;
-use reptile_records::globs::expand;
 
 /// Compile robots.txt files into a set
 ///
@@ -89,8 +89,10 @@ written, or two files are for one origin."
 )]
 pub struct Args {
     /// What to compile
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     /// Exit with 1 for doubtful captures too: pages, tables without status or time, ties
@@ -201,7 +203,7 @@ impl Outputs<'_> {
 /// # Errors
 /// Returns an error if an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let inputs = expand(&args.inputs)?;
+    let inputs = args.files_from.expand(&args.inputs)?;
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path))?;
     let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs)).transpose()?;
     let Some((mut fates, mut writer)) = fates else {

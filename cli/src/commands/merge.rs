@@ -7,6 +7,7 @@ use reptile::{Dialect, Profile};
 
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
+use crate::inputs::FilesFrom;
 use crate::options::CompileOptions;
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
@@ -34,8 +35,10 @@ Exit code: 0 done; 2 the sets cannot be merged, or the new one cannot be written
 )]
 pub struct Args {
     /// The sets to merge
-    #[arg(required = true, value_name = "SET")]
+    #[arg(required_unless_present = "files_from", value_name = "SET")]
     sets: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
@@ -47,17 +50,18 @@ pub struct Args {
 /// # Errors
 /// Returns an error if a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path))?;
-    let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
-    // clap asks for at least one set.
-    let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
+    let paths = args.files_from.expand(&args.sets)?;
+    let outputs = args.target.open(paths.iter().map(PathBuf::as_path))?;
+    let sets = paths.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
+    // clap asks for at least one set, and a list names at least one.
+    let Some((first, path)) = sets.first().zip(paths.first()) else { return Ok(Exit::Done) };
     let mut options = options_of(first, path)?;
     // One set's lines are kept even if another set has no lines.
     for set in &sets {
         options.no_lines &= !set.set()?.has_lines();
     }
     let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&[]), &options, sets)?;
-    outputs.publish(set, &args.sets, &options, &report, None)?;
+    outputs.publish(set, &paths, &options, &report, None)?;
     Ok(Exit::Done)
 }
 
