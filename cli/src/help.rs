@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 35] = [
+const RARE: [&str; 36] = [
     "profile",
     "at",
     "strategy",
@@ -43,6 +43,7 @@ const RARE: [&str; 35] = [
     "timezone",
     "resync",
     "fates",
+    "files_from",
     "keep_going",
     "rows_per_file",
 ];

@@ -8,6 +8,7 @@ mod commands;
 mod error;
 mod failures;
 mod help;
+mod inputs;
 mod options;
 mod outputs;
 mod same_file;

@@ -40,6 +40,7 @@ mod redirects;
 mod report;
 mod scope;
 mod side_by_side;
+mod sources;
 mod summarize;
 mod support;
 mod terminal;

@@ -11,6 +11,7 @@ use reptile::{CompiledSet, MappedFile};
 
 use crate::error::{Exit, Failure, Result, damaged};
 use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::CompileOptions;
 use crate::outputs::build_record::{self, BuildRecord};
 use crate::outputs::endings::refuse_for_set;
@@ -23,7 +24,6 @@ use crate::sets::assemble::assemble_with;
 use crate::sets::fates::Fates;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
-use reptile_records::globs::expand;
 
 /// Compile robots.txt files into a set
 ///
@@ -90,8 +90,10 @@ not be written."
 )]
 pub struct Args {
     /// What to compile
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     /// Exit with 1 for doubtful captures too: pages, tables without status or time, ties
@@ -204,7 +206,7 @@ impl Outputs<'_> {
 /// # Errors
 /// Returns an error if an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let inputs = expand(&args.inputs)?;
+    let inputs = args.files_from.expand(&args.inputs)?;
     let mut failures = Failures::new(args.keep_going);
     let result = args.compile(&inputs, &mut failures);
     failures.close(inputs.len(), result)

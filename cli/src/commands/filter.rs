@@ -10,6 +10,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::FilesFrom;
 use crate::options::{CompileOptions, ExactAgent};
 use crate::outputs::file::Output;
 use crate::outputs::summary::Summary;
@@ -42,7 +43,7 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// Damaged records are reported, counted and dropped. If the next record's start is
 /// unknown, reading the file stops; --resync searches for it. If the output name ends in
 /// .gz, uncompressed records are written as one gzip member each.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
@@ -58,8 +59,10 @@ files; 2 the command failed. No file is left incomplete."
 )]
 pub struct Args {
     /// The archives; - is standard input
-    #[arg(required = true, value_name = "WARC")]
+    #[arg(required_unless_present = "files_from", value_name = "WARC")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(long, value_name = "SET")]
     set: PathBuf,
@@ -108,6 +111,7 @@ enum Rest {
 /// Returns an error if the set or an archive cannot be read, an archive cannot be copied record by record, or an output
 /// cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
+    let args = &Args { inputs: args.files_from.expand(&args.inputs)?, ..args.clone() };
     let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
     if let Some(output) = &args.output {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());

@@ -8,6 +8,7 @@ use reptile::{Dialect, Profile};
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
 use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::CompileOptions;
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
@@ -34,8 +35,10 @@ Exit code: 0 done; 1 sets were left out (--keep-going); 2 the sets cannot be mer
 )]
 pub struct Args {
     /// The sets to merge
-    #[arg(required = true, value_name = "SET")]
+    #[arg(required_unless_present = "files_from", value_name = "SET")]
     sets: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
@@ -50,15 +53,16 @@ pub struct Args {
 /// Returns an error if a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
     let mut failures = Failures::new(args.keep_going);
-    let result = merge(args, &mut failures);
-    failures.close(args.sets.len(), result)
+    let paths = args.files_from.expand(&args.sets)?;
+    let result = merge(args, &paths, &mut failures);
+    failures.close(paths.len(), result)
 }
 
 /// Merges the sets. Those left out go to `failures`.
-fn merge(args: &Args, failures: &mut Failures) -> Result<Exit> {
-    let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path))?;
+fn merge(args: &Args, paths: &[PathBuf], failures: &mut Failures) -> Result<Exit> {
+    let outputs = args.target.open(paths.iter().map(PathBuf::as_path))?;
     let mut sets = Vec::new();
-    for path in &args.sets {
+    for path in paths {
         let set = Loaded::open_set(path).and_then(|loaded| {
             // Merging finds damage later, when a set can no longer be left out.
             if failures.keeps_going() {
@@ -68,7 +72,7 @@ fn merge(args: &Args, failures: &mut Failures) -> Result<Exit> {
         });
         sets.extend(failures.keep(path, set)?);
     }
-    let used: Vec<PathBuf> = failures.without(&args.sets).cloned().collect();
+    let used: Vec<PathBuf> = failures.without(paths).cloned().collect();
     let Some((first, path)) = sets.first().zip(used.first()) else {
         return Err(Failure::new("no set is left to merge"));
     };

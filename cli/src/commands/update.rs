@@ -8,10 +8,10 @@ use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
 use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::{ArchiveOptions, CompileOptions, ZoneOption, schemes};
 use crate::sets::assemble::assemble_with;
 use crate::sets::{Loaded, refuse_swapped};
-use reptile_records::globs::expand;
 
 /// Add captures to a set
 ///
@@ -39,8 +39,10 @@ pub struct Args {
     #[arg(value_name = "SET")]
     set: PathBuf,
     /// What to add
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
@@ -69,7 +71,7 @@ pub struct Args {
 /// written.
 pub fn run(args: &Args) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
-    let inputs = expand(&args.inputs)?;
+    let inputs = args.files_from.expand(&args.inputs)?;
     let mut failures = Failures::new(args.keep_going);
     let result = update(args, &inputs, &mut failures);
     failures.close(inputs.len(), result)

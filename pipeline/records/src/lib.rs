@@ -35,6 +35,7 @@ pub mod captures;
 mod csv_captures;
 pub mod detect;
 mod error;
+pub mod file_list;
 pub mod fingerprint;
 mod folders;
 pub mod globs;

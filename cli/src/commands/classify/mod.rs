@@ -14,9 +14,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ArgGroup;
+use clap::builder::ArgPredicate;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::FilesFrom;
 use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
 use crate::outputs::build_record::Identity;
 use crate::outputs::file::{Complete, Output, publish};
@@ -31,7 +33,6 @@ use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
-use reptile_records::globs::expand;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -89,8 +90,15 @@ pub struct Args {
     #[arg(value_name = "SET")]
     set: PathBuf,
     /// The list or table of URLs; decompressed if necessary; - is standard input; several require --output-folder
-    #[arg(value_name = "URLS", default_value = "-", hide_default_value = true)]
+    #[arg(
+        value_name = "URLS",
+        default_value = "-",
+        hide_default_value = true,
+        default_value_if("files_from", ArgPredicate::IsPresent, None)
+    )]
     lists: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     /// The current list.
     #[arg(skip)]
     urls: PathBuf,
@@ -202,7 +210,7 @@ pub struct Args {
 /// # Errors
 /// Returns an error if the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let args = &Args { lists: expand(&args.lists)?, ..args.clone() };
+    let args = &Args { lists: args.files_from.expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
         return many::run(args, folder);
     }

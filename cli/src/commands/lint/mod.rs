@@ -16,6 +16,7 @@ mod github;
 mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::inputs::FilesFrom;
 use crate::options::{ArchiveOptions, dialects};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -55,8 +56,10 @@ Exit code: 0 no errors; 1 errors were found; 2 a file could not be read."
 )]
 pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, JSON Lines or a WARC file; - is standard input
-    #[arg(value_name = "FILE|DIR|TAR", required_unless_present = "list")]
+    #[arg(value_name = "FILE|DIR|TAR", required_unless_present_any = ["list", "files_from"])]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
@@ -158,6 +161,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.list {
         return list();
     }
+    let inputs = args.files_from.expand(&args.inputs)?;
     let output = Output::stdout();
     // Findings on the same terminal already show progress.
     let progress = if output.is_terminal() { Progress::hidden() } else { Progress::of("files", None) };
@@ -177,7 +181,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         progress,
     };
     report.begin()?;
-    for path in &args.inputs {
+    for path in &inputs {
         if args.fix {
             report.fix(path)?;
             continue;
