@@ -3,10 +3,12 @@
 //! Error messages are written where the error occurs, and name the affected file. [`note`] makes the entire message
 //! printable, so it may quote any text.
 
+use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use reptile::contents::FormatError;
 use reptile_records::ErrorKind;
@@ -160,6 +162,15 @@ impl From<Failure> for Stop {
 /// Writes a remark on standard error, unless `--quiet` is given. It stays on one line, regardless of quoted text.
 pub fn note(message: impl Display) {
     tell(&line(message, "reptile: "));
+}
+
+/// Writes a remark like [`note`], unless this run has written the same remark before.
+pub fn note_once(message: impl Display) {
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let message = message.to_string();
+    if NOTED.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone()) {
+        note(message);
+    }
 }
 
 /// Writes the error that ends the command.

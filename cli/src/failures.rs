@@ -50,11 +50,6 @@ impl Failures {
         self.keeps_going
     }
 
-    /// Returns whether no input has failed.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// Returns the failed inputs.
     #[allow(dead_code, reason = "for the record of a run")]
     pub fn inputs(&self) -> impl Iterator<Item = FailedInput> {
@@ -85,6 +80,20 @@ impl Failures {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(failure) => self.add(input, failure).map(|()| None),
+        }
+    }
+
+    /// Does the same as [`Failures::keep`], also for failures about the input's output.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Failures::add`].
+    pub fn keep_about<T>(&mut self, input: &Path, output: &Path, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Err(failure) if self.keeps_going && failure.is_about(output) => {
+                self.all.push((input.into(), format!("{failure:#}")));
+                Ok(None)
+            }
+            result => self.keep(input, result),
         }
     }
 
@@ -145,7 +154,7 @@ mod tests {
         ] {
             let mut failures = Failures::new(KeepGoing { keep_going: keeps_going });
             assert_eq!(failures.add(path, failure).is_ok(), goes_on);
-            assert_eq!(failures.is_empty(), !goes_on);
+            assert_eq!(failures.inputs().count(), usize::from(goes_on));
         }
         let mut failures = Failures::new(KeepGoing { keep_going: true });
         failures.add(Path::new("/no/such/file"), missing().unwrap()).unwrap();

@@ -42,7 +42,11 @@ fn listed_files_and_patterns_equal_arguments_in_every_command() {
             let mut files = vec![run.stdout.clone()];
             let out = folder.path(&out);
             match out.is_dir() {
-                true => files.extend(["1.txt.tsv", "2.txt.tsv"].map(|name| std::fs::read(out.join(name)).unwrap())),
+                // A pattern's outputs keep their paths.
+                true => files.extend(["1.txt.tsv", "2.txt.tsv"].map(|name| {
+                    let paths = [out.join(name), out.join("a b/c").join(name)];
+                    paths.iter().find_map(|path| std::fs::read(path).ok()).unwrap()
+                })),
                 false if command.contains("OUT") => files.push(std::fs::read(&out).unwrap()),
                 false => {}
             }

@@ -218,8 +218,7 @@ impl Args {
         let outputs = self.target.open(inputs.iter().map(PathBuf::as_path))?;
         let fates = self.fates.as_deref().map(|path| self.open_fates(path, inputs, &outputs)).transpose()?;
         let (mut fates, writer) = fates.unzip();
-        let assembled =
-            assemble_with(&outputs.budget, inputs, &self.options, Vec::new(), fates.as_mut(), failures);
+        let assembled = assemble_with(&outputs.budget, inputs, &self.options, Vec::new(), fates.as_mut(), failures);
         let (set, report) = assembled?;
         let mut more = None;
         if let Some((fates, mut writer)) = fates.zip(writer) {

@@ -1,36 +1,44 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
+mod record;
+
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
 use flate2::bufread::GzDecoder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::failures::{Failures, KeepGoing};
 use crate::inputs::FilesFrom;
-use crate::options::{CompileOptions, ExactAgent};
-use crate::outputs::file::Output;
+use crate::options::{CompileOptions, ExactAgent, Resume};
+use crate::outputs::build_record::{self, Identity};
+use crate::outputs::file::{Output, publish};
+use crate::outputs::kept::{refuse_changed, state_of};
 use crate::outputs::summary::Summary;
-use crate::same_file::refuse_overwriting;
+use crate::same_file::{refuse_inside, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
 use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
+use reptile_records::trees::NamedFile;
 use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
-use reptile_records::warc::fault_of;
 use reptile_records::warc::raw::{NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
+use reptile_records::warc::{fault_of, unread};
 
 /// Number of bytes per read.
 const READ_BYTES: usize = 1 << 16;
 
-/// Maximum number of damaged records reported per file, and of records without a valid date per output.
+/// Maximum number of damaged records reported per file, and of records without a valid date per run.
 const MAX_NAMED_DAMAGES: u64 = 10;
 
 /// Copy crawl archive records that crawlers may fetch
@@ -41,7 +49,9 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// With a set made with --by-time, each record is decided at its own WARC-Date; a record
 /// without a valid date counts as invalid.
 /// Damaged records are reported, counted and dropped. If the next record's start is
-/// unknown, reading the file stops; --resync searches for it. If the output name ends in
+/// unknown, the file cannot be read to its end, which is an error: see --keep-going and
+/// --resync. Each file in a folder gets a record of how it was made (FILE.made.json), which
+/// --resume reads. If the output name ends in
 /// .gz, uncompressed records are written as one gzip member each.
 #[derive(Clone, clap::Args)]
 #[command(
@@ -54,8 +64,8 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 With several agents, a record is kept if all of them may fetch it, or with --any if one
 of them may. Archives must be uncompressed, or compressed record by record with gzip.
 
-Exit code: 0 done; 1 records were damaged, or SET was compiled from an input with bad
-files; 2 the command failed. No file is left incomplete."
+Exit code: 0 done; 1 records were damaged, an archive failed (--keep-going), or SET was
+compiled from an input with bad files; 2 the command failed. No file is left incomplete."
 )]
 pub struct Args {
     /// The archives; - is standard input
@@ -86,6 +96,15 @@ pub struct Args {
     /// Replace existing output files
     #[arg(long, requires = "output")]
     force: bool,
+    /// Keep files in the folder of --output that were already made from the same set, options and input
+    ///
+    /// An input has changed if its size, time or ETag has; with --resume=checksum, if its size or the checksum of its
+    /// bytes has, which FILE.made.json then holds. A changed input is an error, unless --force replaces the file.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
+        requires = "output")]
+    resume: Option<Resume>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     /// Only count records
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
@@ -111,8 +130,20 @@ enum Rest {
 /// Returns an error if the set or an archive cannot be read, an archive cannot be copied record by record, or an output
 /// cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let args = &Args { inputs: args.files_from.expand(&args.inputs)?, ..args.clone() };
     let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
+    let named = match into_folder {
+        Some(folder) => {
+            refuse_inside(folder, &args.inputs)?;
+            args.files_from.expand_named(&args.inputs)?
+        }
+        None => Vec::new(),
+    };
+    let inputs = match into_folder {
+        Some(_) => named.iter().map(|file| file.path.clone()).collect(),
+        None => args.files_from.expand(&args.inputs)?,
+    };
+    let args = &Args { inputs, ..args.clone() };
+    refuse_options(args, into_folder.is_some())?;
     if let Some(output) = &args.output {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
         refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
@@ -122,16 +153,36 @@ pub fn run(args: &Args) -> Result<Exit> {
     options.archives.resync &= !Loaded::is_set(&args.set)?;
     let loaded = Loaded::open(&args.set, &options)?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
+    let identity = into_folder.map(|_| Identity::of(loaded.bytes()));
     let set = loaded.into_set()?;
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
     let by_time = set.has_times();
-    let filter = Filter { by_time, agents: agents(&set, &args.set, &args.agents, args.exact)?, args };
-    let counts = match into_folder {
-        Some(folder) => filter.each_into(folder)?,
-        None => filter.all_into_one()?,
+    let agents = agents(&set, &args.set, &args.agents, args.exact)?;
+    let filter = Filter { by_time, agents, args, undated_named: AtomicU64::new(0) };
+    let mut failures = Failures::new(args.keep_going);
+    let counts = match (into_folder, identity) {
+        (Some(folder), Some(set)) => filter.each_into(folder, &named, &set, &mut failures),
+        _ => filter.all_into_one(&mut failures),
     };
-    counts.report();
-    Ok(Exit::from_bad(any_bad || counts.damaged > 0))
+    let exit = counts.map(|counts| {
+        counts.report();
+        Exit::from_bad(any_bad || counts.damaged > 0)
+    });
+    failures.close(args.inputs.len(), exit)
+}
+
+/// Rejects options that need a folder.
+fn refuse_options(args: &Args, is_into_folder: bool) -> Result<()> {
+    if args.keep_going.keep_going && !is_into_folder && !args.dry_run {
+        return Err(Failure::new(
+            "--keep-going requires -o with a folder, which gets a file for each archive, or --dry-run: records that were \
+             written to one output cannot be removed from it",
+        ));
+    }
+    if args.resume.is_some() && !is_into_folder {
+        return Err(Failure::new("--resume requires -o with a folder, which gets a file for each archive"));
+    }
+    Ok(())
 }
 
 /// Returns whether a path is written as a folder's path.
@@ -145,10 +196,12 @@ struct Filter<'a> {
     /// Whether each record is decided at its own date.
     by_time: bool,
     args: &'a Args,
+    /// Number of records without a valid date in all archives, for the messages about the first ones.
+    undated_named: AtomicU64,
 }
 
 /// Counts of records by kind.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 struct Counts {
     /// By verdict number.
     verdicts: [u64; 4],
@@ -162,32 +215,73 @@ struct Counts {
 }
 
 impl Filter<'_> {
-    /// Copies each archive to a file with its name in a folder, several at the same time.
-    fn each_into(&self, folder: &Path) -> Result<Counts> {
+    /// Copies each archive to a file with its name in a folder, several at the same time. Archives that cannot be read
+    /// to their ends go to `failures`.
+    fn each_into(
+        &self,
+        folder: &Path,
+        inputs: &[NamedFile],
+        set: &Identity,
+        failures: &mut Failures,
+    ) -> Result<Counts> {
         fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
-        let mut names: Vec<_> = self.args.inputs.iter().map(|input| input.file_name()).collect();
+        let mut names: Vec<_> = inputs.iter().map(|input| &input.name).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            let name = pair[0].unwrap_or_default().to_string_lossy();
+            let name = pair[0].display();
             return Err(Failure::at(folder, format!("two archives would both be written to {name}")));
         }
-        let copy = |input: &PathBuf| {
-            let name = input.file_name().filter(|_| input != Path::new("-"));
-            let name = name.ok_or_else(|| Failure::at(input, "has no file name to use in the folder of --output"))?;
-            let path = folder.join(name);
-            refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
-            let mut target = Target::create(&path, self.args.force)?;
-            let mut counts = Counts::default();
-            self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
-            target.output.finish()?;
-            Ok(counts)
-        };
-        let each: Vec<Counts> = self.args.inputs.par_iter().map(copy).collect::<Result<_>>()?;
+        if failures.keeps_going() {
+            let each: Vec<Result<Counts>> = inputs.par_iter().map(|input| self.copy_into(folder, input, set)).collect();
+            let mut all = Counts::default();
+            for (input, counts) in inputs.iter().zip(each) {
+                let counts = failures.keep_about(&input.path, &folder.join(&input.name), counts)?;
+                all = all.and(counts.unwrap_or_default());
+            }
+            return Ok(all);
+        }
+        let each: Vec<Counts> =
+            inputs.par_iter().map(|input| self.copy_into(folder, input, set)).collect::<Result<_>>()?;
         Ok(each.into_iter().fold(Counts::default(), Counts::and))
     }
 
+    /// Copies an archive to its file in a folder, unless `--resume` keeps the file.
+    fn copy_into(&self, folder: &Path, NamedFile { path: input, name }: &NamedFile, set: &Identity) -> Result<Counts> {
+        if input == Path::new("-") {
+            return Err(Failure::at(input, "has no file name to use in the folder of --output"));
+        }
+        let path = folder.join(name);
+        let record_path = build_record::path_of(&path)?;
+        for path in [&path, &record_path] {
+            refuse_overwriting(path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
+        }
+        // A pipe has no state to compare.
+        let is_regular = input.metadata().is_ok_and(|found| found.is_file());
+        let state = is_regular.then(|| state_of(input, self.args.resume)).transpose()?;
+        if let Some(counts) = record::counts_before(self.args, set, state.as_ref(), &path)? {
+            return Ok(counts);
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| Failure::at(parent, error))?;
+        }
+        let mut target = Target::create(&path, self.args.force)?;
+        let mut counts = Counts::default();
+        self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
+        let Some(complete) = target.output.complete()? else { return Ok(counts) };
+        let mut record = None;
+        if let Some(state) = state {
+            refuse_changed(input, &state)?;
+            let file = Identity::of_file(complete.hidden_path()).map_err(|error| Failure::at(&path, error))?;
+            let output = Output::create_file(&record_path, true)?;
+            record = build_record::write(&record::Record::new(self.args, set, state, file, counts), output)?;
+        }
+        // A record without its file is harmless, and a file without its record cannot be resumed.
+        publish(record.into_iter().chain([complete]))?;
+        Ok(counts)
+    }
+
     /// Copies all archives to one output, sequentially.
-    fn all_into_one(&self) -> Result<Counts> {
+    fn all_into_one(&self, failures: &mut Failures) -> Result<Counts> {
         let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
             Some(path) if path != Path::new("-") => Some(Target::create(path, self.args.force)?),
@@ -200,6 +294,15 @@ impl Filter<'_> {
         }
         let (mut counts, mut first) = (Counts::default(), None);
         for input in &self.args.inputs {
+            if failures.keeps_going() {
+                // Only with --dry-run, which writes nothing.
+                let mut own = Counts::default();
+                let counted = Archive::open(input).and_then(|archive| self.copy(archive, None, &mut own));
+                if failures.keep(input, counted)?.is_some() {
+                    counts = counts.and(own);
+                }
+                continue;
+            }
             let archive = Archive::open(input)?;
             let is_packed = archive.is_packed;
             let is_mixed = *first.get_or_insert(is_packed) != is_packed;
@@ -247,6 +350,9 @@ impl Filter<'_> {
         loop {
             match next().map_err(|error| Failure::at(path, format!("cannot be read: {error}")))? {
                 NextStored::End => break,
+                NextStored::Damaged(damage) if damage.stops && !self.args.options.archives.resync => {
+                    return Err(unread(path, &damage).into());
+                }
                 NextStored::Damaged(damage) => {
                     damaged += 1;
                     if damaged <= MAX_NAMED_DAMAGES || damage.stops {
@@ -294,7 +400,7 @@ impl Filter<'_> {
             Ok(time) => self.agents.decide_all_at(&[url], &[time], &mut verdicts),
             Err(_) => {
                 counts.without_date += 1;
-                if counts.without_date <= MAX_NAMED_DAMAGES {
+                if self.undated_named.fetch_add(1, Ordering::Relaxed) < MAX_NAMED_DAMAGES {
                     let (path, number, date) = (path.display(), record.number, shown(date));
                     note(format_args!(
                         "{path}: record {number}: \"{date}\" is not a valid date; the record counts as invalid"

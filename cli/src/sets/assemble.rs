@@ -110,8 +110,10 @@ pub fn assemble_with(
             report.inputs.retain(|_| input.next().is_none_or(|input| !pass.left_out.contains(&input)));
             return Ok((set, report));
         }
-        note("some inputs cannot be read to their ends; the others are read again without them");
-        pass.is_repeated = true;
+        if pass.number == 0 {
+            note("some inputs cannot be read to their ends; the others are read again without them");
+        }
+        pass.number += 1;
         if let Some(fates) = &mut fates {
             fates.clear();
         }
@@ -123,8 +125,10 @@ pub fn assemble_with(
 struct Pass {
     /// Whether the pass goes on after an input that cannot be read to its end.
     keeps_going: bool,
-    /// Whether an earlier pass has printed the messages about the inputs.
-    is_repeated: bool,
+    /// The pass's number, from 0.
+    number: u32,
+    /// The first input whose messages no earlier pass has printed.
+    unprinted: usize,
     /// The inputs to leave out, by index.
     left_out: BTreeSet<usize>,
     /// The inputs that failed in this pass.
@@ -162,11 +166,7 @@ fn read_inputs(
     let readers = readers.leave_out(&pass.left_out, pass.keeps_going);
     thread::scope(|scope| {
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
-        let mut messages = OrderedMessages::new(&turns);
-        if pass.is_repeated {
-            // The last one is for the captures that waited, which were not resolved before.
-            messages = messages.silent_before(names.len());
-        }
+        let mut messages = OrderedMessages::new(&turns).silent_before(pass.unprinted);
         let (send, batches) = mpsc::sync_channel(0);
         let readers =
             readers.start(scope, reader_count(budget, rayon::current_num_threads()), &send).map_err(not_started)?;
@@ -181,7 +181,7 @@ fn read_inputs(
             }
         };
         thread::Builder::new().spawn_scoped(scope, parsing).map_err(not_started)?;
-        for Batch { input, items, end, has_contributed } in parsed {
+        for Batch { input, items, end, has_contributed } in &parsed {
             progress.add(items.iter().map(|items| items.len() as u64).sum());
             for (own, item) in items.into_iter().flatten() {
                 if let Some(fates) = &mut fates {
@@ -195,12 +195,18 @@ fn read_inputs(
                     pass.is_spoiled |= has_contributed;
                     Some(Ok(()))
                 }
+                // Two files for one origin, for example. Without the failed inputs, this may not happen again.
+                Some(Err(_)) if pass.is_spoiled => break,
                 end => end,
             };
             if let Some(end) = end {
                 messages.end(input, end, &mut report)?;
             }
         }
+        drop(parsed);
+        // The captures that waited for all inputs are not inputs: a spoiled pass does not resolve them.
+        pass.unprinted = pass.unprinted.max(messages.turn().min(names.len()));
+        drop(messages);
         readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| stopped()))
     })?;
     // The order in which threads read must not matter.

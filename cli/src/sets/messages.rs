@@ -79,6 +79,11 @@ impl<'t> OrderedMessages<'t> {
         self
     }
 
+    /// Returns the current input's index.
+    pub fn turn(&self) -> usize {
+        self.turn
+    }
+
     /// Prints a message about an input, now or when the input becomes the current one.
     pub fn add(&mut self, input: usize, message: Message, report: &mut Report) {
         if input < self.silent_before {

@@ -45,6 +45,17 @@ impl Fingerprint {
         Ok(Fingerprint { path: path.display().to_string(), bytes: found.len(), changed, etag: None, xxh3_64: None })
     }
 
+    /// Returns whether a recorded state is the current one. If the current state has a hash, its size and hash decide,
+    /// and otherwise its size, time and entity tag.
+    #[must_use]
+    pub fn is_as(&self, current: &Fingerprint) -> bool {
+        let state = |of: &Fingerprint| match current.xxh3_64 {
+            Some(_) => (of.xxh3_64.clone(), None, None),
+            None => (None, of.changed, of.etag.clone()),
+        };
+        self.path == current.path && self.bytes == current.bytes && state(self) == state(current)
+    }
+
     /// Returns a regular file's state with the hash of its bytes. Cost: reads every byte.
     ///
     /// # Errors

@@ -52,6 +52,7 @@ pub mod spill;
 pub mod tables;
 pub mod text;
 pub mod time;
+pub mod trees;
 mod tsv;
 pub mod unpack;
 pub mod warc;

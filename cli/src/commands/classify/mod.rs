@@ -18,10 +18,12 @@ use clap::builder::ArgPredicate;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::failures::KeepGoing;
 use crate::inputs::FilesFrom;
-use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
+use crate::options::{CompileOptions, ExactAgent, Resume, scopes, table_formats};
 use crate::outputs::build_record::Identity;
 use crate::outputs::file::{Complete, Output, publish};
+use crate::outputs::parts::RowSink;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::style::Style;
@@ -82,8 +84,8 @@ Without the final *, the rules for * do not apply. @ai-training and @search are 
 of crawlers, with a column for each crawler.
 
 Exit code: 0 done, regardless of the verdicts; 1 most rows are invalid, a CSV quote is
-unclosed, or SET was compiled from an input with bad files; 2 the command failed, and
--o left no file."
+unclosed, a list failed (--keep-going), or SET was compiled from an input with bad
+files; 2 the command failed, and -o left no file."
 )]
 pub struct Args {
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
@@ -169,13 +171,21 @@ pub struct Args {
     force: bool,
     /// Write a file for each list into this folder, named after it with .tsv, .csv, .jsonl or .parquet appended
     ///
-    /// With --add-columns and --only, the name does not change. Each file appears when it is complete, together with a
+    /// With --add-columns and --only, the name does not change, and an extension is not repeated. A folder among URLS
+    /// means all files below it, except for hidden ones and names that begin with _. The outputs for a folder or a
+    /// pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is complete, together with a
     /// record of the set, the options and the input (FILE.made.json), which --resume reads.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
     /// Keep files in --output-folder that were already made from the same set, options and input
-    #[arg(long, requires = "output_folder")]
-    resume: bool,
+    ///
+    /// An input has changed if its size, time or ETag has; with --resume=checksum, if its size or the checksum of its
+    /// bytes has, which the record then holds. A changed input is an error, unless --force replaces the file.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
+        requires = "output_folder")]
+    resume: Option<Resume>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     /// Write invalid rows to this file: the line number, the problem, and the unchanged row
     ///
     /// The three are separated by tabs. The file gets its name only if the command succeeds.
@@ -210,19 +220,22 @@ pub struct Args {
 /// # Errors
 /// Returns an error if the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    let args = &Args { lists: args.files_from.expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
         return many::run(args, folder);
     }
+    let args = &Args { lists: args.files_from.expand(&args.lists)?, ..args.clone() };
     let [list] = &args.lists[..] else {
         return Err(Failure::new("several URL lists require --output-folder DIR, which gets a file for each list"));
     };
     refuse_swapped("classify", &args.set, list.to_str())?;
+    if list.is_dir() {
+        return Err(Failure::at(list, "is a folder; --output-folder DIR writes a file for each list in it"));
+    }
     let written = args.written.for_output(args.output.as_deref())?;
     let args = Args { urls: list.clone(), written, ..args.clone() };
     let files = Files::open(&args)?;
     let settings = Settings::open(&args)?;
-    let decided = decide(&args, files, &settings, |_, _| Ok(None))?;
+    let decided = decide(&args, files, &settings, None, |_, _| Ok(Vec::new()))?;
     Ok(Exit::from_bad(settings.any_bad || decided.is_bad))
 }
 
@@ -314,13 +327,14 @@ impl Settings {
     }
 }
 
-/// Decides a list and publishes the output, with an additional file from `beside`. `beside` gets the complete output,
-/// and whether most rows are invalid or a quote is unclosed.
+/// Decides a list and publishes the output, with additional files from `beside`. `beside` gets the complete outputs,
+/// and whether most rows are invalid or a quote is unclosed. If the output has several parts, `next` opens them.
 fn decide(
     args: &Args,
     files: Files,
     settings: &Settings,
-    beside: impl FnOnce(&[Complete], bool) -> Result<Option<Complete>>,
+    next: Option<NextOutput>,
+    beside: impl FnOnce(&[Complete], bool) -> Result<Vec<Complete>>,
 ) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
     let is_colored = output.is_colored();
@@ -332,7 +346,7 @@ fn decide(
     let opening =
         Opening { path: args.urls.clone(), format: args.input_format, delimiter: args.delimiter, wanted, site };
     let is_terminal = output.is_terminal();
-    let sink = sink(args, output, settings.named.as_ref())?;
+    let sink = sink(args, output, next, settings.named.as_ref())?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.site_options.check(&table, &args.urls)?;
@@ -368,15 +382,26 @@ fn decide(
     Ok(Decided { is_bad, totals, decider, time })
 }
 
-/// Returns the sink that writes answers to the output.
-fn sink(args: &Args, output: Output, named: Option<&Agents>) -> Result<Sink> {
-    if !args.written.is_parquet() {
-        return Sink::new(output, None);
-    }
-    // A Parquet output keeps no input rows, so its columns do not depend on the input format.
-    let crawlers = crawlers(named);
-    let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
-    Sink::new(output, Some(columns_of(&layout, &crawlers)))
+/// Opens the output for the part with a number.
+type NextOutput = Box<dyn FnMut(u32) -> Result<Output> + Send>;
+
+/// Returns the sink that writes answers to the output, and to the further outputs that `next` opens.
+fn sink(args: &Args, output: Output, next: Option<NextOutput>, named: Option<&Agents>) -> Result<RowSink> {
+    let columns = if args.written.is_parquet() {
+        // A Parquet output keeps no input rows, so its columns do not depend on the input format.
+        let crawlers = crawlers(named);
+        let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
+        Some(columns_of(&layout, &crawlers))
+    } else {
+        None
+    };
+    let first = Sink::new(output, columns.clone())?;
+    Ok(match (args.written.rows_per_file(), next) {
+        (Some(rows), Some(mut next)) => {
+            RowSink::parts(first, rows, Box::new(move |number| Sink::new(next(number)?, columns.clone())))
+        }
+        _ => RowSink::One(first),
+    })
 }
 
 /// Returns the crawlers whose columns are written: those given, or those that rows name.

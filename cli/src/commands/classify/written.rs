@@ -49,6 +49,11 @@ pub struct WrittenOptions {
     /// verdict of --any-of counts. A header in URLS is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
     only: Option<Only>,
+    /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
+    ///
+    /// The files of a list appear together, when the last one is complete. --resume keeps all of them or none.
+    #[arg(long, value_name = "N", requires = "output_folder", value_parser = clap::value_parser!(u64).range(1..))]
+    rows_per_file: Option<u64>,
     /// The verdict to write instead of unknown: for URLs whose origin has no robots.txt in SET [default: unknown]
     ///
     /// Also for rows that name no crawler. The summary counts such rows separately, and the reason column still gives
@@ -117,6 +122,11 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
+    /// Returns the most rows of a file, if a list has several.
+    pub fn rows_per_file(&self) -> Option<u64> {
+        self.rows_per_file
+    }
+
     /// Returns whether the table's rows are written unchanged.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
@@ -152,6 +162,11 @@ impl WrittenOptions {
             let message = "URLS is a Parquet file, expected text; without this option, the output has the same rows in \
                            the same order";
             return Err(Failure::new(format!("{option}: {message}")));
+        }
+        if table == tables::Format::Csv && self.has_rows() && self.rows_per_file.is_some() {
+            let message = "--rows-per-file: --add-columns and --only keep the rows of a CSV table, which may have several \
+                           lines; write verdict columns, or leave out --rows-per-file";
+            return Err(Failure::new(message));
         }
         let format = match self.add_columns {
             true => Format::of_table(table, delimiter),

@@ -16,6 +16,7 @@ mod github;
 mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::failures::{Failures, KeepGoing};
 use crate::inputs::FilesFrom;
 use crate::options::{ArchiveOptions, dialects};
 use crate::outputs::file::Output;
@@ -52,7 +53,8 @@ use reptile_records::{Item, Robots, read_bodies};
 A comment ignores findings: `# lint-ignore: CODE ...` at the end of a line for that line,
 or alone for the next one; `# lint-ignore-file: CODE ...` for the whole file.
 
-Exit code: 0 no errors; 1 errors were found; 2 a file could not be read."
+Exit code: 0 no errors; 1 errors were found, or with --keep-going a file could not be
+read; 2 a file could not be read."
 )]
 pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, JSON Lines or a WARC file; - is standard input
@@ -95,6 +97,8 @@ pub struct Args {
     /// Exit with 1 if a file is not text, such as a web page or an image
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     archives: ArchiveOptions,
 }
@@ -181,26 +185,35 @@ pub fn run(args: &Args) -> Result<Exit> {
         progress,
     };
     report.begin()?;
+    let mut failures = Failures::new(args.keep_going);
     for path in &inputs {
-        if args.fix {
-            report.fix(path)?;
-            continue;
-        }
-        let input = Input::open(path)?;
-        match input.content {
-            _ if input.is_collection() => read_bodies(input, args.archives.resync, &mut |item| Ok(report.item(item)?))?,
-            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
-            content => {
-                let name = path.display().to_string();
-                report.non_text.add(&name, content);
-                report.file(&name, None, &read_input(input)?)?;
-            }
-        }
+        let checked = report.input(path);
+        failures.keep(path, checked)?;
     }
-    report.finish()
+    failures.close(inputs.len(), report.finish())
 }
 
 impl Report<'_> {
+    /// Checks, and with `--fix` fixes, every file in an input.
+    fn input(&mut self, path: &Path) -> Result<()> {
+        if self.args.fix {
+            return self.fix(path);
+        }
+        let input = Input::open(path)?;
+        match input.content {
+            _ if input.is_collection() => {
+                read_bodies(input, self.args.archives.resync, &mut |item| Ok(self.item(item)?))?;
+            }
+            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
+            content => {
+                let (name, body) = (path.display().to_string(), read_input(input)?);
+                self.non_text.add(&name, content);
+                self.file(&name, None, &body)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Checks an item of an input, if it is a robots.txt.
     fn item(&mut self, item: Item) -> Result<()> {
         match item {
@@ -325,11 +338,13 @@ impl Report<'_> {
             summary.row(format!("{}[{code}]", severity.0), format!("{} {files}", grouped(count)));
         }
         summary.print();
-        if is_partial {
+        if is_partial && !args.keep_going.keep_going {
             return Err(Failure::new("some files could not be read; see above"));
         }
         let is_non_text = args.strict && non_text.any();
-        Ok(Exit::from_bad(is_non_text || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        Ok(Exit::from_bad(
+            is_partial || is_non_text || counts.keys().any(|(severity, _)| severity.0 == Severity::Error),
+        ))
     }
 }
 

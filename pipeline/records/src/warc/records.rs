@@ -436,6 +436,8 @@ impl<R: Unpack> Records<R> {
                 self.at += part;
                 len += part as u64;
             }
+            // A member with several records may have more of them here.
+            self.stops |= self.in_member > 0;
             more = format!("; the {} bytes from there to the end of its gzip member are not read", grouped(len));
         } else {
             let read = self.given - from;
@@ -655,7 +657,8 @@ impl<R: Unpack> Records<R> {
     /// Returns the current member's error, if all bytes before it are used.
     fn broken(&mut self) -> Option<String> {
         let broken = self.broken.take_if(|_| self.at == self.filled)?;
-        self.stops |= std::mem::take(&mut self.stops_if_broken);
+        // Nothing proves the earlier records of a member with a wrong checksum.
+        self.stops |= std::mem::take(&mut self.stops_if_broken) || self.in_member > 0;
         Some(match self.in_member {
             0 => broken,
             before => {
@@ -664,10 +667,13 @@ impl<R: Unpack> Records<R> {
         })
     }
 
-    /// Returns whether the file ends here, within a record. A gzip member that ends within a record is damaged too, but
-    /// its checksum proves that the file was not cut.
+    /// Returns whether the file ends here, within a record. If a gzip member with one record ends within it, the file
+    /// was not cut: only this record is damaged. A member with several records may have lost some of them.
     fn is_cut(&self) -> bool {
-        self.is_at_end && self.next.is_none() && !self.source.has_members()
+        match self.source.has_members() {
+            true => self.in_member > 0,
+            false => self.is_at_end && self.next.is_none(),
+        }
     }
 
     /// Enters the next member after the current one is used up. Returns `false` at the end of the file.

@@ -7,8 +7,9 @@ use reptile_records::fingerprint::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Args, Settings};
-use crate::error::{Failure, Result, note};
-use crate::outputs::build_record::{self, Identity, Tool};
+use crate::error::{Failure, Result};
+use crate::outputs::build_record::{Identity, Tool};
+use crate::outputs::kept::kept;
 
 /// The inputs and options behind a verdict file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
@@ -19,6 +20,9 @@ pub struct Record {
     options: Vec<String>,
     input: Fingerprint,
     file: Identity,
+    /// The number of the file among the parts of the list's output, and the number of parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<(u32, u32)>,
     /// Whether most rows were invalid, or the last quote was unclosed. Later runs that keep the file report it in the
     /// exit code too.
     pub most_are_invalid: bool,
@@ -46,6 +50,7 @@ impl Record {
             ],
             input,
             file,
+            part: None,
             most_are_invalid,
         }
     }
@@ -56,7 +61,8 @@ impl Record {
             (self.made_by != other.made_by, "by another version of reptile"),
             (self.set != other.set, "by another set"),
             (self.options != other.options, "with other options"),
-            (self.input != other.input, "from another input, or the input has changed"),
+            (other.input.xxh3_64.is_some() && self.input.xxh3_64.is_none(), "without a checksum of its input"),
+            (!self.input.is_as(&other.input), "from another input, or the input has changed"),
             (self.file != other.file, "with other bytes than it has now"),
         ]
         .into_iter()
@@ -69,22 +75,10 @@ impl Record {
 /// # Errors
 /// Returns an error if the file is not up to date and may not be replaced.
 pub fn made_before(args: &Args, settings: &Settings, input: &Fingerprint, file: &Path) -> Result<Option<Record>> {
-    if !args.resume || !file.exists() {
+    if args.resume.is_none() || !file.exists() {
         return Ok(None);
     }
     let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
     let expected = Record::new(args, settings, input.clone(), found, false);
-    let how = match build_record::read::<Record>(&build_record::path_of(file)?) {
-        Ok(Some(record)) => match record.difference(&expected) {
-            None => return Ok(Some(record)),
-            Some(how) => format!("was made {how}"),
-        },
-        Ok(None) => "has no record of how it was made".into(),
-        Err(error) => format!("has a record of how it was made, which {error}"),
-    };
-    if args.force {
-        note(format_args!("{}: {how}; replaced", file.display()));
-        return Ok(None);
-    }
-    Err(Failure::at(file, format!("{how}; --force with --resume replaces it")))
+    kept(file, args.force, |record: &Record| record.difference(&expected))
 }
