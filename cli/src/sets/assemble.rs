@@ -93,22 +93,38 @@ pub fn assemble_with(
     paths: &[PathBuf],
     options: &CompileOptions,
     sets: Vec<Loaded>,
-    mut fates: Option<&mut Fates>,
+    fates: Option<&mut Fates>,
     failures: &mut Failures,
 ) -> Result<(CompiledSet, Report)> {
     failures.refuse_streams(paths)?;
     let mut pass = Pass { keeps_going: failures.keeps_going(), ..Pass::default() };
+    let read = read_until_whole(budget, paths, options, fates, &mut pass);
+    // Later passes may find earlier inputs.
+    pass.all_failed.sort_by_key(|(input, _)| *input);
+    for (input, failure) in pass.all_failed {
+        failures.add(paths.get(input).map_or(Path::new(""), PathBuf::as_path), failure)?;
+    }
+    let (set, mut report) = finish(read?, sets)?;
+    let mut input = 0..;
+    report.inputs.retain(|_| input.next().is_none_or(|input| !pass.left_out.contains(&input)));
+    Ok((set, report))
+}
+
+/// Reads the inputs until every input is either read to its end, or left out.
+fn read_until_whole(
+    budget: &MemoryBudget,
+    paths: &[PathBuf],
+    options: &CompileOptions,
+    mut fates: Option<&mut Fates>,
+    pass: &mut Pass,
+) -> Result<Read> {
     loop {
-        let read = read_inputs(Some(budget), Inputs::Paths(paths), options, fates.as_deref_mut(), &mut pass)?;
-        for (input, failure) in std::mem::take(&mut pass.failed) {
-            pass.left_out.insert(input);
-            failures.add(paths.get(input).map_or(Path::new(""), PathBuf::as_path), failure)?;
-        }
+        let read = read_inputs(Some(budget), Inputs::Paths(paths), options, fates.as_deref_mut(), pass);
+        pass.left_out.extend(pass.failed.iter().map(|(input, _)| *input));
+        pass.all_failed.append(&mut pass.failed);
+        let read = read?;
         if !std::mem::take(&mut pass.is_spoiled) {
-            let (set, mut report) = finish(read, sets)?;
-            let mut input = 0..;
-            report.inputs.retain(|_| input.next().is_none_or(|input| !pass.left_out.contains(&input)));
-            return Ok((set, report));
+            return Ok(read);
         }
         if pass.number == 0 {
             note("some inputs cannot be read to their ends; the others are read again without them");
@@ -133,6 +149,8 @@ struct Pass {
     left_out: BTreeSet<usize>,
     /// The inputs that failed in this pass.
     failed: Vec<(usize, Failure)>,
+    /// The inputs that failed in earlier passes.
+    all_failed: Vec<(usize, Failure)>,
     /// Whether a failed input has already contributed items, so that this pass cannot be used.
     is_spoiled: bool,
 }
@@ -209,8 +227,6 @@ fn read_inputs(
         drop(messages);
         readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| stopped()))
     })?;
-    // The order in which threads read must not matter.
-    pass.failed.sort_by_key(|(input, _)| *input);
     Ok(Read { compiler, report, names })
 }
 
