@@ -3,10 +3,12 @@
 //! Error messages are written where the error occurs, and name the affected file. [`note`] makes the entire message
 //! printable, so it may quote any text.
 
+use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use reptile::contents::FormatError;
 use reptile_records::ErrorKind;
@@ -53,6 +55,21 @@ impl Failure {
     /// Returns an error about a file; the message follows the path.
     pub fn at(path: &Path, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Failure {
         Failure::Fatal(Box::new(AtPath { path: path.into(), cause: cause.into() }))
+    }
+
+    /// Returns whether the error of a reader concerns a single input, so that a run may go on without it.
+    pub fn is_of_one_input(&self) -> bool {
+        let Failure::Fatal(error) = self else { return false };
+        error.downcast_ref::<reptile_records::Error>().is_some_and(reptile_records::Error::is_of_one_input)
+    }
+
+    /// Returns whether the error concerns this input alone, so that a run may go on without it.
+    pub fn is_about(&self, input: &Path) -> bool {
+        let Failure::Fatal(error) = self else { return false };
+        if let Some(error) = error.downcast_ref::<reptile_records::Error>() {
+            return error.is_of_one_input() && error.path().is_none_or(|path| path == input);
+        }
+        error.downcast_ref::<AtPath>().is_some_and(|error| error.path == input)
     }
 }
 
@@ -146,6 +163,15 @@ impl From<Failure> for Stop {
 /// Writes a remark on standard error, unless `--quiet` is given. It stays on one line, regardless of quoted text.
 pub fn note(message: impl Display) {
     tell(&line(message, "reptile: "));
+}
+
+/// Writes a remark like [`note`], unless this run has written the same remark before.
+pub fn note_once(message: impl Display) {
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let message = message.to_string();
+    if NOTED.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone()) {
+        note(message);
+    }
 }
 
 /// Writes the error that ends the command.

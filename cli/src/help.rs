@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 37] = [
+const RARE: [&str; 40] = [
     "profile",
     "at",
     "strategy",
@@ -47,6 +47,9 @@ const RARE: [&str; 37] = [
     "fates",
     "metrics",
     "input_checksums",
+    "files_from",
+    "keep_going",
+    "rows_per_file",
 ];
 
 /// The commands in groups, each under its heading, in the order of the help.

@@ -6,7 +6,9 @@
 
 mod commands;
 mod error;
+mod failures;
 mod help;
+mod inputs;
 mod options;
 mod outputs;
 mod run;

@@ -90,7 +90,8 @@ pub struct ZoneOption {
 pub struct ArchiveOptions {
     /// In damaged WARC files, search for the next record if its start is unknown
     ///
-    /// Without this option, reading such a file stops there. A search may find a record
+    /// Without this option, such a file cannot be read to its end, and nothing in it is
+    /// used. With it, the records before the damage count too. A search may find a record
     /// that a website has written into its own page, for any other site. Therefore the first
     /// record found and all later records count as untrusted in the summary.
     #[arg(long, verbatim_doc_comment)]
@@ -333,4 +334,12 @@ pub fn strategies() -> impl TypedValueParser<Value = Strategy> {
 pub fn schemes() -> impl TypedValueParser<Value = Scheme> {
     PossibleValuesParser::new(Scheme::ALL.map(Scheme::as_str))
         .try_map(|name| Scheme::from_name(name.as_bytes()).ok_or("no such scheme"))
+}
+/// How `--resume` notices that an input has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Resume {
+    /// By its size, time and ETag
+    State,
+    /// By its size and the checksum of its bytes
+    Checksum,
 }

@@ -30,7 +30,7 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
             let is_inside = inside.iter().next().is_some();
             if is_inside && !inside.iter().any(|part| is_hidden(part.as_encoded_bytes())) {
                 let message = format!(
-                    "is in the input folder {}, where a later run would read it as a robots.txt; choose another folder",
+                    "is in the input folder {}, where a later run would read it as input; choose another folder",
                     input.display()
                 );
                 return Err(Failure::at(output, message));
@@ -46,6 +46,20 @@ pub fn refuse_overwriting<'p>(output: &Path, inputs: impl IntoIterator<Item = &'
 fn is_inside(name: &Path, other: &Path) -> bool {
     let (Some(name), Some(other)) = (name.to_str(), other.to_str()) else { return false };
     name == other || (other.ends_with('/') && name.starts_with(other))
+}
+
+/// Rejects an output folder that is an input folder or inside one, because a later run would read the outputs.
+///
+/// # Errors
+/// Returns an error if the folder is in such a place.
+pub fn refuse_inside<'p>(folder: &Path, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    for input in inputs.into_iter().filter(|input| input.is_dir()) {
+        if is_same_place(folder, input) {
+            return Err(Failure::at(folder, "is the input folder; choose another folder"));
+        }
+        refuse_overwriting(folder, [input.as_path()])?;
+    }
+    Ok(())
 }
 
 /// Returns whether two outputs would be the same file.

@@ -114,7 +114,7 @@ fn errors_are_reported_before_anything_is_written() {
     let cases: [(&[&str], &[&str], &str); 4] = [
         (&["one.txt", "sub/one.txt"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
         (&["one.txt", "nowhere.txt"], &[], "nowhere.txt: No such file"),
-        (&["one.txt", "sub"], &[], "sub: is not a regular file"),
+        (&["one.txt", "sub"], &[], "out/one.txt.tsv: would be the file for both one.txt and sub/one.txt"),
         (&["one.txt", "two.csv"], &["--rejects", "r"], "cannot be used with"),
     ];
     for (lists, options, message) in cases {

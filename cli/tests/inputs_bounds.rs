@@ -112,10 +112,10 @@ fn members_that_are_not_plain_files_are_reported() {
     folder.write("two.tar", [&archive[0][..], &[0; 1024], &archive[0]].concat());
     let says = "two.tar: data after the end of an archive: 1,024 bytes are not read, from byte 2,048 on, where another \
                 archive begins; give archives that were put together end to end one by one";
-    folder.run(&["compile", "-o", "two", "two.tar"]).says(1, &[says]);
+    folder.run(&["compile", "-o", "two", "two.tar"]).says(2, &[says]);
     folder.write("page.tar", [&archive[0][..], &[0; 1024], b"<html>"].concat());
     let says = "data after the end of an archive: 6 bytes are not read, from byte 2,048 on, where \"<html>\" begins\n";
-    folder.run(&["compile", "-o", "page", "page.tar"]).says(1, &[says]);
+    folder.run(&["compile", "-o", "page", "page.tar"]).says(2, &[says]);
     // A compressed archive is checked to its end, beyond its last member.
     let mut damaged = gz(&[&archive[0][..], &[0; 10240]].concat());
     let checksum = damaged.len() - 8;
@@ -286,7 +286,7 @@ fn an_input_is_never_replaced_by_its_output() {
         [("robots/web", "robots"), ("link/web", "robots"), ("web", "."), ("robots/a.example", "link")]
     {
         let run = folder.run(&["compile", "--force", "-o", output, input]);
-        run.says(2, &[output, "where a later run would read it as a robots.txt; choose another folder"]);
+        run.says(2, &[output, "where a later run would read it as input; choose another folder"]);
     }
     assert_eq!(folder.read("c.jsonl"), line.as_bytes());
     assert_eq!(folder.names(), names);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 mod agents;
+mod batches;
 mod by_time;
 mod captures;
 mod check;
@@ -43,6 +44,7 @@ mod redirects;
 mod report;
 mod scope;
 mod side_by_side;
+mod sources;
 mod summarize;
 mod support;
 mod terminal;

@@ -24,8 +24,9 @@ fn warc(number: usize) -> Vec<u8> {
         )
         .as_bytes());
         if host % 100 == 7 {
-            let middle = record.len() / 2;
-            record[middle] ^= 0x55;
+            // The checksum, so that the member's end is known.
+            let checksum = record.len() - 8;
+            record[checksum] ^= 0x55;
         }
         members.extend(record);
     }

@@ -331,16 +331,16 @@ fn reading_resumes_after_a_damaged_member_only_if_its_end_is_known() {
         assert_ne!(damaged[1], members[1]);
         folder.write("f.warc.gz", damaged.concat());
         let run = folder.run(&["compile", "-o", "set", "f.warc.gz"]);
-        let after = if resumes { "disallow" } else { "unknown" };
-        assert_eq!(folder.verdicts("set", &urls), ["disallow", "unknown", after], "byte {at}");
         if resumes {
+            assert_eq!(folder.verdicts("set", &urls), ["disallow", "unknown", "disallow"], "byte {at}");
             run.says(1, &["record 2", "skipped: damaged record of a WARC file  1\n"]);
             continue;
         }
         let unread = members[1].len() - at - 1 + members[2].len();
         let stop = members[0].len() + at + 1;
         let unread = format!("reading stopped at byte {stop}: {unread} bytes are not read, because nothing says where");
-        run.says(1, &["record 2", &unread, "skipped: damaged WARC file, not read to its end  1\n"]);
+        run.says(2, &["record 2: damaged WARC file, not read to its end", &unread]);
+        assert!(!folder.path("set").exists());
         let run = folder.run(&["compile", "-o", "found", "f.warc.gz", "--resync"]);
         run.says(
             1,
@@ -355,7 +355,7 @@ fn reading_resumes_after_a_damaged_member_only_if_its_end_is_known() {
 }
 
 #[test]
-fn a_truncated_file_gives_the_records_before_the_cut() {
+fn a_truncated_file_is_refused_and_resync_reads_the_records_before_the_cut() {
     let (first, second) = (gz(&closed("a.example")), gz(&closed("b.example")));
     let plain = [closed("a.example"), closed("b.example")];
     for cut in 1..second.len() {
@@ -369,6 +369,9 @@ fn a_truncated_file_gives_the_records_before_the_cut() {
 fn check_cut(bytes: Vec<u8>, cut: usize) {
     let folder = Folder::new();
     folder.write("f.warc", bytes);
-    folder.run(&["compile", "-o", "set", "f.warc"]).says(1, &["record 2", "damaged record of a WARC file"]);
+    let stopped = "f.warc: record 2: damaged WARC file, not read to its end";
+    folder.run(&["compile", "-o", "set", "f.warc"]).says(2, &[stopped]);
+    assert!(!folder.path("set").exists());
+    folder.run(&["compile", "-o", "set", "f.warc", "--resync"]).says(1, &["f.warc: record 2", "not read to its end"]);
     assert_eq!(folder.verdicts("set", &["http://a.example/", "http://b.example/"]), ["disallow", "unknown"], "{cut}");
 }

@@ -10,6 +10,8 @@ use reptile::files::release_pages_during;
 use reptile::{CompiledSet, MappedFile};
 
 use crate::error::{Exit, Failure, Result, damaged};
+use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::CompileOptions;
 use crate::outputs::build_record::{self, Identity};
 use crate::outputs::endings::refuse_for_set;
@@ -21,12 +23,10 @@ use crate::run::lineage::{CaptureCounts, Counts, InputState, Lineage, OutputStat
 use crate::run::metrics::MetricsOptions;
 use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
-use crate::sets::assemble::{assemble_with, assemble_with_fates};
+use crate::sets::assemble::assemble_with;
 use crate::sets::fates::Fates;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
-use reptile_records::Inputs;
-use reptile_records::globs::expand;
 use reptile_records::redacted::shown_path;
 use reptile_records::stores::exists;
 
@@ -59,8 +59,8 @@ use reptile_records::stores::exists;
 /// cli/guide/compile.md lists them. The summary lists the unused names. WARC records
 /// contain the same fields; redirects and revisits are resolved across all files, and are
 /// skipped and named if their target is missing. A damaged record is skipped. If the next
-/// record's start is unknown, reading the file stops, and the unread part is reported:
-/// see --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
+/// record's start is unknown, the file cannot be read to its end, which is an error: see
+/// --keep-going and --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
 /// missing value. "body_base64" is a body in base64, in every format.
 ///
 /// The profile chooses among several captures for one origin by time, not by order. A
@@ -90,13 +90,16 @@ use reptile_records::stores::exists;
   reptile compile --host example.com -o one.reptile robots.txt
   reptile compile --by-time -o years.reptile 'captures/*.jsonl.gz'
 
-Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
-written, or two files are for one origin."
+Exit code: 0 done; 1 some files were bad and left out; 2 an input cannot be read
+to its end (without --keep-going), two files are for one origin, or the set could
+not be written."
 )]
 pub struct Args {
     /// What to compile
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     /// Exit with 1 for doubtful captures too: pages, tables without status or time, ties
@@ -113,6 +116,8 @@ pub struct Args {
     /// has a row for each.
     #[arg(long, value_name = "FILE")]
     fates: Option<PathBuf>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
@@ -202,7 +207,7 @@ impl Outputs<'_> {
             fates.map_or((None, None, None), |(path, complete, counts)| (Some(path), complete, Some(counts)));
         let mut lineage = Lineage {
             set: Some(state),
-            inputs: input_states(self.inputs, inputs, report),
+            inputs: input_states(&self.inputs, inputs, report),
             captures: Some(CaptureCounts::of(report, fate_counts)),
             outputs: vec![OutputState::new(target, None).with(&identity)],
             ..run.lineage()
@@ -226,14 +231,13 @@ impl Outputs<'_> {
 
 /// Returns the inputs' states with their counts. `states` were taken before the inputs were read; sets that were
 /// opened separately are missing.
-fn input_states(states: Vec<InputState>, inputs: &[PathBuf], report: &Report) -> Vec<InputState> {
-    let states = states.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
-    let counted = inputs.iter().zip(states).zip(&report.inputs);
-    let counted = counted.map(|((path, state), counts)| InputState {
+fn input_states(states: &[InputState], inputs: &[PathBuf], report: &Report) -> Vec<InputState> {
+    let state_of = |path: &PathBuf| states.iter().find(|state| state.file == *path).cloned();
+    let counted = inputs.iter().zip(&report.inputs).map(|(path, counts)| InputState {
         rows: Some(counts.captures),
         invalid: Some(counts.bad),
         body_bytes: Some(counts.bytes),
-        ..state.unwrap_or_else(|| InputState::of(path))
+        ..state_of(path).unwrap_or_else(|| InputState::of(path))
     });
     counted.collect()
 }
@@ -243,24 +247,33 @@ fn input_states(states: Vec<InputState>, inputs: &[PathBuf], report: &Report) ->
 /// # Errors
 /// Returns an error if an input cannot be read to its end, or the set cannot be built or written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    let inputs = expand(&args.inputs)?;
-    let outputs = args.target.open(inputs.iter().map(PathBuf::as_path), run)?;
-    let fates = args.fates.as_deref().map(|path| args.open_fates(path, &inputs, &outputs, run)).transpose()?;
-    let Some((mut fates, mut writer)) = fates else {
-        let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &args.options, Vec::new())?;
-        outputs.publish(set, &inputs, &report, None, run)?;
-        return Ok(args.exit(&report));
-    };
-    let (set, report) = assemble_with_fates(&outputs.budget, Inputs::Paths(&inputs), &args.options, &mut fates)?;
-    fates.finish(args.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
-    let counts = writer.counts();
-    let stamp = Lineage { inputs: outputs.inputs.clone(), ..run.lineage() }.stamp()?;
-    let fates = args.fates.as_deref().zip(Some(writer.finish(&stamp)?)).map(|(path, file)| (path, file, counts));
-    outputs.publish(set, &inputs, &report, fates, run)?;
-    Ok(args.exit(&report))
+    let inputs = args.files_from.expand(&args.inputs)?;
+    let mut failures = Failures::new(args.keep_going);
+    let result = args.compile(&inputs, run, &mut failures);
+    failures.close(run, inputs.len(), result)
 }
 
 impl Args {
+    /// Compiles the inputs. Those left out go to `failures`.
+    fn compile(&self, inputs: &[PathBuf], run: &Run, failures: &mut Failures) -> Result<Exit> {
+        let outputs = self.target.open(inputs.iter().map(PathBuf::as_path), run)?;
+        let fates = self.fates.as_deref().map(|path| self.open_fates(path, inputs, &outputs, run)).transpose()?;
+        let (mut fates, writer) = fates.unzip();
+        let assembled = assemble_with(&outputs.budget, inputs, &self.options, Vec::new(), fates.as_mut(), failures);
+        let (set, report) = assembled?;
+        let used: Vec<PathBuf> = failures.without(inputs).cloned().collect();
+        let mut file = None;
+        if let Some(((fates, mut writer), path)) = fates.zip(writer).zip(self.fates.as_deref()) {
+            fates.finish(self.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
+            let counts = writer.counts();
+            let inputs = outputs.inputs.iter().filter(|state| used.contains(&state.file)).cloned().collect();
+            let stamp = Lineage { inputs, ..run.lineage() }.stamp()?;
+            file = Some((path, writer.finish(&stamp)?, counts));
+        }
+        outputs.publish(set, &used, &report, file, run)?;
+        Ok(self.exit(&report))
+    }
+
     /// Opens the output file for fates, before any other work.
     fn open_fates(
         &self,

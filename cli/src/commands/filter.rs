@@ -1,37 +1,45 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
+mod record;
+
 use std::fs;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
 use flate2::bufread::GzDecoder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::options::{CompileOptions, ExactAgent};
-use crate::outputs::build_record::Identity;
-use crate::outputs::file::Output;
+use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
+use crate::options::{CompileOptions, ExactAgent, Resume};
+use crate::outputs::build_record::{self, Identity};
+use crate::outputs::file::{Output, publish};
+use crate::outputs::kept::{refuse_changed, state_of};
 use crate::outputs::summary::Summary;
 use crate::run::Run;
 use crate::run::lineage::{Counts as NamedCounts, InputState, Lineage, OutputState, RowCounts, SetState, counts_of};
 use crate::run::metrics::MetricsOptions;
-use crate::same_file::refuse_overwriting;
+use crate::same_file::{refuse_inside, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
 use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
-use reptile_records::stores::{is_remote, join, without_query};
+use reptile_records::stores::{is_file_or_remote, is_remote, join};
+use reptile_records::trees::NamedFile;
 use reptile_records::unpack::Compression;
 use reptile_records::unpack::START_BYTES;
-use reptile_records::warc::fault_of;
 use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
+use reptile_records::warc::{fault_of, unread};
 
-/// Maximum number of damaged records reported per file, and of records without a valid date per output.
+/// Maximum number of damaged records reported per file, and of records without a valid date per run.
 const MAX_NAMED_DAMAGES: u64 = 10;
 
 /// Copy crawl archive records that crawlers may fetch
@@ -42,9 +50,11 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// With a set made with --by-time, each record is decided at its own WARC-Date; a record
 /// without a valid date counts as invalid.
 /// Damaged records are reported, counted and dropped. If the next record's start is
-/// unknown, reading the file stops; --resync searches for it. If the output name ends in
+/// unknown, the file cannot be read to its end, which is an error: see --keep-going and
+/// --resync. Each file in a folder gets a record of how it was made (FILE.made.json), which
+/// --resume reads. If the output name ends in
 /// .gz, uncompressed records are written as one gzip member each.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "Examples:
@@ -55,13 +65,15 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 With several agents, a record is kept if all of them may fetch it, or with --any if one
 of them may. Archives must be uncompressed, or compressed record by record with gzip.
 
-Exit code: 0 done; 1 records were damaged, or SET was compiled from an input with bad
-files; 2 the command failed. No file is left incomplete."
+Exit code: 0 done; 1 records were damaged, an archive failed (--keep-going), or SET was
+compiled from an input with bad files; 2 the command failed. No file is left incomplete."
 )]
 pub struct Args {
     /// The archives; - is standard input
-    #[arg(required = true, value_name = "WARC")]
+    #[arg(required_unless_present = "files_from", value_name = "WARC")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(long, value_name = "SET")]
     set: PathBuf,
@@ -85,13 +97,22 @@ pub struct Args {
     /// Replace existing output files
     #[arg(long, requires = "output")]
     force: bool,
+    /// Keep files in the folder of --output that were already made from the same set, options and input
+    ///
+    /// An input has changed if its size, time or ETag has; with --resume=checksum, if its size or the checksum of its
+    /// bytes has, which FILE.made.json then holds. A changed input is an error, unless --force replaces the file.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
+        requires = "output")]
+    resume: Option<Resume>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     /// Only count records
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
     #[command(flatten)]
-    options: CompileOptions,
-    #[command(flatten)]
     pub metrics: MetricsOptions,
+    #[command(flatten)]
+    options: CompileOptions,
     #[command(flatten)]
     pub threads: crate::Threads,
 }
@@ -113,6 +134,19 @@ enum Rest {
 /// cannot be written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let into_folder = args.output.as_deref().filter(|output| output.is_dir() || ends_in_slash(output));
+    let named = match into_folder {
+        Some(folder) => {
+            refuse_inside(folder, &args.inputs)?;
+            args.files_from.expand_named(&args.inputs)?
+        }
+        None => Vec::new(),
+    };
+    let inputs = match into_folder {
+        Some(_) => named.iter().map(|file| file.path.clone()).collect(),
+        None => args.files_from.expand(&args.inputs)?,
+    };
+    let args = &Args { inputs, ..args.clone() };
+    refuse_options(args, into_folder.is_some())?;
     if let Some(output) = &args.output {
         let inputs = args.inputs.iter().map(PathBuf::as_path).filter(|_| into_folder.is_none());
         refuse_overwriting(output, inputs.chain([args.set.as_path()]))?;
@@ -124,21 +158,37 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     options.archives.resync &= !Loaded::is_set(&args.set)?;
     let loaded = Loaded::open(&args.set, &options)?;
     let any_bad = loaded.report.as_ref().is_some_and(Report::any_bad);
-    let identity = run.has_metrics().then(|| Identity::of(loaded.bytes()));
+    let identity = (into_folder.is_some() || run.has_metrics()).then(|| Identity::of(loaded.bytes()));
     let state = SetState::of(&args.set, &loaded.set()?, loaded.bytes().len() as u64, identity);
     let set = loaded.into_set()?;
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
     let by_time = set.has_times();
-    let filter = Filter { by_time, agents: agents(&set, &args.set, &args.agents, args.exact)?, args };
-    let inputs: Vec<InputState> = args.inputs.iter().map(|input| InputState::of(input)).collect();
-    let each = match into_folder {
-        Some(folder) => filter.each_into(folder, run)?,
-        None => filter.all_into_one()?,
+    let agents = agents(&set, &args.set, &args.agents, args.exact)?;
+    let filter = Filter { by_time, agents, args, state, run, undated_named: AtomicU64::new(0) };
+    let mut failures = Failures::new(args.keep_going);
+    let counts = match into_folder {
+        Some(folder) => filter.each_into(folder, &named, &mut failures),
+        None => filter.all_into_one(&mut failures),
     };
-    let counts = each.iter().copied().fold(Counts::default(), Counts::and);
-    counts.report();
-    run.add(counts.lineage(args, state, inputs.into_iter().zip(each), into_folder, run));
-    Ok(Exit::from_bad(any_bad || counts.damaged > 0))
+    let exit = counts.map(|counts| {
+        counts.report();
+        Exit::from_bad(any_bad || counts.damaged > 0)
+    });
+    failures.close(run, args.inputs.len(), exit)
+}
+
+/// Rejects options that need a folder.
+fn refuse_options(args: &Args, is_into_folder: bool) -> Result<()> {
+    if args.keep_going.keep_going && !is_into_folder && !args.dry_run {
+        return Err(Failure::new(
+            "--keep-going requires -o with a folder, which gets a file for each archive, or --dry-run: records that were \
+             written to one output cannot be removed from it",
+        ));
+    }
+    if args.resume.is_some() && !is_into_folder {
+        return Err(Failure::new("--resume requires -o with a folder, which gets a file for each archive"));
+    }
+    Ok(())
 }
 
 /// Returns whether a path is written as a folder's path.
@@ -152,10 +202,15 @@ struct Filter<'a> {
     /// Whether each record is decided at its own date.
     by_time: bool,
     args: &'a Args,
+    /// The state of the set.
+    state: SetState,
+    run: &'a Run,
+    /// Number of records without a valid date in all archives, for the messages about the first ones.
+    undated_named: AtomicU64,
 }
 
 /// Counts of records by kind.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 struct Counts {
     /// By verdict number.
     verdicts: [u64; 4],
@@ -169,34 +224,77 @@ struct Counts {
 }
 
 impl Filter<'_> {
-    /// Copies each archive to a file with its name in a folder, several at the same time. Returns the counts of each.
-    fn each_into(&self, folder: &Path, run: &Run) -> Result<Vec<Counts>> {
-        if !is_remote(folder) {
-            fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
-        }
-        let mut names: Vec<_> = self.args.inputs.iter().map(|input| without_query(input).file_name()).collect();
+    /// Copies each archive to a file with its name in a folder, several at the same time. Archives that cannot be read
+    /// to their ends go to `failures`.
+    fn each_into(&self, folder: &Path, inputs: &[NamedFile], failures: &mut Failures) -> Result<Counts> {
+        create_folder(folder)?;
+        let mut names: Vec<_> = inputs.iter().map(|input| &input.name).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            let name = pair[0].unwrap_or_default().to_string_lossy();
+            let name = pair[0].display();
             return Err(Failure::at(folder, format!("two archives would both be written to {name}")));
         }
-        let copy = |input: &PathBuf| {
-            let name = without_query(input).file_name().filter(|_| input != Path::new("-"));
-            let name = name.ok_or_else(|| Failure::at(input, "has no file name to use in the folder of --output"))?;
-            let path = join(folder, Path::new(name));
-            refuse_overwriting(&path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
-            run.check_metrics_path([], [path.as_path()])?;
-            let mut target = Target::create(&path, self.args.force)?;
-            let mut counts = Counts::default();
-            self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
-            target.output.finish()?;
-            Ok(counts)
+        let copy = |input: &NamedFile| self.copy_into(folder, input);
+        let each: Vec<Result<Copied>> = if failures.keeps_going() {
+            inputs.par_iter().map(copy).collect()
+        } else {
+            inputs.par_iter().map(copy).collect::<Result<Vec<_>>>()?.into_iter().map(Ok).collect()
         };
-        self.args.inputs.par_iter().map(copy).collect()
+        let mut all = Counts::default();
+        for (input, copied) in inputs.iter().zip(each) {
+            let copied = failures.keep_about(&input.path, &join(folder, &input.name), copied)?;
+            if let Some(Copied { counts, lineage, was_kept }) = copied {
+                all = all.and(counts);
+                if was_kept { self.run.add_kept(lineage) } else { self.run.add(lineage) }
+            }
+        }
+        Ok(all)
     }
 
-    /// Copies all archives to one output, sequentially. Returns the counts of each.
-    fn all_into_one(&self) -> Result<Vec<Counts>> {
+    /// Copies an archive to its file in a folder, unless `--resume` keeps the file.
+    fn copy_into(&self, folder: &Path, NamedFile { path: input, name }: &NamedFile) -> Result<Copied> {
+        if input == Path::new("-") {
+            return Err(Failure::at(input, "has no file name to use in the folder of --output"));
+        }
+        let path = join(folder, name);
+        let record_path = build_record::path_of(&path)?;
+        for path in [&path, &record_path] {
+            refuse_overwriting(path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
+        }
+        self.run.check_metrics_path([], [path.as_path(), &record_path])?;
+        // A pipe has no state to compare.
+        let fingerprint = is_file_or_remote(input).then(|| state_of(input, self.args.resume)).transpose()?;
+        let state = fingerprint.as_ref().map_or_else(|| InputState::of(input), |found| InputState::new(input, found));
+        if let Some(record::Record { lineage, counts }) = record::made_before(self, &state, &path)? {
+            return Ok(Copied { counts, lineage, was_kept: true });
+        }
+        if let Some(parent) = path.parent().filter(|_| !is_remote(&path)) {
+            create_folder(parent)?;
+        }
+        let mut target = Target::create(&path, self.args.force)?;
+        let mut counts = Counts::default();
+        self.copy(Archive::open(input)?, Some(&mut target), &mut counts)?;
+        let mut lineage = counts.lineage(self.run, &self.state);
+        lineage.inputs = vec![counts.input(state)];
+        let mut output = OutputState::new(&path, Some(counts.kept));
+        if let Some(complete) = target.output.complete()? {
+            let mut record = None;
+            output = output.with(&complete.identity().map_err(|error| Failure::at(&path, error))?);
+            lineage.outputs = vec![output.clone()];
+            if let Some(fingerprint) = fingerprint {
+                refuse_changed(input, &fingerprint)?;
+                let file = Output::create_file(&record_path, true)?;
+                record = build_record::write(&record::Record { lineage: lineage.clone(), counts }, file)?;
+            }
+            // A record without its file is harmless, and a file without its record cannot be resumed.
+            publish(record.into_iter().chain([complete]))?;
+        }
+        lineage.outputs = vec![output];
+        Ok(Copied { counts, lineage, was_kept: false })
+    }
+
+    /// Copies all archives to one output, sequentially.
+    fn all_into_one(&self, failures: &mut Failures) -> Result<Counts> {
         let mut target = match &self.args.output {
             _ if self.args.dry_run => None,
             Some(path) if path != Path::new("-") => Some(Target::create(path, self.args.force)?),
@@ -207,8 +305,18 @@ impl Filter<'_> {
         {
             return Err(Failure::new("the records would be written to a terminal; -o names a file, --dry-run counts"));
         }
-        let (mut each, mut first) = (Vec::with_capacity(self.args.inputs.len()), None);
+        let (mut counts, mut first, mut inputs) = (Counts::default(), None, Vec::new());
         for input in &self.args.inputs {
+            if failures.keeps_going() {
+                // Only with --dry-run, which writes nothing.
+                let mut own = Counts::default();
+                let counted = Archive::open(input).and_then(|archive| self.copy(archive, None, &mut own));
+                if failures.keep(input, counted)?.is_some() {
+                    inputs.push(own.input(InputState::of(input)));
+                    counts = counts.and(own);
+                }
+                continue;
+            }
             let archive = Archive::open(input)?;
             let is_packed = archive.is_packed;
             let is_mixed = *first.get_or_insert(is_packed) != is_packed;
@@ -217,14 +325,19 @@ impl Filter<'_> {
                                a folder, or with a name that ends in .gz, which compresses all";
                 return Err(Failure::at(input, message));
             }
-            let mut counts = Counts::default();
-            self.copy(archive, target.as_mut(), &mut counts)?;
-            each.push(counts);
+            let (state, mut own) = (InputState::of(input), Counts::default());
+            self.copy(archive, target.as_mut(), &mut own)?;
+            inputs.push(own.input(state));
+            counts = counts.and(own);
         }
+        let mut lineage = Lineage { inputs, ..counts.lineage(self.run, &self.state) };
         if let Some(target) = target {
             target.output.finish()?;
+            let output = self.args.output.as_deref().unwrap_or(Path::new("-"));
+            lineage.outputs.push(OutputState::new(output, Some(counts.kept)));
         }
-        Ok(each)
+        self.run.add(lineage);
+        Ok(counts)
     }
 
     /// Copies an archive's kept records.
@@ -258,6 +371,9 @@ impl Filter<'_> {
         loop {
             match next().map_err(|error| Failure::at(path, format!("cannot be read: {error}")))? {
                 NextStored::End => break,
+                NextStored::Damaged(damage) if damage.stops && !self.args.options.archives.resync => {
+                    return Err(unread(path, &damage).into());
+                }
                 NextStored::Damaged(damage) => {
                     damaged += 1;
                     if damaged <= MAX_NAMED_DAMAGES || damage.stops {
@@ -305,7 +421,7 @@ impl Filter<'_> {
             Ok(time) => self.agents.decide_all_at(&[url], &[time], &mut verdicts),
             Err(_) => {
                 counts.without_date += 1;
-                if counts.without_date <= MAX_NAMED_DAMAGES {
+                if self.undated_named.fetch_add(1, Ordering::Relaxed) < MAX_NAMED_DAMAGES {
                     let (path, number, date) = (path.display(), record.number, shown(date));
                     note(format_args!(
                         "{path}: record {number}: \"{date}\" is not a valid date; the record counts as invalid"
@@ -348,34 +464,26 @@ impl Counts {
         self.verdicts.iter().sum::<u64>() + self.without_url + self.damaged
     }
 
-    /// Returns the lineage of a run with these counts, and with the counts of each input.
-    fn lineage(
-        &self,
-        args: &Args,
-        set: SetState,
-        inputs: impl Iterator<Item = (InputState, Counts)>,
-        folder: Option<&Path>,
-        run: &Run,
-    ) -> Lineage {
-        let mut lineage = Lineage { set: Some(set), together: Some(counts_of(self.verdicts)), ..run.lineage() };
-        lineage.rows = RowCounts {
-            read: Some(self.records()),
-            written: Some(self.kept),
-            without_url: Some(self.without_url),
-            ..RowCounts::default()
-        };
-        lineage.invalid_rows = self.invalid_rows();
-        for (input, counts) in inputs {
-            let name = folder.and_then(|folder| Some(folder.join(input.file.file_name()?)));
-            lineage.outputs.extend(name.map(|name| OutputState::new(&name, Some(counts.kept))));
-            let (rows, invalid) = (Some(counts.records()), Some(counts.invalid_rows().values().sum()));
-            lineage.inputs.push(InputState { rows, invalid, ..input });
+    /// Returns the lineage of a part with these counts, without its inputs and outputs.
+    fn lineage(&self, run: &Run, set: &SetState) -> Lineage {
+        Lineage {
+            set: Some(set.clone()),
+            together: Some(counts_of(self.verdicts)),
+            rows: RowCounts {
+                read: Some(self.records()),
+                written: Some(self.kept),
+                without_url: Some(self.without_url),
+                ..RowCounts::default()
+            },
+            invalid_rows: self.invalid_rows(),
+            ..run.lineage()
         }
-        if folder.is_none() && !args.dry_run {
-            let output = args.output.as_deref().unwrap_or(Path::new("-"));
-            lineage.outputs.push(OutputState::new(output, Some(self.kept)));
-        }
-        lineage
+    }
+
+    /// Returns an input with its counts.
+    fn input(&self, state: InputState) -> InputState {
+        let (rows, invalid) = (Some(self.records()), Some(self.invalid_rows().values().sum()));
+        InputState { rows, invalid, ..state }
     }
 
     /// Returns the damaged records and those without a valid URL or date, by reason.
@@ -405,6 +513,22 @@ impl Counts {
         summary.count("bytes written", self.bytes);
         summary.print();
     }
+}
+
+/// An archive that was copied to its file.
+struct Copied {
+    counts: Counts,
+    lineage: Lineage,
+    /// Whether an earlier run has copied it.
+    was_kept: bool,
+}
+
+/// Creates a local folder, unless it exists.
+fn create_folder(folder: &Path) -> Result<()> {
+    if is_remote(folder) {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))
 }
 
 /// Where records go.

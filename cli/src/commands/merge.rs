@@ -7,12 +7,13 @@ use reptile::{Dialect, Profile};
 
 use super::compile::Target;
 use crate::error::{Exit, Failure, Result};
+use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::CompileOptions;
 use crate::run::Run;
 use crate::run::metrics::MetricsOptions;
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
-use reptile_records::Inputs;
 
 /// Merge sets into one
 ///
@@ -32,16 +33,20 @@ use reptile_records::Inputs;
     after_help = "Example:
   reptile merge part-1.reptile part-2.reptile part-3.reptile -o web.reptile
 
-Exit code: 0 done; 2 the sets cannot be merged, or the new one cannot be written."
+Exit code: 0 done; 1 sets were left out (--keep-going); 2 the sets cannot be merged, or the new one cannot be written."
 )]
 pub struct Args {
     /// The sets to merge
-    #[arg(required = true, value_name = "SET")]
+    #[arg(required_unless_present = "files_from", value_name = "SET")]
     sets: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
     pub metrics: MetricsOptions,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     pub threads: crate::Threads,
 }
@@ -51,17 +56,37 @@ pub struct Args {
 /// # Errors
 /// Returns an error if a set cannot be read, if the sets cannot be merged, or if the new one cannot be written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    let outputs = args.target.open(args.sets.iter().map(PathBuf::as_path), run)?;
-    let sets = args.sets.iter().map(|path| Loaded::open_set(path)).collect::<Result<Vec<_>>>()?;
-    // clap asks for at least one set.
-    let Some((first, path)) = sets.first().zip(args.sets.first()) else { return Ok(Exit::Done) };
+    let mut failures = Failures::new(args.keep_going);
+    let paths = args.files_from.expand(&args.sets)?;
+    let result = merge(args, &paths, run, &mut failures);
+    failures.close(run, paths.len(), result)
+}
+
+/// Merges the sets. Those left out go to `failures`.
+fn merge(args: &Args, paths: &[PathBuf], run: &Run, failures: &mut Failures) -> Result<Exit> {
+    let outputs = args.target.open(paths.iter().map(PathBuf::as_path), run)?;
+    let mut sets = Vec::new();
+    for path in paths {
+        let set = Loaded::open_set(path).and_then(|loaded| {
+            // Merging finds damage later, when a set can no longer be left out.
+            if failures.keeps_going() {
+                loaded.verified()?;
+            }
+            Ok(loaded)
+        });
+        sets.extend(failures.keep(path, set)?);
+    }
+    let used: Vec<PathBuf> = failures.without(paths).cloned().collect();
+    let Some((first, path)) = sets.first().zip(used.first()) else {
+        return Err(Failure::new("no set is left to merge"));
+    };
     let mut options = options_of(first, path)?;
     // One set's lines are kept even if another set has no lines.
     for set in &sets {
         options.no_lines &= !set.set()?.has_lines();
     }
-    let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&[]), &options, sets)?;
-    outputs.publish(set, &args.sets, &report, None, run)?;
+    let (set, report) = assemble_with(&outputs.budget, &[], &options, sets, None, failures)?;
+    outputs.publish(set, &used, &report, None, run)?;
     Ok(Exit::Done)
 }
 

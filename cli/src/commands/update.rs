@@ -7,13 +7,13 @@ use reptile::Scheme;
 use super::compile::Target;
 use super::merge::options_of;
 use crate::error::{Exit, Result};
+use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::{ArchiveOptions, CompileOptions, ZoneOption, schemes};
 use crate::run::Run;
 use crate::run::metrics::MetricsOptions;
 use crate::sets::assemble::assemble_with;
 use crate::sets::{Loaded, refuse_swapped};
-use reptile_records::Inputs;
-use reptile_records::globs::expand;
 
 /// Add captures to a set
 ///
@@ -32,16 +32,19 @@ use reptile_records::globs::expand;
     after_help = "Example:
   reptile update web.reptile refetched.jsonl.gz -o web-2.reptile
 
-Exit code: 0 done; 1 some files were bad and left out; 2 the set could not be
-written, or nothing determines which of two files for an origin counts."
+Exit code: 0 done; 1 some files were bad and left out; 2 an input cannot be read
+to its end (without --keep-going), nothing determines which of two files for an
+origin counts, or the set could not be written."
 )]
 pub struct Args {
     /// The set
     #[arg(value_name = "SET")]
     set: PathBuf,
     /// What to add
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required_unless_present = "files_from", value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
     /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
@@ -53,6 +56,8 @@ pub struct Args {
     /// Leave out other directives in the added captures: Sitemap, Crawl-delay and the like
     #[arg(long)]
     no_other: bool,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     zone: ZoneOption,
     #[command(flatten)]
@@ -70,7 +75,14 @@ pub struct Args {
 /// written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     refuse_swapped("update", &args.set, args.inputs.first().and_then(|input| input.to_str()))?;
-    let mut inputs = expand(&args.inputs)?;
+    let inputs = args.files_from.expand(&args.inputs)?;
+    let mut failures = Failures::new(args.keep_going);
+    let result = update(args, &inputs, run, &mut failures);
+    failures.close(run, inputs.len(), result)
+}
+
+/// Adds the inputs to the set. Those left out go to `failures`.
+fn update(args: &Args, inputs: &[PathBuf], run: &Run, failures: &mut Failures) -> Result<Exit> {
     let outputs = args.target.open(inputs.iter().map(PathBuf::as_path), run)?;
     let old = Loaded::open_set(&args.set)?;
     let options = CompileOptions {
@@ -81,8 +93,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         archives: args.archives,
         ..options_of(&old, &args.set)?
     };
-    let (set, report) = assemble_with(&outputs.budget, Inputs::Paths(&inputs), &options, vec![old])?;
-    inputs.push(args.set.clone());
-    outputs.publish(set, &inputs, &report, None, run)?;
+    let (set, report) = assemble_with(&outputs.budget, inputs, &options, vec![old], None, failures)?;
+    let used: Vec<PathBuf> = failures.without(inputs).chain([&args.set]).cloned().collect();
+    outputs.publish(set, &used, &report, None, run)?;
     Ok(Exit::from_bad(report.any_bad()))
 }

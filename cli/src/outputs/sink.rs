@@ -129,6 +129,17 @@ impl Sink {
         }
     }
 
+    /// Writes rows that are still in memory, because no more rows follow for a while.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn end_rows(&mut self) -> Result<()> {
+        match self {
+            Sink::Parquet(file) => file.end_group().map_err(|error| failure(file.output(), error)),
+            Sink::Text(_) | Sink::Arrow(_) => Ok(()),
+        }
+    }
+
     /// Writes the trailer of a complete file. Called only after all rows were written, so that the output of a failed
     /// run to a pipe does not look complete.
     ///

@@ -14,7 +14,7 @@ use reptile_records::time::show_time;
 use serde::{Deserialize, Serialize};
 
 use super::options::Options;
-use super::redact;
+use super::{Run, redact};
 use crate::error::{Failure, Result};
 use crate::outputs::build_record::{Identity, Tool};
 use crate::sets::report::Report;
@@ -306,6 +306,27 @@ impl Lineage {
         // Captures and findings are counted once for the whole run.
         self.captures = self.captures.take().or(part.captures);
         self.findings.extend(part.findings);
+    }
+
+    /// Returns the first difference between the lineage of an existing output and the one that this run would give it,
+    /// worded to follow "was made". `found` is the output's current identity.
+    pub fn difference(&self, run: &Run, set: &SetState, input: &InputState, found: &Identity) -> Option<&'static str> {
+        let expected = run.lineage();
+        let is_file = |output: &OutputState| output.identity().as_ref() == Some(found);
+        let (inputs, outputs) = (&self.inputs[..], &self.outputs[..]);
+        [
+            (self.schema == SCHEMA && self.made_by == expected.made_by, "by another version of reptile"),
+            (self.set.as_ref().is_some_and(|recorded| set.is_same(recorded)), "by another set"),
+            (self.options == expected.options, "with other options"),
+            (
+                input.xxh3_64.is_none() || inputs.iter().all(|input| input.xxh3_64.is_some()),
+                "without a checksum of its input",
+            ),
+            (matches!(inputs, [recorded] if input.is_as(recorded)), "from another input, or the input has changed"),
+            (matches!(outputs, [output] if is_file(output)), "with other bytes than it has now"),
+        ]
+        .into_iter()
+        .find_map(|(is_same, how)| (!is_same).then_some(how))
     }
 
     /// Returns the text for an output's own metadata: without the outputs, because no file contains its own hash, and

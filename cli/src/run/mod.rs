@@ -126,10 +126,9 @@ impl Run {
     }
 
     /// Adds an input that could not be processed, while the run continues. Call it in input order.
-    #[allow(dead_code, reason = "for runs that continue after an error")]
-    pub fn add_failure(&self, path: &Path, error: &Failure) {
+    pub fn add_failure(&self, path: &Path, error: &str) {
         let path = redact::path(&path.display().to_string());
-        self.state().failures.push(FailedInput { path, error: redact::message(&format!("{error:#}")) });
+        self.state().failures.push(FailedInput { path, error: redact::message(error) });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -4,9 +4,13 @@
 //! thread adds the batch before that to the library's [`Compiler`], which keeps the memory limit. Memory holds two
 //! batches, one more for each reader, and the distinct data in all files, which is about the size of the set. Messages
 //! are printed in input order ([`messages`](super::messages)).
+//!
+//! With `--keep-going`, an input that cannot be read to its end is left out entirely. If some of its captures were
+//! already added, the other inputs are read again without it, so that the set is the one of the others alone.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 
@@ -21,7 +25,8 @@ use super::memory_budget::MemoryBudget;
 use super::messages::{Message, OrderedMessages, Turns};
 use super::readers::{Batch, Readers, stopped};
 use super::report::{InputCounts, Report, untrusted_from};
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Result, note};
+use crate::failures::Failures;
 use crate::options::CompileOptions;
 use crate::outputs::build_record;
 use crate::outputs::progress::Progress;
@@ -73,43 +78,97 @@ impl ParsedCaptures {
 /// Returns an error if an input cannot be read to its end, if no input contains a robots.txt, or if the set exceeds a
 /// limit.
 pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(CompiledSet, Report)> {
-    assemble_in(None, inputs, options, Vec::new(), None)
+    finish(read_inputs(None, inputs, options, None, &mut Pass::default())?, Vec::new())
 }
 
-/// Does the work of [`assemble`], and merges some sets, which must have been compiled with the same options.
+/// Does the work of [`assemble`] for paths, and merges some sets, which must have been compiled with the same options.
+/// Adds each capture to `fates`, and each input that was left out to `failures`.
 ///
 /// # Errors
-/// The errors of [`assemble`]. Also returns an error if a set has other options, is damaged, or does not record which
-/// of two files is newer.
+/// The errors of [`assemble`], except for an input that cannot be read to its end if the run goes on after failures.
+/// Also returns an error if a set has other options, is damaged, or does not record which of two files is newer, or if
+/// a temporary file cannot be written.
 pub fn assemble_with(
     budget: &MemoryBudget,
-    inputs: Inputs<'_>,
+    paths: &[PathBuf],
     options: &CompileOptions,
     sets: Vec<Loaded>,
+    fates: Option<&mut Fates>,
+    failures: &mut Failures,
 ) -> Result<(CompiledSet, Report)> {
-    assemble_in(Some(budget), inputs, options, sets, None)
+    failures.refuse_streams(paths)?;
+    let mut pass = Pass { keeps_going: failures.keeps_going(), ..Pass::default() };
+    let read = read_until_whole(budget, paths, options, fates, &mut pass);
+    // Later passes may find earlier inputs.
+    pass.all_failed.sort_by_key(|(input, _)| *input);
+    for (input, failure) in pass.all_failed {
+        failures.add(paths.get(input).map_or(Path::new(""), PathBuf::as_path), failure)?;
+    }
+    let (set, mut report) = finish(read?, sets)?;
+    let mut input = 0..;
+    report.inputs.retain(|_| input.next().is_none_or(|input| !pass.left_out.contains(&input)));
+    Ok((set, report))
 }
 
-/// Does the same as [`assemble_with`] without sets, and adds each capture to `fates`.
-///
-/// # Errors
-/// The errors of [`assemble`]. Also returns an error if a temporary file cannot be written.
-pub fn assemble_with_fates(
+/// Reads the inputs until every input is either read to its end, or left out.
+fn read_until_whole(
     budget: &MemoryBudget,
-    inputs: Inputs<'_>,
+    paths: &[PathBuf],
     options: &CompileOptions,
-    fates: &mut Fates,
-) -> Result<(CompiledSet, Report)> {
-    assemble_in(Some(budget), inputs, options, Vec::new(), Some(fates))
+    mut fates: Option<&mut Fates>,
+    pass: &mut Pass,
+) -> Result<Read> {
+    loop {
+        let read = read_inputs(Some(budget), Inputs::Paths(paths), options, fates.as_deref_mut(), pass);
+        pass.left_out.extend(pass.failed.iter().map(|(input, _)| *input));
+        pass.all_failed.append(&mut pass.failed);
+        let read = read?;
+        if !std::mem::take(&mut pass.is_spoiled) {
+            return Ok(read);
+        }
+        if pass.number == 0 {
+            note("some inputs cannot be read to their ends; the others are read again without them");
+        }
+        pass.number += 1;
+        if let Some(fates) = &mut fates {
+            fates.clear();
+        }
+    }
 }
 
-fn assemble_in(
+/// A pass over the inputs.
+#[derive(Default)]
+struct Pass {
+    /// Whether the pass goes on after an input that cannot be read to its end.
+    keeps_going: bool,
+    /// The pass's number, from 0.
+    number: u32,
+    /// The first input whose messages no earlier pass has printed.
+    unprinted: usize,
+    /// The inputs to leave out, by index.
+    left_out: BTreeSet<usize>,
+    /// The inputs that failed in this pass.
+    failed: Vec<(usize, Failure)>,
+    /// The inputs that failed in earlier passes.
+    all_failed: Vec<(usize, Failure)>,
+    /// Whether a failed input has already contributed items, so that this pass cannot be used.
+    is_spoiled: bool,
+}
+
+/// The result of a pass.
+struct Read {
+    compiler: Compiler,
+    report: Report,
+    names: Vec<String>,
+}
+
+fn read_inputs(
     budget: Option<&MemoryBudget>,
     inputs: Inputs<'_>,
     options: &CompileOptions,
-    sets: Vec<Loaded>,
     mut fates: Option<&mut Fates>,
-) -> Result<(CompiledSet, Report)> {
+    pass: &mut Pass,
+) -> Result<Read> {
     let mut compiler = compiler_for(options, budget)?;
     let names = match &inputs {
         Inputs::Opened(input) => vec![input.path.display().to_string()],
@@ -122,9 +181,10 @@ fn assemble_in(
     let turns = Turns::default();
     let reading = options.reading();
     let readers = Readers::new(inputs, Reading::new(&reading, scratch), &turns, batch_bytes);
+    let readers = readers.leave_out(&pass.left_out, pass.keeps_going);
     thread::scope(|scope| {
         let not_started = |error| Failure::new(format!("a thread cannot be started: {error}"));
-        let mut messages = OrderedMessages::new(&turns);
+        let mut messages = OrderedMessages::new(&turns).silent_before(pass.unprinted);
         let (send, batches) = mpsc::sync_channel(0);
         let readers =
             readers.start(scope, reader_count(budget, rayon::current_num_threads()), &send).map_err(not_started)?;
@@ -139,7 +199,7 @@ fn assemble_in(
             }
         };
         thread::Builder::new().spawn_scoped(scope, parsing).map_err(not_started)?;
-        for Batch { input, items, end } in parsed {
+        for Batch { input, items, end, has_contributed } in &parsed {
             progress.add(items.iter().map(|items| items.len() as u64).sum());
             for (own, item) in items.into_iter().flatten() {
                 if let Some(fates) = &mut fates {
@@ -147,16 +207,35 @@ fn assemble_in(
                 }
                 add((input, own), item, &mut compiler, &mut report, &mut messages)?;
             }
+            let end = match end {
+                Some(Err(failure)) if pass.keeps_going && failure.is_of_one_input() => {
+                    pass.failed.push((input, failure));
+                    pass.is_spoiled |= has_contributed;
+                    Some(Ok(()))
+                }
+                // Two files for one origin, for example. Without the failed inputs, this may not happen again.
+                Some(Err(_)) if pass.is_spoiled => break,
+                end => end,
+            };
             if let Some(end) = end {
                 messages.end(input, end, &mut report)?;
             }
         }
+        drop(parsed);
+        // The captures that waited for all inputs are not inputs: a spoiled pass does not resolve them.
+        pass.unprinted = pass.unprinted.max(messages.turn().min(names.len()));
+        drop(messages);
         readers.into_iter().try_for_each(|reader| reader.join().map_err(|_| stopped()))
     })?;
+    Ok(Read { compiler, report, names })
+}
+
+/// Adds the sets, and compiles all captures.
+fn finish(read: Read, sets: Vec<Loaded>) -> Result<(CompiledSet, Report)> {
+    let Read { mut compiler, mut report, names } = read;
     if report.read() == 0 && sets.is_empty() && report.unresolved() == 0 {
         return Err(no_robots(&PathBuf::from(names.join(", "))).into());
     }
-    drop(progress);
     let paths = add_sets(&mut compiler, sets, &mut report)?;
     let set = compiler.finish().map_err(|error| failure(&error, &paths))?;
     report.captures = set.report().clone();
@@ -231,7 +310,7 @@ type ParsedItems = Vec<(usize, ParsedItem)>;
 
 /// Parses a batch's bodies on all threads, in order.
 fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItems> {
-    let Batch { input, items, end } = batch;
+    let Batch { input, items, end, has_contributed } = batch;
     let parse = |item: Item| {
         let mut parsed = Vec::new();
         let read = item.read(&mut |item| {
@@ -248,7 +327,7 @@ fn parse_batch(parser: &reptile::Parser, batch: Batch<Item>) -> Batch<ParsedItem
         parsed.extend(read.err().map(|failure| (input, ParsedItem::Failed(failure.into()))));
         parsed
     };
-    Batch { input, items: items.into_par_iter().map(parse).collect(), end }
+    Batch { input, items: items.into_par_iter().map(parse).collect(), end, has_contributed }
 }
 
 /// Parses a body once for all its captures.
@@ -407,7 +486,6 @@ fn add_captures(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn reader_count_is_limited_by_memory() {

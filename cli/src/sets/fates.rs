@@ -137,6 +137,12 @@ impl Fates {
         }
     }
 
+    /// Removes all captures, because their inputs are read again.
+    pub fn clear(&mut self) {
+        let inputs = std::mem::take(&mut self.inputs);
+        *self = Fates::new(&self.scratch, &self.profile, self.by_time, inputs);
+    }
+
     /// Adds a capture that may decide to each of its origins.
     ///
     /// # Errors

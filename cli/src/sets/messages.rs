@@ -63,16 +63,32 @@ pub struct OrderedMessages<'t> {
     queues: BTreeMap<usize, QueuedMessages>,
     bytes: usize,
     turns: &'t Turns,
+    /// The first input whose messages are printed.
+    silent_before: usize,
 }
 
 impl<'t> OrderedMessages<'t> {
     /// Starts with the first input.
     pub fn new(turns: &'t Turns) -> OrderedMessages<'t> {
-        OrderedMessages { turn: 0, queues: BTreeMap::new(), bytes: 0, turns }
+        OrderedMessages { turn: 0, queues: BTreeMap::new(), bytes: 0, turns, silent_before: 0 }
+    }
+
+    /// Drops the messages about all inputs before this one, because an earlier pass has printed them.
+    pub fn silent_before(mut self, input: usize) -> OrderedMessages<'t> {
+        self.silent_before = input;
+        self
+    }
+
+    /// Returns the current input's index.
+    pub fn turn(&self) -> usize {
+        self.turn
     }
 
     /// Prints a message about an input, now or when the input becomes the current one.
     pub fn add(&mut self, input: usize, message: Message, report: &mut Report) {
+        if input < self.silent_before {
+            return;
+        }
         if input == self.turn {
             return message.print(report);
         }

@@ -3,8 +3,9 @@
 //! Capture files (WARC, JSON Lines, Parquet) are read in parallel. Folders and archives with files named after hosts
 //! are read when all earlier inputs are complete, and so are pipes and other special files, which may block forever.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -12,6 +13,7 @@ use std::{io, thread};
 
 use super::messages::Turns;
 use crate::error::{Failure, Result};
+use reptile_records::detect::Content;
 use reptile_records::open::Input;
 use reptile_records::stores::is_file_or_remote;
 use reptile_records::warc::InputPlace;
@@ -28,6 +30,8 @@ pub struct Batch<T> {
     pub items: Vec<T>,
     /// The final result, in the input's last batch.
     pub end: Option<Result<()>>,
+    /// Whether the input has contributed to the set, in this batch or an earlier one.
+    pub has_contributed: bool,
 }
 
 /// Reads inputs on several threads.
@@ -43,6 +47,12 @@ pub struct Readers<'a> {
     ended: AtomicUsize,
     /// Each input path's rank.
     ranks: Vec<u32>,
+    /// Inputs to leave out, by index.
+    left_out: BTreeSet<usize>,
+    /// Whether the other inputs are read if one fails.
+    keeps_going: bool,
+    /// Whether an input has failed after it has contributed, so that what was read is of no use.
+    is_spoiled: AtomicBool,
 }
 
 enum Sources<'a> {
@@ -62,7 +72,13 @@ impl<'a> Readers<'a> {
             Sources::Opened(_) => vec![0],
         };
         let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Readers { inputs, reading, turns, batch_bytes, next, ended, ranks }
+        let (left_out, keeps_going, is_spoiled) = (BTreeSet::new(), false, AtomicBool::new(false));
+        Readers { inputs, reading, turns, batch_bytes, next, ended, ranks, left_out, keeps_going, is_spoiled }
+    }
+
+    /// Leaves out some inputs, by index. With `keeps_going`, reads the other inputs if one fails.
+    pub fn leave_out(self, inputs: &BTreeSet<usize>, keeps_going: bool) -> Readers<'a> {
+        Readers { left_out: inputs.clone(), keeps_going, ..self }
     }
 
     /// Starts `count` threads, or fewer if there are fewer inputs.
@@ -97,16 +113,22 @@ impl<'a> Readers<'a> {
             if input >= self.len() {
                 return;
             }
-            let mut batch = Batch { input, items: Vec::new(), end: None };
-            let result = self.read(&mut batch, send);
-            let is_read = result.is_ok();
+            let mut batch = Batch { input, items: Vec::new(), end: None, has_contributed: false };
+            let result = if self.left_out.contains(&input) { Ok(()) } else { self.read(&mut batch, send) };
+            let is_read = result.is_ok() || self.keeps_going;
+            if result.is_err() && batch.has_contributed {
+                self.is_spoiled.store(true, Ordering::Release);
+            }
             batch.end = Some(result);
             if send.send(batch).is_err() {
                 return;
             }
             // The thread that reads the last input continues with the waiting captures, as one more input.
             if is_read && self.ended.fetch_add(1, Ordering::AcqRel) + 1 == self.len() {
-                let mut batch = Batch { input: self.len(), items: Vec::new(), end: None };
+                if self.is_spoiled.load(Ordering::Acquire) {
+                    return;
+                }
+                let mut batch = Batch { input: self.len(), items: Vec::new(), end: None, has_contributed: false };
                 let result = self.send(&mut batch, send, &mut |sink| Ok(self.reading.resolve(sink)?));
                 batch.end = Some(result);
                 // Sending fails only if the receiver has ended.
@@ -127,6 +149,8 @@ impl<'a> Readers<'a> {
             return Err(stopped());
         }
         let place = InputPlace { input: number, rank: self.ranks.get(number).copied().unwrap_or(0) };
+        // A WARC file's pages and redirects wait for the other inputs.
+        batch.has_contributed = input.content == Content::Warc;
         let mut input = Some(input);
         self.send(batch, send, &mut |sink| match input.take() {
             Some(input) => Ok(self.reading.read(input, place, sink)?),
@@ -146,9 +170,11 @@ impl<'a> Readers<'a> {
         read(&mut |item| {
             bytes += item.memory_bytes();
             batch.items.push(item);
+            batch.has_contributed = true;
             if bytes >= self.batch_bytes || batch.items.len() >= BATCH_ITEMS {
                 bytes = 0;
-                let full = Batch { input: number, items: std::mem::take(&mut batch.items), end: None };
+                let items = std::mem::take(&mut batch.items);
+                let full = Batch { input: number, items, end: None, has_contributed: true };
                 if send.send(full).is_err() || !self.turns.wait_for_space(number) {
                     return Err(stopped().into());
                 }

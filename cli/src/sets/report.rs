@@ -218,32 +218,38 @@ impl Report {
     }
 
     /// Prints a warning for tables without a status or a time in any row, which suggests an unknown column name.
-    /// `inputs` are the paths; only the first few tables are named.
+    /// `inputs` are the paths; the same warning about several tables is printed once.
     pub fn note_missing(&mut self, inputs: &[String]) {
-        let mut named = 0;
+        let mut lacking: Vec<((bool, bool), Vec<&String>)> = Vec::new();
         for (counts, path) in self.inputs.iter().zip(inputs).filter(|(counts, _)| counts.has_names) {
             let lacks_status = counts.answers > 0 && counts.with_status == 0;
             let lacks_time = counts.captures > 0 && counts.with_time == 0;
-            let status = ("status", "each answer counts as 200", Field::Status);
-            let time = ("time", "no time says which of several counts", Field::Time);
-            let (what, then, field) = if lacks_status { status } else { time };
             if !lacks_status && !lacks_time {
                 continue;
             }
-            self.lacks_columns = true;
-            named += 1;
-            if named > MAX_NAMED {
-                continue;
+            let lacks = (lacks_status, lacks_time);
+            match lacking.iter_mut().find(|(other, _)| *other == lacks) {
+                Some((_, paths)) => paths.push(path),
+                None => lacking.push((lacks, vec![path])),
             }
+        }
+        self.lacks_columns |= !lacking.is_empty();
+        for ((lacks_status, lacks_time), paths) in lacking {
+            let status = ("status", "each answer counts as 200", Field::Status);
+            let time = ("time", "no time says which of several counts", Field::Time);
+            let (what, then, field) = if lacks_status { status } else { time };
+            let inputs = match &paths[..] {
+                [first, others @ ..] if !others.is_empty() => {
+                    format!("{first} and {} more inputs", grouped(others.len() as u64))
+                }
+                paths => paths.iter().map(|path| path.as_str()).collect(),
+            };
             let both = if lacks_status && lacks_time { ", and none has a time" } else { "" };
             let known = field.names().iter().take(3).copied().collect::<Vec<_>>().join(", ");
             let unused = self.names.unused().map(|names| format!("; not used: {names}")).unwrap_or_default();
             note(format_args!(
-                "{path}: no capture has a {what}{both}: {then} (expected a column such as {known}{unused})"
+                "{inputs}: no capture has a {what}{both}: {then} (expected a column such as {known}{unused})"
             ));
-        }
-        if named > MAX_NAMED {
-            note(format_args!("{} more inputs without a status or a time in any capture", named - MAX_NAMED));
         }
     }
 

@@ -176,6 +176,14 @@ impl ColumnData {
         }
     }
 
+    /// Returns a copy of some rows.
+    #[must_use]
+    pub fn slice(&self, rows: std::ops::Range<usize>) -> ColumnData {
+        let mut slice = ColumnData::new(self.kind.clone());
+        slice.append(self, rows);
+        slice
+    }
+
     /// Appends some of another column's rows. Both have the same kind.
     pub(crate) fn append(&mut self, other: &ColumnData, rows: std::ops::Range<usize>) {
         match (&mut self.values, &other.values) {

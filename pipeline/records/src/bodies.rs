@@ -65,7 +65,7 @@ impl Fault {
 
 /// Returns the error for an input that does not fit into memory.
 pub(crate) fn no_memory(name: &str, len: u64) -> Error {
-    Error::new(format!("{name}: there is not enough memory for its {len} bytes"))
+    Error::run(format!("{name}: there is not enough memory for its {len} bytes"))
 }
 
 /// Reads a robots.txt file. An oversized file is rejected by its size, before it is read.

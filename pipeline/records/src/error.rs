@@ -20,6 +20,9 @@ pub enum ErrorKind {
     Invalid,
     /// The input holds something other than what was expected, such as a URL list in place of captures.
     Unsuitable,
+    /// The run cannot go on with any input: two inputs contradict each other, an option is invalid, or memory or disk
+    /// space is exhausted.
+    Run,
     /// The function that receives the items has failed. [`Error::into_cause`] returns its error.
     Sink,
 }
@@ -63,6 +66,11 @@ impl Error {
         Error { kind: ErrorKind::Unsuitable, ..Error::new(message) }
     }
 
+    /// Creates an error that is not the fault of a single input, so that no run can go on by leaving that input out.
+    pub(crate) fn run(message: impl Display) -> Error {
+        Error { kind: ErrorKind::Run, ..Error::new(message) }
+    }
+
     /// Wraps the error of a function that receives items.
     pub fn sink(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
         Error { kind: ErrorKind::Sink, path: None, cause: error.into() }
@@ -72,6 +80,12 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Returns whether a single input cannot be opened or read to its end, so that a run may go on without it.
+    #[must_use]
+    pub fn is_of_one_input(&self) -> bool {
+        matches!(self.kind, ErrorKind::Io | ErrorKind::Invalid | ErrorKind::Unsuitable)
     }
 
     /// Returns the path of the input, if the error is about one input.

@@ -47,12 +47,12 @@ pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns the path as a pattern, if it contains wildcards and does not exist.
-fn pattern_of(path: &Path) -> Option<&str> {
+pub(crate) fn pattern_of(path: &Path) -> Option<&str> {
     let pattern = path.to_str().filter(|path| path.contains(['*', '?', '[']))?;
     path.symlink_metadata().is_err().then_some(pattern)
 }
 
-fn matches(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+pub(crate) fn matches(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let found = glob_with(pattern, OPTIONS);
     let found = found.map_err(|error| Error::at(path, format!("is not a pattern for names: {error}")))?;
     let found: std::result::Result<Vec<PathBuf>, _> = found.collect();

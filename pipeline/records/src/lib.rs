@@ -36,6 +36,7 @@ pub mod captures;
 mod csv_captures;
 pub mod detect;
 mod error;
+pub mod file_list;
 pub mod fingerprint;
 mod folders;
 pub mod globs;
@@ -54,6 +55,7 @@ pub mod stores;
 pub mod tables;
 pub mod text;
 pub mod time;
+pub mod trees;
 mod tsv;
 pub mod unpack;
 pub mod warc;
@@ -300,7 +302,8 @@ impl<'o> Reading<'o> {
         if self.host.is_some()
             && let Some(what) = input.collection()
         {
-            return Err(Error::at(&input.path, format!("--host requires a single robots.txt, but this is {what}")));
+            let path = input.path.display();
+            return Err(Error::run(format!("{path}: --host requires a single robots.txt, but this is {what}")));
         }
         if self.how.warc_root.is_some() && input.content != Content::Parquet {
             let what = input.collection().unwrap_or(input.content.describe());
@@ -397,7 +400,7 @@ fn read(
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
             let origins = hosts::origins_of_option(host, naming);
-            let origins = origins.map_err(|error| Error::new(format!("--host {}: {error}", shown(host.as_bytes()))))?;
+            let origins = origins.map_err(|error| Error::run(format!("--host {}: {error}", shown(host.as_bytes()))))?;
             let name = path.display().to_string();
             sink(match read_sized(input.into_source(), 0) {
                 Ok(body) => Item::Robots(Robots::file(name, origins, body)),
@@ -445,7 +448,7 @@ impl Files {
             let first = *self.numbers.entry(xxh3_128(&key)).or_insert(number);
             if first != number {
                 let first = &self.names[first];
-                return Err(Error::new(format!("{first} and {name} are both for {origin}; leave one of them out")));
+                return Err(Error::run(format!("{first} and {name} are both for {origin}; leave one of them out")));
             }
         }
         Ok(())

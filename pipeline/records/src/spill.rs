@@ -61,7 +61,7 @@ impl Scratch {
     /// Returns the error for a temporary file.
     fn failure(&self, error: &io::Error) -> Error {
         let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
-        Error::new(format!("{}: cannot use a temporary file: {error}", folder.display()))
+        Error::run(format!("{}: cannot use a temporary file: {error}", folder.display()))
     }
 }
 

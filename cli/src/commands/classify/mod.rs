@@ -16,12 +16,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::ArgGroup;
+use clap::builder::ArgPredicate;
 use reptile::{Agents, Set};
 
 use crate::error::{Exit, Failure, Result, note};
-use crate::options::{CompileOptions, ExactAgent, scopes, table_formats};
+use crate::failures::KeepGoing;
+use crate::inputs::FilesFrom;
+use crate::options::{CompileOptions, ExactAgent, Resume, scopes, table_formats};
 use crate::outputs::build_record::Identity;
 use crate::outputs::file::{Complete, Output, publish};
+use crate::outputs::parts::RowSink;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::{Kept, Sink};
 use crate::outputs::style::Style;
@@ -36,7 +40,6 @@ use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
-use reptile_records::globs::expand;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -87,16 +90,23 @@ Without the final *, the rules for * do not apply. @ai-training and @search are 
 of crawlers, with a column for each crawler.
 
 Exit code: 0 done, regardless of the verdicts; 1 most rows are invalid, a CSV quote is
-unclosed, or SET was compiled from an input with bad files; 2 the command failed, and
--o left no file."
+unclosed, a list failed (--keep-going), or SET was compiled from an input with bad
+files; 2 the command failed, and -o left no file."
 )]
 pub struct Args {
     /// A set file; or any INPUT of `reptile compile`, which is compiled in memory
     #[arg(value_name = "SET")]
     set: PathBuf,
     /// The list or table of URLs; decompressed if necessary; - is standard input; several require --output-folder
-    #[arg(value_name = "URLS", default_value = "-", hide_default_value = true)]
+    #[arg(
+        value_name = "URLS",
+        default_value = "-",
+        hide_default_value = true,
+        default_value_if("files_from", ArgPredicate::IsPresent, None)
+    )]
     lists: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     /// The current list.
     #[arg(skip)]
     urls: PathBuf,
@@ -168,13 +178,21 @@ pub struct Args {
     force: bool,
     /// Write a file for each list into this folder, named after it with .tsv or another extension appended
     ///
-    /// With --add-columns and --only, the name does not change. Each file appears when it is complete, together with a
+    /// With --add-columns and --only, the name does not change, and an extension is not repeated. A folder among URLS
+    /// means all files below it, except for hidden ones and names that begin with _. The outputs for a folder or a
+    /// pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is complete, together with a
     /// record of the set, the options and the input (FILE.made.json), which --resume reads.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
     /// Keep files in --output-folder that were already made from the same set, options and input
-    #[arg(long, requires = "output_folder")]
-    resume: bool,
+    ///
+    /// An input has changed if its size, time or ETag has; with --resume=checksum, if its size or the checksum of its
+    /// bytes has, which the record then holds. A changed input is an error, unless --force replaces the file.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
+        requires = "output_folder")]
+    resume: Option<Resume>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     /// Write invalid rows to this file: the line number, the problem, and the unchanged row
     ///
     /// The three are separated by tabs. The file gets its name only if the command succeeds.
@@ -211,14 +229,17 @@ pub struct Args {
 /// # Errors
 /// Returns an error if the list or the set cannot be read, the set is damaged, or the output cannot be written.
 pub fn run(args: &Args, run: &Run) -> Result<Exit> {
-    let args = &Args { lists: expand(&args.lists)?, ..args.clone() };
     if let Some(folder) = &args.output_folder {
         return many::run(args, folder, run);
     }
+    let args = &Args { lists: args.files_from.expand(&args.lists)?, ..args.clone() };
     let [list] = &args.lists[..] else {
         return Err(Failure::new("several URL lists require --output-folder DIR, which gets a file for each list"));
     };
     refuse_swapped("classify", &args.set, list.to_str())?;
+    if list.is_dir() {
+        return Err(Failure::at(list, "is a folder; --output-folder DIR writes a file for each list in it"));
+    }
     let written = args.written.for_output(args.output.as_deref())?;
     let args = Args { urls: list.clone(), written, ..args.clone() };
     let outputs = [&args.output, &args.rejects, &args.report].into_iter().flatten();
@@ -226,7 +247,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let files = Files::open(&args)?;
     let input = InputState::of(&args.urls);
     let settings = Settings::open(&args, run)?;
-    let Decided { is_bad, totals, mut lineage, .. } = decide(&args, files, &settings, &input, run, |_, _, _| Ok(None))?;
+    let decided = decide(&args, files, &settings, (&input, None), run, |_, _, _| Ok(Vec::new()))?;
+    let Decided { is_bad, totals, mut lineage, .. } = decided;
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     lineage.outputs.push(OutputState::new(output, lineage.rows.written));
     lineage.outputs.extend(args.rejects.as_deref().map(|path| OutputState::new(path, Some(totals.invalid()))));
@@ -328,15 +350,16 @@ impl Settings {
     }
 }
 
-/// Decides a list and publishes the output, with an additional file from `beside`. `beside` gets the complete output,
-/// its lineage, and whether most rows are invalid or a quote is unclosed. `input` is the list's state before it was read.
+/// Decides a list and publishes the output, with additional files from `beside`. `beside` gets the complete outputs,
+/// their lineage, and whether most rows are invalid or a quote is unclosed. `input` is the state of the list before it
+/// was read. If the output has several parts, `next` opens them.
 fn decide(
     args: &Args,
     files: Files,
     settings: &Settings,
-    input: &InputState,
+    (input, next): (&InputState, Option<NextOutput>),
     run: &Run,
-    beside: impl FnOnce(&[Complete], &Lineage, bool) -> Result<Option<Complete>>,
+    beside: impl FnOnce(&[Complete], &Lineage, bool) -> Result<Vec<Complete>>,
 ) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
     let is_colored = output.is_colored();
@@ -357,7 +380,7 @@ fn decide(
     let kept = kept::kept_columns(args, &source)?;
     opening.kept = kept::queue(&kept);
     let is_kept = kept.is_some();
-    let sink = sink(args, output, settings.named.as_ref(), kept)?;
+    let sink = sink(args, output, next, settings.named.as_ref(), kept)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
     let table = pipeline.table()?;
     settings.site_options.check(&table, &args.urls)?;
@@ -399,29 +422,45 @@ fn decide(
     Ok(Decided { is_bad, totals, decider, time, lineage })
 }
 
-/// Returns the sink that writes answers to the output.
+/// Opens the output for the part with a number.
+type NextOutput = Box<dyn FnMut(u32) -> Result<Output> + Send>;
+
+/// Returns the sink that writes answers to the output, and to the further outputs that `next` opens.
 fn sink(
     args: &Args,
     output: Output,
+    next: Option<NextOutput>,
     named: Option<&Agents>,
     kept: Option<(Kept, reptile_columns::Format)>,
-) -> Result<Sink> {
+) -> Result<RowSink> {
     let crawlers = crawlers(named);
     if let Some((kept, format)) = kept {
-        // The rows of one verdict have only the table's own columns.
+        if args.written.rows_per_file().is_some() {
+            let message = "--rows-per-file: cannot divide columns that are kept from the input; leave it out";
+            return Err(Failure::at(&args.urls, message));
+        }
+        // The rows of one verdict have only the own columns of the table.
         let columns = match args.written.only() {
             Some(_) => Vec::new(),
             None => columns_of(&args.written.layout((kept.table(), COMMA), crawlers.clone())?.0, &crawlers),
         };
-        return Sink::keeping(output, format, columns, kept);
+        return Sink::keeping(output, format, columns, kept).map(RowSink::One);
     }
     let format = args.written.format();
-    if !format.is_columnar() {
-        return Sink::new(output, format, Vec::new());
-    }
-    // Without kept columns, the columns do not depend on the input format.
-    let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
-    Sink::new(output, format, columns_of(&layout, &crawlers))
+    let columns = if format.is_columnar() {
+        // Without kept columns, the columns do not depend on the input format.
+        let (layout, _) = args.written.layout((Format::List, COMMA), crawlers.clone())?;
+        columns_of(&layout, &crawlers)
+    } else {
+        Vec::new()
+    };
+    let first = Sink::new(output, format, columns.clone())?;
+    Ok(match (args.written.rows_per_file(), next) {
+        (Some(rows), Some(mut next)) => {
+            RowSink::parts(first, rows, Box::new(move |number| Sink::new(next(number)?, format, columns.clone())))
+        }
+        _ => RowSink::One(first),
+    })
 }
 
 /// Returns the crawlers whose columns are written: those given, or those that rows name.

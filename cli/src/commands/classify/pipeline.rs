@@ -18,8 +18,8 @@ use super::totals::Totals;
 use super::{Args, progress};
 use crate::error::{Failure, Result};
 use crate::outputs::file::Complete;
+use crate::outputs::parts::RowSink;
 use crate::outputs::progress::Progress;
-use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
 use crate::run::lineage::METADATA_KEY;
 use reptile_columns::{Answers, LongPart, TableDecider};
@@ -46,7 +46,7 @@ pub struct Pipeline {
     used_buffers: Sender<Vec<u8>>,
     answers: mpsc::SyncSender<Vec<Answers>>,
     used_answers: Receiver<Vec<Answers>>,
-    writer: JoinHandle<Result<Sink>>,
+    writer: JoinHandle<Result<RowSink>>,
     /// Whether the output is a terminal.
     is_terminal: bool,
 }
@@ -56,7 +56,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Returns an error if the system cannot start them.
-    pub fn start(opening: Opening, source: Source, sink: Sink, is_terminal: bool) -> Result<Pipeline> {
+    pub fn start(opening: Opening, source: Source, sink: RowSink, is_terminal: bool) -> Result<Pipeline> {
         let (table_sender, table) = mpsc::sync_channel(1);
         let waiting = Arc::new(AtomicUsize::new(0));
         let (chunk_sender, chunks) = mpsc::sync_channel(AHEAD);
@@ -120,11 +120,10 @@ impl Pipeline {
             .join()
             .unwrap_or_else(|_| Err(Failure::new("internal error: the writing thread has failed; please report it")));
         // If writing fails, deciding stops too, and the writer's error is the cause.
-        let mut sink = written?;
+        let sink = written?;
         match result {
             Ok(()) => {
-                sink.describe(METADATA_KEY, &stamp(&totals)?);
-                let complete = sink.finish()?.complete()?;
+                let complete = sink.complete(METADATA_KEY, &stamp(&totals)?)?;
                 Ok((totals, complete.into_iter().chain(rejects.complete()?).collect()))
             }
             Err(Stop::Unwritable(failure)) => Err(failure),
@@ -337,7 +336,7 @@ fn read(
 }
 
 /// Writes answers in order, and returns their buffers for reuse.
-fn write(mut sink: Sink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<Sink> {
+fn write(mut sink: RowSink, answers: &Receiver<Vec<Answers>>, free_answers: &Sender<Vec<Answers>>) -> Result<RowSink> {
     for answers in answers {
         answers.iter().try_for_each(|block| sink.write(&block.rows))?;
         let _ = free_answers.send(answers);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reptile::{Agents, Verdict};
 
-use crate::error::{complain, note};
+use crate::error::{complain, note, note_once};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
 use reptile_records::tables::csv::UnclosedRow;
@@ -178,7 +178,7 @@ impl Totals {
                 (false, 0) => "obeys no robots.txt, as its operator says",
                 (false, _) => "is not named by any robots.txt in this set, and does not obey the rules for *",
             };
-            note(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
+            note_once(format_args!("agent {} {applies}", printable(agent.crawler().to_string().as_bytes())));
         }
         if let Some(Misspelled { rows, names }) = decider.misspelled() {
             summary.count("  rows with a misspelled crawler", rows);

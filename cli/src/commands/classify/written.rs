@@ -57,6 +57,11 @@ pub struct WrittenOptions {
     /// verdict of --any-of counts. A header in URLS is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
     only: Option<Only>,
+    /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
+    ///
+    /// The files of a list appear together, when the last one is complete. --resume keeps all of them or none.
+    #[arg(long, value_name = "N", requires = "output_folder", value_parser = clap::value_parser!(u64).range(1..))]
+    rows_per_file: Option<u64>,
     /// The verdict to write instead of unknown: for URLs whose origin has no robots.txt in SET [default: unknown]
     ///
     /// Also for rows that name no crawler. The summary counts such rows separately, and the reason column still gives
@@ -127,6 +132,11 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
+    /// Returns the most rows of a file, if a list has several.
+    pub fn rows_per_file(&self) -> Option<u64> {
+        self.rows_per_file
+    }
+
     /// Returns whether the table's rows are written unchanged.
     pub fn has_rows(&self) -> bool {
         self.add_columns || self.only.is_some()
@@ -167,6 +177,11 @@ impl WrittenOptions {
     /// # Errors
     /// Returns an error if the options contradict each other or the format.
     pub fn layout(&self, (table, delimiter): (tables::Format, u8), crawlers: Crawlers) -> Result<(Layout, Format)> {
+        if table == tables::Format::Csv && self.has_rows() && self.rows_per_file.is_some() {
+            let message = "--rows-per-file: --add-columns and --only keep the rows of a CSV table, which may have several \
+                           lines; write verdict columns, or leave out --rows-per-file";
+            return Err(Failure::new(message));
+        }
         let keeps_columns = matches!(table, tables::Format::Parquet | tables::Format::Arrow) && self.has_rows();
         let format = match self.add_columns || keeps_columns {
             true => Format::of_table(table, delimiter),

@@ -16,6 +16,8 @@ mod github;
 mod sarif;
 
 use crate::error::{Exit, Failure, Result, note};
+use crate::failures::{Failures, KeepGoing};
+use crate::inputs::FilesFrom;
 use crate::options::{ArchiveOptions, dialects};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_line;
@@ -54,12 +56,15 @@ use reptile_records::{Item, Robots, read_bodies};
 A comment ignores findings: `# lint-ignore: CODE ...` at the end of a line for that line,
 or alone for the next one; `# lint-ignore-file: CODE ...` for the whole file.
 
-Exit code: 0 no errors; 1 errors were found; 2 a file could not be read."
+Exit code: 0 no errors; 1 errors were found, or with --keep-going a file could not be
+read; 2 a file could not be read."
 )]
 pub struct Args {
     /// A robots.txt, a folder or archive of them under any names, JSON Lines or a WARC file; - is standard input
-    #[arg(value_name = "FILE|DIR|TAR", required_unless_present = "list")]
+    #[arg(value_name = "FILE|DIR|TAR", required_unless_present_any = ["list", "files_from"])]
     inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    files_from: FilesFrom,
     /// The dialect: how the files are interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<&'static Dialect>,
@@ -95,6 +100,8 @@ pub struct Args {
     /// Exit with 1 if a file is not text, such as a web page or an image
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    keep_going: KeepGoing,
     #[command(flatten)]
     archives: ArchiveOptions,
     #[command(flatten)]
@@ -163,6 +170,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     if args.list {
         return list();
     }
+    let inputs = args.files_from.expand(&args.inputs)?;
     let output = Output::stdout();
     // Findings on the same terminal already show progress.
     let progress = if output.is_terminal() { Progress::hidden() } else { Progress::of("files", None) };
@@ -181,29 +189,39 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         is_partial: false,
         progress,
     };
-    run.check_metrics_path(args.inputs.iter().map(PathBuf::as_path), [])?;
-    let inputs: Vec<InputState> = args.inputs.iter().map(|input| InputState::of(input)).collect();
+    run.check_metrics_path(inputs.iter().map(PathBuf::as_path), [])?;
+    let states: Vec<InputState> = inputs.iter().map(|input| InputState::of(input)).collect();
     report.begin()?;
-    for path in &args.inputs {
-        if args.fix {
-            report.fix(path)?;
-            continue;
-        }
-        let input = Input::open(path)?;
-        match input.content {
-            _ if input.is_collection() => read_bodies(input, args.archives.resync, &mut |item| Ok(report.item(item)?))?,
-            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
-            content => {
-                let name = path.display().to_string();
-                report.non_text.add(&name, content);
-                report.file(&name, None, &read_input(input)?)?;
-            }
-        }
+    let mut failures = Failures::new(args.keep_going);
+    for path in &inputs {
+        let checked = report.input(path);
+        failures.keep(path, checked)?;
     }
-    report.finish(inputs, run)
+    let finished = report.finish(states, run);
+    failures.close(run, inputs.len(), finished)
 }
 
 impl Report<'_> {
+    /// Checks, and with `--fix` fixes, every file in an input.
+    fn input(&mut self, path: &Path) -> Result<()> {
+        if self.args.fix {
+            return self.fix(path);
+        }
+        let input = Input::open(path)?;
+        match input.content {
+            _ if input.is_collection() => {
+                read_bodies(input, self.args.archives.resync, &mut |item| Ok(self.item(item)?))?;
+            }
+            Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
+            content => {
+                let (name, body) = (path.display().to_string(), read_input(input)?);
+                self.non_text.add(&name, content);
+                self.file(&name, None, &body)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Checks an item of an input, if it is a robots.txt.
     fn item(&mut self, item: Item) -> Result<()> {
         match item {
@@ -341,11 +359,13 @@ impl Report<'_> {
             outputs: vec![OutputState::new(Path::new("-"), None)],
             ..run.lineage()
         });
-        if is_partial {
+        if is_partial && !args.keep_going.keep_going {
             return Err(Failure::new("some files could not be read; see above"));
         }
         let is_non_text = args.strict && non_text.any();
-        Ok(Exit::from_bad(is_non_text || counts.keys().any(|(severity, _)| severity.0 == Severity::Error)))
+        Ok(Exit::from_bad(
+            is_partial || is_non_text || counts.keys().any(|(severity, _)| severity.0 == Severity::Error),
+        ))
     }
 }
 

@@ -274,15 +274,24 @@ impl<W: Write> ParquetWriter<W> {
         self.encoder.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
     }
 
+    /// Writes the rows that are still in memory. Call it if no more rows follow for a while.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn end_group(&mut self) -> Result<(), Error> {
+        self.write_group()?;
+        match self.pending.take() {
+            Some(group) => self.append(group),
+            None => Ok(()),
+        }
+    }
+
     /// Writes the last row group and the footer. Until then, the file is incomplete. Call it once, after all rows.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, or if the kept columns have more rows.
     pub fn finish(&mut self) -> Result<(), Error> {
-        self.write_group()?;
-        if let Some(group) = self.pending.take() {
-            self.append(group)?;
-        }
+        self.end_group()?;
         if let Some(kept) = &mut self.kept {
             kept.check_end()?;
         }

@@ -37,11 +37,13 @@ pub fn read_tar(path: &Path, source: impl Read, naming: &Naming, sink: &mut Sink
             false => (format!("\"{}\"", shown(&start[..start.len().min(SHOWN_BYTES)])), ""),
         };
         let (offset, len) = (grouped(offset), grouped(len));
-        sink(Item::Bad {
-            name: path.display().to_string(),
-            reason: "data after the end of an archive",
-            detail: format!("{len} bytes are not read, from byte {offset} on, where {what} begins{advice}"),
-        })?;
+        return Err(Error::at(
+            path,
+            format!(
+                "data after the end of an archive: {len} bytes are not read, from byte {offset} on, where {what} \
+                 begins{advice}"
+            ),
+        ));
     }
     Ok(())
 }

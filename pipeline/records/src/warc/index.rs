@@ -292,6 +292,9 @@ impl<'p> OpenFile<'p> {
         let records = Records::new(record.source(stored), false);
         let awaited = std::mem::take(&mut self.awaited);
         let mut reader = Reader {
+            path: self.index,
+            // A range was checked to hold a whole record.
+            searches: true,
             name_of: &name_of,
             records,
             redirects,
@@ -306,7 +309,7 @@ impl<'p> OpenFile<'p> {
                 record.number = row.offset;
                 reader.record(&record, sink)?.map_err(unreadable)?;
             }
-            Next::Damaged(damage) => sink(reader.damaged(damage))?,
+            Next::Damaged(damage) => sink(reader.damaged(damage)?)?,
             Next::End => {}
         }
         self.awaited = reader.awaited;

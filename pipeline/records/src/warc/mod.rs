@@ -87,7 +87,8 @@ const OTHER_URL: &str = "response for a URL that is not a robots.txt";
 /// record are added to `redirects`. Returns whether there are any.
 ///
 /// # Errors
-/// Returns an error if the file is unreadable. A damaged record is an [`Item::Bad`].
+/// Returns an error if the file cannot be read to its end. A damaged record is an [`Item::Bad`] if the next record's
+/// start is known, or with `searches`.
 pub(crate) fn read(
     path: &Path,
     source: impl Unpack,
@@ -100,12 +101,14 @@ pub(crate) fn read(
     let records = Records::new(source, searches);
     let name_of = |number| format!("{}: record {number}", path.display());
     let (rank, awaited) = (u64::from(place.rank) << 32, Awaited::default());
-    let mut reader = Reader { name_of: &name_of, records, redirects, place, rank, awaited, has_waiting: false };
+    let has_waiting = false;
+    let mut reader =
+        Reader { path, name_of: &name_of, records, searches, redirects, place, rank, awaited, has_waiting };
     let mut is_untrusted = false;
     loop {
         match reader.records.next_record().map_err(unreadable)? {
             Next::End => break,
-            Next::Damaged(damage) => sink(reader.damaged(damage))?,
+            Next::Damaged(damage) => sink(reader.damaged(damage)?)?,
             Next::Record(record) => {
                 if record.is_untrusted {
                     let is_first = !std::mem::replace(&mut is_untrusted, true);
@@ -129,9 +132,12 @@ pub struct InputPlace {
 
 /// A reader for one file.
 struct Reader<'p, R> {
+    path: &'p Path,
     /// Returns a record's name by its number.
     name_of: &'p dyn Fn(u64) -> String,
     records: Records<R>,
+    /// Whether the caller accepts a file that is not read to its end.
+    searches: bool,
     redirects: &'p Redirects,
     place: InputPlace,
     /// The file's rank among all files: the input's rank, and the file's rank in an index.
@@ -175,8 +181,20 @@ impl<R: Unpack> Reader<'_, R> {
         format!("{} ({})", (self.name_of)(number), shown(target))
     }
 
-    fn damaged(&self, damage: Damage) -> Item {
-        Item::Bad { name: (self.name_of)(damage.number), reason: fault_of(&damage), detail: damage.detail }
+    /// Returns the item for a damaged record.
+    ///
+    /// # Errors
+    /// Returns an error if the damage prevents reading the file to its end, unless the caller accepts that.
+    fn damaged(&self, damage: Damage) -> Result<Item> {
+        self.refuse_stop(&damage)?;
+        Ok(Item::Bad { name: (self.name_of)(damage.number), reason: fault_of(&damage), detail: damage.detail })
+    }
+
+    fn refuse_stop(&self, damage: &Damage) -> Result<()> {
+        match damage.stops && !self.searches {
+            true => Err(unread(self.path, damage)),
+            false => Ok(()),
+        }
     }
 
     /// Reads a record if it is a robots.txt response, or may be a redirect's target.
@@ -207,7 +225,10 @@ impl<R: Unpack> Reader<'_, R> {
         let (block, is_longer) = match self.records.block(MAX_BLOCK_BYTES) {
             Err(error) => return Ok(Err(error)),
             Ok(Block::NoMemory(len)) => return Err(no_memory(&name, len)),
-            Ok(Block::Damaged(damage)) => return sink(bad(fault_of(&damage), damage.detail)).map(Ok),
+            Ok(Block::Damaged(damage)) => {
+                self.refuse_stop(&damage)?;
+                return sink(bad(fault_of(&damage), damage.detail)).map(Ok);
+            }
             Ok(Block::TooLarge(len)) => {
                 let detail = format!("its block has {len} bytes; the limit is {MAX_BLOCK_BYTES}");
                 return sink(bad(TOO_LARGE, detail)).map(Ok);
@@ -239,7 +260,7 @@ impl<R: Unpack> Reader<'_, R> {
         }
         let answer = match self.records.block(MAX_PAGE_BYTES) {
             Err(error) => return Ok(Err(error)),
-            Ok(Block::Damaged(damage)) => return sink(self.damaged(damage)).map(Ok),
+            Ok(Block::Damaged(damage)) => return sink(self.damaged(damage)?).map(Ok),
             Ok(Block::Whole(block, is_longer)) if may_be_robots(record, &block) => {
                 answer_in(record, block, is_longer).ok()
             }
@@ -359,6 +380,11 @@ fn may_be_robots(record: &Record, block: &[u8]) -> bool {
 /// Returns the reason for a damaged record.
 pub fn fault_of(damage: &Damage) -> &'static str {
     if damage.stops { STOPPED } else { DAMAGED }
+}
+
+/// Returns the error for a file that cannot be read to its end.
+pub fn unread(path: &Path, damage: &Damage) -> Error {
+    Error::at(path, format!("record {}: {}: {}", damage.number, fault_of(damage), damage.detail))
 }
 
 /// Returns whether a record contains a server's response.

@@ -251,16 +251,15 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
             }
         })
     }
-
-    /// Searches for the next member if requested. Returns text for the message, and whether the remaining bytes stay
-    /// unread.
+    /// Searches for the next member if requested. Returns text for the message, and whether reading stops before the
+    /// end of the data.
     fn after_lost_member(&mut self) -> io::Result<(String, bool)> {
         if self.searches && skip_to_member(&mut self.source)? {
             self.is_untrusted = true;
             return Ok((String::new(), false));
         }
         let unread = io::copy(&mut self.source, &mut io::sink())?;
-        Ok((stopped(self.offset, unread), unread > 0))
+        Ok((stopped(self.offset, unread), true))
     }
 }
 

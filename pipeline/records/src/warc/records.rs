@@ -114,7 +114,7 @@ pub struct Damage {
     pub number: u64,
     /// A description of the damage.
     pub detail: String,
-    /// Whether the damage stops the reader.
+    /// Whether the damage stops the reader before the end of the data, or the file was cut off here.
     pub stops: bool,
 }
 
@@ -286,6 +286,7 @@ impl<R: Unpack> Records<R> {
                 Ok(Next::Damaged(self.damage(detail)))
             }
             Err(HeaderFault::Cut) => {
+                self.stops |= self.is_cut();
                 let broken = self.broken().map(|broken| format!(": {broken}")).unwrap_or_default();
                 Ok(Next::Damaged(self.damage(format!("it ends within its header{broken}"))))
             }
@@ -370,6 +371,7 @@ impl<R: Unpack> Records<R> {
     fn cut_block(&mut self, length: u64) -> io::Result<String> {
         let found = length - std::mem::take(&mut self.left);
         let cut = format!("it ends after {found} of the {length} bytes of its block");
+        self.stops |= self.is_cut();
         Ok(match self.broken() {
             Some(broken) => format!("{cut}: {broken}"),
             None => cut,
@@ -437,6 +439,8 @@ impl<R: Unpack> Records<R> {
                 self.at += part;
                 len += part as u64;
             }
+            // A member with several records may have more of them here.
+            self.stops |= self.in_member > 0;
             more = format!("; the {} bytes from there to the end of its gzip member are not read", grouped(len));
         } else {
             let read = self.given - from;
@@ -658,20 +662,30 @@ impl<R: Unpack> Records<R> {
         }
         self.is_at_end = true;
         let unread = self.source.discard()?;
-        self.stops_if_broken = unread > 0;
+        self.stops_if_broken = true;
         Ok(stopped(offset.unwrap_or(self.given), unread))
     }
 
     /// Returns the current member's error, if all bytes before it are used.
     fn broken(&mut self) -> Option<String> {
         let broken = self.broken.take_if(|_| self.at == self.filled)?;
-        self.stops |= std::mem::take(&mut self.stops_if_broken);
+        // Nothing proves the earlier records of a member with a wrong checksum.
+        self.stops |= std::mem::take(&mut self.stops_if_broken) || self.in_member > 0;
         Some(match self.in_member {
             0 => broken,
             before => {
                 format!("{broken}; no checksum proves the {before} records before it in the same compressed data")
             }
         })
+    }
+
+    /// Returns whether the file ends here, within a record. If a gzip member with one record ends within it, the file
+    /// was not cut: only this record is damaged. A member with several records may have lost some of them.
+    fn is_cut(&self) -> bool {
+        match self.source.has_members() {
+            true => self.in_member > 0,
+            false => self.is_at_end && self.next.is_none(),
+        }
     }
 
     /// Enters the next member after the current one is used up. Returns `false` at the end of the file.

@@ -335,11 +335,11 @@ pub const REASONS: [&str; 4] = [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED
 
 /// Returns the error for corrupt temporary rows.
 fn broken() -> Error {
-    Error::new("the temporary files of redirects are damaged; this is a fault of reptile")
+    Error::run("the temporary files of redirects are damaged; this is a fault of reptile")
 }
 
 fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(Error::new)
+    serde_json::to_vec(value).map_err(Error::run)
 }
 
 fn from_json<'j, T: Deserialize<'j>>(json: &'j [u8]) -> Result<T> {

@@ -1,30 +1,113 @@
 //! The lists and their output files.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use reptile_records::fingerprint::Fingerprint;
-use reptile_records::stores::{is_remote, join, without_query};
+use reptile_records::stores::{exists, is_remote, join};
+use reptile_records::trees::NamedFile;
 
 use super::super::Args;
 use crate::error::{Failure, Result};
+use crate::failures::Failures;
 use crate::outputs::build_record;
-use crate::same_file::refuse_overwriting;
+use crate::outputs::kept::state_of;
+use crate::same_file::{is_same_place, refuse_overwriting};
 
-/// Returns a list's current state.
+/// A list and its output.
+#[derive(Clone)]
+pub struct Job {
+    pub list: PathBuf,
+    /// The output file, or with `--rows-per-file` the file that its parts are named after.
+    pub file: PathBuf,
+    /// Whether the output has several parts.
+    has_parts: bool,
+}
+
+impl Job {
+    /// Returns the output file, or the part with this number.
+    pub fn part(&self, number: u32) -> PathBuf {
+        if !self.has_parts {
+            return self.file.clone();
+        }
+        let (stem, ending) = self.split();
+        self.file.with_file_name(concat(&[&stem, &format!("-{number:05}"), &ending]))
+    }
+
+    /// Rejects an output of an earlier run with one file where this one has parts, or the other way round, because a
+    /// reader of the folder would count the rows twice.
+    ///
+    /// # Errors
+    /// Returns an error if there is such an output.
+    pub fn refuse_other_form(&self) -> Result<()> {
+        let other = Job { has_parts: !self.has_parts, ..self.clone() }.part(0);
+        let is_there = |path: &Path| exists(path).map_err(|error| Failure::at(path, error));
+        if !is_same_place(&other, &self.list) && is_there(&other)? && is_there(&build_record::path_of(&other)?)? {
+            let message = "is the output of a run with another --rows-per-file; remove its files and records first";
+            return Err(Failure::at(&other, message));
+        }
+        Ok(())
+    }
+
+    /// Returns the existing parts by number, or the existing file as part 0.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be listed.
+    pub fn existing(&self) -> Result<Vec<(u32, PathBuf)>> {
+        if !self.has_parts {
+            let is_there = exists(&self.file).map_err(|error| Failure::at(&self.file, error))?;
+            return Ok(if is_there { vec![(0, self.file.clone())] } else { Vec::new() });
+        }
+        let (stem, ending) = self.split();
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        let fail = |error| Failure::at(folder, error);
+        let mut parts = Vec::new();
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(parts),
+            Err(error) => return Err(fail(error)),
+        };
+        for entry in entries {
+            let name = entry.map_err(fail)?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix(&*stem)?.strip_suffix(&*ending));
+            let number = number.and_then(|number| number.strip_prefix('-')).filter(|number| number.len() >= 5);
+            if let Some(number) = number.and_then(|number| number.parse().ok()) {
+                parts.push((number, folder.join(name)));
+            }
+        }
+        parts.sort();
+        Ok(parts)
+    }
+
+    /// Returns the file name before and after the place of a part's number.
+    fn split(&self) -> (String, String) {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let packed = [".gz", ".zst"].iter().find(|ending| name.ends_with(*ending)).map_or(0, |ending| ending.len());
+        let unpacked = name.len() - packed;
+        let at = name[..unpacked].rfind('.').filter(|&at| at > 0).unwrap_or(unpacked);
+        let ending = name[at..].to_owned();
+        (name[..at].to_owned(), ending)
+    }
+}
+
+fn concat(parts: &[&str]) -> OsString {
+    parts.concat().into()
+}
+
+/// Rejects a list that no output can be named after, or whose state cannot be recorded.
 ///
 /// # Errors
 /// Returns an error if it is not a regular file.
-pub fn state_of(list: &Path) -> Result<Fingerprint> {
+fn refuse_special(list: &Path) -> Result<()> {
     if list == Path::new("-") {
         return Err(Failure::new("--output-folder cannot name a file after standard input; give the lists as files"));
     }
     if list.metadata().is_ok_and(|found| !found.is_file()) {
         return Err(Failure::at(list, "is not a regular file; --output-folder requires one for each list"));
     }
-    Ok(Fingerprint::of(list)?)
+    state_of(list, None).map(drop)
 }
 
 /// Creates the folder unless it exists. Remote folders need not be created.
@@ -38,34 +121,75 @@ pub fn create(folder: &Path) -> Result<()> {
     }
 }
 
-/// Returns each list with its output file.
+/// Returns each list with its output file. Lists that cannot be opened go to `failures`.
 ///
 /// # Errors
 /// Returns an error if a file or its record would replace the set, a list, or another list's file.
-pub fn jobs(args: &Args, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let mut lists: HashMap<PathBuf, &Path> = HashMap::new();
+pub fn jobs(args: &Args, lists: Vec<NamedFile>, folder: &Path, failures: &mut Failures) -> Result<Vec<Job>> {
+    let mut outputs: HashMap<PathBuf, PathBuf> = HashMap::new();
     let mut jobs = Vec::new();
-    for list in &args.lists {
-        state_of(list)?;
-        let named = without_query(list);
-        let mut name = named.file_name().unwrap_or_default().to_owned();
-        match args.written.ending() {
-            Some(ending) => name.push(ending),
-            // Outputs are never compressed this way.
-            None if named.extension().is_some_and(|ending| ending == "bz2" || ending == "xz") => {
-                name = named.file_stem().unwrap_or_default().to_owned();
-            }
-            None => {}
+    let has_parts = args.written.rows_per_file().is_some();
+    if has_parts && is_remote(folder) {
+        return Err(Failure::at(folder, "--rows-per-file: requires a local folder"));
+    }
+    for NamedFile { path: list, name } in lists {
+        let name = output_name(name, args.written.ending());
+        let job = Job { list, file: join(folder, &name), has_parts };
+        if job.has_parts && job.file.to_str().is_none() {
+            return Err(Failure::at(&job.list, "--rows-per-file: the name is not UTF-8, so it cannot be numbered"));
         }
-        let file = join(folder, Path::new(&name));
-        for path in [file.clone(), build_record::path_of(&file)?] {
+        for path in [job.part(0), build_record::path_of(&job.part(0))?] {
             refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
-            if let Some(other) = lists.insert(path.clone(), list) {
-                let message = format!("would be the file for both {} and {}", other.display(), list.display());
+            if let Some(other) = outputs.insert(path.clone(), job.list.clone()) {
+                let message = format!("would be the file for both {} and {}", other.display(), job.list.display());
                 return Err(Failure::at(&path, message));
             }
         }
-        jobs.push((list.clone(), file));
+        if failures.keep(&job.list, refuse_special(&job.list))?.is_some() {
+            jobs.push(job);
+        }
     }
     Ok(jobs)
+}
+
+/// Returns the path of a list's output below the folder. `ending` is the output's extension; without it, the output
+/// keeps the list's rows.
+fn output_name(name: PathBuf, ending: Option<&str>) -> PathBuf {
+    match ending {
+        Some(ending) if name.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()) => name,
+        Some(ending) => {
+            let mut name = name.into_os_string();
+            name.push(ending);
+            name.into()
+        }
+        // Outputs are never compressed this way.
+        None if name.extension().is_some_and(|ending| ending == "bz2" || ending == "xz") => name.with_extension(""),
+        None => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_named_after_lists_and_parts_are_numbered() {
+        for (name, ending, file, part) in [
+            ("a.txt", Some(".tsv"), "a.txt.tsv", "a.txt-00007.tsv"),
+            ("a.txt.gz", Some(".parquet"), "a.txt.gz.parquet", "a.txt.gz-00007.parquet"),
+            ("day=1/part-0.parquet", Some(".parquet"), "day=1/part-0.parquet", "day=1/part-0-00007.parquet"),
+            ("a.jsonl", None, "a.jsonl", "a-00007.jsonl"),
+            ("a.jsonl.gz", None, "a.jsonl.gz", "a-00007.jsonl.gz"),
+            ("a.tsv.xz", None, "a.tsv", "a-00007.tsv"),
+            ("list", None, "list", "list-00007"),
+            (".list", None, ".list", ".list-00007"),
+        ] {
+            let found = output_name(name.into(), ending);
+            assert_eq!(found, Path::new(file));
+            let mut job = Job { list: name.into(), file: found, has_parts: true };
+            assert_eq!(job.part(7), Path::new(part));
+            job.has_parts = false;
+            assert_eq!(job.part(0), Path::new(file));
+        }
+    }
 }

@@ -1,25 +1,29 @@
 //! Several lists: one output file per list in a folder ([`jobs`]), each with a record of its inputs and options
 //! ([`record`]).
 //!
-//! With `--resume`, a stopped run continues with the first unfinished file.
+//! With `--resume`, a stopped run continues with the first unfinished file. With `--keep-going`, a list that cannot be
+//! read has no output, so that a later run with `--resume` tries it again.
 
 mod jobs;
 mod record;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use self::jobs::{create, jobs, state_of};
+use self::jobs::{Job, create, jobs};
 use self::record::{Record, made_before};
 use super::report::{Report, Subject};
-use super::{Args, Decided, Files, Settings, decide};
+use super::{Args, Decided, Files, NextOutput, Settings, decide};
 use crate::error::{Exit, Failure, Result, note};
+use crate::failures::Failures;
 use crate::outputs::build_record;
 use crate::outputs::file::{Complete, Output, publish};
+use crate::outputs::kept::{refuse_changed, state_of};
 use crate::outputs::summary::{Summary, grouped};
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState};
-use crate::same_file::{is_same_place, refuse_overwriting};
-use reptile_records::stores::exists;
+use crate::same_file::{is_same_place, refuse_inside, refuse_overwriting};
+use reptile_records::stores::{exists, is_remote};
 use reptile_records::text::printable;
 
 /// Decides each list, and writes its file.
@@ -28,55 +32,55 @@ use reptile_records::text::printable;
 /// Returns an error if two lists would have the same file, if a file exists and may not be replaced, or if deciding a
 /// list fails. Files of earlier lists are kept.
 pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
+    refuse_inside(folder, &args.lists)?;
+    let lists = args.files_from.expand_named(&args.lists)?;
+    let args = &Args { lists: lists.iter().map(|list| list.path.clone()).collect(), ..args.clone() };
     create(folder)?;
-    let jobs = jobs(args, folder)?;
-    if !(args.resume || args.force) {
-        for (_, file) in &jobs {
-            if exists(file).map_err(|error| Failure::at(file, error))? {
+    let mut failures = Failures::new(args.keep_going);
+    let jobs = jobs(args, lists, folder, &mut failures);
+    let result = jobs.and_then(|jobs| run_all(args, &jobs, folder, run, &mut failures));
+    failures.close(run, args.lists.len(), result)
+}
+
+/// Decides the list of each job. Lists that cannot be read go to `failures`.
+fn run_all(args: &Args, jobs: &[Job], folder: &Path, run: &Run, failures: &mut Failures) -> Result<Exit> {
+    for job in jobs {
+        job.refuse_other_form()?;
+    }
+    if args.resume.is_none() && !args.force {
+        for job in jobs {
+            if let Some((_, file)) = job.existing()?.first() {
                 return Err(Failure::at(file, "exists already; --resume keeps finished files, --force replaces them"));
             }
         }
     }
-    let outputs = jobs.iter().map(|(_, file)| file).chain(&args.report).map(PathBuf::as_path);
-    run.check_metrics_path(args.lists.iter().chain([&args.set]).map(PathBuf::as_path), outputs)?;
-    let page = page(args, &jobs)?;
+    let files: Vec<PathBuf> = jobs.iter().map(|job| job.part(0)).chain(args.report.clone()).collect();
+    let inputs = args.lists.iter().chain([&args.set]).map(PathBuf::as_path);
+    run.check_metrics_path(inputs, files.iter().map(PathBuf::as_path))?;
+    let page = page(args, jobs)?;
     let settings = Settings::open(args, run)?;
-    let (mut done, mut is_bad, mut all) = (0_u64, settings.any_bad, None);
-    for (list, file) in &jobs {
-        let args = Args { urls: list.clone(), output: Some(file.clone()), report: None, ..args.clone() };
-        let fingerprint = state_of(list)?;
-        let input = InputState::new(list, &fingerprint);
-        if let Some(record) = made_before(&args, &settings, &input, file, run)? {
-            done += 1;
-            is_bad |= record.most_are_invalid;
-            run.add_kept(record.lineage);
-            continue;
-        }
-        let record_path = build_record::path_of(file)?;
-        let mut recorded = None;
-        let beside = |complete: &[Complete], lineage: &Lineage, most_are_invalid: bool| {
-            if state_of(list)? != fingerprint {
-                return Err(Failure::at(list, "was changed while it was read"));
+    let (mut written, mut done, mut is_bad, mut all) = (0_u64, 0_u64, settings.any_bad, None);
+    let (mut lists_decided, mut lists_kept) = (0_u64, 0_u64);
+    for job in jobs {
+        let outcome = run_one(args, job, &settings, page.is_wanted(), run);
+        match failures.keep_about(&job.list, &job.file, outcome)? {
+            Some(Outcome::Kept { is_bad: was_bad, files }) => {
+                done += files;
+                lists_kept += 1;
+                is_bad |= was_bad;
             }
-            let written = complete.first().map(Complete::identity).transpose();
-            let Some(written) = written.map_err(|error| Failure::at(file, error))? else { return Ok(None) };
-            let output = OutputState::new(file, lineage.rows.written).with(&written);
-            let record = Record::new(Lineage { outputs: vec![output], ..lineage.clone() }, most_are_invalid);
-            let record = recorded.insert(record);
-            build_record::write(record, Output::create_file(&record_path, true)?)
-        };
-        let files = Files { report: Report::of_run(page.is_wanted()), ..Files::open(&args)? };
-        let mut summary = Summary::default();
-        summary.row("URLs", printable(list.as_os_str().as_encoded_bytes()));
-        summary.print();
-        let decided = decide(&args, files, &settings, &input, run, beside)?;
-        is_bad |= decided.is_bad;
-        recorded.into_iter().for_each(|record| run.add(record.lineage));
-        all = Some(together(all, decided));
+            Some(Outcome::Decided(decided, files)) => {
+                written += files;
+                lists_decided += 1;
+                is_bad |= decided.is_bad;
+                all = Some(together(all, *decided));
+            }
+            None => {}
+        }
     }
-    publish(complete_page(page, args, folder, &settings, all.as_ref(), done)?)?;
+    publish(complete_page(page, args, folder, &settings, all.as_ref(), (lists_decided, lists_kept))?)?;
     let mut summary = Summary::default();
-    summary.count("files written", jobs.len() as u64 - done);
+    summary.count("files written", written);
     if done > 0 {
         summary.count("done before", done);
     }
@@ -84,16 +88,137 @@ pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
     Ok(Exit::from_bad(is_bad))
 }
 
+/// The result of a job.
+enum Outcome {
+    /// An earlier run has written these files.
+    Kept { is_bad: bool, files: u64 },
+    /// The list was decided, and written to this number of files.
+    Decided(Box<Decided>, u64),
+}
+
+/// Decides the list of a job, unless its output is up to date.
+fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &Run) -> Result<Outcome> {
+    let first = job.part(0);
+    let mut args = Args { urls: job.list.clone(), output: Some(first), report: None, ..args.clone() };
+    let fingerprint = state_of(&job.list, args.resume)?;
+    let input = InputState::new(&job.list, &fingerprint);
+    let existing = job.existing()?;
+    if let Some(kept) = kept(&mut args, job, settings, &input, &existing, run)? {
+        return Ok(kept);
+    }
+    if let Some(parent) = job.file.parent().filter(|_| !is_remote(&job.file)) {
+        fs::create_dir_all(parent).map_err(|error| Failure::at(parent, error))?;
+    }
+    let (mut files, mut recorded) = (0, None);
+    let beside = |complete: &[Complete], lineage: &Lineage, most_are_invalid: bool| {
+        refuse_changed(&job.list, &fingerprint)?;
+        files = complete.len() as u32;
+        let mut left = lineage.rows.written;
+        let mut outputs = Vec::with_capacity(complete.len());
+        for (number, complete) in (0..).zip(complete) {
+            let file = job.part(number);
+            let rows = left.map(|left| args.written.rows_per_file().map_or(left, |most| left.min(most)));
+            left = left.zip(rows).map(|(left, rows)| left - rows);
+            let written = complete.identity().map_err(|error| Failure::at(&file, error))?;
+            outputs.push(OutputState::new(&file, rows).with(&written));
+        }
+        let mut records = Vec::with_capacity(outputs.len());
+        for (number, output) in (0..).zip(&outputs) {
+            let part = args.written.rows_per_file().map(|_| (number, files));
+            let lineage = Lineage { outputs: vec![output.clone()], ..lineage.clone() };
+            let record = Record { lineage, part, most_are_invalid };
+            let file = Output::create_file(&build_record::path_of(&output.file)?, true)?;
+            records.extend(build_record::write(&record, file)?);
+        }
+        recorded = Some(Lineage { outputs, ..lineage.clone() });
+        Ok(records)
+    };
+    let opened = Files { report: Report::of_run(wants_page), ..Files::open(&args)? };
+    let mut summary = Summary::default();
+    summary.row("URLs", printable(job.list.as_os_str().as_encoded_bytes()));
+    summary.print();
+    let next = Some(next_parts(job, args.force));
+    let decided = decide(&args, opened, settings, (&input, next), run, beside)?;
+    recorded.into_iter().for_each(|lineage| run.add(lineage));
+    // Parts of an older, longer output. Without --force, only a stopped run's own parts are replaced.
+    for (_, stale) in existing.iter().filter(|(number, _)| *number >= files) {
+        remove_with_record(stale)?;
+    }
+    Ok(Outcome::Decided(Box::new(decided), files.into()))
+}
+
+/// Removes a file that this program has written, according to its record.
+fn remove_with_record(file: &Path) -> Result<()> {
+    let record = build_record::path_of(file)?;
+    if !exists(&record).map_err(|error| Failure::at(&record, error))? {
+        note(format_args!("{}: is not a part of the output, and has no record; it stays", file.display()));
+        return Ok(());
+    }
+    for path in [file, &record] {
+        fs::remove_file(path).map_err(|error| Failure::at(path, format!("cannot be removed: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Returns a function that opens further parts.
+fn next_parts(job: &Job, force: bool) -> NextOutput {
+    let job = job.clone();
+    Box::new(move |number| Output::create(&job.part(number), force))
+}
+
+/// Returns whether an earlier run has written all files of a list, with `--resume`. If it was stopped while it named
+/// them, the files may be replaced.
+///
+/// # Errors
+/// Returns an error if a file is not up to date and may not be replaced.
+fn kept(
+    args: &mut Args,
+    job: &Job,
+    settings: &Settings,
+    input: &InputState,
+    existing: &[(u32, PathBuf)],
+    run: &Run,
+) -> Result<Option<Outcome>> {
+    let mut records = Vec::new();
+    for (_, file) in existing {
+        match made_before(args, settings, input, file, run)? {
+            Some(record) => records.push(record),
+            None => return Ok(None),
+        }
+    }
+    let Some(last) = records.last() else { return Ok(None) };
+    let is_whole = match last.part {
+        None => true,
+        Some((_, count)) => {
+            let numbers = records.iter().map(|record| record.part);
+            records.len() == count as usize && numbers.eq((0..count).map(|number| Some((number, count))))
+        }
+    };
+    if !is_whole {
+        note(format_args!("{}: has only some of its parts, which are written again", job.file.display()));
+        args.force = true;
+        return Ok(None);
+    }
+    let (is_bad, files) = (last.most_are_invalid, records.len() as u64);
+    let mut records = records.into_iter();
+    if let Some(Record { lineage: mut whole, .. }) = records.next() {
+        whole.outputs.extend(records.flat_map(|record| record.lineage.outputs));
+        run.add_kept(whole);
+    }
+    Ok(Some(Outcome::Kept { is_bad, files }))
+}
+
 /// Opens the file for the page about all lists.
 ///
 /// # Errors
 /// Returns an error if it would replace the set, a list, or a list's file, or cannot be written.
-fn page(args: &Args, jobs: &[(PathBuf, PathBuf)]) -> Result<Report> {
+fn page(args: &Args, jobs: &[Job]) -> Result<Report> {
     let Some(path) = &args.report else { return Ok(Report::of_run(false)) };
     refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
-    for (list, file) in jobs {
-        if is_same_place(path, file) || is_same_place(path, &build_record::path_of(file)?) {
-            let message = format!("would be both the --report page and a file for {}", list.display());
+    for job in jobs {
+        let file = job.part(0);
+        if is_same_place(path, &file) || is_same_place(path, &build_record::path_of(&file)?) {
+            let message = format!("would be both the --report page and a file for {}", job.list.display());
             return Err(Failure::at(path, message));
         }
     }
@@ -112,7 +237,8 @@ fn together(all: Option<Decided>, next: Decided) -> Decided {
     }
 }
 
-/// Writes the page about all lists decided in this run. The caller still has to publish the file.
+/// Writes the page about all lists decided in this run. `lists` are their number, and the number of lists that an
+/// earlier run has decided. The caller still has to publish the file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -122,7 +248,7 @@ fn complete_page(
     folder: &Path,
     settings: &Settings,
     all: Option<&Decided>,
-    done: u64,
+    (decided, done): (u64, u64),
 ) -> Result<Option<Complete>> {
     let Some(Decided { totals, decider, time, .. }) = all else {
         if page.is_wanted() {
@@ -130,7 +256,7 @@ fn complete_page(
         }
         return Ok(None);
     };
-    let mut urls = format!(" of {} lists", grouped(args.lists.len() as u64 - done));
+    let mut urls = format!(" of {} lists", grouped(decided));
     if done > 0 {
         urls += &format!("; {} more were done before, and are not counted here", grouped(done));
     }

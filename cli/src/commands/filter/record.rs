@@ -1,0 +1,35 @@
+//! `FILE.made.json`: the lineage of a filtered archive in a folder. `--resume` keeps a file if its record agrees with the
+//! record that this run would write.
+
+use std::path::Path;
+
+use reptile_records::stores::exists;
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Filter};
+use crate::error::{Failure, Result};
+use crate::outputs::build_record::Identity;
+use crate::outputs::kept::kept;
+use crate::run::lineage::{InputState, Lineage};
+
+/// The lineage of a filtered archive.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+pub struct Record {
+    #[serde(flatten)]
+    pub lineage: Lineage,
+    /// The counts of the archive's records, for the summary and the exit code of a run that keeps the file.
+    pub counts: Counts,
+}
+
+/// Returns the record of an existing file, if `--resume` is given and the file is up to date.
+///
+/// # Errors
+/// Returns an error if the file is not up to date and may not be replaced.
+pub fn made_before(filter: &Filter<'_>, input: &InputState, file: &Path) -> Result<Option<Record>> {
+    let args = filter.args;
+    if args.resume.is_none() || !exists(file).map_err(|error| Failure::at(file, error))? {
+        return Ok(None);
+    }
+    let found = Identity::of_file(file).map_err(|error| Failure::at(file, error))?;
+    kept(file, args.force, |record: &Record| record.lineage.difference(filter.run, &filter.state, input, &found))
+}

@@ -1,0 +1,180 @@
+//! A list's rows in one output, or in numbered parts of at most N rows (`--rows-per-file`).
+
+use memchr::{memchr, memchr_iter};
+use reptile_columns::{ColumnData, Rows};
+
+use super::file::Complete;
+use super::sink::Sink;
+use super::summary::grouped;
+use crate::error::{Failure, Result};
+
+/// Maximum number of parts of one list. All of them stay open until the last one is complete.
+pub const MAX_LIST_PARTS: u32 = 512;
+
+/// Opens the part with a number.
+pub type NextPart = Box<dyn FnMut(u32) -> Result<Sink> + Send>;
+
+/// A destination for the rows of a list.
+pub enum RowSink {
+    /// One output.
+    One(Sink),
+    /// Numbered parts.
+    Parts(Box<Parts>),
+}
+
+impl RowSink {
+    /// Creates a destination for parts of at most `rows` rows. `first` is the open first part.
+    pub fn parts(first: Sink, rows: u64, next: NextPart) -> RowSink {
+        let (header, full) = (None, Vec::new());
+        RowSink::Parts(Box::new(Parts {
+            current: first,
+            header,
+            number: 0,
+            rows,
+            left: rows,
+            in_row: false,
+            next,
+            full,
+        }))
+    }
+
+    /// Writes whole rows, or parts of an overlong one. The first text is the header, which may be empty.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written, or if there are more than [`MAX_LIST_PARTS`] parts.
+    pub fn write(&mut self, rows: &Rows) -> Result<()> {
+        match self {
+            RowSink::One(sink) => sink.write(rows),
+            RowSink::Parts(parts) => parts.write(rows),
+        }
+    }
+
+    /// Completes all files, each with an entry in its metadata. The caller still has to publish them.
+    ///
+    /// # Errors
+    /// Returns an error if an output cannot be written.
+    pub fn complete(self, key: &str, value: &str) -> Result<Vec<Complete>> {
+        let sinks = match self {
+            RowSink::One(sink) => vec![sink],
+            RowSink::Parts(parts) => {
+                let Parts { current, mut full, .. } = *parts;
+                full.push(current);
+                full
+            }
+        };
+        let mut complete = Vec::with_capacity(sinks.len());
+        for mut sink in sinks {
+            sink.describe(key, value);
+            complete.extend(sink.finish()?.complete()?);
+        }
+        Ok(complete)
+    }
+}
+
+/// Parts being written.
+pub struct Parts {
+    current: Sink,
+    /// The header of each part, once it is known.
+    header: Option<Vec<u8>>,
+    /// The current part's number.
+    number: u32,
+    /// The most rows of a part.
+    rows: u64,
+    /// Number of rows that still fit into the current part.
+    left: u64,
+    /// Whether the last text ended within a row.
+    in_row: bool,
+    next: NextPart,
+    /// The parts before the current one. They are completed last, because their metadata has the counts of all rows.
+    full: Vec<Sink>,
+}
+
+impl Parts {
+    fn write(&mut self, rows: &Rows) -> Result<()> {
+        match rows {
+            Rows::Text(text) if self.header.is_none() => {
+                self.header = Some(text.as_bytes().to_vec());
+                self.current.write(rows)
+            }
+            Rows::Text(text) => self.write_text(text.as_bytes()),
+            Rows::Columns(columns) => self.write_columns(columns),
+            Rows::Selected(_) => Err(Failure::new("internal error: kept columns in parts; please report it")),
+        }
+    }
+
+    /// Writes text whose rows end with LF.
+    fn write_text(&mut self, mut rest: &[u8]) -> Result<()> {
+        if self.in_row && !rest.is_empty() {
+            let end = memchr(b'\n', rest).map(|end| end + 1);
+            self.in_row = end.is_none();
+            let (row, after) = rest.split_at(end.unwrap_or(rest.len()));
+            self.current.write(&Rows::of_text(row))?;
+            rest = after;
+        }
+        while !rest.is_empty() {
+            self.make_room()?;
+            let last = usize::try_from(self.left - 1).unwrap_or(usize::MAX);
+            let end = memchr_iter(b'\n', rest).nth(last).map(|end| end + 1);
+            let (rows, after) = rest.split_at(end.unwrap_or(rest.len()));
+            self.in_row = !rows.ends_with(b"\n");
+            self.left -= memchr_iter(b'\n', rows).count() as u64 + u64::from(self.in_row);
+            self.current.write(&Rows::of_text(rows))?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn write_columns(&mut self, columns: &[ColumnData]) -> Result<()> {
+        let count = columns.first().map_or(0, ColumnData::len);
+        let mut start = 0;
+        while start < count {
+            self.make_room()?;
+            let fits = usize::try_from(self.left).unwrap_or(usize::MAX).min(count - start);
+            let part = columns.iter().map(|column| column.slice(start..start + fits)).collect();
+            self.current.write(&Rows::Columns(part))?;
+            self.left -= fits as u64;
+            start += fits;
+        }
+        Ok(())
+    }
+
+    /// Begins the next part if the current one is full.
+    fn make_room(&mut self) -> Result<()> {
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.number = next_number(self.number, self.rows)?;
+        let next = (self.next)(self.number)?;
+        let mut full = std::mem::replace(&mut self.current, next);
+        full.end_rows()?;
+        self.full.push(full);
+        self.left = self.rows;
+        match &self.header {
+            Some(header) if !header.is_empty() => self.current.write(&Rows::of_text(header)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the number of the part after this one.
+fn next_number(number: u32, rows: u64) -> Result<u32> {
+    if number + 1 < MAX_LIST_PARTS {
+        return Ok(number + 1);
+    }
+    let (parts, rows) = (grouped(MAX_LIST_PARTS.into()), grouped(rows));
+    Err(Failure::new(format!(
+        "--rows-per-file {rows}: a list has more than {parts} files with that many rows; choose a greater number"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_stop_at_the_limit() {
+        for (number, fits) in [(MAX_LIST_PARTS - 3, true), (MAX_LIST_PARTS - 2, true), (MAX_LIST_PARTS - 1, false)] {
+            assert_eq!(next_number(number, 1).is_ok(), fits, "{number}");
+        }
+    }
+}
