@@ -1,4 +1,4 @@
-//! The columns of URLS that a Parquet output keeps: `--keep-columns`, and all of them with `--add-columns` and `--only`.
+//! The columns that a Parquet output keeps from URLS: `--keep-columns`, or all with `--add-columns` and `--only`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use reptile_columns::KeptColumns;
 use reptile_records::parquet::kept::Kept;
 use reptile_records::tables::source::Source;
 
-/// Returns the columns of a Parquet file that the output keeps, or `None` if it keeps none or keeps rows of text.
+/// Returns the columns that the output keeps from a Parquet file, or `None` if it keeps none or keeps text rows.
 ///
 /// # Errors
 /// Returns an error if a column is missing or cannot be kept, or if the options do not fit the format of URLS.
