@@ -32,7 +32,7 @@ impl KeptWriter {
         Ok(KeptWriter { kept, leaves, properties: WriterPropertiesPtr::clone(properties), bytes: 0, is_begun: false })
     }
 
-    /// Copies the next rows that are selected, at most `rows`. Returns how many rows were read, and how many bytes copied.
+    /// Copies the next rows that are selected, at most `rows`. Returns how many rows were read, and the copied bytes.
     pub fn copy(&mut self, rows: usize, selected: Option<&[bool]>) -> Result<(usize, usize), Error> {
         if rows == 0 || self.leaves.is_empty() {
             return Ok((rows, 0));

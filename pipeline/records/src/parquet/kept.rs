@@ -190,7 +190,7 @@ pub trait KeptLeaf: Send {
     /// Returns how many of the next `rows` unused rows have at most `limit` bytes, but at least 1.
     fn fit(&self, rows: usize, limit: usize) -> usize;
 
-    /// Writes the next unused rows that are selected, or all of them. Returns how many bytes they have before compression.
+    /// Writes the next unused rows that are selected, or all of them. Returns their bytes before compression.
     ///
     /// # Errors
     /// Returns an error if the values do not fit the column's type.
