@@ -1,12 +1,12 @@
-//! The selection of input columns that an output keeps, in any format with named columns: [`KeptColumns`].
+//! Selects the input columns that an output keeps, in any format with named columns: [`KeptColumns`].
 
 use crate::error::{Error, ErrorKind};
 
 /// Maximum number of column names in a message.
 const MAX_SHOWN_NAMES: usize = 20;
 
-/// The input columns that an output keeps before its verdict columns. A column is a whole column of the table, with all
-/// fields of a struct and all elements of a list.
+/// The input columns that an output keeps before its verdict columns. A struct is kept with all its
+/// fields, and a list with all its elements.
 ///
 /// ```
 /// use reptile_columns::KeptColumns;
@@ -85,7 +85,7 @@ fn place_of<S: AsRef<str>>(name: &str, columns: &[S]) -> Result<usize, Error> {
     Err(failure(format!("{name:?}: there is no such column; the columns are {}{more}", shown.join(", "))))
 }
 
-/// Checks that no two columns of an output share a name: neither two kept columns, nor a kept and a written one. Names
+/// Checks that no two output columns share a name: neither two kept columns, nor a kept and a written one. Names
 /// that differ only in letter case are the same, because many programs ignore the case.
 ///
 /// ```

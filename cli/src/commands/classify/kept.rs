@@ -1,4 +1,4 @@
-//! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, and all of them with `--add-columns` and
+//! The columns of URLS that a Parquet or Arrow output keeps: `--keep-columns`, or all of them with `--add-columns` and
 //! `--only`.
 
 use super::Args;

@@ -46,8 +46,8 @@ pub struct WrittenOptions {
     add_columns: bool,
     /// Keep these columns of Parquet or Arrow before the verdict columns: names separated by commas, or all
     ///
-    /// The columns keep their types, with all fields of a struct and all elements of a list. The output has the same
-    /// format. The default for --columns is then verdict. With --only, the output has only these columns.
+    /// The columns keep their types, and structs and lists are kept whole. The output has the same format. The default
+    /// for --columns is then verdict. With --only, the output has only these columns.
     #[arg(long, value_name = "NAMES", value_parser = KeptColumns::from_list, conflicts_with = "add_columns")]
     keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged

@@ -1,7 +1,7 @@
-//! Column chunks: each column of a row group is encoded separately, so that all threads share the work.
+//! Column chunks: each column is encoded separately, so that all threads share the work.
 //!
 //! The crate `parquet` hashes each dictionary value and creates a reference-counted object per text, which takes longer
-//! than deciding the URL. So the pages of verdicts, groups and unique texts are built here. The crate writes their
+//! than deciding the URL. So pages with verdicts, groups and unique texts are built here. The crate writes their
 //! headers, and encodes all other columns.
 
 use std::io::Write;
@@ -22,7 +22,7 @@ use parquet::schema::types::ColumnDescPtr;
 use super::hybrid::put_hybrid;
 use crate::data::{ColumnData, Kind, Values, words_of};
 
-/// The compression level of each page.
+/// The compression level.
 pub const ZSTD_LEVEL: i32 = 1;
 
 /// Number of values per call to the crate's encoder.
@@ -35,7 +35,7 @@ const KEYS_PER_PAGE: usize = 1 << 14;
 const TEXT_PAGE_BYTES: usize = 1 << 20;
 const TEXTS_PER_PAGE: usize = 20_000;
 
-/// Maximum length in bytes of the least and the greatest text in the statistics.
+/// Maximum length in bytes for the least and the greatest text in the statistics.
 const MAX_STATISTICS_BYTES: usize = 64;
 
 /// The definition level for a list that is present, or an element in it.
@@ -50,7 +50,7 @@ pub struct Chunk {
     pub close: ColumnCloseResult,
 }
 
-/// Pages of a chunk that is being encoded. Clones share them.
+/// A chunk's pages while it is being encoded. Clones share them.
 #[derive(Clone, Default)]
 pub struct Pages(Arc<Mutex<Vec<u8>>>);
 
@@ -135,15 +135,15 @@ struct ChunkBuilder {
     pages: Pages,
     offsets: OffsetIndexBuilder,
     compressor: zstd::bulk::Compressor<'static>,
-    /// The sizes of the pages with their headers.
+    /// Page sizes with their headers.
     packed: usize,
     unpacked: usize,
     rows: usize,
     nulls: usize,
     dictionary: Option<i64>,
-    /// The offset of the first data page.
+    /// The first data page's offset.
     data: Option<i64>,
-    /// The number of data pages.
+    /// Number of data pages.
     count: i32,
 }
 
@@ -173,7 +173,7 @@ impl ChunkBuilder {
         Ok(())
     }
 
-    /// Writes a page of values. `present` is 1 for each row with a value, and 0 for a null.
+    /// Writes a data page. `present` is 1 for each row with a value, and 0 for a null.
     fn data(&mut self, present: &[u8], encoding: Encoding, values: &[u8]) -> Result<(), ParquetError> {
         let mut bytes = vec![0; 4];
         put_hybrid(present, 1, &mut bytes);

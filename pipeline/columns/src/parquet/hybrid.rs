@@ -1,10 +1,10 @@
-//! Small numbers as runs of one number and as packed bits, the form of Parquet's levels and dictionary indexes. Source:
+//! Small numbers as runs and as packed bits, which Parquet uses for levels and dictionary indexes. Source:
 //! the Parquet format, Encodings.md ("RLE").
 
 /// Length from which a repeated number becomes a run.
 const RUN: usize = 16;
 
-/// Number of packed numbers per group.
+/// How many packed numbers form a group.
 const GROUP: usize = 8;
 
 /// Appends numbers of `width` bits each, at most 8.

@@ -1,4 +1,4 @@
-//! The kept columns of a Parquet file that is being written: [`KeptWriter`].
+//! Writes a Parquet file's kept columns: [`KeptWriter`].
 
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::schema::types::ColumnDescPtr;
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 /// Bytes of kept values at which a row group is written.
 pub const KEPT_GROUP_BYTES: usize = 128 << 20;
 
-/// Maximum bytes of all kept values that are copied at once, except for a single row.
+/// Maximum bytes that are copied at once for all kept columns, except for a single row.
 const COPY_BYTES: usize = 32 << 20;
 
 /// Copies kept columns, a few rows at a time.
@@ -19,7 +19,7 @@ pub struct KeptWriter {
     kept: Kept,
     leaves: Vec<(Box<dyn KeptLeaf>, Pages)>,
     properties: WriterPropertiesPtr,
-    /// Bytes of values in the current row group.
+    /// Value bytes in the current row group.
     bytes: usize,
     is_begun: bool,
 }
@@ -32,7 +32,7 @@ impl KeptWriter {
         Ok(KeptWriter { kept, leaves, properties: WriterPropertiesPtr::clone(properties), bytes: 0, is_begun: false })
     }
 
-    /// Copies the next rows that are selected, at most `rows`. Returns the number of rows read, and of bytes copied.
+    /// Copies the next rows that are selected, at most `rows`. Returns how many rows were read, and the copied bytes.
     pub fn copy(&mut self, rows: usize, selected: Option<&[bool]>) -> Result<(usize, usize), Error> {
         if rows == 0 || self.leaves.is_empty() {
             return Ok((rows, 0));

@@ -1,7 +1,7 @@
 //! A Parquet file of columns: [`ParquetWriter`]. Rows are collected in row groups of bounded size.
 //!
-//! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. Columns of
-//! another Parquet file can be kept before the others ([`kept`]). [`chunks`] encodes columns, and [`hybrid`] small
+//! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. Another Parquet
+//! file's columns can be kept before the others ([`kept`]). [`chunks`] encodes columns, and [`hybrid`] small
 //! numbers. The file is never read back, so it can be written to a pipe.
 
 mod chunks;
@@ -97,7 +97,7 @@ impl<W: Write> ParquetWriter<W> {
         ParquetWriter::with_kept(output, columns, None)
     }
 
-    /// Starts a file with columns of another file before the named columns.
+    /// Starts a file with another file's columns before the named columns.
     ///
     /// # Errors
     /// Returns an error if the columns cannot be represented, or if two columns have one name.
@@ -179,7 +179,7 @@ impl<W: Write> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Adds the next rows of the kept columns that are selected, to a file without other columns.
+    /// Adds the kept columns' next rows, if selected, to a file without other columns.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, if the kept columns cannot be read, or if the file has other
@@ -245,7 +245,7 @@ impl<W: Write> ParquetWriter<W> {
         let (sender, encoded) = mpsc::sync_channel(1);
         rayon::spawn(move || {
             let chunks = encode_all(&columns, &written, &properties);
-            // The receiver is gone if the file is abandoned.
+            // After a write error, the receiver no longer exists.
             let _ = sender.send(Encoded { chunks, columns });
         });
         let before = self.pending.replace(PendingGroup { kept, encoded });

@@ -1,4 +1,4 @@
-//! Checked pages for the decoders of the crate `parquet`, which trust the counts in a page: [`CheckedPages`].
+//! Checked pages for the crate `parquet`, whose decoders trust the counts in a page: [`CheckedPages`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +18,7 @@ use super::runs::Deltas;
 /// The error for a page whose counts and bytes contradict each other.
 const DAMAGED: &str = "its numbers of values and bytes contradict each other";
 
-/// What a column reader has read since the last reset. A single row may have any number of values, on any number of
-/// pages.
+/// Counts a column reader's values and bytes since the last reset. A single row may have many values, on many pages.
 #[derive(Default)]
 pub struct ReadCounts {
     values: AtomicU64,
@@ -27,7 +26,7 @@ pub struct ReadCounts {
 }
 
 impl ReadCounts {
-    /// Begins to count anew.
+    /// Starts again at zero.
     pub fn reset(&self) {
         self.values.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
@@ -140,7 +139,7 @@ impl CheckedPages {
 }
 
 impl CheckedPages {
-    /// Returns the offset of a page's values, which follow its levels.
+    /// Returns where a page's values start. They follow its levels.
     fn values_start(&self, page: &Bytes, levels: &Levels, values: u32) -> Option<usize> {
         let start = match *levels {
             Levels::V2 { repetition, definition, .. } => (repetition as usize).checked_add(definition as usize)?,
@@ -164,7 +163,7 @@ impl CheckedPages {
         (start <= page.len()).then_some(start)
     }
 
-    /// Checks the counts before a page's values. Returns the number of bytes that decoding adds to the page.
+    /// Checks the counts before a page's values. Returns how many bytes decoding adds to the page.
     fn check_values(&self, bytes: &Bytes, encoding: Encoding, values: u32) -> std::result::Result<u64, String> {
         // A page with only nulls has no values.
         if bytes.is_empty() {

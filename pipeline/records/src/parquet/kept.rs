@@ -1,4 +1,4 @@
-//! Columns of a Parquet file that another file keeps: [`Kept`], with their types, and [`KeptLeaf`], which copies values.
+//! Columns that are kept in another Parquet file: [`Kept`] has their types, and [`KeptLeaf`] copies their values.
 //!
 //! The crate `parquet` decodes and encodes the values together with their levels, so that lists, structs and nulls stay
 //! as they are. [`checked`](super::checked) reads the pages within the limits. Values are copied a few rows at a time,
@@ -26,16 +26,16 @@ use super::limits::{MAX_GROUP_BYTES, max_expanded_bytes, within};
 use super::{MessageResult, ParquetFile};
 use crate::{Error, Result};
 
-/// Number of rows that are decoded at once.
+/// How many rows are decoded at once.
 const PIECE_ROWS: usize = 4096;
 
-/// Number of rows that are decoded at once if a row has several values.
+/// How many rows are decoded at once if a row has several values.
 const PIECE_LISTS: usize = 256;
 
 /// Bytes that each level and value count in addition to the value's own bytes.
 const LEVEL_BYTES: usize = 4;
 
-/// The columns of a file that another file keeps. A column is a field of the schema, with all of its own fields.
+/// Columns that are kept in another file. A column is a field in the schema, with all fields inside it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,7 +57,7 @@ const LEVEL_BYTES: usize = 4;
 #[derive(Clone)]
 pub struct Kept {
     file: Arc<ParquetFile>,
-    /// The indexes of the fields, in the order in which they are written.
+    /// The fields' indexes, in writing order.
     fields: Vec<usize>,
 }
 
@@ -100,15 +100,15 @@ impl Kept {
         Ok(Kept { file: Arc::new(file.clone()), fields: fields.to_vec() })
     }
 
-    /// Returns the types of the fields.
+    /// Returns the fields' types.
     #[must_use]
     pub fn fields(&self) -> Vec<TypePtr> {
         let all = self.file.schema_fields();
         self.fields.iter().filter_map(|&at| all.get(at).cloned()).collect()
     }
 
-    /// Returns the file's metadata that is also true for a file with these columns and the `added` ones. Descriptions
-    /// of the whole schema are true only if it does not change.
+    /// Returns the metadata entries that stay true in a file with these columns and the `added` ones. Entries that
+    /// describe the whole schema stay true only if it does not change.
     #[must_use]
     pub fn metadata(&self, added: &[&str]) -> Vec<KeyValue> {
         let is_whole = added.is_empty() && self.fields.iter().copied().eq(0..self.file.schema_fields().len());
@@ -178,10 +178,10 @@ fn has_unknown_type(of: &Type) -> bool {
 
 /// A leaf column whose values are copied. The texts of errors continue a sentence about the file.
 pub trait KeptLeaf: Send {
-    /// Begins a row group of the written file.
+    /// Begins a row group in the written file.
     fn begin(&mut self, properties: &WriterPropertiesPtr, pages: Box<dyn PageWriter>);
 
-    /// Decodes rows unless some are unused. Returns the number of unused rows, or 0 at the end.
+    /// Decodes rows unless some are unused. Returns how many rows are unused, or 0 at the end.
     ///
     /// # Errors
     /// Returns an error if the file is damaged or over a limit.
@@ -190,13 +190,13 @@ pub trait KeptLeaf: Send {
     /// Returns how many of the next `rows` unused rows have at most `limit` bytes, but at least 1.
     fn fit(&self, rows: usize, limit: usize) -> usize;
 
-    /// Writes the next unused rows that are selected, or all of them. Returns the number of bytes before compression.
+    /// Writes the next unused rows that are selected, or all of them. Returns their bytes before compression.
     ///
     /// # Errors
     /// Returns an error if the values do not fit the column's type.
     fn copy(&mut self, rows: usize, selected: Option<&[bool]>) -> MessageResult<usize>;
 
-    /// Ends the row group of the written file.
+    /// Ends the row group in the written file.
     ///
     /// # Errors
     /// Returns an error if there is no row group, or the values cannot be encoded.
@@ -213,7 +213,7 @@ struct Leaf<T: DataType> {
     descr: ColumnDescPtr,
     /// The next row group's index.
     next_group: usize,
-    /// Number of rows and of levels that were not decoded, in the current row group.
+    /// How many rows and levels are still to be decoded in the current row group.
     rows_left: u64,
     levels_left: u64,
     page_bytes: u64,
@@ -224,7 +224,7 @@ struct Leaf<T: DataType> {
     writer: Option<ColumnWriterImpl<'static, T>>,
     /// Decoded rows.
     decoded: Levels<T::T>,
-    /// Number of used rows, levels and values.
+    /// How many rows, levels and values were used.
     used: (usize, usize, usize),
     rows: usize,
     /// Selected rows.
@@ -344,7 +344,7 @@ impl<T: DataType> Leaf<T> {
         within(|| "bytes of its values so far:".into(), self.expanded, max_expanded_bytes(self.file.source.len()))
     }
 
-    /// Returns the size of levels and values in bytes.
+    /// Returns the bytes that levels and values take.
     fn bytes(&self, levels: std::ops::Range<usize>, values: std::ops::Range<usize>) -> usize {
         let sizes = self.decoded.values[values].iter().map(|value| value.as_bytes().len());
         LEVEL_BYTES * levels.len() + sizes.sum::<usize>()
