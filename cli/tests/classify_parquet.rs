@@ -241,7 +241,7 @@ fn invalid_files_and_columns_are_reported() {
     folder.write("text", "http://a.example/\n");
     let long = [&whole[..whole.len() - 8], &(200_u32 << 20).to_le_bytes(), b"PAR1"].concat();
     folder.write("long", long);
-    let cases: [(&str, &[&str], &str); 15] = [
+    let cases: [(&str, &[&str], &str); 13] = [
         (
             "list",
             &["--url-column", "url"],
@@ -255,8 +255,6 @@ fn invalid_files_and_columns_are_reported() {
         ("two", &["--url-column", "x"], "two: --url-column x: there is no such column; the file has \"url\", \"uri\""),
         ("two", &["--url-column", "3"], "--url-column 3: the file has the columns 1 to 2"),
         ("two", &["--url-column", "0"], "--url-column 0: the file has the columns 1 to 2"),
-        ("two", &["--url-column", "url", "--add-columns"], "--add-columns: URLS is a Parquet file, expected text"),
-        ("two", &["--url-column", "url", "--only", "allow"], "--only: URLS is a Parquet file, expected text"),
         ("two", &["--split-columns"], "two: --split-columns: there are no columns url_protocol, url_host_name"),
         ("two", &["--input-format", "csv"], "two: --input-format: is a Parquet file, not CSV"),
         ("text", &["--input-format", "parquet"], "text: --input-format parquet: is not a Parquet file"),
