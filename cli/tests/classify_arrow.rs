@@ -206,7 +206,7 @@ fn other_commands_write_arrow() {
     let folder = Folder::with_set();
     for (args, name, rows) in [
         (&["summarize", "set", "--agent", "bot-a"][..], "summary.arrows", 6),
-        (&["compile", "robots", "--force", "-o", "other", "--fates", "fates.arrow"], "fates.arrow", 3),
+        (&["compile", "robots", "--force", "-o", "other", "--fates", "fates.arrow"], "fates.arrow", 6),
     ] {
         let output: &[&str] = if args[0] == "summarize" { &["-o", name] } else { &[] };
         folder.run(&[args, output].concat()).says(0, &[]);

@@ -89,8 +89,8 @@ fn the_file_extension_selects_the_format() {
     let listed = folder.run(&["classify", "set", "f.parquet", "--agent", "x", "--url-column", "url"]).says(0, &[]);
     assert_eq!(listed.text().lines().count(), EXPECTED.len());
     for (name, says) in [
-        ("fates", "expected a file name that ends in .tsv, .csv, .jsonl or .parquet"),
-        ("fates.txt", "expected a file name that ends in .tsv, .csv, .jsonl or .parquet"),
+        ("fates", "expected a file name that ends in .tsv, .csv, .jsonl, .parquet, .arrow or .arrows"),
+        ("fates.txt", "expected a file name that ends in .tsv, .csv, .jsonl, .parquet, .arrow or .arrows"),
         ("captures.jsonl", "captures.jsonl"),
     ] {
         run(name).says(2, &[says]);

@@ -160,7 +160,7 @@ fn long_capture_fields_take_little_memory() {
         let input = format!("{name}.jsonl.gz");
         folder.write(&input, [gz(closed.as_bytes()), line.repeat(16)].concat());
         let run =
-            run_in(&folder, 120_000 + RESERVED_KIB, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
+            run_in(&folder, 130_000 + RESERVED_KIB, &["compile", "--threads", "1", "--force", "-o", "set", &input]);
         let run = run.says(i32::from(!says.is_empty()), &[says]);
         assert!(run.stderr.len() < 20_000, "{name}: {} bytes of messages", run.stderr.len());
         assert_eq!(folder.verdicts("set", &["http://b.example/"]), ["disallow"], "{name}");
@@ -223,7 +223,7 @@ fn out_of_memory_messages_name_the_input_and_its_size() {
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
         // With less memory, not even the program can be loaded. Around 160 MB, the system's allocator reserves exactly
         // the space that thread stacks would need, and the Rust runtime aborts.
-        for kib in [40_000 + RESERVED_KIB, 80_000 + RESERVED_KIB, 320_000] {
+        for kib in [50_000 + RESERVED_KIB, 80_000 + RESERVED_KIB, 320_000] {
             let run = run_in(&folder, kib, args);
             run.says(2, &["robots.txt: there is not enough memory for its ", " bytes"]);
         }

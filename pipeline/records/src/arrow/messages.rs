@@ -171,15 +171,14 @@ impl Messages {
     /// Checks what follows the end marker: nothing in a stream, and the footer in a file.
     fn end(&mut self) -> MessageResult<()> {
         let limit = MAX_METADATA_BYTES + START_BYTES;
-        let rest = self.source.by_ref().take(limit as u64 + 1);
         let Some(batches) = &self.batches else {
-            return match rest.bytes().next().transpose().map_err(unreadable)? {
-                None => Ok(()),
-                Some(_) => Err(format!("has more data after its end-of-stream marker at byte {}", self.position)),
+            return match read_up_to(&mut self.source, &mut [0])? {
+                0 => Ok(()),
+                _ => Err(format!("has more data after its end-of-stream marker at byte {}", self.position)),
             };
         };
         let mut footer = Vec::new();
-        { rest }.read_to_end(&mut footer).map_err(unreadable)?;
+        self.source.by_ref().take(limit as u64 + 1).read_to_end(&mut footer).map_err(unreadable)?;
         within(|| "bytes of its footer:".into(), footer.len() as u64, limit as u64)?;
         let magic = footer.strip_suffix(MAGIC).ok_or_else(|| cut_off("the magic bytes at the end of the file"))?;
         let footer = magic.split_last_chunk().and_then(|(bytes, len)| {
