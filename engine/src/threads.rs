@@ -3,7 +3,6 @@
 //! Nothing here starts a thread.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -44,16 +43,20 @@ impl dyn Threads + '_ {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, &T) -> R + Sync,
     ) -> Vec<R> {
-        let done = Mutex::new(BTreeMap::new());
+        let done = Mutex::new(Vec::new());
         self.run(items.len(), &|range| {
             let mut state = start();
             let first = range.start;
             let results: Vec<R> = items[range].iter().map(|item| work(&mut state, item)).collect();
-            done.lock().unwrap_or_else(PoisonError::into_inner).insert(first, results);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((first, results));
         });
-        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let [(_, all)] = &mut done[..] {
+            return std::mem::take(all);
+        }
+        done.sort_unstable_by_key(|&(first, _)| first);
         let mut results = Vec::with_capacity(items.len());
-        done.into_values().for_each(|mut of_range| results.append(&mut of_range));
+        done.into_iter().for_each(|(_, mut of_range)| results.append(&mut of_range));
         results
     }
 }

@@ -16,5 +16,7 @@ pub use self::builder::{CompiledSet, SetBuilder};
 pub use self::crawlers::crawler_table;
 pub use self::merge::{MergeError, PartError};
 pub use self::origin::OwnedOrigin;
-pub use self::prepare::{BadCapture, BodyOverLimit, Prepared, prepare, prepare_capture, prepare_without_other};
+pub use self::prepare::{
+    BadCapture, BodyOverLimit, Prepared, prepare, prepare_alone, prepare_capture, prepare_without_other,
+};
 pub use self::report::{CaptureReport, DiscardedCapture};

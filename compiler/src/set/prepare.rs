@@ -64,6 +64,14 @@ impl std::error::Error for BodyOverLimit {}
 /// # Errors
 /// Returns an error if the body is longer than [`MAX_BODY_BYTES`], or one decision by its rules would take too long.
 pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
+    Ok(Prepared { body_hash: xxh3_64(body), ..prepare_alone(body, dialect, arena)? })
+}
+
+/// Prepares a file like [`prepare`], but for a set without other files, so that its `body_hash` is not needed and is 0.
+///
+/// # Errors
+/// Returns the same errors as [`prepare`].
+pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
     let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
@@ -76,7 +84,8 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
 /// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    prepared_from(body, parse(body, dialect, arena), &[], dialect, arena)
+    let prepared = prepared_from(body, parse(body, dialect, arena), &[], dialect, arena)?;
+    Ok(Prepared { body_hash: xxh3_64(body), ..prepared })
 }
 
 fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
@@ -103,7 +112,7 @@ fn prepared_from<'b>(
         other: other_directives(directives, &assignment),
         diagnostics: robots.diagnostics,
         rule_count: robots.groups.iter().map(|group| group.rules.len()).sum(),
-        body_hash: xxh3_64(body),
+        body_hash: 0,
     })
 }
 

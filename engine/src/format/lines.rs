@@ -27,7 +27,11 @@ pub(super) fn encode(lines: &[u32], out: &mut Vec<u8>) {
         // A ruleset has fewer than 2^30 rules.
         put(out, lines.len() as u32);
     }
-    lines.iter().for_each(|line| out.extend_from_slice(&line.to_le_bytes()[..width]));
+    match width {
+        1 => out.extend(lines.iter().map(|&line| line as u8)),
+        2 => out.extend(lines.iter().flat_map(|&line| (line as u16).to_le_bytes())),
+        _ => out.extend(lines.iter().flat_map(|line| line.to_le_bytes())),
+    }
     pad(out, UNIT);
 }
 

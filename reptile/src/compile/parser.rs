@@ -1,12 +1,15 @@
 //! Parses captures for a compiler, on any thread.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use bumpalo::Bump;
 use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Outcome};
-use reptile_compiler::set::{BadCapture, BodyOverLimit, Prepared, prepare, prepare_capture, prepare_without_other};
+use reptile_compiler::set::{
+    BadCapture, BodyOverLimit, Prepared, prepare, prepare_alone, prepare_capture, prepare_without_other,
+};
 
 use super::Capture;
 use crate::error::{Error, ErrorKind};
@@ -14,6 +17,9 @@ use crate::{Dialect, Origin, Profile};
 
 /// Maximum size of an arena that is kept for the next body, in bytes. Larger bodies are rare.
 const MAX_ARENA_BYTES: usize = 1 << 20;
+
+/// Maximum size of the arena that a thread keeps for its next single file, in bytes.
+const MAX_THREAD_ARENA_BYTES: usize = 1 << 17;
 
 /// Parses captures for a [`Compiler`](crate::Compiler), with its options.
 ///
@@ -216,8 +222,18 @@ pub(crate) fn parse_one(
     dialect: &Dialect,
     profile: &Profile,
 ) -> Result<(Outcome, Option<Prepared>), Error> {
-    let arena = Bump::new();
-    let parsed = prepare_capture(facts, body, profile, |body| prepare(body, dialect, &arena));
+    thread_local! {
+        /// Memory for parsing, reused by the thread's next call.
+        static ARENA: Cell<Option<Bump>> = const { Cell::new(None) };
+    }
+    // There is none while the thread ends.
+    let mut arena = ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let parsed = prepare_capture(facts, body, profile, |body| prepare_alone(body, dialect, &arena));
+    if arena.allocated_bytes() <= MAX_THREAD_ARENA_BYTES {
+        arena.reset();
+        // Without a place to keep it, the arena is freed.
+        let _ = ARENA.try_with(|kept| kept.set(Some(arena)));
+    }
     parsed.map_err(|error| refused(&error))
 }
 
