@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 34] = [
+const RARE: [&str; 39] = [
     "profile",
     "at",
     "strategy",
@@ -44,6 +44,11 @@ const RARE: [&str; 34] = [
     "resync",
     "fates",
     "files_from",
+    "scheme_column",
+    "host_column",
+    "port_column",
+    "path_column",
+    "query_column",
 ];
 
 /// The commands in groups, each under its heading, in the order of the help.

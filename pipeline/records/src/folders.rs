@@ -51,8 +51,9 @@ fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Result<Item> {
     let name = path.display().to_string();
     let inside = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
-    let origins = match hosts.of(inside, naming) {
-        Ok(PathOwner::Origins(origins)) => origins,
+    let (origins, time) = match hosts.of(inside, naming) {
+        Ok(PathOwner::Origins(origins)) => (origins, None),
+        Ok(PathOwner::Capture(origins, time)) => (origins, Some(time)),
         Ok(PathOwner::NotRobots(reason)) => return Ok(Item::LeftOut { reason, name: Some(name) }),
         Err(fault) => return Ok(fault.item(name)),
     };
@@ -61,7 +62,7 @@ fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Re
         return Ok(Item::left_out("not a regular file"));
     }
     match read_body(File::open(path)) {
-        Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body))),
+        Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body).at(time))),
         Err(fault) => fault.item(name),
     }
 }

@@ -36,11 +36,12 @@ impl Format {
             tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
             tables::Format::List
             | tables::Format::Tsv
+            | tables::Format::Cdx
             | tables::Format::Cdxj
             | tables::Format::Log
             | tables::Format::Parquet => Format::Tsv,
             tables::Format::Csv => Format::Csv,
-            tables::Format::Jsonl => Format::Jsonl,
+            tables::Format::Jsonl | tables::Format::JsonLog => Format::Jsonl,
         }
     }
 

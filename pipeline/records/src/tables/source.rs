@@ -131,7 +131,7 @@ impl Source {
                 if opening.delimiter.is_some() {
                     return Err(Error::at(&opening.path, "--delimiter: is a Parquet file, not CSV"));
                 }
-                let (table, rows) = urls::Rows::open(file, &opening.wanted, splitting)?;
+                let (table, rows) = urls::Rows::open(file, opening, splitting)?;
                 Ok((table, Rows::Parquet(rows)))
             }
         }

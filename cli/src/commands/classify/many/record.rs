@@ -31,8 +31,8 @@ impl Record {
             args;
         let Args { missing_columns, scope, written, options, .. } = args;
         let columns = format!(
-            "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?} {:?}",
-            options.at
+            "{url_column:?} {split_columns} {missing_columns:?} {at_column:?} {agent_column:?} {input_format:?} {delimiter:?} {:?} {:?}",
+            options.at, args.parts
         );
         let (site, zone) = (&settings.site, &options.zone.timezone);
         Record {
