@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 40] = [
+const RARE: [&str; 45] = [
     "profile",
     "at",
     "strategy",
@@ -50,6 +50,11 @@ const RARE: [&str; 40] = [
     "files_from",
     "keep_going",
     "rows_per_file",
+    "scheme_column",
+    "host_column",
+    "port_column",
+    "path_column",
+    "query_column",
 ];
 
 /// The commands in groups, each under its heading, in the order of the help.

@@ -38,10 +38,13 @@ pub struct CompileOptions {
     pub strategy: Option<Strategy>,
     /// The schemes that apply to a file named after a host; can be repeated [default: http and https]
     ///
-    /// In JSON Lines, the url of each capture gives its scheme.
+    /// In JSON Lines, the url of each capture gives its scheme. In `reptile classify`, http or https is also the scheme
+    /// of listed URLs without one.
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     pub schemes: Vec<Scheme>,
     /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
+    ///
+    /// INPUT may also be a folder or archive of this host's captures, named after their times.
     #[arg(long, value_name = "HOST[:PORT]")]
     pub host: Option<String>,
     /// The folder of the WARC files, if INPUT is an index of WARC records, such as Common Crawl's columnar index
@@ -239,13 +242,19 @@ pub fn profiles() -> impl TypedValueParser<Value = &'static Profile> {
 type Choice<T> = (&'static str, T, &'static str);
 
 /// The formats of URL tables.
-const TABLE_FORMATS: [Choice<tables::Format>; 8] = [
+const TABLE_FORMATS: [Choice<tables::Format>; 10] = [
     ("list", tables::Format::List, "A URL on each line"),
     ("tsv", tables::Format::Tsv, "A row on each line, with cells separated by tabs, without quotes"),
     ("csv", tables::Format::Csv, "Cells separated by commas or --delimiter, with optional quotes (RFC 4180)"),
     ("jsonl", tables::Format::Jsonl, "A JSON object on each line"),
+    ("cdx", tables::Format::Cdx, "A classic web archive index: a legend such as \" CDX N b a\" in the first line"),
     ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
     ("log", tables::Format::Log, "An nginx or Apache access log, in the common or combined format"),
+    (
+        "json-log",
+        tables::Format::JsonLog,
+        "An access log in JSON Lines, as Caddy, Cloudflare, CloudFront, nginx and others write it",
+    ),
     ("parquet", tables::Format::Parquet, "A Parquet file"),
     ("arrow", tables::Format::Arrow, "Arrow IPC, a file (Feather version 2) or a stream"),
 ];

@@ -296,8 +296,10 @@ fn compile_options_are_refused_for_compiled_sets() {
     for option in [["--dialect", "google-lib"], ["--strategy", "fallback"]] {
         folder.run(&classify(&["-", option[0], option[1]])).says(2, &["set: is a compiled set; --dialect"]);
     }
-    for option in [["--scheme", "http"], ["--host", "x"]] {
-        let says = "-: is read as a list of URLs; --host and --scheme are for access logs";
+    for (option, says) in [
+        (["--host", "x"], "-: is read as a list of URLs; --host is for access logs"),
+        (["--scheme", "ftp"], "-: --scheme: URLs without a scheme get one scheme, http or https"),
+    ] {
         folder.run(&classify(&["-", option[0], option[1]])).says(2, &[says]);
     }
     folder.run(&["classify", "set"]).says(2, &["--agent <TOKEN>"]);

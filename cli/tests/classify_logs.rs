@@ -143,7 +143,7 @@ fn incompatible_options_are_refused() {
     let cases: [(&str, &[&str], &str); 9] = [
         ("log", &[], "log: no virtual hosts in this access log: give its host with --host"),
         ("log", &["--host", "a b"], "log: --host a b: expected a host such as example.com"),
-        ("log", &["--host", "a.example", "--scheme", "ftp"], "--scheme: the requests of an access log have one scheme"),
+        ("log", &["--host", "a.example", "--scheme", "ftp"], "--scheme: URLs without a scheme get one scheme"),
         ("log", &["--host", "http://a.example", "--scheme", "https"], "--scheme https: --host says http"),
         (
             "log",
@@ -151,8 +151,8 @@ fn incompatible_options_are_refused() {
             "--url-column request: an access log has the columns",
         ),
         ("log", &["--host", "a.example", "--at-column", "when"], "--at-column when: an access log has the columns"),
-        ("list", &["--host", "a.example"], "list: is read as a list of URLs; --host and --scheme are for access logs"),
-        ("two.jsonl", &["--scheme", "http"], "two.jsonl: is read as JSON Lines; --host and --scheme are for"),
+        ("list", &["--host", "a.example"], "list: is read as a list of URLs; --host is for access logs"),
+        ("two.jsonl", &["--scheme", "ftp"], "two.jsonl: --scheme: URLs without a scheme get one scheme"),
         ("log", &["--host", "a.example", "--dialect", "google"], "is a compiled set; --dialect"),
     ];
     for (name, options, says) in cases {

@@ -108,7 +108,7 @@ pub fn column(name: &str, rows: &[&str]) -> Vec<u8> {
     file(&format!("optional binary {name} (UTF8);"), &[vec![texts]], plain())
 }
 
-fn plain() -> WriterPropertiesBuilder {
+pub fn plain() -> WriterPropertiesBuilder {
     WriterProperties::builder()
 }
 

@@ -471,7 +471,7 @@ fn mostly_invalid_lists_get_a_hint_about_their_format() {
         ("{}\n", "the fields of the first are none;", true),
         ("{\"url\":\"x\",\"b\":1}\n", "they look like", false),
         ("P\rC\rP\r", "they look like lines that end with CR alone: tr", true),
-        ("a.example/private\nb.example\n", "they look like URLs without a scheme: write https:// before each", true),
+        ("a.example/private\nb.example\n", "they look like URLs without a scheme: give --scheme https, or write", true),
         ("1.2.3.4 - - [x] \"GET /private HTTP/1.1\" 200 1\n", "they look like an access log", true),
         ("# x\n{\"url\":\"P\"}\n{\"url\":\"P\"}\n", "they look like JSON Lines: give --input-format jsonl", true),
     ];

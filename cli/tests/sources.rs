@@ -1,7 +1,8 @@
 //! Where inputs come from: lists of file names, patterns, and URL tables of many shapes.
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-use crate::support::Folder;
+use crate::classify_parquet::{file, plain, texts};
+use crate::support::{Folder, gz};
 
 /// Each command with many inputs, with `INPUTS` in place of them, and its inputs as a recursive pattern.
 const MANY: [(&str, &str); 6] = [
@@ -78,4 +79,288 @@ fn listed_files_and_patterns_equal_arguments_in_every_command() {
     }
     let message = "--files-from -: standard input is an input too";
     folder.run(&["classify", "set", "-", "--agent", "bot-a", "--files-from", "-"]).says(2, &[message]);
+}
+
+/// URLs in parts: scheme, host, port, path, query; and each one's time.
+const PARTS: [[&str; 6]; 6] = [
+    ["https", "a.example", "", "/private/1", "", "20240301000000"],
+    ["https", "a.example", "", "/private/1", "", "20240101000000"],
+    ["http", "a.example", "8080", "/private", "q=\u{e9}&r=%20", "20240301000000"],
+    ["https", "[::1]", "", "/", "", "20240301000000"],
+    ["https", "unknown.example", "", "/x,y;z", "?", "20240301000000"],
+    ["http", "a.example", "", "/open", "a=b", "20231231235959"],
+];
+
+/// Returns a URL in one text.
+fn url([scheme, host, port, path, query, _]: [&str; 6]) -> String {
+    let with = |lead: &str, part: &str| if part.is_empty() { String::new() } else { format!("{lead}{part}") };
+    format!("{scheme}://{host}{}{path}{}", with(":", port), with("?", query))
+}
+
+/// Writes a set by time of a folder with a host's captures in all its forms.
+fn write_history(folder: &Folder) {
+    for (path, rule) in [
+        ("history/a.example/20240101000000.txt", "/open"),
+        ("history/a.example/20240201000000/robots.txt", "/private"),
+        ("history/a.example:8080/20240201000000/robots.txt", "/*?"),
+        ("history/[::1]/20240201000000.txt", "/"),
+    ] {
+        folder.write(path, format!("user-agent: *\ndisallow: {rule}\n"));
+    }
+    folder.run(&["compile", "--by-time", "-o", "set", "history"]).says(0, &["files read 4"]);
+}
+
+/// Each source has the rows of [`PARTS`] in its own shape, and gives the same URLs and verdicts as TSV.
+#[test]
+fn sources_equal_text_row_for_row() {
+    let folder = Folder::new();
+    write_history(&folder);
+    let lines = |line: &dyn Fn([&str; 6]) -> String| PARTS.map(|row| line(row) + "\n").concat();
+    let target = |row: [&str; 6]| url(row).splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap();
+    let authority = |[_, host, port, ..]: [&str; 6]| host.to_owned() + if port.is_empty() { "" } else { ":" } + port;
+    let number = |port: &str| if port.is_empty() { "null".into() } else { port.to_owned() };
+    let stamp = |row: [&str; 6]| {
+        let time = row[5];
+        format!("{}-{}-{}T{}:{}:{}Z", &time[..4], &time[4..6], &time[6..8], &time[8..10], &time[10..12], &time[12..])
+    };
+    let clf = |row: [&str; 6]| {
+        let (time, months) = (row[5], ["Jan", "Feb", "Mar"]);
+        let month = months.get(time[4..6].parse::<usize>().unwrap() - 1).unwrap_or(&"Dec");
+        format!("{}/{month}/{}:{}:{}:{} +0000", &time[6..8], &time[..4], &time[8..10], &time[10..12], &time[12..])
+    };
+    let parts = ["--scheme-column", "scheme", "--host-column", "host", "--port-column", "port"];
+    let parts = [&parts[..], &["--path-column", "path", "--query-column", "query", "--at-column", "time"]].concat();
+    let numbers: Vec<&str> =
+        "--scheme-column 1 --host-column 2 --port-column 3 --path-column 4 --query-column 5 --at-column 6"
+            .split(' ')
+            .collect();
+    let header = "scheme,host,port,path,query,time";
+    let (at_time, at_timestamp, at_b) = (["--at-column", "time"], ["--at-column", "timestamp"], ["--at-column", "b"]);
+    let of_cdxj = [&parts[..parts.len() - 1], &["timestamp"]].concat();
+    let legend = " CDX N b a m s k r M S V g";
+    let parquet = {
+        let column = |at: usize| {
+            let cells = PARTS.map(|row| (!row[at].is_empty()).then(|| row[at].to_owned()));
+            texts(&cells)
+        };
+        let schema = header.split(',').map(|name| format!("optional binary {name} (UTF8);")).collect::<String>();
+        file(&schema, &[(0..6).map(column).collect()], plain())
+    };
+    let cases: Vec<(&str, Vec<u8>, &[&str])> = vec![
+        (
+            "parts.csv",
+            format!("{header}\n{}", lines(&|row| row.map(|cell| format!("\"{cell}\"")).join(","))).into(),
+            &parts,
+        ),
+        ("parts.tsv", format!("{}\n{}", header.replace(',', "\t"), lines(&|row| row.join("\t"))).into(), &parts),
+        ("numbers.tsv", lines(&|row| row.join("\t")).into(), &numbers),
+        (
+            "parts.jsonl",
+            lines(&|row| {
+                let [scheme, host, port, path, query, time] = row;
+                let port = number(port);
+                format!(r#"{{"scheme":"{scheme}","host":"{host}","port":{port},"path":"{path}","query":"{query}","time":{time}}}"#)
+            })
+            .into(),
+            &parts,
+        ),
+        (
+            "parts.cdxj",
+            lines(&|row| {
+                let [scheme, host, port, path, query, time] = row;
+                format!(r#"key {time} {{"scheme":"{scheme}:","host":"{host}","port":"{port}","path":"{path}","query":"{query}"}}"#)
+            })
+            .into(),
+            &of_cdxj,
+        ),
+        ("parts.parquet", parquet, &parts),
+        ("eleven.cdx", format!("{legend}\n{}", lines(&|row| format!("k {} {} - 200 D - - 5 7 f", row[5], url(row)))).into(), &at_timestamp),
+        (
+            "nine.cdx.gz",
+            gz(format!("\tCDX\ta\tb\n{}", lines(&|row| format!("{}\t{}999", url(row), row[5]))).as_bytes()),
+            &at_b,
+        ),
+        (
+            "caddy.log",
+            lines(&|row| {
+                let (host, target, time) = (authority(row), target(row), stamp(row));
+                // Without a port, the scheme of these requests is unknown, so another server is asked.
+                let uri = if row[0] == "https" { target } else { url(row) };
+                format!(r#"{{"ts":"{time}","request":{{"host":"{host}","uri":"{uri}","headers":{{"User-Agent":["b/1"]}}}}}}"#)
+            })
+            .into(),
+            &at_time,
+        ),
+        (
+            "logpush.json.gz",
+            gz(lines(&|row| {
+                let (scheme, host, target, time) = (row[0], authority(row), target(row), stamp(row));
+                format!(r#"{{"ClientRequestScheme":"{scheme}","ClientRequestHost":"{host}","ClientRequestURI":"{target}","EdgeStartTimestamp":"{time}"}}"#)
+            })
+            .as_bytes()),
+            &at_time,
+        ),
+        (
+            "nginx.jsonl",
+            lines(&|row| {
+                let (scheme, host, target, time) = (row[0], authority(row), target(row), clf(row));
+                format!(r#"{{"time_local":"{time}","scheme":"{scheme}","http_host":"{host}","request":"GET {target} HTTP/1.1","http_user_agent":"b"}}"#)
+            })
+            .into(),
+            &["--at-column", "time", "--input-format", "json-log"],
+        ),
+    ];
+    let columns = ["--columns", "url,verdict,line,capture_time"];
+    let run = |name: &str, options: &[&str]| {
+        folder.run(&[&["classify", "set", name, "--agent", "bot-a"], options, &columns].concat()).says(0, &[]).text()
+    };
+    folder.write("text.tsv", format!("url\ttime\n{}", lines(&|row| format!("{}\t{}", url(row), row[5]))));
+    let expected = run("text.tsv", &at_time);
+    let verdicts: Vec<&str> = expected.lines().map(|line| line.split('\t').nth(1).unwrap()).collect();
+    assert_eq!(verdicts, ["disallow", "allow", "disallow", "disallow", "unknown", "unknown"]);
+    for (name, bytes, options) in cases {
+        folder.write(name, bytes);
+        assert_eq!(run(name, options), expected, "{name}");
+    }
+
+    // Without times: a sitemap, a list without schemes, and columns without a scheme.
+    let of_https = PARTS.map(|row| url(["https", row[1], row[2], row[3], row[4], ""]));
+    folder.write("list", of_https.join("\n"));
+    let expected = run("list", &["--at", "2024-03-01"]);
+    let escaped = |url: &String| format!("<url><loc>\n{}</loc></url>\n", url.replace('&', "&amp;"));
+    let sitemap = format!("<urlset>{}</urlset>", of_https.iter().map(escaped).collect::<String>());
+    folder.write("sitemap.xml.gz", gz(sitemap.as_bytes()));
+    folder.write("bare", of_https.join("\n").replace("https://", ""));
+    folder.write("slashes", of_https.join("\n").replace("https://", "//"));
+    folder.write(
+        "bare.csv",
+        format!("id,url\n{}", of_https.join("\n").replace("https://", "1,\"").replace('\n', "\"\n") + "\""),
+    );
+    let cells = of_https.each_ref().map(|url| Some(url.replace("https://", "")));
+    folder.write("bare.parquet", file("optional binary url (UTF8);", &[vec![texts(&cells)]], plain()));
+    let https = ["--scheme", "https"];
+    let hosts = [&https[..], &parts[2..10]].concat();
+    for (name, options) in [
+        ("sitemap.xml.gz", &[][..]),
+        ("bare", &https),
+        ("slashes", &https),
+        ("bare.csv", &https),
+        ("bare.parquet", &https),
+        ("parts.csv", &hosts),
+        ("parts.parquet", &hosts),
+    ] {
+        assert_eq!(run(name, &[options, &["--at", "2024-03-01"]].concat()), expected, "{name}");
+    }
+    let sitemap = folder.run_with(&["classify", "set", "-", "--agent", "b", "--at", "2024-03-01"], sitemap.as_bytes());
+    assert_eq!(sitemap.text().lines().count(), of_https.len());
+}
+
+#[test]
+fn rows_without_a_url_are_invalid_with_their_reason() {
+    let folder = Folder::new();
+    write_history(&folder);
+    let csv = "scheme,host,port,path,query\nhttps,a.example,0,/x,\nhttps,u@a.example,,/x,\nhttps,,,/x,\n\
+               gopher,a.example,,/x,\nhttps,a.example,,x,\nhttps,a.example,,/x?y,z\nhttps,a.example,,/x,\n";
+    folder.write("parts.csv", csv);
+    folder.write("bare", "a.example/x\nmailto:u@a.example\nintranet\n/x\na.example,5\nhttp://a.example/\n");
+    folder.write(
+        "old.cdx",
+        " CDX N b a\nk 20240301000000 https://a.example/\nk 20240301000000 https://a.example/ b\nk\n",
+    );
+    folder.write("map.xml", "<urlset><url><loc>https://a.example/a\nb</loc></url><url><loc></loc></url></urlset>");
+    let parts = "--scheme-column scheme --host-column host --port-column port --path-column path --query-column query";
+    let cases: [(&str, &str, &str, &[&str]); 4] = [
+        (
+            "parts.csv",
+            parts,
+            "invalid invalid invalid invalid invalid invalid allow",
+            &[
+                "parts.csv:2: no port from 1 to 65535, or two ports",
+                "parts.csv:3: a malformed host",
+                "parts.csv:4: without column 1 (\"scheme\"), column 2 (\"host\"), column 3",
+                "parts.csv:5: no scheme, or one other than http, https and ftp",
+                "parts.csv:6: a path without a slash at its start",
+                "parts.csv:7: a query in both the path and its own column",
+            ],
+        ),
+        ("bare", "--scheme https", "allow invalid invalid invalid invalid allow", &[]),
+        ("old.cdx", "--add-columns", "b:verdict allow invalid invalid", &["old.cdx:3: not a line of CDX with a cell"]),
+        ("map.xml", "", "invalid invalid", &["2 of 2 rows are invalid"]),
+    ];
+    for (name, options, expected, says) in cases {
+        let mut args = vec!["classify", "set", name, "--agent", "b", "--at", "2024-03-01", "--columns", "verdict"];
+        args.extend(options.split(' ').filter(|word| !word.is_empty()));
+        let run = folder.run(&args);
+        let verdicts: Vec<String> =
+            run.text().lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect();
+        assert_eq!(verdicts.join(" "), expected, "{name}");
+        let most_are_invalid = expected.matches("invalid").count() > expected.matches("allow").count();
+        run.says(i32::from(most_are_invalid), says);
+    }
+}
+
+#[test]
+fn unsuitable_sources_are_refused() {
+    let folder = Folder::new();
+    write_history(&folder);
+    folder.write("list", "https://a.example/\n");
+    folder.write("t.csv", "host,url\na.example,https://a.example/\n");
+    folder.write("x.json", "{\"vhost\":\"a.example\",\"http\":{\"target\":\"/x\"}}\n");
+    folder.write("nginx.json", "{\"request_uri\":\"/x\",\"http_user_agent\":\"b\"}\n");
+    folder.write("log", "a.example 192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"GET / HTTP/1.1\" 200 5\n");
+    folder.write("old.cdx", " CDX N b\nk 2024\n");
+    folder.write("bare.cdx", "k 20240301000000 https://a.example/\n");
+    folder.write("index.xml", "<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap></sitemapindex>");
+    folder.write("feed.xml", "<rss></rss>");
+    for (name, options, says) in [
+        ("list", "--host-column host --scheme https", "list: --host-column host: there is no such column"),
+        (
+            "list",
+            "--host-column host --scheme https --input-format list",
+            "list: --host-column: a list of URLs has no columns",
+        ),
+        (
+            "t.csv",
+            "--host-column host",
+            "t.csv: --host-column: the URLs have no scheme: name its column with --scheme-column",
+        ),
+        ("t.csv", "--host-column vhost --scheme https", "t.csv: --host-column vhost: there is no such column"),
+        ("t.csv", "--path-column url", "--host-column <COLUMN>"),
+        ("t.csv", "--host-column host --url-column url", "cannot be used with"),
+        ("log", "--host-column host --scheme https", "log: --host-column: an access log's URLs are those requested"),
+        ("nginx.json", "", "nginx.json: no hosts in this access log of nginx: give its host with --host"),
+        ("nginx.json", "--host a.example --at-column time", "--at-column time: this access log has no time"),
+        ("x.json", "--input-format json-log", "the first object has the fields http.target, vhost; name them with"),
+        (
+            "nginx.json",
+            "--input-format json-log --url-column request_uri",
+            "--url-column: an access log's URLs are those",
+        ),
+        ("old.cdx", "", "old.cdx: this CDX legend has no column a, the original URL; it has N b"),
+        ("old.cdx", "--url-column b --at-column g", "--at-column g: there is no such column; the CDX legend has N b"),
+        (
+            "bare.cdx",
+            "",
+            "bare.cdx: expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, found \"k ",
+        ),
+        (
+            "index.xml",
+            "",
+            "index.xml: cannot be read: line 1: is an index of sitemaps, not a sitemap; give the sitemaps that it lists",
+        ),
+        ("feed.xml", "", "feed.xml: cannot be read: line 1: begins with <rss>, not <urlset>"),
+    ] {
+        let mut args = vec!["classify", "set", name, "--agent", "b"];
+        args.extend(options.split(' ').filter(|word| !word.is_empty()));
+        folder.run(&args).says(2, &[says]);
+    }
+    // A host's own folder of captures.
+    folder.run(&["compile", "-o", "one", "--host", "a.example", "history/a.example"]).says(0, &["files read 2"]);
+    let says = "history: --host requires a single robots.txt, or one host's captures as TIMESTAMP/robots.txt";
+    folder.run(&["compile", "-o", "two", "--host", "a.example", "history"]).says(2, &[says]);
+    folder
+        .run(&["compile", "-o", "two", "history/a.example"])
+        .says(2, &["20240101000000 is a time: give the host with --host"]);
+    folder.write("history/b.example/20241301000000.txt", "");
+    folder.run(&["compile", "-o", "three", "history"]).says(1, &["20241301000000.txt: no valid time"]);
 }

@@ -34,8 +34,10 @@ use reptile_records::stores::exists;
 ///
 /// An INPUT is one of
 ///   a folder        robots.txt files named after their hosts: DIR/example.com,
-///                   DIR/example.com:8080, DIR/example.com/robots.txt; other files
-///                   are skipped
+///                   DIR/example.com:8080, DIR/example.com/robots.txt; or captures
+///                   named after their times: DIR/example.com/20260314150926.txt,
+///                   DIR/example.com/20260314150926/robots.txt, or without the host
+///                   and with --host HOST; other files are skipped
 ///   a tar archive   the same; a folder around all hosts is ignored
 ///   JSON Lines      a capture on each line
 ///   TSV, CSV        a capture in each row; the first line names the columns

@@ -51,6 +51,8 @@ pub struct Args {
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = schemes())]
     schemes: Vec<Scheme>,
     /// The host, if INPUT is a single robots.txt; or its URL, which also gives the scheme
+    ///
+    /// INPUT may also be a folder or archive of this host's captures, named after their times.
     #[arg(long, value_name = "HOST[:PORT]")]
     host: Option<String>,
     /// Leave out other directives in the added captures: Sitemap, Crawl-delay and the like

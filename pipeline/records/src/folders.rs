@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use reptile::Origin;
+use reptile::capture::Time;
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::bodies::{Fault, read_body, read_sized};
@@ -67,11 +68,11 @@ fn read_remote(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> 
             let name = path.display().to_string();
             sink(match item {
                 Err(item) => *item,
-                Ok(origins) => {
+                Ok((origins, time)) => {
                     let read = bodies.next().unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
                     let body = read.map_err(Fault::Unreadable).and_then(|(len, body)| read_sized(&body[..], len));
                     match body {
-                        Ok(body) => Item::Robots(Robots::file(name, origins, body)),
+                        Ok(body) => Item::Robots(Robots::file(name, origins, body).at(time)),
                         Err(fault) => fault.item(name)?,
                     }
                 }
@@ -86,16 +87,17 @@ fn inside<'p>(root: &Path, path: &'p Path) -> &'p [u8] {
     path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes()
 }
 
-/// Returns a file's origins, according to its name, or the item for a file that has none.
+/// Returns a file's origins and its time, according to its name, or the item for a file without origins.
 fn owner(
     path: &Path,
     inside: &[u8],
     naming: &Naming,
     hosts: &mut Hosts,
-) -> std::result::Result<Vec<Origin>, Box<Item>> {
+) -> std::result::Result<(Vec<Origin>, Option<Time>), Box<Item>> {
     let name = || path.display().to_string();
     match hosts.of(inside, naming) {
-        Ok(PathOwner::Origins(origins)) => Ok(origins),
+        Ok(PathOwner::Origins(origins)) => Ok((origins, None)),
+        Ok(PathOwner::Capture(origins, time)) => Ok((origins, Some(time))),
         Ok(PathOwner::NotRobots(reason)) => Err(Box::new(Item::LeftOut { reason, name: Some(name()) })),
         Err(fault) => Err(Box::new(fault.item(name()))),
     }
@@ -110,8 +112,8 @@ fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// Reads a path that is not a folder.
 fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Result<Item> {
-    let origins = match owner(path, inside(root, path), naming, hosts) {
-        Ok(origins) => origins,
+    let (origins, time) = match owner(path, inside(root, path), naming, hosts) {
+        Ok(owner) => owner,
         Err(item) => return Ok(*item),
     };
     let name = path.display().to_string();
@@ -120,7 +122,7 @@ fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Re
         return Ok(Item::left_out("not a regular file"));
     }
     match read_body(File::open(path)) {
-        Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body))),
+        Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body).at(time))),
         Err(fault) => fault.item(name),
     }
 }

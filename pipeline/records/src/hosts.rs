@@ -1,6 +1,7 @@
 //! Hosts that files are named after, and the origins that these names represent.
 //!
-//! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` apply to a host. A site mirror has other
+//! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` apply to a host, and for captures with times
+//! `HOST/TIMESTAMP/robots.txt` and `HOST/TIMESTAMP.txt`, with the 14 digits of a web archive's time. A site mirror has other
 //! files below its host, some of them also called `robots.txt`. A folder that contains all hosts and is not a host
 //! itself is ignored.
 //!
@@ -23,15 +24,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use reptile::capture::Time;
 use reptile::urls::{RobotsUrlError, origin_of, split};
 use reptile::{Origin, Scheme, UrlError};
 
+use super::time::{Zone, read_time};
 use super::{Item, shown};
 
 /// The mapping from file names to origins.
 pub enum Naming {
     /// The name is a host, with one origin for each scheme.
     Hosts(Vec<Scheme>),
+    /// The name is a time, and the file is a capture for these origins.
+    History(Vec<Origin>),
     /// The name is ignored, and has no origins.
     Any,
 }
@@ -92,15 +97,16 @@ pub fn is_hidden(name: &[u8]) -> bool {
     name.first() == Some(&b'.')
 }
 
-/// An invalid host in a path.
+/// An invalid host or time in a path.
 pub struct Nameless {
+    reason: &'static str,
     detail: String,
 }
 
 impl Nameless {
     /// Returns the item that reports this problem.
     pub(crate) fn item(self, name: String) -> Item {
-        Item::Bad { name, reason: "no valid host", detail: self.detail }
+        Item::Bad { name, reason: self.reason, detail: self.detail }
     }
 }
 
@@ -108,12 +114,23 @@ impl Nameless {
 pub enum PathOwner {
     /// The file is the robots.txt for these origins.
     Origins(Vec<Origin>),
+    /// The file is a capture of the robots.txt for these origins at this time.
+    Capture(Vec<Origin>, Time),
     /// The file is not a host's robots.txt, for this reason.
     NotRobots(&'static str),
 }
 
 /// The reason for a file that is below or next to a host's robots.txt.
 const NOT_ROBOTS: &str = "not HOST or HOST/robots.txt";
+
+/// The reason for a file that is not a capture of the host that the user gives.
+const NOT_A_CAPTURE: &str = "not TIMESTAMP/robots.txt or TIMESTAMP.txt";
+
+/// The reason for a path with an invalid host.
+const NO_HOST: &str = "no valid host";
+
+/// Number of digits of a web archive's time.
+const STAMP_DIGITS: usize = 14;
 
 /// The reason for a file whose name looks like a file name.
 const FILE_NAME: &str = "named as a file, not as a host";
@@ -156,13 +173,19 @@ impl Hosts {
             return Ok(PathOwner::Origins(Vec::new()));
         }
         let parts: Vec<&[u8]> = inside.split(|&byte| byte == b'/').collect();
+        if let Naming::History(origins) = naming {
+            return match stamp_of(&parts) {
+                Some(([], stamp)) => Ok(PathOwner::Capture(origins.clone(), time_of(stamp)?)),
+                _ => Ok(PathOwner::NotRobots(NOT_A_CAPTURE)),
+            };
+        }
         if let Some(top) = &self.top {
             let is_below = parts.len() > top.len() && parts.iter().zip(top).all(|(part, top)| part == top);
             return place(&parts[if is_below { top.len() } else { 0 }..], naming);
         }
         let depth = top_len(&parts, naming);
         let place = place(&parts[depth..], naming);
-        if let Ok(PathOwner::Origins(_)) = &place {
+        if let Ok(PathOwner::Origins(_) | PathOwner::Capture(..)) = &place {
             self.top = Some(parts[..depth].iter().map(|part| part.to_vec()).collect());
         }
         place
@@ -177,8 +200,9 @@ fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
         let has_mark = part.iter().any(|byte| b".:".contains(byte)) || part.eq_ignore_ascii_case(b"localhost");
         has_mark && naming.origins(part).is_ok()
     };
-    let host_at = match parts {
-        [.., _, b"robots.txt"] => parts.len() - 2,
+    let host_at = match (parts, stamp_of(parts)) {
+        (_, Some(([hosts @ .., _], _))) => hosts.len(),
+        ([.., _, b"robots.txt"], _) => parts.len() - 2,
         _ => parts.len() - 1,
     };
     parts[..host_at].iter().position(looks_like_host).unwrap_or(host_at)
@@ -186,16 +210,48 @@ fn top_len(parts: &[&[u8]], naming: &Naming) -> usize {
 
 /// Classifies a path below the top folder.
 fn place(parts: &[&[u8]], naming: &Naming) -> std::result::Result<PathOwner, Nameless> {
+    let nameless = |host: &[u8], error| Nameless {
+        reason: NO_HOST,
+        detail: format!("\"{}\" is not a host: {error}", shown(host)),
+    };
+    match stamp_of(parts) {
+        Some(([host], stamp)) => {
+            let origins = naming.origins(host).map_err(|error| nameless(host, error))?;
+            return Ok(PathOwner::Capture(origins, time_of(stamp)?));
+        }
+        Some(([], stamp)) => {
+            let detail = format!("{} is a time: give the host with --host", shown(stamp));
+            return Err(Nameless { reason: NO_HOST, detail });
+        }
+        _ => {}
+    }
     let host = match parts {
         [name] if name.eq_ignore_ascii_case(b"robots.txt") => {
-            return Err(Nameless { detail: "rename the file, or the folder that it is in, to its host".into() });
+            let detail = "rename the file, or the folder that it is in, to its host".into();
+            return Err(Nameless { reason: NO_HOST, detail });
         }
         [name] if is_file_name(name) => return Ok(PathOwner::NotRobots(FILE_NAME)),
         [host] | [host, b"robots.txt"] => host,
         _ => return Ok(PathOwner::NotRobots(NOT_ROBOTS)),
     };
-    let nameless = |error| Nameless { detail: format!("\"{}\" is not a host: {error}", shown(host)) };
-    naming.origins(host).map(PathOwner::Origins).map_err(nameless)
+    naming.origins(host).map(PathOwner::Origins).map_err(|error| nameless(host, error))
+}
+
+/// Returns the folders around a capture, and the digits of its time, if the path ends in `TIMESTAMP/robots.txt` or
+/// `TIMESTAMP.txt`.
+fn stamp_of<'p>(parts: &'p [&'p [u8]]) -> Option<(&'p [&'p [u8]], &'p [u8])> {
+    let (before, stamp) = match parts {
+        [before @ .., stamp, b"robots.txt"] => (before, *stamp),
+        [before @ .., name] => (before, name.strip_suffix(b".txt")?),
+        [] => return None,
+    };
+    (stamp.len() == STAMP_DIGITS && stamp.iter().all(u8::is_ascii_digit)).then_some((before, stamp))
+}
+
+/// Returns the time in UTC that these digits mean.
+fn time_of(stamp: &[u8]) -> std::result::Result<Time, Nameless> {
+    let text = String::from_utf8_lossy(stamp);
+    read_time(&text, &Zone::default()).map_err(|detail| Nameless { reason: "no valid time", detail })
 }
 
 /// Returns whether a name is a file name, and not a host.
@@ -224,6 +280,9 @@ mod tests {
         let mut hosts = Hosts::default();
         let show = |path: &&str| match hosts.of(path.as_bytes(), &naming) {
             Ok(PathOwner::Origins(origins)) => String::from_utf8_lossy(&origins[0].host).into_owned(),
+            Ok(PathOwner::Capture(origins, time)) => {
+                format!("{} {}", String::from_utf8_lossy(&origins[0].host), super::super::time::show_time(time))
+            }
             Ok(PathOwner::NotRobots(_)) => "-".into(),
             Err(_) => "!".into(),
         };
@@ -266,6 +325,35 @@ mod tests {
             (&["robots/a.example", "other/b.example"], &["a.example", "-"]),
         ] {
             assert_eq!(hosts(paths), expected, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn times_are_captures_of_a_host() {
+        let (a, b) = ("a.example 2024-01-01T00:00:00Z", "b 2024-01-01T00:00:00Z");
+        for (paths, expected) in [
+            (&["a.example/20240101000000/robots.txt", "b/20240101000000.txt"][..], &[a, b][..]),
+            (&["b/20240101000000/robots.txt", "a.example/20240101000000.txt"], &[b, a]),
+            (&["top/a.example/20240101000000.txt", "top/b/20240101000000/robots.txt"], &[a, b]),
+            (&["a.example:81/20240101000000.txt", "a.example:81"], &[a, "a.example"]),
+            (&["a.example/20241301000000/robots.txt", "a.example/20240230000000.txt"], &["!", "!"]),
+            (&["20240101000000/robots.txt", "20240101000000.txt"], &["!", "!"]),
+            (&["a.example/2024010100000/robots.txt", "a.example/202401010000000.txt"], &["-", "-"]),
+            (&["a.example/20240101000000/index.html", "a.example/20240101000000"], &["-", "-"]),
+        ] {
+            assert_eq!(hosts(paths), expected, "{paths:?}");
+        }
+        let (naming, mut hosts) = (Naming::History(Vec::new()), Hosts::default());
+        for (path, expected) in [
+            ("20240101000000/robots.txt", Some(true)),
+            ("20240101000000.txt", Some(true)),
+            ("20240101250000.txt", None),
+            ("a.example/20240101000000.txt", Some(false)),
+            ("a.example", Some(false)),
+            ("robots.txt", Some(false)),
+        ] {
+            let found = hosts.of(path.as_bytes(), &naming).ok().map(|owner| matches!(owner, PathOwner::Capture(..)));
+            assert_eq!(found, expected, "{path}");
         }
     }
 

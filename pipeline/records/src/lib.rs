@@ -64,7 +64,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reptile::capture::Capture;
+use reptile::capture::{Capture, Time};
 use reptile::{Origin, Scheme};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -235,6 +235,13 @@ impl Robots {
         Robots { name, origins, capture: Capture::default(), body: Some(body), is_file: true, fetch: None }
     }
 
+    /// Returns the capture with its time, if its name has one. A profile can choose between captures with times.
+    fn at(mut self, time: Option<Time>) -> Robots {
+        self.is_file = time.is_none();
+        self.capture.time = time;
+        self
+    }
+
     /// Returns the memory for the texts, the origins and the body in bytes.
     fn memory_bytes(&self) -> usize {
         let origins = self.origins.iter().map(|origin| size_of::<Origin>() + origin.host.len());
@@ -299,7 +306,10 @@ impl<'o> Reading<'o> {
     /// Returns an error if the input is unreadable or empty, or if a file's origin already has another file. Problems
     /// in single files are [`Item::Bad`].
     pub fn read(&self, input: Input, place: InputPlace, sink: &mut Sink<'_>) -> Result<()> {
+        // A folder may hold one host's captures.
+        let may_be_one = matches!(input.content, Content::Folder | Content::Tar);
         if self.host.is_some()
+            && !may_be_one
             && let Some(what) = input.collection()
         {
             let path = input.path.display();
@@ -389,8 +399,9 @@ fn read(
     let Captures { redirects, place, how: How { zone, resync, .. } } = captures;
     let path = input.path.clone();
     let read = match (input.content, host) {
-        (Content::Folder, _) => folders::read_folder(&path, naming, sink),
-        (Content::Tar, _) => archives::read_tar(&path, input.into_source(), naming, sink),
+        (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, sink),
+        (Content::Folder, None) => folders::read_folder(&path, naming, sink),
+        (Content::Tar, None) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
@@ -399,8 +410,7 @@ fn read(
         (Content::Set | Content::Zip | Content::Parquet | Content::Arrow, _) => Err(input.refused(Wanted::Captures)),
         // Any server response to a robots.txt request counts, and the protocol defines its meaning.
         (_, Some(host)) => {
-            let origins = hosts::origins_of_option(host, naming);
-            let origins = origins.map_err(|error| Error::run(format!("--host {}: {error}", shown(host.as_bytes()))))?;
+            let origins = origins_of_host(host, naming)?;
             let name = path.display().to_string();
             sink(match read_sized(input.into_source(), 0) {
                 Ok(body) => Item::Robots(Robots::file(name, origins, body)),
@@ -421,6 +431,41 @@ fn read(
         (_, None) => Err(input.refused(Wanted::Captures)),
     };
     read.map(|()| false)
+}
+
+/// Maximum number of files before a host's first capture that are reported after it. Further ones are reported at once.
+const MAX_HELD_ITEMS: usize = 1000;
+
+/// Reads a folder or an archive with one host's captures, which are named after their times.
+fn read_history(input: Input, host: &str, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+    let (path, what, is_tar) = (input.path.clone(), input.content.describe(), input.content == Content::Tar);
+    let naming = Naming::History(origins_of_host(host, naming)?);
+    let (mut has_capture, mut held) = (false, Vec::new());
+    let mut keep = |item: Item| {
+        has_capture |= matches!(item, Item::Robots(_) | Item::Bad { .. });
+        // Without a capture, the error below explains more than the files' names.
+        if !has_capture && held.len() < MAX_HELD_ITEMS {
+            held.push(item);
+            return Ok(());
+        }
+        sink(item)
+    };
+    match is_tar {
+        true => archives::read_tar(&path, input.into_source(), &naming, &mut keep)?,
+        false => folders::read_folder(&path, &naming, &mut keep)?,
+    }
+    if has_capture {
+        return Ok(());
+    }
+    let message =
+        "--host requires a single robots.txt, or one host's captures as TIMESTAMP/robots.txt or TIMESTAMP.txt";
+    Err(Error::at(&path, format!("{message}; this is {what} without them")))
+}
+
+/// Returns the origins for `--host`.
+fn origins_of_host(host: &str, naming: &Naming) -> Result<Vec<Origin>> {
+    let origins = hosts::origins_of_option(host, naming);
+    origins.map_err(|error| Error::run(format!("--host {}: {error}", shown(host.as_bytes()))))
 }
 
 const SINGLE_FILE: &str = "is a single file; say whose robots.txt it is with --host HOST[:PORT], or give a folder, a tar \

@@ -29,8 +29,9 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::detect::Wanted;
+use super::detect::{Content, Wanted};
 use super::open::Input;
+use super::sitemap::lines_of;
 use crate::Result;
 pub use chunks::{Chunk, ChunkKind, Chunks, RowEnds, blocks};
 
@@ -88,7 +89,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
 /// # Errors
 /// Returns an error if the input is not text.
 pub(crate) fn urls_of(input: Input) -> Result<Box<dyn Read + Send>> {
-    Ok(Box::new(input.rows(Wanted::Urls)?.into_source()))
+    source_of(input, Wanted::Urls)
 }
 
 /// Opens a table with one row per line like [`open`].
@@ -99,12 +100,21 @@ pub fn open_table(path: &Path) -> Result<Box<dyn Read + Send>> {
     open_as(path, Wanted::Table)
 }
 
+/// Returns an input's lines. A sitemap in XML is a list of URLs.
+fn source_of(input: Input, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
+    let is_sitemap = input.content == Content::Xml && matches!(wanted, Wanted::List | Wanted::Urls);
+    match is_sitemap {
+        true => Ok(Box::new(lines_of(input))),
+        false => Ok(Box::new(input.rows(wanted)?.into_source())),
+    }
+}
+
 fn open_as(path: &Path, wanted: Wanted) -> Result<Box<dyn Read + Send>> {
     let is_pipe = path == Path::new("-") || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
     if is_pipe {
         return Ok(Box::new(Waiting { path: path.into(), wanted, source: None }));
     }
-    Ok(Box::new(Input::open(path)?.rows(wanted)?.into_source()))
+    source_of(Input::open(path)?, wanted)
 }
 
 /// A list from a pipe, whose content is detected at the first read. The first bytes may arrive late, and other errors
@@ -120,9 +130,8 @@ impl Read for Waiting {
         if let Some(source) = &mut self.source {
             return source.read(buffer);
         }
-        let input = Input::open(&self.path).and_then(|input| input.rows(self.wanted));
-        let input = input.map_err(io::Error::other)?;
-        self.source.insert(Box::new(input.into_source())).read(buffer)
+        let source = Input::open(&self.path).and_then(|input| source_of(input, self.wanted));
+        self.source.insert(source.map_err(io::Error::other)?).read(buffer)
     }
 }
 

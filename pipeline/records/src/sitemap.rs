@@ -1,4 +1,5 @@
-//! Reads the URLs of a sitemap: in XML, or as text with a URL on each line.
+//! Reads the URLs of a sitemap: in XML, or as text with a URL on each line. An XML sitemap is also a URL list:
+//! [`lines_of`] has a line for each `loc`.
 //!
 //! XML is read as a stream, without namespaces, DTDs or the entities that they define. Only the `loc` in each `url`
 //! counts; the locations of images and videos do not.
@@ -139,15 +140,33 @@ enum Fault {
 }
 
 fn of_xml(source: impl Read, is_page: bool, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
-    let source = Bounded { source: BufReader::with_capacity(READ_BYTES, source), left: 0, line: 1 };
-    let mut reader = Reader::from_reader(source);
-    let mut buffer = Vec::new();
-    let mut place = Place { is_page, ..Place::default() };
-    loop {
+    let mut xml = Xml::new(source, is_page);
+    while xml.next(&mut |url| urls.add(url))? {}
+    Ok(())
+}
+
+/// An XML sitemap, read part by part.
+struct Xml<R> {
+    reader: Reader<Bounded<R>>,
+    buffer: Vec<u8>,
+    place: Place,
+}
+
+impl<R: Read> Xml<R> {
+    fn new(source: R, is_page: bool) -> Xml<R> {
+        let source = Bounded { source: BufReader::with_capacity(READ_BYTES, source), left: 0, line: 1 };
+        let place = Place { is_page, ..Place::default() };
+        Xml { reader: Reader::from_reader(source), buffer: Vec::new(), place }
+    }
+
+    /// Reads a tag, a text or another part. Passes the text of a `loc` to `found` at its end. Returns whether there is
+    /// more.
+    fn next(&mut self, found: &mut dyn FnMut(&[u8])) -> std::result::Result<bool, Fault> {
+        let Xml { reader, buffer, place } = self;
         buffer.clear();
         // The byte after a text is inspected too.
         reader.get_mut().left = MAX_XML_PART_BYTES + 1;
-        let event = reader.read_event_into(&mut buffer);
+        let event = reader.read_event_into(buffer);
         let line = reader.get_ref().line;
         let malformed = |text: String| Fault::Malformed(line, text);
         let too_long = || malformed(format!("a tag or text is longer than {MAX_XML_PART_BYTES} bytes"));
@@ -175,7 +194,7 @@ fn of_xml(source: impl Read, is_page: bool, urls: &mut Urls<'_>) -> std::result:
             }
             Event::End(_) => {
                 if place.is_in_loc() {
-                    urls.add(trimmed_url(&place.text));
+                    found(trimmed_url(&place.text));
                 }
                 place.leave();
             }
@@ -192,9 +211,54 @@ fn of_xml(source: impl Read, is_page: bool, urls: &mut Urls<'_>) -> std::result:
                 return Err(malformed("ends before its last element does; the file is incomplete".into()));
             }
             Event::Eof if !place.has_root => return Err(malformed("contains no element; expected <urlset>".into())),
-            Event::Eof => return Ok(()),
+            Event::Eof => return Ok(false),
             Event::GeneralRef(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
         }
+        Ok(true)
+    }
+}
+
+/// Returns an XML sitemap's URLs as text with a line for each `loc`. A URL with a line end inside becomes an empty line,
+/// which is an invalid row, as no URL with a line end can be in a list.
+///
+/// Reading fails with the errors of [`each_url`], without the input's name.
+pub(crate) fn lines_of(input: Input) -> impl Read + Send {
+    let text = input.refused(Wanted::Sitemap).to_string();
+    Lines { xml: Xml::new(input.into_source(), false), refused: text, ready: Vec::new(), at: 0, has_more: true }
+}
+
+/// A reader of an XML sitemap's URLs.
+struct Lines<R> {
+    xml: Xml<R>,
+    /// The error message for a web page.
+    refused: String,
+    /// Lines that were not passed on yet, from `at`.
+    ready: Vec<u8>,
+    at: usize,
+    has_more: bool,
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let Lines { xml, refused, ready, at, has_more } = self;
+        while *at == ready.len() && *has_more {
+            ready.clear();
+            *at = 0;
+            let next = xml.next(&mut |url| {
+                if !url.iter().any(|byte| b"\r\n".contains(byte)) {
+                    ready.extend_from_slice(url);
+                }
+                ready.push(b'\n');
+            });
+            *has_more = next.map_err(|fault| match fault {
+                Fault::WebPage => io::Error::other(refused.clone()),
+                Fault::Unreadable(error) => error,
+                Fault::Malformed(line, text) => io::Error::other(format!("line {line}: {text}")),
+            })?;
+        }
+        let read = (&ready[*at..]).read(to)?;
+        *at += read;
+        Ok(read)
     }
 }
 

@@ -5,6 +5,7 @@
 mod kept;
 mod lineage;
 mod many;
+mod parts;
 mod pipeline;
 mod rejects;
 mod report;
@@ -36,6 +37,7 @@ use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
 use crate::sets::report::Report as SetReport;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
+use parts::PartOptions;
 use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
@@ -51,10 +53,11 @@ use written::WrittenOptions;
 
 /// Decide each URL in a list or table
 ///
-/// URLS is a list with a URL on each line; TSV, CSV, JSON Lines, Parquet or Arrow IPC with
-/// a URL column; CDXJ; or an nginx or Apache access log. A log line's URL is the requested
-/// path at its virtual host, or else at --host, with the scheme from --scheme (default:
-/// https).
+/// URLS is a list with a URL on each line, or a sitemap; TSV, CSV, JSON Lines, Parquet or
+/// Arrow IPC with a URL column, or columns of its parts; CDX or CDXJ; or an access log of
+/// nginx or Apache, or of these and others in JSON. A log line's URL is the requested path
+/// at its virtual host, or else at --host, with the scheme from --scheme (default: https).
+/// In other formats, --scheme is for URLs without a scheme, which otherwise are invalid.
 /// Writes a line for each row, in the same order: the URL as given, and a column with the
 /// verdict for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
@@ -130,6 +133,8 @@ pub struct Args {
     /// found if it is called url or uri, or if the first row has exactly one URL.
     #[arg(long, value_name = "COLUMN")]
     url_column: Option<String>,
+    #[command(flatten)]
+    parts: PartOptions,
     /// Read URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
     ///
     /// Common Crawl's index has these columns. They are also used if the file has no other URL column.
@@ -145,7 +150,7 @@ pub struct Args {
     /// Requires a SET compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
     /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), web archive dates (4 to 14 digits), seconds since 1970 (10
     /// digits; also 13, 16 or 19 for smaller units), or access log times. --timezone applies to times without a zone.
-    /// The column is called time in an access log and timestamp in CDXJ. Rows without a time are invalid. Before
+    /// The column is called time in an access log and timestamp in CDX and CDXJ. Rows without a time are invalid. Before
     /// its origin's first capture, a URL is unknown.
     #[arg(long, value_name = "COLUMN", conflicts_with = "at")]
     at_column: Option<String>,
@@ -368,11 +373,14 @@ fn decide(
     let wanted = wanted(args);
     let last_cell = wanted.len() - 1;
     let site = settings.site.clone();
+    let (parts, scheme) = (args.parts.names(), settings.site_options.scheme);
     let mut opening = Opening {
         path: args.urls.clone(),
         format: args.input_format,
         delimiter: args.delimiter,
         wanted,
+        parts,
+        scheme,
         site,
         kept: None,
     };
@@ -391,7 +399,7 @@ fn decide(
     let decider = match &settings.named {
         Some(named) => Decider::new(named.clone(), layout),
         None => {
-            let by_row = ByRow::new(&settings.set, last_cell, table.format == Format::Log);
+            let by_row = ByRow::new(&settings.set, last_cell, matches!(table.format, Format::Log | Format::JsonLog));
             let by_row = by_row.map_err(|error| Failure::at(&args.set, error))?;
             Decider::by_row(by_row.take_names_exactly(args.exact.exact_agent), layout)
         }

@@ -1,18 +1,24 @@
 //! The `--host` and `--scheme` options of `reptile classify`. They give the origin of an access log's requests, and of
-//! a SET that is a single robots.txt. For one site's log and robots.txt, both are the same.
+//! a SET that is a single robots.txt. For one site's log and robots.txt, both are the same. `--scheme` is also for URLs
+//! without a scheme.
 
 use std::path::Path;
 
 use crate::error::{Failure, Result};
 use crate::options::CompileOptions;
+use reptile::Scheme;
 use reptile_records::stores::is_remote_folder;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::{Format, Table};
 
-/// The options that apply only to the log.
+/// The options that apply only to the list.
 pub struct SiteOptions {
-    /// Whether an option that needs a log was given.
+    /// Whether the host was given, and not for the set.
     is_for_a_log: bool,
+    /// The scheme of URLs without one.
+    pub scheme: Option<&'static str>,
+    /// Why the schemes, which are not for the set, are not one for such URLs.
+    wrong_scheme: Option<String>,
 }
 
 impl SiteOptions {
@@ -24,23 +30,33 @@ impl SiteOptions {
         is_set: bool,
     ) -> (std::result::Result<Site, String>, SiteOptions) {
         let site = Site::of_options(options.host.as_deref(), &options.schemes);
+        let scheme = match options.schemes[..] {
+            [Scheme::Http] => Some("http"),
+            [Scheme::Https] => Some("https"),
+            _ => None,
+        };
         let host = if is_set || set.is_dir() || is_remote_folder(set) { options.host.take() } else { None };
         let schemes = if is_set { std::mem::take(&mut options.schemes) } else { Vec::new() };
-        (site, SiteOptions { is_for_a_log: host.is_some() || !schemes.is_empty() })
+        let wrong_scheme = Site::of_options(None, &schemes).err();
+        (site, SiteOptions { is_for_a_log: host.is_some(), scheme, wrong_scheme })
     }
 
-    /// Checks that the table is a log if an option needs one.
+    /// Checks that the table is a log if the host needs one, and that the scheme is one for URLs.
     ///
     /// # Errors
     /// Returns an error if the table at `path` is not a log.
     pub fn check(&self, table: &Table, path: &Path) -> Result<()> {
-        if !self.is_for_a_log || table.format == Format::Log {
-            return Ok(());
+        let is_log = matches!(table.format, Format::Log | Format::JsonLog);
+        if self.is_for_a_log && !is_log {
+            let message = format!(
+                "is read as {}; --host is for access logs, and for a SET that is a single robots.txt",
+                table.format
+            );
+            return Err(Failure::at(path, message));
         }
-        let message = format!(
-            "is read as {}; --host and --scheme are for access logs, and for a SET that is a single robots.txt",
-            table.format
-        );
-        Err(Failure::at(path, message))
+        match &self.wrong_scheme {
+            Some(message) => Err(Failure::at(path, message.as_str())),
+            None => Ok(()),
+        }
     }
 }

@@ -382,7 +382,7 @@ fn given_host(text: &str) -> Result<Vec<u8>> {
 /// Returns the host that a file is named after, as `compile` reads names. A name without a dot is not conclusive.
 fn host_of(path: &str) -> Option<Vec<u8>> {
     match Hosts::default().of(path.as_bytes(), &Naming::Hosts(vec![Scheme::Https])) {
-        Ok(PathOwner::Origins(origins)) => {
+        Ok(PathOwner::Origins(origins) | PathOwner::Capture(origins, _)) => {
             origins.first().map(|origin| origin.host.to_vec()).filter(|host| host.contains(&b'.'))
         }
         Ok(PathOwner::NotRobots(_)) | Err(_) => None,

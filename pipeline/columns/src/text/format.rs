@@ -44,11 +44,15 @@ impl Format {
     pub fn of_table(format: tables::Format, delimiter: u8) -> Format {
         match format {
             tables::Format::Csv if delimiter != b',' => Format::Delimited(delimiter),
-            tables::Format::List | tables::Format::Tsv | tables::Format::Cdxj | tables::Format::Log => Format::Tsv,
+            tables::Format::List
+            | tables::Format::Tsv
+            | tables::Format::Cdx
+            | tables::Format::Cdxj
+            | tables::Format::Log => Format::Tsv,
             tables::Format::Parquet => Format::Parquet,
             tables::Format::Arrow => Format::Arrow,
             tables::Format::Csv => Format::Csv,
-            tables::Format::Jsonl => Format::Jsonl,
+            tables::Format::Jsonl | tables::Format::JsonLog => Format::Jsonl,
         }
     }
 

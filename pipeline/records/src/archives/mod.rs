@@ -73,13 +73,14 @@ fn read_member<R: Read>(
         Kind::HardLink => return bad("hard link in an archive", "make the archive with --hard-dereference"),
         Kind::Other => return Ok(Some(Item::left_out("not a regular file"))),
     }
-    let origins = match hosts.of(&parts().collect::<Vec<_>>().join(&b'/'), naming) {
-        Ok(PathOwner::Origins(origins)) => origins,
+    let (origins, time) = match hosts.of(&parts().collect::<Vec<_>>().join(&b'/'), naming) {
+        Ok(PathOwner::Origins(origins)) => (origins, None),
+        Ok(PathOwner::Capture(origins, time)) => (origins, Some(time)),
         Ok(PathOwner::NotRobots(reason)) => return Ok(Some(Item::LeftOut { reason, name: Some(name()) })),
         Err(fault) => return Ok(Some(fault.item(name()))),
     };
     match read_sized(members.body(), size) {
-        Ok(body) => Ok(Some(Item::Robots(Robots::file(name(), origins, body)))),
+        Ok(body) => Ok(Some(Item::Robots(Robots::file(name(), origins, body).at(time)))),
         Err(Fault::Unreadable(error)) => Err(unreadable(archive, &error)),
         Err(fault) => fault.item(name()).map(Some),
     }

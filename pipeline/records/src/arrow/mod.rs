@@ -13,7 +13,6 @@ mod tests;
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -31,7 +30,8 @@ use crate::parquet::cells::Cells;
 use crate::parquet::guard::guarded;
 use crate::parquet::limits::{CELL_BYTES, max_expanded_bytes, within};
 use crate::parquet::urls::{Batch, Selected, Splitting};
-use crate::tables::{Table, Wanted};
+use crate::tables::Table;
+use crate::tables::open::Opening;
 use crate::{Error, Result};
 
 pub(crate) use messages::{is_file, is_stream};
@@ -68,29 +68,19 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error if the source is unreadable or damaged, or the errors of [`Selected::find`].
-    pub(crate) fn open(
-        path: &Path,
-        source: Box<dyn Read + Send>,
-        wanted: &[Wanted],
-        splitting: Splitting,
-        kept: Option<&KeptRows>,
-    ) -> Result<(Table, Rows)> {
-        let opened = Messages::new(source).and_then(|messages| Rows::find(messages, wanted, splitting, kept));
-        opened.map_err(|text| Error::at(path, text))
+    pub(crate) fn open(opening: &Opening, source: Box<dyn Read + Send>, splitting: Splitting) -> Result<(Table, Rows)> {
+        let opened = Messages::new(source).and_then(|messages| Rows::find(messages, opening, splitting));
+        opened.map_err(|text| Error::at(&opening.path, text))
     }
 
-    fn find(
-        mut messages: Messages,
-        wanted: &[Wanted],
-        splitting: Splitting,
-        kept: Option<&KeptRows>,
-    ) -> MessageResult<(Table, Rows)> {
+    fn find(mut messages: Messages, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
+        let kept = opening.kept.as_ref();
         let schema = match messages.next()? {
             Some(encoded) => schema_of(&encoded)?,
             None => return Err(damaged("it has no schema")),
         };
         let leaves = Leaves::of(&schema);
-        let mut selected = Selected::find(&leaves, wanted, splitting)?;
+        let mut selected = Selected::find(&leaves, opening, splitting)?;
         let mut decoded: Vec<usize> =
             selected.places.iter().filter_map(|&place| Some(leaves.get(place)?.column())).collect();
         let kept_places = kept.map(|kept| kept.begin(&schema)).transpose()?.unwrap_or_default();

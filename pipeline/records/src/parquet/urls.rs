@@ -50,7 +50,9 @@ use super::{Batches, MessageResult, ParquetFile};
 use crate::Result;
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
+use crate::tables::address::{PART_COUNT, Parts, complete};
 use crate::tables::named::NamedColumns;
+use crate::tables::open::Opening;
 use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted};
 
 /// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
@@ -106,8 +108,12 @@ pub struct Rows {
 pub(crate) enum Url {
     /// The first column.
     Whole,
+    /// The first column, with this scheme for URLs without one.
+    Completed(&'static str),
     /// The URL parts' column indexes.
     Split([Option<usize>; SPLIT.len()]),
+    /// The first columns, which the user has named as the URL's parts.
+    Parts(Parts),
 }
 
 impl Rows {
@@ -116,13 +122,13 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error if there is no such column, or if one has the wrong type.
-    pub(crate) fn open(file: ParquetFile, wanted: &[Wanted], splitting: Splitting) -> Result<(Table, Rows)> {
+    pub(crate) fn open(file: ParquetFile, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
         let file = Arc::new(file);
-        Rows::find(&file, wanted, splitting).map_err(|text| file.failure(text))
+        Rows::find(&file, opening, splitting).map_err(|text| file.failure(text))
     }
 
-    fn find(file: &Arc<ParquetFile>, wanted: &[Wanted], splitting: Splitting) -> MessageResult<(Table, Rows)> {
-        let Selected { url, places, names, others } = Selected::find(&**file, wanted, splitting)?;
+    fn find(file: &Arc<ParquetFile>, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
+        let Selected { url, places, names, others } = Selected::find(&**file, opening, splitting)?;
         let places: Vec<(usize, usize)> = places.into_iter().map(|place| (place, MAX_LINE_BYTES)).collect();
         let batches = Batches::new(Arc::clone(file), &places)?;
         Ok((Table::of_parquet(names), Rows { batches, url, others }))
@@ -160,13 +166,18 @@ impl Selected {
     ///
     /// # Errors
     /// Returns an error if there is no such column, or if one has the wrong type.
-    pub fn find(file: &impl NamedColumns, wanted: &[Wanted], splitting: Splitting) -> MessageResult<Selected> {
+    pub fn find(file: &impl NamedColumns, opening: &Opening, splitting: Splitting) -> MessageResult<Selected> {
+        let wanted = &opening.wanted;
         let mut places = Vec::new();
-        let url = Url::find(file, wanted.first(), splitting, &mut places)?;
+        let url = match opening.is_split() {
+            true => Url::of_parts(file, opening, &mut places)?,
+            false => Url::find(file, wanted.first(), splitting, &mut places)?.with_scheme(opening.scheme),
+        };
         let mut names = vec![match (&url, &places[..]) {
             (Url::Split(parts), _) => describe_split(parts),
-            (Url::Whole, &[place]) => file.describe(place),
-            (Url::Whole, _) => "the column of URLs".into(),
+            (Url::Parts(_), places) => places.iter().map(|&place| file.describe(place)).collect::<Vec<_>>().join(", "),
+            (_, &[place]) => file.describe(place),
+            (_, _) => "the column of URLs".into(),
         }];
         let others = (places.len(), wanted.len().saturating_sub(1));
         for Wanted { option, name } in wanted.iter().skip(1) {
@@ -239,7 +250,7 @@ impl<'b> Block<'b> {
     pub fn parts(self) -> impl ExactSizeIterator<Item = std::result::Result<UrlParts<'b>, Fault>> {
         let columns = match self.batch.url {
             Url::Split(parts) => parts.map(|at| self.batch.columns.get(at?)),
-            Url::Whole => [None; SPLIT.len()],
+            _ => [None; SPLIT.len()],
         };
         let columns = columns.map(|column| column.map(|(cells, start)| (&**cells, start + self.start)));
         (0..self.row_count()).map(move |row| {
@@ -272,9 +283,33 @@ impl<'b> Block<'b> {
             let (cells, start) = &columns[at];
             cells.get(start + row)
         };
+        let mut fault = None;
         let url = match *url {
             Url::Whole => cell(0),
+            Url::Completed(scheme) => match cell(0) {
+                Cell::Text(url) => Cell::Text(complete(url, scheme, arena)),
+                cell => cell,
+            },
             Url::Split(parts) => join(parts.map(|at| at.map_or(Cell::Null, cell)), arena),
+            Url::Parts(parts) => {
+                let mut all = [None; PART_COUNT];
+                let mut is_too_long = false;
+                for (at, to) in all.iter_mut().enumerate().take(parts.count()) {
+                    match cell(at) {
+                        Cell::Text(text) => *to = Some(text),
+                        Cell::Null => {}
+                        Cell::TooLong => is_too_long = true,
+                    }
+                }
+                match parts.join(&all, arena) {
+                    _ if is_too_long => Cell::TooLong,
+                    Ok(url) => Cell::Text(url),
+                    Err(reason) => {
+                        fault = Some(reason);
+                        Cell::Null
+                    }
+                }
+            }
         };
         let mut cells: tables::Cells<'b> = [None; MAX_CELLS];
         let mut is_too_long = false;
@@ -286,7 +321,7 @@ impl<'b> Block<'b> {
                 Cell::TooLong => is_too_long = true,
             }
         }
-        let no_url = cells[0].is_none().then_some(Fault::NoCell);
+        let no_url = fault.or(cells[0].is_none().then_some(Fault::NoCell));
         Row { start: 0, bytes: b"", cells, fault: if is_too_long { Some(Fault::TooLong) } else { no_url } }
     }
 }
@@ -302,6 +337,27 @@ fn describe_split(parts: &[Option<usize>; SPLIT.len()]) -> String {
 }
 
 impl Url {
+    /// Returns the location with a scheme for URLs without one.
+    fn with_scheme(self, scheme: Option<&'static str>) -> Url {
+        match (self, scheme) {
+            (Url::Whole, Some(scheme)) => Url::Completed(scheme),
+            (url, _) => url,
+        }
+    }
+
+    /// Finds the columns that the user has named as the URL's parts, and adds their indexes to `places`.
+    fn of_parts(file: &impl NamedColumns, opening: &Opening, places: &mut Vec<usize>) -> MessageResult<Url> {
+        let parts = opening.parts()?;
+        let present = parts.places.iter().enumerate().filter(|(_, place)| place.is_some()).map(|(at, _)| at);
+        for (Wanted { option, name }, at) in opening.cells().iter().zip(present) {
+            let place = file.find(name.as_deref().unwrap_or_default()).map_err(|text| format!("{option} {text}"))?;
+            let expected = if at == MAY_BE_ABSENT[0] { PORT } else { file.text_types() };
+            file.expect(place, SPLIT_CLASSES[at], expected).map_err(|text| format!("{option}: {text}"))?;
+            places.push(place);
+        }
+        Ok(Url::Parts(parts))
+    }
+
     /// Finds the URL's columns, and adds their indexes to `places`.
     fn find(
         file: &impl NamedColumns,

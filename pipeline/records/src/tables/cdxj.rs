@@ -5,8 +5,8 @@
 use bumpalo::Bump;
 use memchr::memchr;
 
+use super::Fault;
 use super::json::Fields;
-use super::{Cells, Fault};
 
 /// The name of the time column, as index servers write it.
 pub const TIMESTAMP: &str = "timestamp";
@@ -25,19 +25,25 @@ impl Cdxj {
     ///
     /// # Errors
     /// Returns the reason why the line has no cells.
-    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> Result<(), Fault> {
+    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         let (timestamp, object) = parts(line).ok_or(Fault::NotCdxj)?;
         if !self.fields.read(object, arena, cells) {
             return Err(Fault::NotJson);
         }
-        // A timestamp with milliseconds has three more digits. Ten digits would be read as seconds.
-        let timestamp = match timestamp.len() {
-            17 => timestamp.get(..14),
-            4 | 6 | 8 | 12 | 14 => Some(timestamp),
-            _ => None,
-        };
+        let timestamp = timestamp_of(timestamp);
         self.timestamps.iter().for_each(|&cell| cells[cell] = timestamp);
         Ok(())
+    }
+}
+
+/// Returns the digits of a web archive's time.
+///
+/// A timestamp with milliseconds has three more digits. Ten digits would be read as seconds.
+pub(super) fn timestamp_of(digits: &[u8]) -> Option<&[u8]> {
+    match digits.len() {
+        17 => digits.get(..14),
+        4 | 6 | 8 | 12 | 14 => Some(digits),
+        _ => None,
     }
 }
 

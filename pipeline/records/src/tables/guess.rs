@@ -8,6 +8,7 @@ use crate::stores::without_query;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
+use super::cdx::Legend;
 use super::csv::plain_cells;
 use super::log::shape::is_log;
 use super::{COMMA, Format, Table, Wanted, cdxj};
@@ -34,6 +35,9 @@ pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
     }
     if is_log(line) {
         return Format::Log;
+    }
+    if Legend::of(line).is_some() {
+        return Format::Cdx;
     }
     if cdxj::is_cdxj(line) || cdxj::is_marked(line) {
         return Format::Cdxj;
@@ -74,6 +78,7 @@ fn format_of_name(path: &Path) -> Option<Format> {
     let packed = [".gz", ".zst", ".bz2", ".xz"];
     let name = packed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let ends = [
+        (".cdx", Format::Cdx),
         (".cdxj", Format::Cdxj),
         (".tsv", Format::Tsv),
         (".tab", Format::Tsv),
@@ -87,7 +92,7 @@ fn format_of_name(path: &Path) -> Option<Format> {
 /// Returns advice for a table with mostly invalid rows, or `None` if the rows match no known format. `lacks_cells`
 /// means that most invalid rows lack the wanted column.
 pub fn hint(sample: &[u8], table: &Table, lacks_cells: bool) -> Option<String> {
-    if table.is_columnar() {
+    if table.is_columnar() || table.format == Format::JsonLog {
         return None;
     }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
@@ -112,7 +117,7 @@ fn hint_of_fields(line: &[u8], table: &Table) -> Option<String> {
     let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(format!(
-        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url-column"
+        "they are JSON objects without {wanted}; the fields of the first are {fields}{more}; name the field with --url-column, or the URL's parts with --host-column and --path-column"
     ))
 }
 
@@ -180,5 +185,5 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
         }
     }
     let is_host = |line: &[u8]| line.contains(&b'.') && !line.contains(&b' ') && !has(line, b"://");
-    most(&is_host).then_some("URLs without a scheme: write https:// before each")
+    most(&is_host).then_some("URLs without a scheme: give --scheme https, or write https:// before each")
 }

@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 use bumpalo::Bump;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Cells, MAX_CELLS};
+use super::MAX_RAW_CELLS;
 
 /// Paths from an object to the wanted fields, stored as a tree because several may share a prefix.
 #[derive(Debug, Default)]
@@ -22,8 +22,13 @@ pub struct Fields {
 impl Fields {
     /// Creates the tree for these paths, in cell order.
     pub fn of_steps(all: impl IntoIterator<Item = Vec<String>>) -> Fields {
+        Fields::of_cells(all.into_iter().enumerate())
+    }
+
+    /// Creates the tree for these cells and their paths. A cell without a path stays empty.
+    pub fn of_cells(all: impl IntoIterator<Item = (usize, Vec<String>)>) -> Fields {
         let mut root = Fields::default();
-        for (cell, steps) in all.into_iter().enumerate() {
+        for (cell, steps) in all {
             let mut field = &mut root;
             for step in steps {
                 let at = field.inner(&step).unwrap_or_else(|| {
@@ -38,15 +43,15 @@ impl Fields {
     }
 
     /// Stores a line's fields in their cells. Returns whether the line is an object.
-    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> bool {
+    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> bool {
         let mut reader = serde_json::Deserializer::from_slice(line);
-        let mut found = [None; MAX_CELLS];
+        let mut found = [None; MAX_RAW_CELLS];
         let at = At { fields: self, arena, cells: &mut found };
         // Serde would also accept a list, element by element, but a line must be an object.
         let is_object = line.trim_ascii_start().first() == Some(&b'{');
         let is_read = is_object && at.deserialize(&mut reader).is_ok() && reader.end().is_ok();
         if is_read {
-            *cells = found;
+            cells.iter_mut().zip(found).for_each(|(cell, found)| *cell = found);
         }
         is_read
     }
@@ -83,7 +88,7 @@ pub fn steps(name: &str) -> Result<Vec<String>, String> {
 struct At<'f, 'b, 'c> {
     fields: &'f Fields,
     arena: &'b Bump,
-    cells: &'c mut Cells<'b>,
+    cells: &'c mut [Option<&'b [u8]>; MAX_RAW_CELLS],
 }
 
 impl<'b> At<'_, 'b, '_> {
@@ -219,6 +224,7 @@ impl<'f> Visitor<'_> for Key<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::MAX_CELLS;
 
     fn read(line: &[u8], names: &[&str]) -> Option<Vec<Option<String>>> {
         let fields = Fields::of_steps(names.iter().map(|name| steps(name).unwrap()));

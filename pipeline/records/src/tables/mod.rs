@@ -1,7 +1,8 @@
-//! URL tables: lists, TSV, CSV, JSON Lines, CDXJ and access logs. Reads rows and finds their wanted cells.
+//! URL tables: lists, TSV, CSV, JSON Lines, CDX, CDXJ and access logs. Reads rows and finds their wanted cells.
 //!
 //! [`open`] recognizes the format, [`delimiter`] detects CSV delimiters, and both find the columns. This file returns
-//! the rows in a block. [`csv`], [`json`], [`cdxj`] and [`log`] read rows in their formats. Cells are not interpreted
+//! the rows in a block. [`csv`], [`json`], [`cdx`], [`cdxj`] and [`log`] read rows in their formats, and [`address`]
+//! completes URLs that a row does not hold whole. Cells are not interpreted
 //! here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in the memory for
 //! its block.
 //!
@@ -25,6 +26,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod address;
+mod cdx;
 mod cdxj;
 pub mod csv;
 mod delimiter;
@@ -42,11 +45,14 @@ use memchr::memchr;
 
 use super::lines::{MAX_LINE_BYTES, RowEnds, without_lf, without_line_end};
 use super::time::Zone;
+use address::Parts;
+use cdx::Cdx;
 use cdxj::Cdxj;
 use csv::{Records, RowKind, plain_cells};
 use delimiter::shown_delimiter;
 use json::Fields;
 use log::Log;
+use log::json::JsonLog;
 
 pub(crate) use guess::is_url_name;
 
@@ -56,6 +62,9 @@ pub use guess::hint;
 
 /// Maximum number of columns that a command uses.
 pub const MAX_CELLS: usize = 3;
+
+/// Maximum number of cells that are read from a row: the parts of a URL, and the other wanted cells.
+pub(crate) const MAX_RAW_CELLS: usize = address::PART_COUNT + MAX_CELLS - 1;
 
 /// A row's wanted cells, in the requested order. A missing cell is `None`.
 pub type Cells<'b> = [Option<&'b [u8]>; MAX_CELLS];
@@ -71,10 +80,14 @@ pub enum Format {
     Csv,
     /// A JSON object on each line
     Jsonl,
+    /// The classic index of a web archive: a legend in the first line, and cells with its delimiter in all others
+    Cdx,
     /// The index of a web archive: a key, a time and a JSON object with the URL on each line
     Cdxj,
     /// An access log of nginx or Apache, in the common or the combined format
     Log,
+    /// An access log with a JSON object on each line, with the fields of a known program
+    JsonLog,
     /// A Parquet file
     Parquet,
     /// Arrow IPC, a file or a stream
@@ -88,8 +101,10 @@ impl fmt::Display for Format {
             Format::Tsv => "TSV",
             Format::Csv => "CSV",
             Format::Jsonl => "JSON Lines",
+            Format::Cdx => "CDX",
             Format::Cdxj => "CDXJ",
             Format::Log => "an access log",
+            Format::JsonLog => "an access log in JSON",
             Format::Parquet => "Parquet",
             Format::Arrow => "Arrow IPC",
         })
@@ -117,6 +132,20 @@ pub struct Table {
     /// The wanted columns' names, for messages.
     names: Vec<String>,
     columns: Columns,
+    assembly: Assembly,
+}
+
+/// How a URL is made from a row's cells.
+#[derive(Debug)]
+enum Assembly {
+    /// The first cell is the URL.
+    Whole,
+    /// The first cell is the URL, which gets this scheme if it lacks one.
+    Completed(&'static str),
+    /// The first cells are parts of the URL.
+    Parts(Parts),
+    /// The cells are the fields of a request.
+    Request(JsonLog),
 }
 
 /// The locations of a row's wanted cells.
@@ -128,6 +157,8 @@ enum Columns {
     Numbers(Vec<usize>),
     /// JSON fields.
     Fields(Fields),
+    /// Cells of a CDX line.
+    Cdx(Cdx),
     /// Parts of a CDXJ line.
     Cdxj(Cdxj),
     /// Parts of an access log line.
@@ -149,6 +180,8 @@ pub enum Fault {
     NoCell,
     /// The second wanted column does not contain a valid time.
     NoTime,
+    /// The row is not a CDX line with a cell for each column.
+    NotCdx,
     /// The row is not a CDXJ line.
     NotCdxj,
     /// The row is not an access log line.
@@ -161,22 +194,38 @@ pub enum Fault {
     NoTarget,
     /// The request's host is unknown.
     NoHost,
+    /// The URL's scheme is unknown, or is not http, https or ftp.
+    NoScheme,
+    /// The host's cell is not a host.
+    NotHost,
+    /// The port's cell is not a port, or the host has a port too.
+    NotPort,
+    /// The path's cell does not begin with a slash.
+    NotPath,
+    /// Both the path and the query's cell have a query.
+    TwoQueries,
 }
 
 impl Fault {
     /// All faults in numeric order.
-    pub const ALL: [Fault; 11] = [
+    pub const ALL: [Fault; 17] = [
         Fault::TooLong,
         Fault::Unclosed,
         Fault::NotJson,
         Fault::NoCell,
         Fault::NoTime,
+        Fault::NotCdx,
         Fault::NotCdxj,
         Fault::NotLog,
         Fault::NoRequest,
         Fault::BrokenRequest,
         Fault::NoTarget,
         Fault::NoHost,
+        Fault::NoScheme,
+        Fault::NotHost,
+        Fault::NotPort,
+        Fault::NotPath,
+        Fault::TwoQueries,
     ];
 
     /// Returns the problem's name in files for programs. Names do not change.
@@ -187,12 +236,18 @@ impl Fault {
             Fault::NotJson => "not-json",
             Fault::NoCell => "no-cell",
             Fault::NoTime => "no-time",
+            Fault::NotCdx => "not-cdx",
             Fault::NotCdxj => "not-cdxj",
             Fault::NotLog => "not-a-log-line",
             Fault::NoRequest => "empty-request",
             Fault::BrokenRequest => "broken-request",
             Fault::NoTarget => "no-target",
             Fault::NoHost => "no-host",
+            Fault::NoScheme => "no-scheme",
+            Fault::NotHost => "not-a-host",
+            Fault::NotPort => "not-a-port",
+            Fault::NotPath => "not-a-path",
+            Fault::TwoQueries => "two-queries",
         }
     }
 
@@ -204,12 +259,18 @@ impl Fault {
             Fault::NotJson => "not a JSON object".into(),
             Fault::NoCell => format!("without {}", table.names.first().map_or("the column", String::as_str)),
             Fault::NoTime => format!("no time in {}", table.names.get(1).map_or("the column", String::as_str)),
+            Fault::NotCdx => "not a line of CDX with a cell for each column".into(),
             Fault::NotCdxj => "not a line of CDXJ".into(),
             Fault::NotLog => "not a line of an access log".into(),
             Fault::NoRequest => "an empty request".into(),
             Fault::BrokenRequest => "a broken request".into(),
             Fault::NoTarget => "a request for no URL (CONNECT or *)".into(),
             Fault::NoHost => "no virtual host".into(),
+            Fault::NoScheme => "no scheme, or one other than http, https and ftp".into(),
+            Fault::NotHost => "a malformed host".into(),
+            Fault::NotPort => "no port from 1 to 65535, or two ports".into(),
+            Fault::NotPath => "a path without a slash at its start".into(),
+            Fault::TwoQueries => "a query in both the path and its own column".into(),
         }
     }
 }
@@ -245,7 +306,7 @@ impl Table {
 
     /// Creates a table without a header.
     fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
-        Table { format, delimiter: COMMA, header: Vec::new(), names, columns }
+        Table { format, delimiter: COMMA, header: Vec::new(), names, columns, assembly: Assembly::Whole }
     }
 
     /// Returns whether the rows are in columns, and not in lines of text.
@@ -258,13 +319,23 @@ impl Table {
         if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
     }
 
-    /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDXJ times are in
-    /// UTC.
+    /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDX and
+    /// CDXJ times are in UTC.
     pub fn zone_of_times(&self, zone: &Zone) -> Zone {
+        let cell = match &self.assembly {
+            Assembly::Parts(parts) => parts.count(),
+            _ => 1,
+        };
         match &self.columns {
-            Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&1) => Zone::default(),
+            Columns::Cdxj(cdxj) if cdxj.timestamps.contains(&cell) => Zone::default(),
+            Columns::Cdx(cdx) if cdx.timestamps.contains(&cell) => Zone::default(),
             _ => zone.clone(),
         }
+    }
+
+    /// Returns whether each line is the row's URL, unchanged.
+    pub fn is_plain_list(&self) -> bool {
+        self.format == Format::List && matches!(self.assembly, Assembly::Whole)
     }
 
     /// Returns the rows in a block that contains only whole rows. Cell text that differs from the block is allocated in
@@ -276,9 +347,18 @@ impl Table {
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
             let mut row = Row { start, bytes: rest, cells: [None; MAX_CELLS], fault: None };
-            let len = match &mut records {
-                Some(records) => self.csv_row(rest, records, arena, &mut row),
-                None => self.line(rest, arena, &mut row),
+            let mut read = |cells: &mut [Option<&'b [u8]>], fault: &mut Option<Fault>| match &mut records {
+                Some(records) => self.csv_row(rest, records, arena, cells, fault),
+                None => self.line(rest, arena, cells, fault),
+            };
+            let len = match &self.assembly {
+                Assembly::Whole => read(&mut row.cells, &mut row.fault),
+                assembly => {
+                    let mut cells = [None; MAX_RAW_CELLS];
+                    let len = read(&mut cells, &mut row.fault);
+                    assembly.assemble(&cells, arena, &mut row);
+                    len
+                }
             };
             row.bytes = &rest[..len];
             start += len;
@@ -291,53 +371,93 @@ impl Table {
 
     /// Reads the row in the first line of `rest`. Returns its length.
     #[inline]
-    fn line<'b>(&self, rest: &'b [u8], arena: &'b Bump, row: &mut Row<'b>) -> usize {
+    fn line<'b>(
+        &self,
+        rest: &'b [u8],
+        arena: &'b Bump,
+        cells: &mut [Option<&'b [u8]>],
+        fault: &mut Option<Fault>,
+    ) -> usize {
         let len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let line = &rest[..len];
         if without_lf(line).len() > MAX_LINE_BYTES {
-            row.fault = Some(Fault::TooLong);
+            *fault = Some(Fault::TooLong);
             return len;
         }
         let text = without_line_end(line);
         match &self.columns {
-            Columns::Line => row.cells[0] = Some(text),
+            Columns::Line => cells[0] = Some(text),
             // A Parquet file has no lines.
             Columns::AtHand => {}
-            Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, &mut row.cells),
+            Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, cells),
             Columns::Fields(fields) => {
-                if !fields.read(text, arena, &mut row.cells) {
-                    row.fault = Some(Fault::NotJson);
+                if !fields.read(text, arena, cells) {
+                    *fault = Some(Fault::NotJson);
                 }
             }
-            Columns::Cdxj(cdxj) => row.fault = cdxj.read(text, arena, &mut row.cells).err(),
-            Columns::Log(log) => row.fault = log.read(text, arena, &mut row.cells).err(),
+            Columns::Cdx(cdx) => *fault = cdx.read(text, cells).err(),
+            Columns::Cdxj(cdxj) => *fault = cdxj.read(text, arena, cells).err(),
+            Columns::Log(log) => *fault = log.read(text, arena, cells).err(),
         }
         len
     }
 
     /// Reads the first CSV row in `rest`. Returns its length.
-    fn csv_row<'b>(&self, rest: &'b [u8], records: &mut Records, arena: &'b Bump, row: &mut Row<'b>) -> usize {
+    fn csv_row<'b>(
+        &self,
+        rest: &'b [u8],
+        records: &mut Records,
+        arena: &'b Bump,
+        cells: &mut [Option<&'b [u8]>],
+        fault: &mut Option<Fault>,
+    ) -> usize {
         let Columns::Numbers(numbers) = &self.columns else { return rest.len() };
         let found = records.row(rest);
         match found.kind {
             RowKind::Plain => {
-                pick(plain_cells(without_line_end(&rest[..found.len]), self.delimiter), numbers, &mut row.cells);
+                pick(plain_cells(without_line_end(&rest[..found.len]), self.delimiter), numbers, cells);
             }
             RowKind::Quoted => {
-                for (cell, &number) in row.cells.iter_mut().zip(numbers) {
+                for (cell, &number) in cells.iter_mut().zip(numbers) {
                     *cell = records.cell(number).map(|cell| &*arena.alloc_slice_copy(cell));
                 }
             }
-            RowKind::Unclosed => row.fault = Some(Fault::Unclosed),
-            RowKind::TooLong => row.fault = Some(Fault::TooLong),
+            RowKind::Unclosed => *fault = Some(Fault::Unclosed),
+            RowKind::TooLong => *fault = Some(Fault::TooLong),
         }
         found.len
     }
 }
 
+impl Assembly {
+    /// Stores the URL and the other wanted cells in the row. A row that was not read keeps its fault.
+    fn assemble<'b>(&self, cells: &[Option<&'b [u8]>; MAX_RAW_CELLS], arena: &'b Bump, row: &mut Row<'b>) {
+        let first_other = match self {
+            Assembly::Request(log) if row.fault.is_none() => {
+                row.fault = log.read(cells, arena, &mut row.cells).err();
+                return;
+            }
+            Assembly::Parts(parts) => parts.count(),
+            _ => 1,
+        };
+        row.cells.iter_mut().skip(1).zip(&cells[first_other..]).for_each(|(to, cell)| *to = *cell);
+        if row.fault.is_some() {
+            return;
+        }
+        match self {
+            Assembly::Whole | Assembly::Request(_) => row.cells[0] = cells[0],
+            Assembly::Completed(scheme) => row.cells[0] = cells[0].map(|url| address::complete(url, scheme, arena)),
+            Assembly::Parts(parts) => match parts.join(cells, arena) {
+                Ok(url) => row.cells[0] = Some(url),
+                Err(fault) => row.fault = Some(fault),
+            },
+        }
+    }
+}
+
 /// Stores the cells with these numbers in `cells`.
 #[inline]
-fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut Cells<'b>) {
+fn pick<'b>(all: impl Iterator<Item = &'b [u8]>, numbers: &[usize], cells: &mut [Option<&'b [u8]>]) {
     let last = numbers.iter().copied().max().unwrap_or(0);
     for (at, found) in all.take(last + 1).enumerate() {
         for (cell, _) in cells.iter_mut().zip(numbers).filter(|(_, number)| **number == at) {

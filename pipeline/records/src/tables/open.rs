@@ -23,14 +23,19 @@
 use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::path::PathBuf;
 
+use bumpalo::Bump;
+
+use super::address::{HOST, PART_OPTIONS, PartNames, Parts, complete};
+use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::csv::plain_cells;
 use super::delimiter::{Delimiter, cells_of, delimiter_of, has_first_row, shown_delimiter};
 use super::guess::{format_of, is_url, is_url_name};
 use super::json::{Fields, steps};
+use super::log::json::{self, JsonShape};
 use super::log::shape::{Shape, Site, shape_of};
 use super::log::{HostOf, Log, LogCell};
-use super::{Columns, Format, Table, Wanted};
+use super::{Assembly, Columns, Format, Table, Wanted};
 use crate::arrow::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::shown::shown;
@@ -49,6 +54,9 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// The option of the command that names the URL column.
 pub const URL_OPTION: &str = "--url-column";
 
+/// Maximum number of bytes that a message shows from a first line without a legend.
+const MAX_SHOWN_LEGEND: usize = 60;
+
 /// Maximum number of column names that a message lists.
 const MAX_SHOWN_NAMES: usize = 20;
 
@@ -62,6 +70,10 @@ pub struct Opening {
     pub delimiter: Option<Delimiter>,
     /// The wanted columns. The first one is the URL column.
     pub wanted: Vec<Wanted>,
+    /// The columns of the URL's parts, if the user names them instead of the URL column.
+    pub parts: PartNames,
+    /// The scheme of URLs without one, if the user gives it.
+    pub scheme: Option<&'static str>,
     /// The user's options for requests in an access log, or an error message for them.
     pub site: std::result::Result<Site, String>,
     /// The queue for the columns that the output keeps, if the table must be Arrow IPC with such columns.
@@ -80,7 +92,8 @@ impl Opening {
     pub fn of(path: impl Into<PathBuf>) -> Opening {
         let wanted = vec![Wanted { option: URL_OPTION, name: None }];
         let site = Site::of_options(None, &[]);
-        Opening { path: path.into(), format: None, delimiter: None, wanted, site, kept: None }
+        let parts = PartNames::default();
+        Opening { path: path.into(), format: None, delimiter: None, wanted, parts, scheme: None, site, kept: None }
     }
 
     /// Reads the first row, detects the format and finds the columns.
@@ -92,6 +105,67 @@ impl Opening {
         let (table, header_len) = self.find(&mut source, &mut start).map_err(|text| Error::at(&self.path, text))?;
         start.drain(..header_len);
         Ok((table, Cursor::new(start).chain(source)))
+    }
+
+    /// Returns whether the URL is in several columns.
+    pub(crate) fn is_split(&self) -> bool {
+        self.parts.iter().any(Option::is_some)
+    }
+
+    /// Returns the columns whose cells are read: the URL or its parts, then the others.
+    pub(crate) fn cells(&self) -> Vec<Wanted> {
+        let part = |(option, name): (&&'static str, &Option<String>)| {
+            let name = name.clone()?;
+            Some(Wanted { option, name: Some(name) })
+        };
+        let parts = PART_OPTIONS.iter().zip(&self.parts).filter_map(part);
+        let url = self.wanted.first().filter(|_| !self.is_split());
+        parts.chain(url.cloned()).chain(self.wanted.iter().skip(1).cloned()).collect()
+    }
+
+    /// Returns where the URL's parts are among [`Opening::cells`].
+    ///
+    /// # Errors
+    /// Returns an error if there is no column for the host, or no scheme.
+    pub(crate) fn parts(&self) -> MessageResult<Parts> {
+        let mut count = 0;
+        let places = self.parts.each_ref().map(|name| {
+            name.as_ref()?;
+            count += 1;
+            Some(count - 1)
+        });
+        if places[HOST].is_none() {
+            return Err(format!("{} is missing: a URL in several columns needs its host", PART_OPTIONS[HOST]));
+        }
+        if places[0].is_none() && self.scheme.is_none() {
+            let message =
+                "the URLs have no scheme: name its column with --scheme-column, or give --scheme http or https";
+            return Err(format!("{}: {message}", PART_OPTIONS[HOST]));
+        }
+        Ok(Parts { places, scheme: self.scheme })
+    }
+
+    /// Returns the table with the rule that makes URLs from its cells.
+    fn assembled(&self, mut table: Table) -> MessageResult<Table> {
+        if self.is_split() {
+            let parts = self.parts()?;
+            let others = table.names.split_off(parts.count().min(table.names.len()));
+            table.names = [table.names.join(", ")].into_iter().chain(others).collect();
+            table.assembly = Assembly::Parts(parts);
+        } else if let Some(scheme) = self.scheme {
+            table.assembly = Assembly::Completed(scheme);
+        }
+        Ok(table)
+    }
+
+    /// Returns an error if an option names a column of URLs, for a format with its own.
+    fn refuse_columns(&self, format: &str) -> MessageResult<()> {
+        let named = self.wanted.first().filter(|wanted| wanted.name.is_some()).map(|wanted| wanted.option);
+        let part = PART_OPTIONS.iter().zip(&self.parts).find_map(|(option, name)| name.as_ref().map(|_| *option));
+        match named.or(part) {
+            Some(option) => Err(format!("{option}: {format}")),
+            None => Ok(()),
+        }
     }
 
     /// Reads until the first row is complete. Returns the table and its header's length.
@@ -109,7 +183,14 @@ impl Opening {
         if self.format.is_none() && is_json_list(line) {
             return Err("is a JSON list; expected JSON Lines, an object on each line".into());
         }
-        let format = self.format_of(line)?;
+        let wanted = self.cells();
+        let mut format = self.format_of(line, &wanted)?;
+        let is_named = self.is_split() || self.wanted.first().is_some_and(|wanted| wanted.name.is_some());
+        let json_shape =
+            if self.format.is_none() && format == Format::Jsonl && !is_named { JsonShape::of(line) } else { None };
+        if json_shape.is_some() {
+            format = Format::JsonLog;
+        }
         let has_cr_alone = has_cr_alone(line);
         while format == Format::Csv && !at_end && start.len() <= MAX_LINE_BYTES && !has_first_row(start, self.delimiter)
         {
@@ -119,30 +200,40 @@ impl Opening {
             return Err("its lines end with CR alone; expected LF or CRLF: tr '\\r' '\\n'".into());
         }
         match format {
-            Format::List => match self.wanted.iter().find(|wanted| wanted.name.is_some()) {
+            Format::List => match wanted.iter().find(|wanted| wanted.name.is_some()) {
                 Some(Wanted { option, .. }) => Err(format!("{option}: a list of URLs has no columns")),
-                None => Ok((Table::list(), 0)),
+                None => Ok((self.assembled(Table::list())?, 0)),
             },
-            Format::Jsonl => self.fields().map(|table| (table, 0)),
-            Format::Cdxj => self.cdxj(start),
-            Format::Log => self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0)),
+            Format::Jsonl => Ok((self.assembled(self.fields(&wanted)?)?, 0)),
+            Format::JsonLog => self.json_log(json_shape, start).map(|table| (table, 0)),
+            Format::Cdx => self.cdx(start),
+            Format::Cdxj => {
+                let (table, header_len) = self.cdxj(start, &wanted)?;
+                Ok((self.assembled(table)?, header_len))
+            }
+            Format::Log => {
+                if self.is_split() {
+                    self.refuse_columns("an access log's URLs are those requested")?;
+                }
+                self.log(&self.site.clone()?, source, start, at_end).map(|table| (table, 0))
+            }
             Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
             Format::Arrow => Err("--input-format arrow: is not Arrow IPC".into()),
-            Format::Tsv => find_columns(format, b'\t', start, &self.wanted),
+            Format::Tsv => self.numbers(format, b'\t', start, &wanted),
             Format::Csv => {
                 let delimiter = match self.delimiter {
                     Some(delimiter) => delimiter.0,
-                    None => delimiter_of(start, &self.wanted)?,
+                    None => delimiter_of(start, &wanted)?,
                 };
-                find_columns(format, delimiter, start, &self.wanted)
+                self.numbers(format, delimiter, start, &wanted)
             }
         }
     }
 
     /// Returns the user's format, or else the format that the first line suggests.
-    fn format_of(&self, line: &[u8]) -> MessageResult<Format> {
+    fn format_of(&self, line: &[u8], wanted: &[Wanted]) -> MessageResult<Format> {
         match (self.format, self.delimiter) {
-            (None, None) => Ok(format_of(line, &self.path, &self.wanted)),
+            (None, None) => Ok(format_of(line, &self.path, wanted)),
             (None, Some(Delimiter(b'\t'))) => Ok(Format::Tsv),
             (None, Some(_)) => Ok(Format::Csv),
             (Some(format @ (Format::Csv | Format::Tsv)), Some(delimiter)) => match (format, delimiter) {
@@ -157,29 +248,68 @@ impl Opening {
     }
 
     /// Returns the table for JSON Lines.
-    fn fields(&self) -> MessageResult<Table> {
-        let (fields, names) = self.steps()?;
+    fn fields(&self, wanted: &[Wanted]) -> MessageResult<Table> {
+        let (fields, names) = json_fields(wanted)?;
         Ok(Table::new(Format::Jsonl, names, Columns::Fields(fields)))
     }
 
-    /// Returns the wanted JSON fields and their names for messages.
-    fn steps(&self) -> MessageResult<(Fields, Vec<String>)> {
-        let names: Vec<&str> = self.wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
-        let steps = self.wanted.iter().zip(&names).map(|(wanted, name)| {
-            steps(name).map_err(|text| format!("{} {}: {text}", wanted.option, shown(name.as_bytes())))
-        });
-        let fields = Fields::of_steps(steps.collect::<MessageResult<Vec<_>>>()?);
-        Ok((fields, names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect()))
+    /// Returns the table for TSV or CSV, and the length of its header.
+    fn numbers(&self, format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
+        // Only a first row with a URL, or with a host for a URL in several columns, is not a header.
+        let host = if self.is_split() { self.parts()?.places[HOST] } else { None };
+        let is_data = |row: &[Vec<u8>], found: &[Column]| {
+            let cell = found.get(host.unwrap_or(0)).and_then(|column| row.get(column.number));
+            let Some(cell) = cell.map(|cell| trimmed_url(cell)) else { return false };
+            let is_host = || cell.iter().any(|byte| b".:".contains(byte)) || cell.eq_ignore_ascii_case(b"localhost");
+            let has_host = |scheme| complete(cell, scheme, &Bump::new()) != cell;
+            if host.is_some() { is_host() } else { is_url(cell) || self.scheme.is_some_and(has_host) }
+        };
+        let (table, header_len) = find_columns(format, delimiter, start, wanted, is_data)?;
+        Ok((self.assembled(table)?, header_len))
+    }
+
+    /// Returns the table for an access log in JSON. Without a shape, the first object that has one determines it.
+    fn json_log(&self, shape: Option<JsonShape>, start: &[u8]) -> MessageResult<Table> {
+        self.refuse_columns("an access log's URLs are those requested; --input-format jsonl reads any fields")?;
+        let objects = || lines(start).map(without_line_end).filter(|line| line.trim_ascii_start().starts_with(b"{"));
+        let Some(shape) = shape.or_else(|| objects().find_map(JsonShape::of)) else {
+            return match objects().next() {
+                None if start.trim_ascii().is_empty() => {
+                    let columns = Columns::Fields(Fields::default());
+                    Ok(Table::new(Format::JsonLog, vec!["the requests".into()], columns))
+                }
+                first => Err(json::unknown(first.unwrap_or_default())),
+            };
+        };
+        let (fields, log, names) = shape.columns(&self.site.clone()?, &self.wanted)?;
+        let assembly = Assembly::Request(log);
+        Ok(Table { assembly, ..Table::new(Format::JsonLog, names, Columns::Fields(fields)) })
+    }
+
+    /// Returns the table for classic CDX, and the length of its legend.
+    fn cdx(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
+        let (line, line_len) = (first_line(start), first_line(start).len());
+        let legend = Legend::of(without_line_end(line)).ok_or_else(|| {
+            let line = shown(line.get(..MAX_SHOWN_LEGEND.min(line.len())).unwrap_or_default());
+            format!("expected a CDX legend such as \" CDX N b a m s k r M S V g\" in the first line, found \"{line}\"")
+        })?;
+        if self.is_split() {
+            self.refuse_columns("CDX has the whole URL in its column a")?;
+        }
+        let find = |wanted: &Wanted| legend.find(wanted.option, wanted.name.as_deref());
+        let (numbers, names) = self.wanted.iter().map(find).collect::<MessageResult<(Vec<_>, Vec<_>)>>()?;
+        let columns = Columns::Cdx(legend.columns(numbers));
+        let table = Table { header: line.to_vec(), ..Table::new(Format::Cdx, names, columns) };
+        Ok((self.assembled(table)?, line_len))
     }
 
     /// Returns the table for CDXJ, and the length of a first line that describes the file.
-    fn cdxj(&self, start: &[u8]) -> MessageResult<(Table, usize)> {
-        let (fields, names) = self.steps()?;
+    fn cdxj(&self, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
+        let (fields, names) = json_fields(wanted)?;
         let is_timestamp = |wanted: &Wanted| wanted.name.as_deref() == Some(TIMESTAMP);
-        let wanted = self.wanted.iter().enumerate().filter(|(_, wanted)| is_timestamp(wanted));
+        let wanted = wanted.iter().enumerate().filter(|(_, wanted)| is_timestamp(wanted));
         let columns = Columns::Cdxj(Cdxj { fields, timestamps: wanted.map(|(cell, _)| cell).collect() });
-        let line_len = start.iter().position(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1);
-        let header = start[..line_len].to_vec();
+        let header = first_line(start).to_vec();
         let header = if cdxj::is_header(&header) { header } else { Vec::new() };
         let header_len = header.len();
         Ok((Table { header, ..Table::new(Format::Cdxj, names, columns) }, header_len))
@@ -231,6 +361,21 @@ impl Opening {
         let columns = Columns::Log(Log { host, default, scheme: site.scheme, cells });
         Ok(Table::new(Format::Log, names, columns))
     }
+}
+
+/// Returns the wanted JSON fields and their names for messages.
+fn json_fields(wanted: &[Wanted]) -> MessageResult<(Fields, Vec<String>)> {
+    let names: Vec<&str> = wanted.iter().map(|wanted| wanted.name.as_deref().unwrap_or("url")).collect();
+    let steps = wanted.iter().zip(&names).map(|(wanted, name)| {
+        steps(name).map_err(|text| format!("{} {}: {text}", wanted.option, shown(name.as_bytes())))
+    });
+    let fields = Fields::of_steps(steps.collect::<MessageResult<Vec<_>>>()?);
+    Ok((fields, names.iter().map(|name| format!("the field \"{}\"", shown(name.as_bytes()))).collect()))
+}
+
+/// Returns the first line with its line end.
+fn first_line(start: &[u8]) -> &[u8] {
+    lines(start).next().unwrap_or_default()
 }
 
 /// Returns an access log's shape, and whether a line is conclusive.
@@ -295,7 +440,15 @@ fn has_cr_alone(line: &[u8]) -> bool {
 }
 
 /// Returns the table whose first row begins `start`, and that row's length if it is a header.
-fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
+///
+/// Unless a column was found by name, the first row is a header if `is_data` is false for its cells.
+fn find_columns(
+    format: Format,
+    delimiter: u8,
+    start: &[u8],
+    wanted: &[Wanted],
+    is_data: impl Fn(&[Vec<u8>], &[Column]) -> bool,
+) -> MessageResult<(Table, usize)> {
     let table = |names, numbers| Table { delimiter, ..Table::new(format, names, Columns::Numbers(numbers)) };
     if start.is_empty() {
         return Ok((table(Vec::new(), Vec::new()), 0));
@@ -307,9 +460,7 @@ fn find_columns(format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) 
     };
     let found = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<MessageResult<_>>();
     let found: Vec<Column> = found.map_err(seen)?;
-    // A first row with a URL in the URL column is not a header.
-    let url = found.first().and_then(|found| row.get(found.number));
-    let is_header = found.iter().any(|found| found.is_named) || !url.is_some_and(|cell| is_url(trimmed_url(cell)));
+    let is_header = found.iter().any(|found| found.is_named) || !is_data(&row, &found);
     let name = |found: &Column| match row.get(found.number) {
         Some(name) if is_header => format!("column {} (\"{}\")", found.number + 1, shown(name)),
         _ => format!("column {}", found.number + 1),

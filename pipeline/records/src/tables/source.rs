@@ -143,14 +143,13 @@ impl Source {
             }
             Source::Parquet(file, splitting) => {
                 opening.check(Format::Parquet, "a Parquet file")?;
-                let (table, rows) = urls::Rows::open(file, &opening.wanted, splitting)?;
+                let (table, rows) = urls::Rows::open(file, opening, splitting)?;
                 Ok((table, Rows::Parquet(rows)))
             }
             Source::Arrow(input, splitting) => {
                 opening.check(Format::Arrow, "Arrow IPC")?;
                 let source = Box::new(input.into_source());
-                let (table, rows) =
-                    arrow::Rows::open(&opening.path, source, &opening.wanted, splitting, opening.kept.as_ref())?;
+                let (table, rows) = arrow::Rows::open(opening, source, splitting)?;
                 Ok((table, Rows::Arrow(Box::new(rows))))
             }
             Source::Pipe(path, splitting) => Source::of_input(Input::open(&path)?, splitting)?.open_rows(opening),

@@ -9,9 +9,10 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::{memchr, memchr2, memrchr};
 
+use super::Fault;
 use super::guess::is_url;
-use super::{Cells, Fault};
 
+pub(crate) mod json;
 pub mod shape;
 
 /// Index of the user agent among the fields after the request: status, size, referer, user agent.
@@ -74,7 +75,7 @@ impl Log {
     ///
     /// # Errors
     /// Returns the reason why the line has no URL. If it is a log line, its other cells are stored anyway.
-    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut Cells<'b>) -> Result<(), Fault> {
+    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         let parts = Parts::of(line).ok_or(Fault::NotLog)?;
         let mut found = Ok(());
         for (place, cell) in cells.iter_mut().zip(&self.cells) {
@@ -90,18 +91,44 @@ impl Log {
     /// Returns a request's URL.
     fn url<'b>(&self, parts: &Parts<'b>, arena: &'b Bump) -> Result<&'b [u8], Fault> {
         let target = unescaped(target_of(parts.request)?, arena);
+        let (host, default) = match &self.host {
+            HostOf::All(start) => (None, Some(start)),
+            HostOf::First => (parts.before.split(|&byte| byte == b' ').next(), self.default.as_ref()),
+            HostOf::After(number) => (fields(parts.after).nth(*number).map(|(text, _)| text), self.default.as_ref()),
+            HostOf::Nothing => (None, self.default.as_ref()),
+        };
+        let default = default.map(Vec::as_slice);
+        Request { target, host, own: None, default, scheme: self.scheme }.url(arena)
+    }
+}
+
+/// A request, in any format.
+struct Request<'b, 'd> {
+    /// The target, which is a path or a whole URL.
+    target: &'b [u8],
+    /// The virtual host, if the log has it.
+    host: Option<&'b [u8]>,
+    /// The scheme that the log has for the request.
+    own: Option<&'static str>,
+    /// The URL prefix for requests without a virtual host, if the user gives one.
+    default: Option<&'d [u8]>,
+    /// The scheme, if the user gives it.
+    scheme: Option<&'static str>,
+}
+
+impl<'b> Request<'b, '_> {
+    /// Returns the requested URL.
+    fn url(self, arena: &'b Bump) -> Result<&'b [u8], Fault> {
+        let Request { target, host, default, scheme, own } = self;
         if target.first() != Some(&b'/') {
             return if is_url(target) { Ok(target) } else { Err(Fault::BrokenRequest) };
         }
-        let field = match &self.host {
-            HostOf::All(start) => return Ok(joined(&[start, target], arena)),
-            HostOf::First => parts.before.split(|&byte| byte == b' ').next(),
-            HostOf::After(number) => fields(parts.after).nth(*number).map(|(text, _)| text),
-            HostOf::Nothing => None,
-        };
-        let Some(authority) = field.filter(|field| is_authority(field)) else {
-            let start = self.default.as_ref().filter(|_| field.is_none_or(is_no_host)).ok_or(Fault::NoHost)?;
-            return Ok(joined(&[start, target], arena));
+        let Some(authority) = host.filter(|host| is_authority(host)) else {
+            let start = default.filter(|_| host.is_none_or(is_no_host)).ok_or(Fault::NoHost)?;
+            return Ok(match (scheme, own, memchr(b':', start)) {
+                (None, Some(own), Some(colon)) => joined(&[own.as_bytes(), &start[colon..], target], arena),
+                _ => joined(&[start, target], arena),
+            });
         };
         let (scheme, authority) = self.scheme_of(authority);
         Ok(joined(&[scheme.as_bytes(), b"://", authority, target], arena))
@@ -110,8 +137,11 @@ impl Log {
     /// Returns the scheme for a virtual host, and the host without a port that only implies the scheme.
     ///
     /// A server behind a proxy uses its own ports, so the user's scheme takes precedence.
-    fn scheme_of<'b>(&self, authority: &'b [u8]) -> (&'static str, &'b [u8]) {
+    fn scheme_of(&self, authority: &'b [u8]) -> (&'static str, &'b [u8]) {
         let without = |port: &[u8]| authority.strip_suffix(port);
+        if let (None, Some(own)) = (self.scheme, self.own) {
+            return (own, authority);
+        }
         match (without(b":80"), without(b":443")) {
             (Some(host), _) => (self.scheme.unwrap_or("http"), host),
             (_, Some(host)) => (self.scheme.unwrap_or("https"), host),
@@ -192,7 +222,7 @@ fn is_authority(field: &[u8]) -> bool {
 }
 
 /// Concatenates `parts`.
-fn joined<'b>(parts: &[&[u8]], arena: &'b Bump) -> &'b [u8] {
+pub(super) fn joined<'b>(parts: &[&[u8]], arena: &'b Bump) -> &'b [u8] {
     let mut text = BumpVec::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
     parts.iter().for_each(|part| text.extend_from_slice_copy(part));
     text.into_bump_slice()

@@ -57,7 +57,7 @@ impl Site {
             [] => None,
             [Scheme::Http] => Some("http"),
             [Scheme::Https] => Some("https"),
-            _ => return Err("--scheme: the requests of an access log have one scheme, http or https".into()),
+            _ => return Err("--scheme: URLs without a scheme get one scheme, http or https".into()),
         };
         let Some(host) = host else { return Ok(Site { host: None, scheme }) };
         let (own, authority) = match host.split_once("://") {

@@ -1,0 +1,492 @@
+//! Access logs in JSON: an object on each line, as servers and delivery networks write them.
+//!
+//! The known programs are data: see [`SHAPES`]. The first line that a known program could have written determines the
+//! shape of the whole log. Requests become URLs by the rules of the text formats ([`super`]).
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use serde_json::Value;
+
+use super::{Request, joined, target_of};
+use crate::shown::shown;
+use crate::tables::json::{Fields, steps};
+use crate::tables::log::shape::Site;
+use crate::tables::{Cells, Fault, Wanted};
+
+/// The path to a field.
+type FieldPath = &'static [&'static str];
+
+/// How a program describes a request's target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// A path with its query, or a whole URL.
+    Uri(FieldPath),
+    /// A request line: `GET /path HTTP/1.1`.
+    Line(FieldPath),
+}
+
+/// The fields that a program writes. Of several alternatives, the first in the log counts.
+#[derive(Debug)]
+struct Known {
+    /// The program, for messages.
+    name: &'static str,
+    scheme: Option<FieldPath>,
+    /// The request's host. Empty if the target is a whole URL.
+    hosts: &'static [FieldPath],
+    targets: &'static [Target],
+    /// The query, if the target lacks it. `-` means none.
+    query: Option<FieldPath>,
+    /// The time, or a date and a time of day in UTC.
+    times: &'static [&'static [FieldPath]],
+    user_agent: FieldPath,
+    /// Whether the user agent is percent-encoded.
+    is_agent_encoded: bool,
+}
+
+/// A shape without optional fields.
+const PLAIN: Known = Known {
+    name: "",
+    scheme: None,
+    hosts: &[],
+    targets: &[],
+    query: None,
+    times: &[],
+    user_agent: &[],
+    is_agent_encoded: false,
+};
+
+/// The known programs, the most specific ones first.
+const SHAPES: [Known; 8] = [
+    // caddyserver.com/docs/caddyfile/directives/log: the encoder `json`, with the default `ts` in seconds.
+    Known {
+        name: "Caddy",
+        hosts: &[&["request", "host"]],
+        targets: &[Target::Uri(&["request", "uri"])],
+        times: &[&[&["ts"]]],
+        user_agent: &["request", "headers", "User-Agent", "0"],
+        ..PLAIN
+    },
+    // developers.cloudflare.com/logs/reference/log-fields/zone/http_requests.
+    Known {
+        name: "Cloudflare Logpush",
+        scheme: Some(&["ClientRequestScheme"]),
+        hosts: &[&["ClientRequestHost"]],
+        targets: &[Target::Uri(&["ClientRequestURI"])],
+        times: &[&[&["EdgeStartTimestamp"]]],
+        user_agent: &["ClientRequestUserAgent"],
+        ..PLAIN
+    },
+    // docs.aws.amazon.com, CloudFront, "Standard logging reference". cs(Host) is the distribution's own name.
+    Known {
+        name: "Amazon CloudFront",
+        scheme: Some(&["cs-protocol"]),
+        hosts: &[&["x-host-header"], &["cs(Host)"]],
+        targets: &[Target::Uri(&["cs-uri-stem"])],
+        query: Some(&["cs-uri-query"]),
+        times: &[&[&["date"], &["time"]]],
+        user_agent: &["cs(User-Agent)"],
+        is_agent_encoded: true,
+    },
+    // cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest.
+    Known {
+        name: "Google Cloud Logging",
+        targets: &[Target::Uri(&["httpRequest", "requestUrl"])],
+        times: &[&[&["timestamp"]]],
+        user_agent: &["httpRequest", "userAgent"],
+        ..PLAIN
+    },
+    // learn.microsoft.com, "Azure Front Door access log".
+    Known {
+        name: "Azure Front Door",
+        targets: &[Target::Uri(&["properties", "requestUri"])],
+        times: &[&[&["time"]]],
+        user_agent: &["properties", "userAgent"],
+        ..PLAIN
+    },
+    // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs": the columns of its table.
+    Known {
+        name: "an AWS load balancer",
+        targets: &[Target::Uri(&["request_url"])],
+        times: &[&[&["time"]]],
+        user_agent: &["user_agent"],
+        ..PLAIN
+    },
+    // doc.traefik.io/traefik/observe/logs-and-access-logs: the format `json`.
+    Known {
+        name: "Traefik",
+        scheme: Some(&["RequestScheme"]),
+        hosts: &[&["RequestHost"]],
+        targets: &[Target::Uri(&["RequestPath"])],
+        times: &[&[&["StartUTC"]], &[&["time"]]],
+        user_agent: &["request_User-Agent"],
+        ..PLAIN
+    },
+    // nginx.org/en/docs/http/ngx_http_log_module.html: `escape=json`, with fields named after their variables.
+    // $uri is decoded and rewritten, so it is not the requested path.
+    Known {
+        name: "nginx",
+        scheme: Some(&["scheme"]),
+        hosts: &[&["http_host"], &["host"], &["server_name"]],
+        targets: &[Target::Uri(&["request_uri"]), Target::Line(&["request"])],
+        times: &[&[&["time_iso8601"]], &[&["time_local"]], &[&["msec"]]],
+        user_agent: &["http_user_agent"],
+        ..PLAIN
+    },
+];
+
+/// A known program, and which of its alternative fields a log has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JsonShape {
+    known: &'static Known,
+    host: Option<FieldPath>,
+    target: Target,
+    time: Option<&'static [FieldPath]>,
+}
+
+/// The cells of the request: scheme, host, target and query.
+const REQUEST_CELLS: usize = 4;
+
+/// The cell for the time of day, if it has its own field. It follows the other wanted cells.
+const CLOCK: usize = REQUEST_CELLS + super::super::MAX_CELLS - 1;
+
+/// The locations of wanted cells in an object of a log.
+#[derive(Debug)]
+pub(crate) struct JsonLog {
+    /// The URL prefix for requests without a host, if the user gives one.
+    default: Option<Vec<u8>>,
+    /// The scheme, if the user gives it.
+    scheme: Option<&'static str>,
+    is_line: bool,
+    /// The wanted cell that is a date, with the time of day in [`CLOCK`].
+    dated: Option<usize>,
+    /// The wanted cell that is percent-encoded.
+    encoded: Option<usize>,
+}
+
+impl JsonShape {
+    /// Returns a log's shape according to one line. `None` if it has a field `url`, or no known program could have
+    /// written it.
+    pub fn of(line: &[u8]) -> Option<JsonShape> {
+        let object: Value = serde_json::from_slice(line).ok()?;
+        let text = |path: FieldPath| field(&object, path);
+        let host = |known: &'static Known| known.hosts.iter().copied().find(|path| text(path).is_some());
+        object.get("url").is_none().then_some(())?;
+        SHAPES.iter().find_map(|known| {
+            let target = known.targets.iter().copied().find(|target| match target {
+                Target::Uri(path) => text(path).is_some(),
+                Target::Line(path) => text(path)
+                    .is_some_and(|request| request.contains(" HTTP/") && target_of(request.as_bytes()).is_ok()),
+            })?;
+            let host = host(known);
+            // A name such as "request" alone does not identify a program.
+            let is_clear = known.hosts.is_empty() || host.is_some() || text(known.user_agent).is_some();
+            let time = known.times.iter().copied().find(|time| time.iter().all(|path| field_exists(&object, path)));
+            is_clear.then_some(JsonShape { known, host, target, time })
+        })
+    }
+
+    /// Returns the fields to read, the rules for joining them, and the names of the wanted columns.
+    ///
+    /// # Errors
+    /// Returns a message if the log lacks a wanted column, or if neither the log nor the user gives a host.
+    pub fn columns(&self, site: &Site, wanted: &[Wanted]) -> Result<(Fields, JsonLog, Vec<String>), String> {
+        let known = self.known;
+        let needs_host = !known.hosts.is_empty() && self.host.is_none() && site.host.is_none();
+        if needs_host {
+            return Err(format!("no hosts in this access log of {}: give its host with --host", known.name));
+        }
+        let (target, is_line) = match self.target {
+            Target::Uri(path) => (path, false),
+            Target::Line(path) => (path, true),
+        };
+        let owned = |path: FieldPath| path.iter().map(|&step| step.to_owned()).collect::<Vec<_>>();
+        let mut cells: Vec<(usize, Vec<String>)> = [known.scheme, self.host, Some(target), known.query]
+            .into_iter()
+            .enumerate()
+            .filter_map(|(cell, path)| Some((cell, owned(path?))))
+            .collect();
+        let mut log = JsonLog { default: site.start(), scheme: site.scheme, is_line, dated: None, encoded: None };
+        let mut names = vec![format!("the requests, as {} writes them", known.name)];
+        for (place, Wanted { option, name }) in wanted.iter().enumerate().skip(1) {
+            let cell = REQUEST_CELLS + place - 1;
+            let name = name.as_deref().unwrap_or_default();
+            match &*name.to_ascii_lowercase().replace('-', "_") {
+                "time" => {
+                    let none =
+                        || format!("{option} time: this access log has no time that is known for {}", known.name);
+                    let time = self.time.ok_or_else(none)?;
+                    cells.extend(time.iter().zip([cell, CLOCK]).map(|(path, cell)| (cell, owned(path))));
+                    log.dated = (time.len() > 1).then_some(place);
+                    names.push("the time of the request".into());
+                }
+                "user_agent" => {
+                    cells.push((cell, owned(known.user_agent)));
+                    log.encoded = known.is_agent_encoded.then_some(place);
+                    names.push("the user agent".into());
+                }
+                _ => {
+                    let shown = shown(name.as_bytes());
+                    cells.push((cell, steps(name).map_err(|text| format!("{option} {shown}: {text}"))?));
+                    names.push(format!("the field \"{shown}\""));
+                }
+            }
+        }
+        Ok((Fields::of_cells(cells), log, names))
+    }
+}
+
+impl JsonLog {
+    /// Returns the wanted cells of a line, given its fields. A URL is allocated in `arena`.
+    ///
+    /// # Errors
+    /// Returns the reason why the line has no URL. Its other cells are stored anyway.
+    pub fn read<'b>(&self, fields: &[Option<&'b [u8]>], arena: &'b Bump, cells: &mut Cells<'b>) -> Result<(), Fault> {
+        let field = |at: usize| fields.get(at).copied().flatten();
+        for (place, cell) in cells.iter_mut().enumerate().skip(1) {
+            *cell = field(REQUEST_CELLS + place - 1);
+            if self.encoded == Some(place) {
+                *cell = cell.map(|text| decoded(text, arena));
+            }
+            if self.dated == Some(place) {
+                *cell = cell.zip(field(CLOCK)).map(|(date, clock)| joined(&[date, b"T", clock, b"Z"], arena));
+            }
+        }
+        cells[0] = Some(self.url([field(0), field(1), field(2), field(3)], arena)?);
+        Ok(())
+    }
+
+    fn url<'b>(&self, fields: [Option<&'b [u8]>; REQUEST_CELLS], arena: &'b Bump) -> Result<&'b [u8], Fault> {
+        let [scheme, host, target, query] = fields;
+        let target = target.ok_or(Fault::NoRequest)?;
+        let target = match (self.is_line, target) {
+            (true, line) => target_of(line)?,
+            (false, b"" | b"-") => return Err(Fault::NoRequest),
+            (false, b"*") => return Err(Fault::NoTarget),
+            (false, target) => target,
+        };
+        let target = match query.filter(|query| !matches!(*query, b"" | b"-")) {
+            Some(_) if memchr::memchr(b'?', target).is_some() => return Err(Fault::TwoQueries),
+            Some(query) => joined(&[target, b"?", query], arena),
+            None => target,
+        };
+        let own = match scheme.map(<[u8]>::to_ascii_lowercase).as_deref() {
+            None | Some(b"" | b"-") => None,
+            // A WebSocket begins as a request.
+            Some(b"http" | b"ws") => Some("http"),
+            Some(b"https" | b"wss") => Some("https"),
+            Some(_) => return Err(Fault::NoScheme),
+        };
+        let default = self.default.as_deref();
+        Request { target, host, own, default, scheme: self.scheme }.url(arena)
+    }
+}
+
+/// Returns a field with text.
+fn field(object: &Value, path: FieldPath) -> Option<&str> {
+    at(object, path)?.as_str()
+}
+
+/// Returns whether a field has text or a number.
+fn field_exists(object: &Value, path: FieldPath) -> bool {
+    at(object, path).is_some_and(|value| value.is_string() || value.is_number())
+}
+
+fn at(object: &Value, path: FieldPath) -> Option<&Value> {
+    path.iter().try_fold(object, |value, step| match value {
+        Value::Array(values) => values.get(step.parse::<usize>().ok()?),
+        value => value.get(step),
+    })
+}
+
+/// Decodes `%XX`. Other text is unchanged.
+fn decoded<'b>(text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
+    if memchr::memchr(b'%', text).is_none() {
+        return text;
+    }
+    let mut plain = BumpVec::with_capacity_in(text.len(), arena);
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
+        let value = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        match value.filter(|_| byte == b'%') {
+            Some(value) => {
+                plain.push(value);
+                rest = &after[2..];
+            }
+            None => {
+                plain.push(byte);
+                rest = after;
+            }
+        }
+    }
+    plain.into_bump_slice()
+}
+
+/// Returns the message for a log that no known program could have written. `line` is its first object.
+pub(crate) fn unknown(line: &[u8]) -> String {
+    let names = SHAPES.map(|shape| shape.name).join(", ");
+    let fields = match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(object)) => object.iter().flat_map(|(name, value)| paths_of(name, value)).collect(),
+        _ => Vec::new(),
+    };
+    let more = fields.len().saturating_sub(MAX_SHOWN_FIELDS);
+    let shown: Vec<&str> = fields.iter().take(MAX_SHOWN_FIELDS).map(String::as_str).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let fields = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+    format!(
+        "--input-format json-log: expected fields as written by {names}; the first object has the fields {fields}{more}; \
+         name them with --input-format jsonl, --host-column and --path-column"
+    )
+}
+
+/// Maximum number of fields that a message lists.
+const MAX_SHOWN_FIELDS: usize = 30;
+
+/// Returns a field's name, or the names of the fields in it.
+fn paths_of(name: &str, value: &Value) -> Vec<String> {
+    let show = |text: &str| shown(text.as_bytes());
+    match value {
+        Value::Object(inner) if !inner.is_empty() => {
+            inner.keys().map(|key| format!("{}.{}", show(name), show(key))).collect()
+        }
+        _ => vec![show(name)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::MAX_RAW_CELLS;
+
+    /// Returns the program, and the URL, time and user agent of a line.
+    fn read(line: &str, site: &Site) -> (&'static str, Result<(), Fault>, [Option<String>; 3]) {
+        let shape = JsonShape::of(line.as_bytes()).unwrap();
+        let named = |name: &str| Wanted { option: "--x", name: Some(name.into()) };
+        let wanted = [Wanted { option: "--url-column", name: None }, named("time"), named("user-agent")];
+        let (fields, log, _) = shape.columns(site, &wanted).unwrap();
+        let (arena, mut raw, mut cells) = (Bump::new(), [None; MAX_RAW_CELLS], Cells::default());
+        assert!(fields.read(line.as_bytes(), &arena, &mut raw));
+        let found = log.read(&raw, &arena, &mut cells);
+        let cells = cells.map(|cell| cell.map(|cell| String::from_utf8_lossy(cell).into_owned()));
+        (shape.known.name, found, cells)
+    }
+
+    #[test]
+    fn each_program_has_requests_times_and_agents() {
+        let cases = [
+            (
+                "Caddy",
+                r#"{"level":"info","ts":1773500966.75,"logger":"http.log.access","request":{"remote_ip":"192.0.2.7",
+                "proto":"HTTP/2.0","method":"GET","host":"a.example","uri":"/x?y","headers":{"User-Agent":["bot/1"],
+                "Accept":["*/*"]},"tls":{"version":772}},"status":200}"#,
+                ["https://a.example/x?y", "1773500966.75", "bot/1"],
+            ),
+            (
+                "Cloudflare Logpush",
+                r#"{"ClientRequestHost":"a.example:8080","ClientRequestURI":"/x?y","ClientRequestScheme":"http",
+                "ClientRequestUserAgent":"bot/1","EdgeStartTimestamp":1773500966000000000}"#,
+                ["http://a.example:8080/x?y", "1773500966000000000", "bot/1"],
+            ),
+            (
+                "Amazon CloudFront",
+                r#"{"date":"2026-03-14","time":"15:09:26","cs(Host)":"d1.cloudfront.net","cs-uri-stem":"/x",
+                "cs(User-Agent)":"bot/1%20(+https://a)","cs-uri-query":"y","x-host-header":"a.example","cs-protocol":"http"}"#,
+                ["http://a.example/x?y", "2026-03-14T15:09:26Z", "bot/1 (+https://a)"],
+            ),
+            (
+                "Amazon CloudFront",
+                r#"{"date":"2026-03-14","time":"15:09:26","cs(Host)":"a.example","cs-uri-stem":"/x",
+                "cs(User-Agent)":"100%","cs-uri-query":"-","cs-protocol":"wss"}"#,
+                ["https://a.example/x", "2026-03-14T15:09:26Z", "100%"],
+            ),
+            (
+                "Google Cloud Logging",
+                r#"{"httpRequest":{"requestMethod":"GET","requestUrl":"http://a.example/x?y","userAgent":"bot/1"},
+                "timestamp":"2026-03-14T15:09:26.5Z"}"#,
+                ["http://a.example/x?y", "2026-03-14T15:09:26.5Z", "bot/1"],
+            ),
+            (
+                "Azure Front Door",
+                r#"{"time":"2026-03-14T15:09:26Z","properties":{"requestUri":"https://a.example:443/x","userAgent":"b"}}"#,
+                ["https://a.example:443/x", "2026-03-14T15:09:26Z", "b"],
+            ),
+            (
+                "an AWS load balancer",
+                r#"{"type":"h2","time":"2026-03-14T15:09:26Z","elb":"app/x","request_url":"https://a.example:443/x",
+                "user_agent":"bot/1"}"#,
+                ["https://a.example:443/x", "2026-03-14T15:09:26Z", "bot/1"],
+            ),
+            (
+                "Traefik",
+                r#"{"RequestHost":"a.example","RequestPath":"/x","RequestScheme":"http","StartUTC":"2026-03-14T15:09:26Z",
+                "request_User-Agent":"bot/1","time":"2026-03-14T16:09:26+01:00"}"#,
+                ["http://a.example/x", "2026-03-14T15:09:26Z", "bot/1"],
+            ),
+            (
+                "nginx",
+                r#"{"time_local":"14/Mar/2026:15:09:26 +0000","host":"a.example","request_uri":"/x?y","uri":"/z",
+                "scheme":"http","http_user_agent":"bot/1"}"#,
+                ["http://a.example/x?y", "14/Mar/2026:15:09:26 +0000", "bot/1"],
+            ),
+            (
+                "nginx",
+                r#"{"msec":"1773500966.750","server_name":"a.example","request":"GET /x HTTP/1.1","http_user_agent":""}"#,
+                ["https://a.example/x", "1773500966.750", ""],
+            ),
+        ];
+        for (name, line, expected) in cases {
+            let (found_name, found, cells) = read(line, &Site::default());
+            assert_eq!((found_name, found), (name, Ok(())), "{line}");
+            assert_eq!(cells.each_ref().map(|cell| cell.as_deref().unwrap()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn requests_follow_the_rules_of_text_logs() {
+        let site = Site { host: Some("b.example".into()), scheme: None };
+        let of_http = Site { scheme: Some("http"), ..site.clone() };
+        let line = |host: &str, target: &str| {
+            format!(r#"{{"host":"{host}","request_uri":"{target}","http_user_agent":"x","time_local":"t"}}"#)
+        };
+        for (host, target, site, expected) in [
+            ("a.example:80", "/x", &site, Ok("http://a.example/x")),
+            ("a.example:443", "/x", &of_http, Ok("http://a.example/x")),
+            ("", "/x", &site, Ok("https://b.example/x")),
+            ("_", "/x", &of_http, Ok("http://b.example/x")),
+            ("a.example:443\",\"scheme\":\"http", "/x", &site, Ok("http://a.example:443/x")),
+            ("-\",\"scheme\":\"http", "/x", &site, Ok("http://b.example/x")),
+            ("a.example\",\"scheme\":\"https", "/x", &of_http, Ok("http://a.example/x")),
+            ("a.example\",\"scheme\":\"spdy", "/x", &site, Err(Fault::NoScheme)),
+            ("a b", "/x", &site, Err(Fault::NoHost)),
+            ("a.example", "http://c.example/", &site, Ok("http://c.example/")),
+            ("a.example", "*", &site, Err(Fault::NoTarget)),
+            ("a.example", "", &site, Err(Fault::NoRequest)),
+            ("a.example", "x", &site, Err(Fault::BrokenRequest)),
+        ] {
+            let (_, found, cells) = read(&line(host, target), site);
+            let found = found.map(|()| cells[0].clone().unwrap());
+            assert_eq!(found, expected.map(str::to_owned), "{host} {target}");
+            assert_eq!(cells[1].as_deref(), Some("t"));
+        }
+    }
+
+    #[test]
+    fn other_objects_have_no_shape() {
+        for line in [
+            "",
+            "{",
+            "[]",
+            "{}",
+            r#"{"url":"https://a.example/","host":"a.example","request_uri":"/x"}"#,
+            r#"{"host":"a.example","uri":"/x"}"#,
+            r#"{"request":"make tea","host":"a.example"}"#,
+            r#"{"request":{"host":"a.example"}}"#,
+            r#"{"ClientRequestHost":"a.example"}"#,
+            r#"{"request_uri":"/x"}"#,
+        ] {
+            assert!(JsonShape::of(line.as_bytes()).is_none(), "{line}");
+        }
+        let message = unknown(br#"{"vhost":"a.example","http":{"target":"/x","empty":{}},"none":{}}"#);
+        assert!(message.contains("has the fields http.empty, http.target, none, vhost;"), "{message}");
+    }
+}
