@@ -266,7 +266,9 @@ fn outputs_are_complete_or_absent() {
     // File extensions do not matter.
     assert_eq!(folder.run(&classify(&["no.gz"])).says(0, &[]).text(), "http://a.example/private\tdisallow\n");
     folder.run(&classify(&["missing", "-o", "new"])).says(2, &["missing: No such file"]);
-    folder.run(&classify(&["robots", "-o", "new"])).says(2, &["robots: is a folder, not a list"]);
+    folder
+        .run(&classify(&["robots", "-o", "new"]))
+        .says(2, &["robots: is a folder; --output-folder DIR writes a file for each list in it"]);
     assert_eq!(folder.names(), ["cut.gz", "no.gz", "out", "robots", "set", "set.made.json", "urls"]);
 }
 

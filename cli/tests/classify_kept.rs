@@ -53,7 +53,7 @@ fn columns(rows: std::ops::Range<usize>) -> Vec<Column> {
         lists.extend(row_levels.iter().map(|(_, list)| *list));
         numbers.extend(row_levels.iter().filter(|(level, _)| *level == 5).map(|_| (row % 200) as i32));
     }
-    let has_pair = |row: &usize| row % 5 > 0;
+    let has_pair = |row: &usize| !row.is_multiple_of(5);
     let pairs: Vec<usize> = rows.clone().filter(has_pair).collect();
     let flags = pairs.iter().map(|row| row % 3 == 0).collect();
     let words = pairs.iter().filter(|row| *row % 2 == 0).map(|row| ByteArray::from(format!("w{}", row % 40).as_str()));
@@ -123,7 +123,8 @@ fn kept_columns_keep_types_and_values() {
         classify(&folder, &["--add-columns", "-o", "out.parquet"]).says(0, &[]);
         let added = contents(folder.read("out.parquet"));
         assert_eq!(added.0[..4], fields, "{at}");
-        assert_eq!(added.1, entries[..1], "{at}");
+        let keys: Vec<&str> = added.1.iter().map(|entry| &*entry.key).collect();
+        assert_eq!((added.1.first(), &keys[..]), (entries.first(), &["own", "reptile"][..]), "{at}");
         assert_eq!(added.2.len(), rows.len());
         for ((found, row), verdict) in added.2.iter().zip(&rows).zip(&verdicts) {
             assert_eq!((&found[..4], &found[4].1), (&row[..], verdict), "{at}");
@@ -147,7 +148,8 @@ fn kept_columns_keep_types_and_values() {
             assert!(!expected.is_empty());
             assert!(selected.2.iter().eq(expected.into_iter().map(|(row, _)| row)), "{at} {only}");
             // The schema is the same, so its descriptions stay true.
-            assert_eq!((selected.0, selected.1), (fields.clone(), entries.clone()), "{at}");
+            assert_eq!(selected.0, fields, "{at}");
+            assert_eq!(selected.1[..entries.len()], entries, "{at}");
         }
         classify(&folder, &["--only", "allow", "--keep-columns", "at", "-o", "out.parquet"]).says(0, &[]);
         assert_eq!(contents(folder.read("out.parquet")).0, fields[1..2], "{at}");
@@ -184,7 +186,7 @@ fn options_that_do_not_fit_are_errors() {
         classify(&folder, options).says(2, &[says]);
     }
     let text = ["classify", "set", "list.txt", "--agent", "bot-a", "--keep-columns", "all", "-o", "o.parquet"];
-    folder.run(&text).says(2, &["list.txt: --keep-columns: is text, expected a Parquet file"]);
+    folder.run(&text).says(2, &["list.txt: --keep-columns: is text, expected Parquet or Arrow"]);
     assert!(!folder.names().iter().any(|name| name.starts_with("o.")));
 }
 

@@ -37,7 +37,7 @@ fn the_record_describes_how_the_set_was_made() {
                 "as_of": "2026-02-01T00:00:00Z", "by_time": false, "origins": 4},
         "options": {"at": null, "timezone": "UTC", "strategy": null, "scheme": ["https"], "host": null,
                     "no_other": false, "no_lines": false, "by_time": false, "resync": false, "strict": false,
-                    "dialect": "yandex", "profile": null},
+                    "dialect": "yandex", "profile": null, "warc_root": null},
         "inputs": [input("./robots", None, 3, 1, bytes), input("c.jsonl", Some(stored), 1, 0, 0)],
         "rows": {"read": 4, "written": null, "without_agent": null, "without_url": null, "by_other_origin": null},
         "verdicts": [],

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use reptile::contents::Set;
 use reptile_columns::VERDICTS;
 use reptile_records::fingerprint::Fingerprint;
+use reptile_records::tables::LINEAGE_KEY;
 use reptile_records::time::show_time;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +23,8 @@ use crate::sets::report::Report;
 /// The schema's name and version for a [`Lineage`]. New fields keep the version; changed or removed ones need a new one.
 pub const SCHEMA: &str = "reptile-lineage/1";
 
-/// The metadata key for a [`stamp`](Lineage::stamp) in Parquet files.
-pub const METADATA_KEY: &str = "reptile";
+/// The metadata key for a [`stamp`](Lineage::stamp) in Parquet and Arrow files.
+pub const METADATA_KEY: &str = LINEAGE_KEY;
 
 /// Counts by name.
 pub type Counts = BTreeMap<String, u64>;

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 
+use crate::tables::LINEAGE_KEY;
+
 /// A function that selects columns by their names, and returns their indexes or an error message.
 type Select = dyn Fn(&[&str]) -> Result<Vec<usize>, String> + Send + Sync;
 
@@ -69,7 +71,8 @@ impl KeptRows {
     pub(super) fn begin(&self, schema: &Schema) -> Result<Vec<usize>, String> {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let places = (self.0.select)(&names)?;
-        let kept = schema.project(&places).map_err(|error| error.to_string())?;
+        let mut kept = schema.project(&places).map_err(|error| error.to_string())?;
+        kept.metadata.remove(LINEAGE_KEY);
         self.state().schema = Some(Arc::new(kept));
         Ok(places)
     }

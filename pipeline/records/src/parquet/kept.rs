@@ -24,6 +24,7 @@ use super::checked::{CheckedPages, ReadCounts};
 use super::guard::guarded;
 use super::limits::{MAX_GROUP_BYTES, max_expanded_bytes, within};
 use super::{MessageResult, ParquetFile};
+use crate::tables::LINEAGE_KEY;
 use crate::{Error, Result};
 
 /// How many rows are decoded at once.
@@ -112,7 +113,7 @@ impl Kept {
     #[must_use]
     pub fn metadata(&self, added: &[&str]) -> Vec<KeyValue> {
         let is_whole = added.is_empty() && self.fields.iter().copied().eq(0..self.file.schema_fields().len());
-        let is_true = |key: &str| is_whole || !SCHEMA_KEYS.contains(&key);
+        let is_true = |key: &str| key != LINEAGE_KEY && (is_whole || !SCHEMA_KEYS.contains(&key));
         let all = self.file.metadata.file_metadata().key_value_metadata().into_iter().flatten();
         all.filter(|entry| is_true(&entry.key) && !added.contains(&&*entry.key)).cloned().collect()
     }

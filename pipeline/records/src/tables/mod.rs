@@ -60,6 +60,9 @@ pub use csv::COMMA;
 pub use delimiter::Delimiter;
 pub use guess::hint;
 
+/// The metadata key under which an output says how it was made. An output never keeps the entry of its input.
+pub const LINEAGE_KEY: &str = "reptile";
+
 /// Maximum number of columns that a command uses.
 pub const MAX_CELLS: usize = 3;
 
