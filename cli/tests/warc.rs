@@ -358,10 +358,10 @@ fn reading_resumes_after_a_damaged_member_only_if_its_end_is_known() {
 fn a_truncated_file_is_refused_and_resync_reads_the_records_before_the_cut() {
     let (first, second) = (gz(&closed("a.example")), gz(&closed("b.example")));
     let plain = [closed("a.example"), closed("b.example")];
-    for cut in 1..second.len() {
+    for cut in (1..second.len()).step_by(3) {
         check_cut([&first[..], &second[..cut]].concat(), cut);
     }
-    for cut in (1..plain[1].len() - 4).step_by(7) {
+    for cut in (1..plain[1].len() - 4).step_by(19) {
         check_cut([&plain[0][..], &plain[1][..cut]].concat(), cut);
     }
 }
