@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, gz};
 
-/// The fields of the guide page: each path, such as `inputs[].rows`, and its type.
+/// Returns the guide page's fields: each path, such as `inputs[].rows`, and its type.
 fn documented() -> BTreeMap<String, String> {
     let page = include_str!("../guide/metrics.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));

@@ -4,7 +4,7 @@
 use crate::classify_parquet::{file, plain, texts};
 use crate::support::{Folder, gz};
 
-/// Each command with many inputs, with `INPUTS` in place of them, and its inputs as a recursive pattern.
+/// Each command with many inputs, with the placeholder `INPUTS`, and its inputs as a recursive pattern.
 const MANY: [(&str, &str); 6] = [
     ("compile -o OUT INPUTS", "in/**/*.jsonl"),
     ("update set -o OUT INPUTS", "in/**/*.jsonl"),
@@ -81,7 +81,7 @@ fn listed_files_and_patterns_equal_arguments_in_every_command() {
     folder.run(&["classify", "set", "-", "--agent", "bot-a", "--files-from", "-"]).says(2, &[message]);
 }
 
-/// URLs in parts: scheme, host, port, path, query; and each one's time.
+/// URLs in parts: scheme, host, port, path, query; and each URL's time.
 const PARTS: [[&str; 6]; 6] = [
     ["https", "a.example", "", "/private/1", "", "20240301000000"],
     ["https", "a.example", "", "/private/1", "", "20240101000000"],
@@ -91,7 +91,7 @@ const PARTS: [[&str; 6]; 6] = [
     ["http", "a.example", "", "/open", "a=b", "20231231235959"],
 ];
 
-/// Returns a URL in one text.
+/// Returns a URL as one text.
 fn url([scheme, host, port, path, query, _]: [&str; 6]) -> String {
     let with = |lead: &str, part: &str| if part.is_empty() { String::new() } else { format!("{lead}{part}") };
     format!("{scheme}://{host}{}{path}{}", with(":", port), with("?", query))

@@ -60,7 +60,7 @@ fn verdicts_of(agent: &str, counts: [u64; 4]) -> AgentVerdicts {
     AgentVerdicts { agent: agent.to_owned(), counts: counts_of(counts) }
 }
 
-/// Returns the invalid rows by reason. All rows without a [`Fault`](reptile_records::tables::Fault) have an invalid URL.
+/// Returns the invalid rows by reason. Rows without a [`Fault`](reptile_records::tables::Fault) have an invalid URL.
 fn invalid_rows(totals: &Totals) -> Counts {
     let mut rows: Counts = totals.fault_counts().map(|(fault, count)| (fault.name().to_owned(), count)).collect();
     let rest = totals.invalid().saturating_sub(rows.values().sum());
