@@ -1,5 +1,5 @@
-//! Runs that finish: inputs that cannot be read to their ends in every format, `--keep-going`, `--resume`, partitioned
-//! folders and `--rows-per-file`.
+//! Batches: inputs in every format that cannot be read to their ends, `--keep-going`, `--resume`, partitioned folders
+//! and `--rows-per-file`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::collections::BTreeMap;

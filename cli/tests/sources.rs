@@ -97,7 +97,7 @@ fn url([scheme, host, port, path, query, _]: [&str; 6]) -> String {
     format!("{scheme}://{host}{}{path}{}", with(":", port), with("?", query))
 }
 
-/// Writes a set by time of a folder with a host's captures in all its forms.
+/// Writes a set by time from a folder with captures under every form of host and file name.
 fn write_history(folder: &Folder) {
     for (path, rule) in [
         ("history/a.example/20240101000000.txt", "/open"),
@@ -354,7 +354,7 @@ fn unsuitable_sources_are_refused() {
         args.extend(options.split(' ').filter(|word| !word.is_empty()));
         folder.run(&args).says(2, &[says]);
     }
-    // A host's own folder of captures.
+    // A folder with one host's captures.
     folder.run(&["compile", "-o", "one", "--host", "a.example", "history/a.example"]).says(0, &["files read 2"]);
     let says = "history: --host requires a single robots.txt, or one host's captures as TIMESTAMP/robots.txt";
     folder.run(&["compile", "-o", "two", "--host", "a.example", "history"]).says(2, &[says]);

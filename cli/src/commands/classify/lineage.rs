@@ -25,7 +25,7 @@ pub fn of_list(
     let agents = decider.decider().agents();
     let tally = |at: usize| totals.tally().get(at).copied().unwrap_or_default();
     let verdicts = if is_by_row {
-        // Sorted by name. If there are too many, which ones are counted depends on the threads.
+        // Sorted by name. If there are too many, the counted crawlers depend on the threads.
         let crawlers = totals.crawlers().into_iter().flatten();
         let crawlers: BTreeMap<&str, &[u64; 4]> = crawlers.map(|(name, counts)| (&**name, counts)).collect();
         crawlers.into_iter().map(|(agent, counts)| verdicts_of(agent, *counts)).collect()

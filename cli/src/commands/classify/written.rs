@@ -132,7 +132,7 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
-    /// Returns the most rows of a file, if a list has several.
+    /// Returns the maximum number of rows in a file, if a list's output is split.
     pub fn rows_per_file(&self) -> Option<u64> {
         self.rows_per_file
     }
