@@ -231,7 +231,7 @@ def data():
     for number in range(20):
         put(f"robots/site{number}.example", read(f"robots/site{number}.example"))
     put("robots/.hidden", b"user-agent: *\ndisallow: /\n")
-    # Begins like the folder's name, and is not in it.
+    # Begins with the folder's name, but is not in the folder.
     put("robots-old/site0.example", b"user-agent: *\ndisallow: /\n")
 
 
@@ -307,7 +307,7 @@ def changes():
         if request.command == "GET" and "urls.parquet" in request.path and request.headers.get("range"):
             state["ranges"] = state.get("ranges", 0) + 1
             if state["ranges"] == 3:
-                # As long as before.
+                # The same length as before.
                 put("urls.parquet", original[:-1] + b"?")
         return state.get("action")
 
@@ -424,7 +424,7 @@ def folders():
     check("--resume with a changed list", "from another input, or the input has changed" in error, error)
     _, error = run("classify", "s3://box/set.reptile", "s3://box/none/*.txt", "--agent", "Bot", "--output-folder", path("x"), code=2)
     check("a pattern without a match", "no object matches this pattern" in error, error)
-    # `**` and a key with wildcards of its own.
+    # `**`, and a key that contains wildcards.
     put("flat/[x].jsonl", json.dumps({"url": "http://one.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /\n"}).encode())
     put("flat/deep/y.jsonl", json.dumps({"url": "http://two.example/robots.txt", "status": 200, "body": "user-agent: *\ndisallow: /\n"}).encode())
     _, error = run("compile", "-o", path("two.reptile"), "s3://box/flat/**/*.jsonl")

@@ -285,7 +285,7 @@ const COLUMNS: [Choice<Column>; 11] = [
     ("ruleset", Column::Ruleset, "The deciding ruleset's number, as `inspect` shows it; empty if there is none"),
     ("capture_time", Column::CaptureTime, "The deciding capture's fetch time in UTC; empty if unknown"),
     ("mask", Column::Mask, "The refused agents as bits: 1 for the first --agent, 2, 4 ... for the next, at most 64"),
-    ("refused", Column::Refused, "The refused agents' names with ; between them; in JSON Lines and Parquet a list"),
+    ("refused", Column::Refused, "The refused agents' names joined by ; or as a list in JSON Lines, Parquet and Arrow"),
 ];
 
 /// The origins that may decide a URL.

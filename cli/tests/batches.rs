@@ -1,5 +1,5 @@
-//! Runs that finish: inputs that cannot be read to their ends in every format, `--keep-going`, `--resume`, partitioned
-//! folders and `--rows-per-file`.
+//! Batches: inputs in every format that cannot be read to their ends, `--keep-going`, `--resume`, partitioned folders
+//! and `--rows-per-file`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ fn an_input_that_cannot_be_read_to_its_end_has_the_same_fate_in_every_format() {
         assert!(run.code == Some(2) && run.stderr.contains(&**name), "{name}: {run:?}");
         assert!(!folder.path("set").exists(), "{name}");
     }
-    // All of them in one run: each is listed once, and the set is the one of the good input alone.
+    // All files in one run: each is listed once, and the set equals the good input's set.
     names.extend(["missing.jsonl", "good.jsonl"]);
     let run = folder.run(&[&["compile", "--keep-going", "-o", "set"], &names[..]].concat());
     let run = run.says(1, &[&format!("{} of {} inputs failed", names.len() - 1, names.len())]);
@@ -138,7 +138,7 @@ fn an_input_that_cannot_be_read_to_its_end_has_the_same_fate_in_every_format() {
     assert!(folder.read("set") == expected);
     let record: Value = serde_json::from_slice(&folder.read("set.made.json")).unwrap();
     assert_eq!(record["inputs"].as_array().map(Vec::len), Some(1), "{record}");
-    // Each by itself, so that no failure hides behind another one. `update` and `lint` follow the same rule.
+    // Each file separately, so that no failure hides another. `update` and `lint` follow the same rule.
     for name in
         ["cut-x.jsonl.gz", "flipped-x.csv.xz", "cut-x.warc", "cut-members.warc.gz", "cut-x.tar", "cut-x.parquet"]
     {
@@ -299,7 +299,7 @@ fn resume_by_checksum_ignores_the_time_and_notices_changed_bytes() {
     touch();
     run("--resume").says(2, &["one.txt.tsv: was made from another input, or the input has changed"]);
     run("--resume=checksum").says(0, &["done before 1\n"]);
-    // The same size and time, and other bytes.
+    // The same size and time, but different bytes.
     folder.write("one.txt", "http://b.example/private\n");
     touch();
     run("--resume=checksum").says(2, &["one.txt.tsv: was made from another input, or the input has changed"]);

@@ -1,5 +1,5 @@
-//! Arrow IPC in and out: files and streams, by name, by option and through standard input and output, with the same rows
-//! as text. `reptile-records` tests the supported types and damaged bytes.
+//! Arrow IPC as input and output: files and streams, by name, by option, and through standard input and output, with
+//! the same rows as text. `reptile-records` tests the supported types and damaged bytes.
 //!
 //! `pyarrow_reads_and_writes` tests interoperability. It needs a Python with pyarrow:
 //!

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, gz};
 
-/// The fields of the guide page: each path, such as `inputs[].rows`, and its type.
+/// Returns the guide page's fields: each path, such as `inputs[].rows`, and its type.
 fn documented() -> BTreeMap<String, String> {
     let page = include_str!("../guide/metrics.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
@@ -139,7 +139,7 @@ fn every_field_of_every_command_is_documented() {
         assert_eq!(metrics["schema"], "reptile-run/1", "{command}");
         all.extend(fields);
     }
-    // Failures need a run that goes on after one.
+    // Only a run that goes on after an error has failures.
     let unused: Vec<_> = types.keys().filter(|field| !all.contains(*field) && !field.starts_with("failures")).collect();
     assert!(unused.is_empty(), "in the guide, but in no metrics: {unused:?}");
     assert!(!folder.names().iter().any(|name| name.starts_with('.')), "{:?}", folder.names());
@@ -286,7 +286,7 @@ fn credentials_and_the_environment_are_not_recorded() {
     assert!(text.contains("s3://REDACTED@bucket/urls?X-Amz-Signature=REDACTED&versionId=3"), "{text}");
 }
 
-/// Returns metrics without what differs between equal runs.
+/// Returns metrics without the fields that differ between equal runs.
 fn deterministic(folder: &Folder, name: &str) -> Value {
     let mut metrics = record(folder, name);
     let object = metrics.as_object_mut().unwrap();

@@ -4,7 +4,7 @@
 use crate::classify_parquet::{file, plain, texts};
 use crate::support::{Folder, gz};
 
-/// Each command with many inputs, with `INPUTS` in place of them, and its inputs as a recursive pattern.
+/// Each command with many inputs, with the placeholder `INPUTS`, and its inputs as a recursive pattern.
 const MANY: [(&str, &str); 6] = [
     ("compile -o OUT INPUTS", "in/**/*.jsonl"),
     ("update set -o OUT INPUTS", "in/**/*.jsonl"),
@@ -81,7 +81,7 @@ fn listed_files_and_patterns_equal_arguments_in_every_command() {
     folder.run(&["classify", "set", "-", "--agent", "bot-a", "--files-from", "-"]).says(2, &[message]);
 }
 
-/// URLs in parts: scheme, host, port, path, query; and each one's time.
+/// URLs in parts: scheme, host, port, path, query; and each URL's time.
 const PARTS: [[&str; 6]; 6] = [
     ["https", "a.example", "", "/private/1", "", "20240301000000"],
     ["https", "a.example", "", "/private/1", "", "20240101000000"],
@@ -91,13 +91,13 @@ const PARTS: [[&str; 6]; 6] = [
     ["http", "a.example", "", "/open", "a=b", "20231231235959"],
 ];
 
-/// Returns a URL in one text.
+/// Returns a URL as one text.
 fn url([scheme, host, port, path, query, _]: [&str; 6]) -> String {
     let with = |lead: &str, part: &str| if part.is_empty() { String::new() } else { format!("{lead}{part}") };
     format!("{scheme}://{host}{}{path}{}", with(":", port), with("?", query))
 }
 
-/// Writes a set by time of a folder with a host's captures in all its forms.
+/// Writes a set by time from a folder with captures under every form of host and file name.
 fn write_history(folder: &Folder) {
     for (path, rule) in [
         ("history/a.example/20240101000000.txt", "/open"),
@@ -354,7 +354,7 @@ fn unsuitable_sources_are_refused() {
         args.extend(options.split(' ').filter(|word| !word.is_empty()));
         folder.run(&args).says(2, &[says]);
     }
-    // A host's own folder of captures.
+    // A folder with one host's captures.
     folder.run(&["compile", "-o", "one", "--host", "a.example", "history/a.example"]).says(0, &["files read 2"]);
     let says = "history: --host requires a single robots.txt, or one host's captures as TIMESTAMP/robots.txt";
     folder.run(&["compile", "-o", "two", "--host", "a.example", "history"]).says(2, &[says]);

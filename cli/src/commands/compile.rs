@@ -47,9 +47,9 @@ use reptile_records::stores::exists;
 ///   a single file   with --host HOST, or the URL that it was fetched from
 /// It is recognized by its contents, regardless of its name. gzip, zstd, bzip2 and xz are
 /// decompressed, even inside a folder or an archive. - is standard input. Files of captures
-/// are read in parallel. A single large WARC file keeps several processors busy too if it is
-/// uncompressed, or compressed with gzip, one record per member. A quoted pattern, such as
-/// 'crawl/*.warc.gz', means all files that it matches.
+/// are read in parallel. A single large WARC file also keeps several processors busy if it
+/// is uncompressed, or compressed with gzip, one record per member. A quoted pattern, such
+/// as 'crawl/*.warc.gz', means all files that it matches.
 ///
 /// A capture is one fetch of one robots.txt: a JSON object with the "url" that was
 /// requested first, and the last response's "status", "body" and "headers" (an object:
@@ -62,8 +62,8 @@ use reptile_records::stores::exists;
 /// contain the same fields; redirects and revisits are resolved across all files, and are
 /// skipped and named if their target is missing. A damaged record is skipped. If the next
 /// record's start is unknown, the file cannot be read to its end, which is an error: see
-/// --keep-going and --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\, and \N is a
-/// missing value. "body_base64" is a body in base64, in every format.
+/// --keep-going and --resync. In TSV, a tab, a line end and a backslash are \t, \n and \\,
+/// and \N is a missing value. "body_base64" is a body in base64, in every format.
 ///
 /// The profile chooses among several captures for one origin by time, not by order. A
 /// capture without a time counts as older than any with a time. Of two at the same time,

@@ -51,9 +51,9 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// without a valid date counts as invalid.
 /// Damaged records are reported, counted and dropped. If the next record's start is
 /// unknown, the file cannot be read to its end, which is an error: see --keep-going and
-/// --resync. Each file in a folder gets a record of how it was made (FILE.made.json), which
-/// --resume reads. If the output name ends in
-/// .gz, uncompressed records are written as one gzip member each.
+/// --resync. Each file in a folder gets a record of how it was made (FILE.made.json),
+/// which --resume reads. If the output name ends in .gz, uncompressed records are written
+/// as one gzip member each.
 #[derive(Clone, clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -99,8 +99,9 @@ pub struct Args {
     force: bool,
     /// Keep files in the folder of --output that were already made from the same set, options and input
     ///
-    /// An input has changed if its size, time or ETag has; with --resume=checksum, if its size or the checksum of its
-    /// bytes has, which FILE.made.json then holds. A changed input is an error, unless --force replaces the file.
+    /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
+    /// its bytes decide, and FILE.made.json has the checksum. A changed input is an error, unless --force replaces the
+    /// file.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
         requires = "output")]
     resume: Option<Resume>,

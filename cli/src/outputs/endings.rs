@@ -1,5 +1,5 @@
-//! Extensions of output names: `.tsv`, `.csv`, `.jsonl`, `.parquet`, `.arrow`, `.feather` and `.arrows` choose the format
-//! of rows, and may be followed by `.gz` or `.zst` for the compression.
+//! Extensions of output names: `.tsv`, `.csv`, `.jsonl`, `.parquet`, `.arrow`, `.feather` and `.arrows` choose the row
+//! format, and may be followed by `.gz` or `.zst` for compression.
 
 use std::path::Path;
 

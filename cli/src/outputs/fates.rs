@@ -88,7 +88,7 @@ impl FateWriter {
         Ok(())
     }
 
-    /// Writes the remaining rows, and the stamp of a Parquet file. The caller still has to publish the file.
+    /// Writes the remaining rows, and the stamp of a Parquet or Arrow file. The caller still has to publish the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.

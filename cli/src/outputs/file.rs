@@ -220,8 +220,8 @@ fn not_written(name: &str, error: &io::Error) -> Failure {
     Failure::new(format!("{name}: cannot be written: {error}"))
 }
 
-/// Gives files their final names, or makes remote ones visible, one at a time. An interrupt takes effect before the first or after the
-/// last.
+/// Gives files their final names, or makes remote ones visible, one at a time. An interrupt takes effect before the
+/// first or after the last.
 ///
 /// # Errors
 /// Returns an error if a file cannot be renamed, or was created by another process and must not be replaced. Earlier

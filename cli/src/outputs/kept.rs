@@ -1,4 +1,4 @@
-//! `--resume`: keeps an output if its record (`FILE.made.json`) is the one that this run would write.
+//! `--resume`: keeps an output whose record (`FILE.made.json`) agrees with the record that this run would write.
 
 use std::path::Path;
 

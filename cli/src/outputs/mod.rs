@@ -1,7 +1,8 @@
-//! Command output: whole files ([`file`], under hidden names until they are complete, or [`remote`]), human-readable figures
-//! ([`summary`]), capture fates ([`fates`]), build records ([`build_record`]), JSON ([`json`]), name lists ([`names`]),
-//! formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]), text columns
-//! ([`align`]), findings for other tools ([`annotations`], [`sarif`]), [`style`]s, [`progress`], and the only path to standard output and standard error ([`terminal`]).
+//! Command output: whole files ([`file`], under hidden names until they are complete, or [`remote`]), human-readable
+//! figures ([`summary`]), capture fates ([`fates`]), build records ([`build_record`]), JSON ([`json`]), name lists
+//! ([`names`]), formats by extension ([`endings`]), compressed bytes ([`compressed`]), rows in any format ([`sink`]),
+//! text columns ([`align`]), findings for other tools ([`annotations`], [`sarif`]), [`style`]s, [`progress`], and the
+//! only path to standard output and standard error ([`terminal`]).
 
 pub mod align;
 pub mod annotations;

@@ -78,7 +78,7 @@ pub struct Parts {
     header: Option<Vec<u8>>,
     /// The current part's number.
     number: u32,
-    /// The most rows of a part.
+    /// Maximum number of rows in a part.
     rows: u64,
     /// Number of rows that still fit into the current part.
     left: u64,

@@ -117,8 +117,8 @@ impl Sink {
         }
     }
 
-    /// Adds an entry to the metadata of Parquet or Arrow. Text has none, and neither has an Arrow stream once its rows
-    /// have begun, because its schema comes first.
+    /// Adds an entry to Parquet or Arrow metadata. Has no effect on text, or on an Arrow stream that has begun, because
+    /// its schema comes first.
     pub fn describe(&mut self, key: &str, value: &str) {
         match self {
             Sink::Text(_) => {}

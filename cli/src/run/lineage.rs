@@ -1,7 +1,7 @@
 //! [`Lineage`]: a run's inputs, options, counts and outputs.
 //!
 //! It is the deterministic part in a metrics file, and the contents of `FILE.made.json` and of the metadata in Parquet
-//! outputs. It does not depend on the clock, the thread count or the order in which files finish.
+//! and Arrow outputs. It does not depend on the clock, the thread count or the order in which files finish.
 //! `cli/guide/metrics.md` describes every field.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::error::{Failure, Result};
 use crate::outputs::build_record::{Identity, Tool};
 use crate::sets::report::Report;
 
-/// The schema's name and version for a [`Lineage`]. New fields keep the version; changed or removed ones need a new one.
+/// The schema's name and version for a [`Lineage`]. Only changed or removed fields need a new version.
 pub const SCHEMA: &str = "reptile-lineage/1";
 
 /// The metadata key for a [`stamp`](Lineage::stamp) in Parquet and Arrow files.
@@ -83,7 +83,7 @@ pub struct InputState {
     pub xxh3_64: Option<String>,
     /// Rows, records, captures, or a set's origins.
     pub rows: Option<u64>,
-    /// Invalid ones, which are not in `rows` if they are captures.
+    /// Invalid rows, which `rows` includes, or bad captures, which it does not.
     pub invalid: Option<u64>,
     /// The captures' total body size.
     pub body_bytes: Option<u64>,
@@ -126,13 +126,13 @@ pub struct CaptureCounts {
     /// Readable files and captures.
     pub read: u64,
     pub body_bytes: u64,
-    /// Unreadable ones, by reason.
+    /// Unreadable captures, by reason.
     pub bad: Counts,
-    /// Skipped ones, by reason.
+    /// Skipped captures, by reason.
     pub left_out: Counts,
-    /// Those that do not decide, by reason.
+    /// Captures that do not decide, by reason.
     pub discarded: Counts,
-    /// The number for each fate, if `--fates` was given.
+    /// Number of captures with each fate, if `--fates` was given.
     pub fates: Option<Counts>,
     /// Bodies that are not text, by kind.
     pub non_text: Counts,
@@ -146,13 +146,13 @@ pub struct CaptureCounts {
     pub diagnostics: Counts,
 }
 
-/// The findings that have the same kind.
+/// The findings of one kind.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FindingCounts {
     pub severity: String,
     pub code: String,
     pub count: u64,
-    /// Files that have them.
+    /// Number of files with such findings.
     pub files: u64,
 }
 
@@ -309,8 +309,8 @@ impl Lineage {
         self.findings.extend(part.findings);
     }
 
-    /// Returns the first difference between the lineage of an existing output and the one that this run would give it,
-    /// worded to follow "was made". `found` is the output's current identity.
+    /// Compares an existing output's lineage with the lineage that this run would give it. Returns the first
+    /// difference, worded to follow "was made". `found` is the output's current identity.
     pub fn difference(&self, run: &Run, set: &SetState, input: &InputState, found: &Identity) -> Option<&'static str> {
         let expected = run.lineage();
         let is_file = |output: &OutputState| output.identity().as_ref() == Some(found);

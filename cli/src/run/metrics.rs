@@ -11,7 +11,7 @@ use crate::error::{Failure, Result};
 use crate::outputs::file::Output;
 use crate::outputs::json::json_lines;
 
-/// The schema's name and version. New fields keep the version; changed or removed ones need a new one.
+/// The schema's name and version. Only changed or removed fields need a new version.
 pub const SCHEMA: &str = "reptile-run/1";
 
 /// The bytes that every metrics file starts with, before the version.
@@ -37,7 +37,7 @@ pub struct MetricsOptions {
 /// A metrics file's contents.
 #[derive(Serialize)]
 pub struct Metrics {
-    /// The fields that equal runs share, with this type's schema.
+    /// The fields that are the same in equal runs, with this type's schema.
     #[serde(flatten)]
     pub lineage: Lineage,
     /// Inputs that could not be processed, while the run went on.
@@ -60,7 +60,7 @@ pub struct FailedInput {
     pub error: String,
 }
 
-/// Opens the file, after removing an earlier run's.
+/// Removes an earlier run's file, and opens a new one.
 ///
 /// # Errors
 /// Returns an error if another file has the name, or if the file cannot be created.

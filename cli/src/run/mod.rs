@@ -33,7 +33,7 @@ pub struct Run {
     state: Mutex<State>,
 }
 
-/// A metrics file that is open.
+/// An open metrics file.
 struct OpenMetrics {
     path: PathBuf,
     output: Output,
@@ -64,10 +64,10 @@ impl Run {
         }
     }
 
-    /// Opens the metrics file, if one is wanted.
+    /// Opens the metrics file, if `--metrics` is given.
     ///
     /// # Errors
-    /// The errors of [`metrics::open`].
+    /// Returns the errors of [`metrics::open`].
     pub fn open_metrics(&mut self, options: Option<&MetricsOptions>) -> Result<()> {
         if let Some(MetricsOptions { metrics: Some(path), input_checksums }) = options {
             let output = metrics::open(path)?;
@@ -135,7 +135,7 @@ impl Run {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the metrics file, if one is wanted, and returns the run's result.
+    /// Writes the metrics file, if `--metrics` is given, and returns the run's result.
     ///
     /// # Errors
     /// Returns the run's error. After a successful run, returns an error if the file cannot be written.

@@ -1,7 +1,7 @@
 //! Removes credentials from paths, URLs and messages before they enter a record.
 //!
-//! A URL's user name, password and fragment are removed, and so are the values in its query, because signed URLs contain
-//! their signature there. A secret in a URL's path looks like any other name, so it remains.
+//! A URL's user name, password and fragment are removed, and so are the values in its query, because signed URLs
+//! contain their signature there. A secret in a URL's path looks like any other name, so it remains.
 
 /// The text that replaces a removed part.
 const REMOVED: &str = "REDACTED";

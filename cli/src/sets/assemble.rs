@@ -6,7 +6,7 @@
 //! are printed in input order ([`messages`](super::messages)).
 //!
 //! With `--keep-going`, an input that cannot be read to its end is left out entirely. If some of its captures were
-//! already added, the other inputs are read again without it, so that the set is the one of the others alone.
+//! already added, the other inputs are read again, so that the set is the same as without the failed input.
 
 use std::collections::BTreeSet;
 use std::error::Error as _;
@@ -85,9 +85,9 @@ pub fn assemble(inputs: Inputs<'_>, options: &CompileOptions) -> Result<(Compile
 /// Adds each capture to `fates`, and each input that was left out to `failures`.
 ///
 /// # Errors
-/// The errors of [`assemble`], except for an input that cannot be read to its end if the run goes on after failures.
-/// Also returns an error if a set has other options, is damaged, or does not record which of two files is newer, or if
-/// a temporary file cannot be written.
+/// Returns the errors of [`assemble`], except for an input that cannot be read to its end if the run goes on after
+/// failures. Also returns an error if a set has other options, is damaged, or does not record which of two files is
+/// newer, or if a temporary file cannot be written.
 pub fn assemble_with(
     budget: &MemoryBudget,
     paths: &[PathBuf],

@@ -51,7 +51,7 @@ pub struct Readers<'a> {
     left_out: BTreeSet<usize>,
     /// Whether the other inputs are read if one fails.
     keeps_going: bool,
-    /// Whether an input has failed after it has contributed, so that what was read is of no use.
+    /// Whether an input failed after it contributed, which makes the results of this pass unusable.
     is_spoiled: AtomicBool,
 }
 

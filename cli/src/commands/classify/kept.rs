@@ -77,7 +77,7 @@ pub fn queue(kept: &Option<(Kept, Format)>) -> Option<KeptRows> {
 /// Rejects a pipe whose columns should be kept, although it was taken for text.
 ///
 /// # Errors
-/// Returns an error if the table is in columns, and rows are to be kept.
+/// Returns an error if the table is Arrow IPC and its rows should be kept.
 pub fn refuse_unkept(args: &Args, table: tables::Format) -> Result<()> {
     if table != tables::Format::Arrow || !args.written.has_rows() {
         return Ok(());

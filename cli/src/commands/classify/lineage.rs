@@ -25,7 +25,7 @@ pub fn of_list(
     let agents = decider.decider().agents();
     let tally = |at: usize| totals.tally().get(at).copied().unwrap_or_default();
     let verdicts = if is_by_row {
-        // Sorted by name. If there are too many, which ones are counted depends on the threads.
+        // Sorted by name. If there are too many, the counted crawlers depend on the threads.
         let crawlers = totals.crawlers().into_iter().flatten();
         let crawlers: BTreeMap<&str, &[u64; 4]> = crawlers.map(|(name, counts)| (&**name, counts)).collect();
         crawlers.into_iter().map(|(agent, counts)| verdicts_of(agent, *counts)).collect()
@@ -60,7 +60,7 @@ fn verdicts_of(agent: &str, counts: [u64; 4]) -> AgentVerdicts {
     AgentVerdicts { agent: agent.to_owned(), counts: counts_of(counts) }
 }
 
-/// Returns the invalid rows by reason. All rows without a [`Fault`](reptile_records::tables::Fault) have an invalid URL.
+/// Returns the invalid rows by reason. Rows without a [`Fault`](reptile_records::tables::Fault) have an invalid URL.
 fn invalid_rows(totals: &Totals) -> Counts {
     let mut rows: Counts = totals.fault_counts().map(|(fault, count)| (fault.name().to_owned(), count)).collect();
     let rest = totals.invalid().saturating_sub(rows.values().sum());

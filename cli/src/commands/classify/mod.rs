@@ -57,7 +57,7 @@ use written::WrittenOptions;
 /// Arrow IPC with a URL column, or columns of its parts; CDX or CDXJ; or an access log of
 /// nginx or Apache, or of these and others in JSON. A log line's URL is the requested path
 /// at its virtual host, or else at --host, with the scheme from --scheme (default: https).
-/// In other formats, --scheme is for URLs without a scheme, which otherwise are invalid.
+/// In other formats, --scheme is for URLs without a scheme, which are invalid otherwise.
 /// Writes a line for each row, in the same order: the URL as given, and a column with the
 /// verdict for each agent, separated by tabs:
 ///   allow     the rules allow it, or say nothing about it
@@ -135,12 +135,12 @@ pub struct Args {
     url_column: Option<String>,
     #[command(flatten)]
     parts: PartOptions,
-    /// Read URLs from the columns url_protocol, url_host_name, url_port, url_path and url_query of a Parquet file
+    /// Read URLs from the columns url_protocol, url_host_name, url_port, url_path, url_query of Parquet or Arrow
     ///
     /// Common Crawl's index has these columns. They are also used if the file has no other URL column.
     #[arg(long, conflicts_with = "url_column")]
     split_columns: bool,
-    /// Treat url_port and url_query as empty if a Parquet file with split URLs lacks them [default: an error]
+    /// Treat url_port and url_query as empty if Parquet or Arrow with split URLs lacks them [default: an error]
     ///
     /// Without its query, a URL is a different one, and may get a different verdict.
     #[arg(long, value_name = "AS", value_parser = ["empty"], conflicts_with = "url_column")]
@@ -150,8 +150,8 @@ pub struct Args {
     /// Requires a SET compiled with --by-time. Times are dates with or without a time of day (2026-03-14,
     /// 2026-03-14 15:09:26, 2026-03-14T15:09:26Z), web archive dates (4 to 14 digits), seconds since 1970 (10
     /// digits; also 13, 16 or 19 for smaller units), or access log times. --timezone applies to times without a zone.
-    /// The column is called time in an access log and timestamp in CDX and CDXJ. Rows without a time are invalid. Before
-    /// its origin's first capture, a URL is unknown.
+    /// The column is called time in an access log and timestamp in CDX and CDXJ. Rows without a time are invalid.
+    /// Before its origin's first capture, a URL is unknown.
     #[arg(long, value_name = "COLUMN", conflicts_with = "at")]
     at_column: Option<String>,
     /// The format of URLS [default: detected from the first line and the file extension]
@@ -185,14 +185,15 @@ pub struct Args {
     ///
     /// With --add-columns and --only, the name does not change, and an extension is not repeated. A folder among URLS
     /// means all files below it, except for hidden ones and names that begin with _. The outputs for a folder or a
-    /// pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is complete, together with a
-    /// record of the set, the options and the input (FILE.made.json), which --resume reads.
+    /// pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is complete,
+    /// together with a record of the set, the options and the input (FILE.made.json), which --resume reads.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
     /// Keep files in --output-folder that were already made from the same set, options and input
     ///
-    /// An input has changed if its size, time or ETag has; with --resume=checksum, if its size or the checksum of its
-    /// bytes has, which the record then holds. A changed input is an error, unless --force replaces the file.
+    /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
+    /// its bytes decide, and the record has the checksum. A changed input is an error, unless --force replaces the
+    /// file.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
         requires = "output_folder")]
     resume: Option<Resume>,
@@ -447,7 +448,7 @@ fn sink(
             let message = "--rows-per-file: cannot divide columns that are kept from the input; leave it out";
             return Err(Failure::at(&args.urls, message));
         }
-        // The rows of one verdict have only the own columns of the table.
+        // The rows of one verdict have only the table's own columns.
         let columns = match args.written.only() {
             Some(_) => Vec::new(),
             None => columns_of(&args.written.layout((kept.table(), COMMA), crawlers.clone())?.0, &crawlers),

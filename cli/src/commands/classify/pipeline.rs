@@ -92,8 +92,8 @@ impl Pipeline {
         self.table.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Decides every row, and completes the output, which begins with `header`, and the `--rejects` file. `stamp` returns
-    /// the text for the metadata of a Parquet output. The caller still has to publish both files.
+    /// Decides every row, and completes the output, which begins with `header`, and the `--rejects` file. `stamp`
+    /// returns the text for Parquet or Arrow metadata. The caller still has to publish both files.
     ///
     /// # Errors
     /// Returns an error if the table cannot be read, the set is damaged, or an output cannot be written.

@@ -13,11 +13,11 @@ use reptile_records::tables::{Format, Table};
 
 /// The options that apply only to the list.
 pub struct SiteOptions {
-    /// Whether the host was given, and not for the set.
+    /// Whether `--host` was given, and does not apply to the set.
     is_for_a_log: bool,
-    /// The scheme of URLs without one.
+    /// The scheme for URLs without one.
     pub scheme: Option<&'static str>,
-    /// Why the schemes, which are not for the set, are not one for such URLs.
+    /// The reason why `--scheme`, if it does not apply to the set, does not give such URLs one scheme.
     wrong_scheme: Option<String>,
 }
 
@@ -41,10 +41,10 @@ impl SiteOptions {
         (site, SiteOptions { is_for_a_log: host.is_some(), scheme, wrong_scheme })
     }
 
-    /// Checks that the table is a log if the host needs one, and that the scheme is one for URLs.
+    /// Checks that the table is a log if the host requires one, and that `--scheme` gives one scheme.
     ///
     /// # Errors
-    /// Returns an error if the table at `path` is not a log.
+    /// Returns an error if one of the checks on the table at `path` fails.
     pub fn check(&self, table: &Table, path: &Path) -> Result<()> {
         let is_log = matches!(table.format, Format::Log | Format::JsonLog);
         if self.is_for_a_log && !is_log {

@@ -19,8 +19,8 @@ pub struct WrittenOptions {
     /// Columns are written in the given order: url, mask, refused and capture_time once, all others once per agent,
     /// called AGENT:verdict, AGENT:line and so on. For several agents, consecutive per-agent columns are grouped by
     /// agent. No column may be given twice. Without url, the output is much shorter. The bits of mask have the order of
-    /// the agents in the summary; a Parquet file has the names in its metadata. If the verdict is unknown or invalid,
-    /// mask is empty or null. So is refused in JSON Lines and Parquet; in TSV and CSV, it is the verdict's name.
+    /// the agents in the summary; Parquet and Arrow have the names in their metadata. If the verdict is unknown or
+    /// invalid, mask is empty or null, and refused is null, or the verdict's name in TSV and CSV.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), conflicts_with_all = ["explain", "reason", "only"])]
     columns: Vec<Column>,
     /// The same as --columns url,verdict,line,rule
@@ -44,7 +44,7 @@ pub struct WrittenOptions {
     /// come first and keep their types.
     #[arg(long, conflicts_with_all = ["format", "header", "only"])]
     add_columns: bool,
-    /// Keep these columns of Parquet or Arrow before the verdict columns: names separated by commas, or all
+    /// Keep these Parquet or Arrow columns before the verdict columns: names separated by commas, or all
     ///
     /// The columns keep their types, and structs and lists are kept whole. The output has the same format. The default
     /// for --columns is then verdict. With --only, the output has only these columns.
@@ -52,9 +52,9 @@ pub struct WrittenOptions {
     keep_columns: Option<KeptColumns>,
     /// Write only rows with this verdict, unchanged
     ///
-    /// Rows are written byte for byte, unless the output is a terminal, and without columns. Rows of a Parquet file go
-    /// to a Parquet file with the same columns. With several agents, the
-    /// verdict of --any-of counts. A header in URLS is kept.
+    /// Rows are written byte for byte, unless the output is a terminal, and without columns. Rows of Parquet or Arrow
+    /// go to the same format with the same columns. With several agents, the verdict of --any-of counts. A header in
+    /// URLS is kept.
     #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
     only: Option<Only>,
     /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
@@ -132,7 +132,7 @@ impl WrittenOptions {
         (!self.has_rows()).then_some(ending)
     }
 
-    /// Returns the most rows of a file, if a list has several.
+    /// Returns the maximum number of rows in a file, if a list's output is split.
     pub fn rows_per_file(&self) -> Option<u64> {
         self.rows_per_file
     }

@@ -1,4 +1,4 @@
-//! `FILE.made.json`: the lineage of a filtered archive in a folder. `--resume` keeps a file if its record agrees with the
+//! `FILE.made.json`: a filtered archive's lineage, in a folder. `--resume` keeps a file if its record agrees with the
 //! record that this run would write.
 
 use std::path::Path;
@@ -12,12 +12,12 @@ use crate::outputs::build_record::Identity;
 use crate::outputs::kept::kept;
 use crate::run::lineage::{InputState, Lineage};
 
-/// The lineage of a filtered archive.
+/// A filtered archive's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
     #[serde(flatten)]
     pub lineage: Lineage,
-    /// The counts of the archive's records, for the summary and the exit code of a run that keeps the file.
+    /// The archive's record counts, for the summary and the exit code of a run that keeps the file.
     pub counts: Counts,
 }
 

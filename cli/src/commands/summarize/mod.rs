@@ -106,8 +106,8 @@ pub struct Args {
     header: bool,
     /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
-    /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows selects the format, and .gz or .zst after it selects
-    /// compression.
+    /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows selects the format, and .gz or .zst after it
+    /// selects compression.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output file if it exists

@@ -36,8 +36,8 @@ impl Job {
         self.file.with_file_name(concat(&[&stem, &format!("-{number:05}"), &ending]))
     }
 
-    /// Rejects an output of an earlier run with one file where this one has parts, or the other way round, because a
-    /// reader of the folder would count the rows twice.
+    /// Rejects an earlier run's single file where this run writes parts, and parts where it writes a single file. With
+    /// both, a reader of the folder would count the rows twice.
     ///
     /// # Errors
     /// Returns an error if there is such an output.

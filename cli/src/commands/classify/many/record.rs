@@ -16,7 +16,7 @@ use crate::run::lineage::{InputState, Lineage};
 /// A verdict file's lineage.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
-    /// The counts are those of the whole list, also in the record of a part.
+    /// The lineage. Its counts are for the whole list, also in a part's record.
     #[serde(flatten)]
     pub lineage: Lineage,
     /// The number of the file among the parts of the list's output, and the number of parts.
