@@ -1,4 +1,5 @@
-//! A table's rows from any input: text in any format, a Parquet file, or Arrow IPC. [`Source`] opens it, and [`Rows`] reads it.
+//! A table's rows from any input: text in any format, a Parquet file, or Arrow IPC. [`Source`] opens the input, and
+//! [`Rows`] reads it.
 //!
 //! ```
 //! use bumpalo::Bump;
