@@ -103,7 +103,7 @@ impl TableDecider {
     /// Sets whether each input row is written after its cells.
     ///
     /// # Errors
-    /// Returns an error if the format is Parquet, which has no rows of text.
+    /// Returns an error if the format is Parquet or Arrow, which have no rows of text.
     pub fn with_rows(mut self, has_row: bool) -> Result<TableDecider, crate::Error> {
         if has_row && self.format.is_columnar() {
             let message = format!("rows of text cannot be columns of {}", self.format.name());

@@ -389,7 +389,7 @@ impl Table {
         let text = without_line_end(line);
         match &self.columns {
             Columns::Line => cells[0] = Some(text),
-            // A Parquet file has no lines.
+            // Parquet and Arrow have no lines.
             Columns::AtHand => {}
             Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, cells),
             Columns::Fields(fields) => {
