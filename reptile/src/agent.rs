@@ -282,9 +282,11 @@ impl Agents {
         decide_all(&self.set, self.columns(), urls, verdicts)
     }
 
-    /// Decides many URLs, on this thread, and stores when each URL's robots.txt was fetched: `fetched_at[i]` is the
-    /// [`Provenance::fetched_at`] of `urls[i]`, which all crawlers share. With times, each URL is decided by the rules
-    /// that applied at its own time, as by [`Agents::decide_all_at`]; otherwise as by [`Agents::decide_all`].
+    /// Decides many URLs on this thread, and stores when each URL's robots.txt was fetched.
+    ///
+    /// `fetched_at[i]` is the [`Provenance::fetched_at`] for `urls[i]`, which all crawlers share. With times, decides
+    /// each URL by the rules that applied at its own time, like [`Agents::decide_all_at`]. Without times, decides like
+    /// [`Agents::decide_all`].
     ///
     /// ```
     /// use reptile::{Capture, Compiler, Dialect, Verdict};

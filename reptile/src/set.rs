@@ -261,8 +261,8 @@ impl Set {
         }
     }
 
-    /// Decides many URLs as [`Set::decide_all`] or, with times, [`Set::decide_all_at`] does, and stores when each URL's
-    /// robots.txt was fetched.
+    /// Decides many URLs like [`Set::decide_all`] or, with times, like [`Set::decide_all_at`], and stores when each
+    /// URL's robots.txt was fetched.
     pub(crate) fn decide_all_dated<U: AsRef<[u8]>>(
         &self,
         columns: Columns<'_>,

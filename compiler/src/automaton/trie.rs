@@ -6,7 +6,7 @@ use reptile_engine::format::automaton::{NEEDS_ALL, NO_RANK, NO_RANKS, NO_WILDCAR
 
 use super::{Builder, BuiltRule, accept, merge};
 
-/// Number of open states and of a state's children to reserve memory for; few tries have more at a time.
+/// Number of open states, and of children per state, to reserve memory for. Few tries need more at once.
 const FIRST_OPEN: usize = 32;
 
 /// Rules that share the first `depth` bytes, and the index of the state to build for them.

@@ -37,7 +37,7 @@ const HEADERS: [Header; 4] = [
 
 /// Texts that occur together in a product's challenge page, but not in other pages on sites that use the product.
 struct Fingerprint {
-    /// The first is searched for first. Neighbors may share it.
+    /// The texts. A search starts with the first, which consecutive fingerprints may share.
     texts: &'static [&'static str],
     challenger: Challenger,
 }

@@ -250,7 +250,7 @@ impl WhiteSpace {
             WhiteSpace::SpaceTab => byte == b' ' || byte == b'\t',
         };
         let mut text = text;
-        // Web pages are indented.
+        // Web pages are often deeply indented.
         while let Some(rest) = text.strip_prefix(b"        ") {
             text = rest;
         }

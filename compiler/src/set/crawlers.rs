@@ -13,13 +13,13 @@ use crate::dialect::{CallerVersion, Dialect, Family};
 /// [`Family::Yandex`].
 const SHARED_START: &str = "Yandex";
 
-/// Number of different tables: the families that a dialect may know, its token syntax, and whether it cuts versions.
+/// Number of different tables: one for each combination of known families, token syntax, and version cutting.
 const TABLES: usize = (1 << (Family::Other as usize + 1)) * TokenSyntax::ALL.len() * 2;
 
 /// Returns the table of known crawlers under a dialect, as a set stores it.
 ///
-/// Every set has this table, even a set for one small file, for which writing the table took an eighth of the time. So
-/// each table is written once per process.
+/// Each table is written once per process. Every set has one, and writing it took an eighth of the time for a set with
+/// one small file.
 ///
 /// # Errors
 /// Returns an error if the table is too large for the format.

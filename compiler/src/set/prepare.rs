@@ -67,7 +67,7 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
     Ok(Prepared { body_hash: xxh3_64(body), ..prepare_alone(body, dialect, arena)? })
 }
 
-/// Prepares a file like [`prepare`], but for a set without other files, so that its `body_hash` is not needed and is 0.
+/// Prepares a set's only file like [`prepare`]. Such a set does not need the `body_hash`, so it is 0.
 ///
 /// # Errors
 /// Returns the same errors as [`prepare`].

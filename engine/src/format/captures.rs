@@ -120,7 +120,7 @@ impl<'a> Captures<'a> {
     }
 
     /// Returns the fetch time of the deciding capture in the record at an address, or `None` if it is unknown. In a set
-    /// by time, `until` is the time of the decision; `None` stands for the set's own time.
+    /// by time, `until` is the time of the decision; `None` means the set's own time.
     ///
     /// Allocates nothing. See [`CaptureHistory::deciding`], and [`timelines::deciding_time`] for `has_ended`.
     ///
@@ -146,7 +146,7 @@ impl<'a> Captures<'a> {
     pub(crate) fn prefetch(self, address: u32) {
         let at = address as usize * UNIT;
         prefetch(self.bytes, at);
-        // Most records are in two cache lines.
+        // Most records span two cache lines.
         prefetch(self.bytes, at + CAPTURE_BYTES);
     }
 

@@ -168,10 +168,10 @@ pub(super) fn policy_at(bytes: &[u8], time: i64) -> Option<Option<u32>> {
 /// Returns the fetch time of the capture that decides at a time, or after all captures, in the record at the start of
 /// these bytes: `Some(None)` if no capture decides or its time is unknown, and `None` if there is no record.
 ///
-/// `has_ended` says whether the last answer has expired because every later fetch has failed for too long. It is asked
-/// only if the last capture is a failure.
+/// `has_ended` returns whether the last answer has expired because every later fetch has failed for too long. It is
+/// called only if the last capture is a failure.
 ///
-/// Binary search, and one step for each failure after the last answer.
+/// Takes a binary search, and one step for each failure after the last answer.
 pub(super) fn deciding_time<E>(
     bytes: &[u8],
     until: Option<i64>,

@@ -166,12 +166,12 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Computes the verdicts of [`Set::decide_all`], and each URL's capture time.
     ///
-    /// `fetched_at[i]` is the fetch time of the capture behind the verdicts for the `i`-th URL. It is `None` if the set
-    /// does not know the time or has no robots.txt for the origin. It is the time of
+    /// `fetched_at[i]` is when the capture that decides the `i`-th URL was fetched:
     /// [`CaptureHistory::deciding`](crate::format::histories::CaptureHistory::deciding) in
-    /// [`Site::captures`](super::Site::captures).
+    /// [`Site::captures`](super::Site::captures). It is `None` if the set does not know the time or has no robots.txt
+    /// for the origin.
     ///
-    /// Cost in addition to [`Set::decide_all`]: one read of the captures for each run of URLs with the same origin.
+    /// Unlike [`Set::decide_all`], reads the captures once for each run of URLs with the same origin.
     ///
     /// # Errors
     /// Returns an error if the set is damaged. After an error neither result must be used.
@@ -206,7 +206,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Implements [`Set::decide_all`] for URLs at any stage of parsing, and [`Set::decide_all_dated`] if `DATED`.
-    /// Captures are known only for URLs that are not split and looked up.
+    /// The captures behind a [`LookupInput::Policy`] are unknown.
     #[inline]
     pub(super) fn decide_inputs<'u, const DATED: bool>(
         &self,
@@ -217,7 +217,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let (width, rulesets) = (agents.len(), self.rulesets());
         let mut room = [0; MAX_PATCHED_BYTES];
-        // The last captures that were read, and their time: consecutive URLs often share an origin.
+        // The last captures read, and their time. Consecutive URLs often share an origin.
         let mut last = (None, None);
         self.look_up_each::<DATED, _>(&mut Columns::new(agents), urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();

@@ -103,9 +103,9 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.decide_timed(agents, urls, verdicts, None)
     }
 
-    /// Computes the verdicts of [`Set::decide_all_at`], and each URL's capture time, as [`Set::decide_all_dated`] does.
+    /// Computes the verdicts of [`Set::decide_all_at`], and each URL's capture time, like [`Set::decide_all_dated`].
     ///
-    /// The capture is the one that decided at the URL's time.
+    /// It is the fetch time of the capture that decided at the URL's time.
     ///
     /// # Errors
     /// Returns the errors of [`Set::decide_all_at`]. After an error neither result must be used.

@@ -292,7 +292,7 @@ impl Session<'_> {
     }
 
     /// Decides like [`Session::decide`], and stores each row's capture time unless `fetched_at` is empty. A row without
-    /// a crawler has none.
+    /// a crawler has no capture time.
     pub(crate) fn decide_dated<R: NamedRow>(
         &self,
         rows: &[R],

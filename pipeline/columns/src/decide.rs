@@ -1,5 +1,5 @@
-//! Decides rows: many together if verdicts and capture times suffice, otherwise one at a time with explanations, which takes several
-//! times as long. Text, Parquet and Arrow use the same [`Decider`].
+//! Decides rows: many together if verdicts and capture times suffice, otherwise one at a time with explanations, which
+//! takes several times as long. Text, Parquet and Arrow use the same [`Decider`].
 
 use std::sync::Arc;
 
@@ -194,8 +194,8 @@ impl Decider {
         kinds_of(&self.layout, &self.crawlers).map(ColumnData::new).collect()
     }
 
-    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler, and each row's capture time if
-    /// a column needs it. Returns how many URLs a replacement origin decided.
+    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler, and each row's capture time
+    /// if a column needs it. Returns how many URLs a replacement origin decided.
     pub(crate) fn decide<R: NamedRow>(
         &self,
         rows: &[R],
@@ -376,8 +376,8 @@ impl Decider {
         out.list(self.crawlers.names(), places);
     }
 
-    /// Appends to columns the rows whose cells need only verdicts and capture times. `url` returns a row's URL as written, and `is_null`
-    /// whether all of its cells are null.
+    /// Appends rows that need only verdicts and capture times to columns. `url` returns a row's URL as written, and
+    /// `is_null` whether all of its cells are null.
     #[allow(clippy::too_many_arguments, reason = "inlined into the loop over all rows")]
     pub(crate) fn push_rows<'r, R: NamedRow + 'r>(
         &self,
@@ -445,16 +445,16 @@ pub(crate) struct DecidedRow<'d> {
     pub(crate) verdicts: &'d [Verdict],
     /// The crawler's name in the row, if rows name crawlers.
     pub(crate) crawler: Option<&'d str>,
-    /// What is known in addition to the verdicts.
+    /// The row's facts in addition to the verdicts.
     pub(crate) why: Why<'d>,
 }
 
-/// What is known about a row in addition to its verdicts.
+/// A row's facts in addition to its verdicts.
 #[derive(Clone, Copy)]
 pub(crate) enum Why<'d> {
-    /// No column needs more than this.
+    /// The capture time, if no column needs more.
     Verdict {
-        /// When the URL's robots.txt was fetched, if a column needs it and the set knows it.
+        /// The robots.txt's fetch time, if a column needs it and the set knows it.
         fetched_at: Option<Time>,
     },
     /// Each crawler's explanation, or the reason why there is none.

@@ -1,4 +1,5 @@
-//! Arrow IPC from columns: [`ArrowWriter`], as a file or a stream. Rows are collected in record batches of bounded size.
+//! Arrow IPC from columns: [`ArrowWriter`], as a file or a stream. Rows are collected in record batches of bounded
+//! size.
 //!
 //! The arrays have the same types as in the bindings. Verdicts are dictionaries, whose words are written once.
 
@@ -28,7 +29,7 @@ const BATCH_TEXT_BYTES: usize = 32 << 20;
 pub enum ArrowForm {
     /// A file, which ends with a list of its record batches. Feather version 2 is the same.
     File,
-    /// A stream, whose reader can begin before it is complete.
+    /// A stream, which can be read before it is complete.
     Stream,
 }
 
@@ -67,7 +68,7 @@ pub struct ArrowWriter<W> {
     kept: Option<KeptRows>,
     /// The kept columns of the current record batch, which has as many rows.
     front: Option<RecordBatch>,
-    /// For each row of the current record batch, whether it is written, if only kept columns are.
+    /// Whether each row of the current record batch is written, if the output has only kept columns.
     selected: Vec<bool>,
 }
 
@@ -79,7 +80,7 @@ enum Encoder {
 impl Encoder {
     fn new(form: ArrowForm, schema: Schema) -> Result<Encoder, ArrowError> {
         let schema = Arc::new(schema);
-        // A kept dictionary may grow, and a file cannot replace it.
+        // A kept dictionary may grow, but a file cannot replace it.
         let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
         Ok(match form {
             ArrowForm::File => {
@@ -163,7 +164,7 @@ impl<W: Write> ArrowWriter<W> {
         Ok(())
     }
 
-    /// Adds the next rows of the kept columns that are selected.
+    /// Adds the kept columns' next rows, if selected.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, or if there are no kept columns.
@@ -247,8 +248,8 @@ impl<W: Write> ArrowWriter<W> {
         self.output.write_all(&bytes).map_err(Error::unwritable)
     }
 
-    /// Adds an entry to the metadata: of the schema before the first record batch is written, and of a file's footer
-    /// after that. Returns whether it was added; a stream that has begun has no place for it.
+    /// Adds a metadata entry: to the schema before the first record batch is written, and to a file's footer after it.
+    /// Returns whether it was added. A stream that has begun has no place for it.
     pub fn describe(&mut self, key: &str, value: &str) -> bool {
         match &mut self.encoder {
             None => drop(self.metadata.insert(key.to_owned(), value.to_owned())),

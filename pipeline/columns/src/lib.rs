@@ -5,8 +5,8 @@
 //!   selects the time, and [`Scope`] the origins that may replace one without a known robots.txt.
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
-//! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`), and [`ArrowWriter`] as Arrow IPC (feature
-//!   `ipc`).
+//! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`).
+//! - [`ArrowWriter`] writes columns as Arrow IPC (feature `ipc`).
 //! - [`arrow`] takes arrays of URLs and returns arrays of verdicts (feature `arrow`). The C and Python bindings use it.
 //!
 //! The crate `reptile` decides the URLs and guarantees the verdicts. This crate has no `unsafe` code, and uses no

@@ -20,8 +20,8 @@ pub enum ErrorKind {
     Invalid,
     /// The input holds something other than what was expected, such as a URL list in place of captures.
     Unsuitable,
-    /// The run cannot go on with any input: two inputs contradict each other, an option is invalid, or memory or disk
-    /// space is exhausted.
+    /// The run cannot continue with any input: two inputs contradict each other, an option is invalid, or memory or
+    /// disk space is exhausted.
     Run,
     /// The function that receives the items has failed. [`Error::into_cause`] returns its error.
     Sink,
@@ -66,7 +66,7 @@ impl Error {
         Error { kind: ErrorKind::Unsuitable, ..Error::new(message) }
     }
 
-    /// Creates an error that is not the fault of a single input, so that no run can go on by leaving that input out.
+    /// Creates an error that concerns the whole run, so that leaving out an input does not help.
     pub(crate) fn run(message: impl Display) -> Error {
         Error { kind: ErrorKind::Run, ..Error::new(message) }
     }
@@ -82,7 +82,7 @@ impl Error {
         self.kind
     }
 
-    /// Returns whether a single input cannot be opened or read to its end, so that a run may go on without it.
+    /// Returns whether a single input cannot be opened or read to its end, so that a run may continue without it.
     #[must_use]
     pub fn is_of_one_input(&self) -> bool {
         matches!(self.kind, ErrorKind::Io | ErrorKind::Invalid | ErrorKind::Unsuitable)

@@ -1,8 +1,8 @@
 //! Lists of file names: a name on each line, or names that end with NUL, as `find -print0` writes them.
 //!
-//! Names are taken as they are: they are not patterns, and there are no comments. They are relative to the working
-//! folder. Empty lines are skipped, and one CR before a line end is removed. A list with a NUL has no lines, so that its
-//! names may contain any other character.
+//! Names are taken literally: there are no patterns and no comments. They are relative to the working folder. Empty
+//! lines are skipped, and one CR before a line end is removed. A list with a NUL has no lines, so that its names may
+//! contain any other character.
 //!
 //! ```
 //! use reptile_records::file_list::names;
@@ -59,7 +59,7 @@ pub fn names(list: &Path) -> Result<Vec<PathBuf>> {
         if is_standard_input && name == b"-" {
             return Err(fail("standard input is the list, so it cannot be an input too"));
         }
-        // An address is opened by the part that knows its scheme.
+        // A remote name is checked when it is opened.
         let is_file = name != b"-" && memchr::memmem::find(name, b"://").is_none();
         if is_file && let Err(error) = path.symlink_metadata() {
             return Err(fail(&error.to_string()));
@@ -69,7 +69,7 @@ pub fn names(list: &Path) -> Result<Vec<PathBuf>> {
     if paths.is_empty() { Err(fail("names no file; expected a file name on each line".into())) } else { Ok(paths) }
 }
 
-/// Why a list cannot be read.
+/// The reason why a list cannot be read.
 #[derive(Debug)]
 enum Fault {
     Unreadable(std::io::Error),
@@ -96,13 +96,13 @@ fn split(bytes: &[u8]) -> impl Iterator<Item = (String, &[u8])> {
     names.map(move |(at, name)| (format!("{what} {}", at + 1), name))
 }
 
-/// Returns a file name, if the system can have it.
+/// Returns a file name, or `None` if the system does not support it.
 #[cfg(unix)]
 fn name_of(name: &[u8]) -> Option<&OsStr> {
     Some(std::os::unix::ffi::OsStrExt::from_bytes(name))
 }
 
-/// Returns a file name, if the system can have it.
+/// Returns a file name, or `None` if the system does not support it.
 #[cfg(not(unix))]
 fn name_of(name: &[u8]) -> Option<&OsStr> {
     std::str::from_utf8(name).ok().map(OsStr::new)

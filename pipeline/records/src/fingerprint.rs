@@ -1,4 +1,4 @@
-//! The state of an input: enough to notice that it has changed, and to name it in a record of a run.
+//! An input's state: enough to detect changes, and to identify the input in a run's record.
 
 use std::fs;
 use std::io::Read;

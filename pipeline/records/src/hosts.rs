@@ -1,9 +1,9 @@
 //! Hosts that files are named after, and the origins that these names represent.
 //!
 //! Only `HOST`, `HOST:PORT`, `HOST/robots.txt` and `HOST:PORT/robots.txt` apply to a host, and for captures with times
-//! `HOST/TIMESTAMP/robots.txt` and `HOST/TIMESTAMP.txt`, with the 14 digits of a web archive's time. A site mirror has other
-//! files below its host, some of them also called `robots.txt`. A folder that contains all hosts and is not a host
-//! itself is ignored.
+//! `HOST/TIMESTAMP/robots.txt` and `HOST/TIMESTAMP.txt`, with the 14 digits of a web archive's time. A site mirror has
+//! other files below its host, some of them also called `robots.txt`. A folder that contains all hosts and is not a
+//! host itself is ignored.
 //!
 //! ```
 //! use reptile::Scheme;
@@ -248,7 +248,7 @@ fn stamp_of<'p>(parts: &'p [&'p [u8]]) -> Option<(&'p [&'p [u8]], &'p [u8])> {
     (stamp.len() == STAMP_DIGITS && stamp.iter().all(u8::is_ascii_digit)).then_some((before, stamp))
 }
 
-/// Returns the time in UTC that these digits mean.
+/// Parses the digits of a time in UTC.
 fn time_of(stamp: &[u8]) -> std::result::Result<Time, Nameless> {
     let text = String::from_utf8_lossy(stamp);
     read_time(&text, &Zone::default()).map_err(|detail| Nameless { reason: "no valid time", detail })

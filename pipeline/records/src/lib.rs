@@ -2,9 +2,9 @@
 //!
 //! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
 //! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] reads lists,
-//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] reads columns. This crate does
-//! not interpret robots.txt files, decide URLs or write to a terminal. Notable events are [`Item`]s: the caller reports
-//! and counts them.
+//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] and [`arrow`] read columns.
+//! [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
+//! a terminal. Notable events are [`Item`]s: the caller reports and counts them.
 //!
 //! ```
 //! use reptile_records::{Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
@@ -267,7 +267,7 @@ pub struct ReadOptions {
     pub timezone: Zone,
     /// Whether to search damaged archives for records. A website may have written the records that are found.
     pub resync: bool,
-    /// The folder that the file names in an index of WARC records start from. With it, each input must be such an index.
+    /// The folder with the WARC files that an index of WARC records names. If given, each input must be such an index.
     pub warc_root: Option<PathBuf>,
 }
 
@@ -433,7 +433,7 @@ fn read(
     read.map(|()| false)
 }
 
-/// Maximum number of files before a host's first capture that are reported after it. Further ones are reported at once.
+/// Maximum number of files before a host's first capture that are reported after it. Others are reported at once.
 const MAX_HELD_ITEMS: usize = 1000;
 
 /// Reads a folder or an archive with one host's captures, which are named after their times.

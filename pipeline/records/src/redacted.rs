@@ -14,10 +14,10 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-/// What a secret is replaced by.
+/// The replacement for a secret.
 const HIDDEN: &str = "***";
 
-/// Parts of the names of query parameters with secrets: signatures, keys and tokens of S3, Google, Azure and others.
+/// Texts in the names of secret query parameters: signatures, keys and tokens of S3, Google, Azure and others.
 const SECRET_PARTS: [&str; 9] =
     ["sig", "token", "secret", "passw", "pwd", "credential", "key", "auth", "googleaccessid"];
 
@@ -106,7 +106,7 @@ mod tests {
             ("https://h?user@x", "https://h?user@x"),
             ("HTTPS://h/a?SIG=abc#f", "HTTPS://h/a?SIG=***"),
             ("https://h/a?sig=abc&part=3", "https://h/a?sig=***&part=3"),
-            // As long as its replacement.
+            // A parameter without a value has no secret.
             ("https://h/a?x=1&sv=2&signature", "https://h/a?x=1&sv=2&signature"),
             ("https://h/a?X-Amz-Credential=AK%2F&X-Amz-Date=1", "https://h/a?X-Amz-Credential=***&X-Amz-Date=1"),
             ("https://h/a?AWSAccessKeyId=1&Expires=2", "https://h/a?AWSAccessKeyId=***&Expires=2"),

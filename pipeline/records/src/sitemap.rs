@@ -218,8 +218,8 @@ impl<R: Read> Xml<R> {
     }
 }
 
-/// Returns an XML sitemap's URLs as text with a line for each `loc`. A URL with a line end inside becomes an empty line,
-/// which is an invalid row, as no URL with a line end can be in a list.
+/// Returns an XML sitemap's URLs as text with a line for each `loc`. A URL that contains a line end becomes an empty
+/// line, which is an invalid row, because a list cannot hold such a URL.
 ///
 /// Reading fails with the errors of [`each_url`], without the input's name.
 pub(crate) fn lines_of(input: Input) -> impl Read + Send {
@@ -232,7 +232,7 @@ struct Lines<R> {
     xml: Xml<R>,
     /// The error message for a web page.
     refused: String,
-    /// Lines that were not passed on yet, from `at`.
+    /// Lines to return, from `at` on.
     ready: Vec<u8>,
     at: usize,
     has_more: bool,

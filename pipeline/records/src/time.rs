@@ -324,7 +324,7 @@ pub(crate) fn show_local(time: Time) -> String {
     local.map_or_else(|_| format!("@{time}"), |time| time.to_string())
 }
 
-/// Appends a time as [`show_time`] formats it, in a fifth of the time, for a column of times.
+/// Appends a time like [`show_time`], but five times as fast, for a column of times.
 pub fn push_time(time: Time, text: &mut Vec<u8>) {
     let civil = Timestamp::from_second(time).map(|time| Offset::UTC.to_datetime(time));
     let Some(civil) = civil.ok().filter(|civil| (0..=9999).contains(&civil.year())) else {

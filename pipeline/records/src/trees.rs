@@ -61,7 +61,7 @@ pub fn named_files(paths: &[PathBuf]) -> Result<Vec<NamedFile>> {
             let name = below_fixed_part(&path, pattern);
             add(&path, &name, false, &mut found)?;
         }
-        // A pattern with ** matches a folder and what is in it.
+        // A pattern with `**` matches a folder and its contents.
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found.dedup_by(|a, b| a.path == b.path);
         if found.is_empty() {
@@ -72,7 +72,7 @@ pub fn named_files(paths: &[PathBuf]) -> Result<Vec<NamedFile>> {
     Ok(files)
 }
 
-/// Returns a remote object, or those that match a pattern or are in a folder, in the order of their names.
+/// Returns a remote object, or the objects that match a pattern or are in a folder, in the order of their names.
 fn remote_files(path: &Path) -> Result<Vec<NamedFile>> {
     let fail = |error| Error::io(path, error);
     let is_folder = is_remote_folder(path);
@@ -99,7 +99,7 @@ fn remote_files(path: &Path) -> Result<Vec<NamedFile>> {
     }
 }
 
-/// Adds a file with its name, or the files in a folder. An argument's own name is not part of theirs.
+/// Adds a file with its name, or the files in a folder. If the folder is an argument, their names leave out its name.
 fn add(path: &Path, name: &Path, is_argument: bool, files: &mut Vec<NamedFile>) -> Result<()> {
     if !path.is_dir() {
         files.push(NamedFile { path: path.into(), name: name.into() });

@@ -226,12 +226,12 @@ pub(crate) fn parse_one(
         /// Memory for parsing, reused by the thread's next call.
         static ARENA: Cell<Option<Bump>> = const { Cell::new(None) };
     }
-    // There is none while the thread ends.
+    // The thread's arena is missing while the thread ends.
     let mut arena = ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default();
     let parsed = prepare_capture(facts, body, profile, |body| prepare_alone(body, dialect, &arena));
     if arena.allocated_bytes() <= MAX_THREAD_ARENA_BYTES {
         arena.reset();
-        // Without a place to keep it, the arena is freed.
+        // While the thread ends, the arena is freed instead.
         let _ = ARENA.try_with(|kept| kept.set(Some(arena)));
     }
     parsed.map_err(|error| refused(&error))

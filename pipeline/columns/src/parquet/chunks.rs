@@ -28,14 +28,14 @@ pub const ZSTD_LEVEL: i32 = 1;
 /// Number of values per call to the crate's encoder.
 const PIECE_VALUES: usize = 1024;
 
-/// Number of keys per page. Sixteen pages are a row group.
+/// Number of keys per page. Sixteen pages form a row group.
 const KEYS_PER_PAGE: usize = 1 << 14;
 
 /// Text bytes at which a page is complete, and the maximum number of texts per page.
 const TEXT_PAGE_BYTES: usize = 1 << 20;
 const TEXTS_PER_PAGE: usize = 20_000;
 
-/// Maximum length in bytes for the least and the greatest text in the statistics.
+/// Maximum length in bytes for the minimum and maximum texts in the statistics.
 const MAX_STATISTICS_BYTES: usize = 64;
 
 /// The definition level for a list that is present, or an element in it.
@@ -198,7 +198,7 @@ impl ChunkBuilder {
         Ok(())
     }
 
-    /// Describes the chunk. `bounds` are the least and the greatest value.
+    /// Describes the chunk. `bounds` are the minimum and maximum values.
     fn finish(self, encoding: Encoding, bounds: Option<(&[u8], &[u8])>) -> Result<Chunk, ParquetError> {
         let dictionary = self.dictionary.map(|_| (PageType::DICTIONARY_PAGE, Encoding::PLAIN, 1));
         let pages = dictionary.into_iter().chain([(PageType::DATA_PAGE, encoding, self.count)]);
@@ -228,7 +228,7 @@ impl ChunkBuilder {
     }
 }
 
-/// Returns a chunk's statistics. Long texts are cut, which moves the bounds apart.
+/// Returns a chunk's statistics. Long texts are cut, which widens the bounds.
 fn statistics_of(bounds: Option<(&[u8], &[u8])>, nulls: u64) -> Statistics {
     let cut = |text: &[u8]| -> usize {
         let text = str::from_utf8(text).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Small numbers as runs and as packed bits, which Parquet uses for levels and dictionary indexes. Source:
-//! the Parquet format, Encodings.md ("RLE").
+//! Encodes small numbers as runs and packed bits, which Parquet uses for levels and dictionary indexes. Source: the
+//! Parquet format, Encodings.md ("RLE").
 
-/// Length from which a repeated number becomes a run.
+/// Minimum length of a run.
 const RUN: usize = 16;
 
-/// How many packed numbers form a group.
+/// Number of packed numbers in a group.
 const GROUP: usize = 8;
 
 /// Appends numbers of `width` bits each, at most 8.
@@ -25,7 +25,7 @@ pub fn put_hybrid(numbers: &[u8], width: u8, out: &mut Vec<u8>) {
     put_packed(&numbers[packed..], width, out);
 }
 
-/// Returns how many numbers at the start are this one.
+/// Returns how often a number is repeated at the start.
 fn run_len(numbers: &[u8], number: u8) -> usize {
     const AT_ONCE: usize = 16;
     let whole = [number; AT_ONCE];

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 /// Bytes of kept values at which a row group is written.
 pub const KEPT_GROUP_BYTES: usize = 128 << 20;
 
-/// Maximum bytes that are copied at once for all kept columns, except for a single row.
+/// Maximum bytes copied at once for all kept columns together. A single row may be larger.
 const COPY_BYTES: usize = 32 << 20;
 
 /// Copies kept columns, a few rows at a time.
@@ -134,7 +134,7 @@ mod tests {
         column.extend_verdicts([None].into_iter());
         let error = file.push(&[column]).unwrap_err().to_string();
         assert!(error.contains("it has fewer rows than were decided"), "{error}");
-        // A selection besides columns, and a selection of nothing.
+        // A selection in a file with other columns, and in a file without kept columns.
         assert!(file.push_selected(&[true]).is_err());
         assert!(ParquetWriter::new(Vec::new(), Vec::new()).unwrap().push_selected(&[true]).is_err());
         for (schema, is_fitting) in [

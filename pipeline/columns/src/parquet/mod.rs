@@ -1,7 +1,7 @@
 //! A Parquet file of columns: [`ParquetWriter`]. Rows are collected in row groups of bounded size.
 //!
 //! Texts are UTF-8, repeated texts are dictionary-encoded, and columns that may be empty contain nulls. Another Parquet
-//! file's columns can be kept before the others ([`kept`]). [`chunks`] encodes columns, and [`hybrid`] small
+//! file's columns can be kept before the others ([`kept`]). [`chunks`] encodes columns, and [`hybrid`] encodes small
 //! numbers. The file is never read back, so it can be written to a pipe.
 
 mod chunks;
@@ -152,7 +152,7 @@ impl<W: Write> ParquetWriter<W> {
         Ok(ParquetWriter { encoder, output, kept, columns, bytes, rows, pending, spare })
     }
 
-    /// Adds rows, as columns of the file's kinds. Each takes the next row of the kept columns.
+    /// Adds rows, as columns of the file's kinds. Each row takes the kept columns' next row.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, if the kept columns cannot be read, or if the columns' kinds

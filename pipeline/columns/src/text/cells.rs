@@ -10,7 +10,7 @@ use super::pieces::{Fixed, Text};
 use crate::column::{Cell, Column, VERDICTS, over_all};
 use crate::decide::{DecidedRow, Decider, Why};
 
-/// For cells that are the same in every row with the same verdict.
+/// Facts for cells that are the same in every row with the same verdict.
 const NO_TIME: Why<'_> = Why::Verdict { fetched_at: None };
 
 /// The text around cells, and prepared cells.

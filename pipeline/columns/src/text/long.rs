@@ -51,7 +51,7 @@ impl TableDecider {
             // Only text has overlong lines.
             Rows::Selected(_) => return,
             Rows::Columns(columns) => {
-                // A text's length comes first in Parquet. No URL is that long, so the URL is null.
+                // A text's length comes first in Parquet and Arrow. No URL is that long, so the URL is null.
                 if part.is_last {
                     self.with_invalid(|row| {
                         for (&cell, column) in self.decider.order().iter().zip(&mut *columns) {

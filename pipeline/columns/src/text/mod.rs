@@ -103,7 +103,7 @@ impl TableDecider {
     /// Sets whether each input row is written after its cells.
     ///
     /// # Errors
-    /// Returns an error if the format is Parquet, which has no rows of text.
+    /// Returns an error if the format is Parquet or Arrow, which have no rows of text.
     pub fn with_rows(mut self, has_row: bool) -> Result<TableDecider, crate::Error> {
         if has_row && self.format.is_columnar() {
             let message = format!("rows of text cannot be columns of {}", self.format.name());
@@ -124,7 +124,8 @@ impl TableDecider {
     /// Writes only the input rows with this combined verdict, unchanged and without cells, unless it is `None`.
     ///
     /// # Errors
-    /// Returns an error if a Parquet file would have columns besides the input's, which [`Rows::Selected`] selects.
+    /// Returns an error if a Parquet or Arrow output would have columns in addition to the input's, because
+    /// [`Rows::Selected`] selects only input rows.
     pub fn only(self, only: Option<Verdict>) -> Result<TableDecider, crate::Error> {
         if only.is_some() && self.format.is_columnar() && !self.decider.layout().has_no_columns() {
             let message = "the rows of one verdict are kept without other columns";
@@ -562,7 +563,7 @@ fn count_row(verdicts: &[Verdict], all: Verdict, tally: &mut Tally) {
 fn count_verdicts(verdicts: &[Verdict], width: usize, tally: &mut Tally) {
     let agents = width.min(tally.len());
     let (each, all) = tally.split_at_mut(agents);
-    // Most verdicts are equal. Row by row, the same counter is not needed twice in a row.
+    // Most verdicts are equal. Counting row by row avoids incrementing the same counter twice in succession.
     for row in verdicts.chunks_exact(width.max(1)) {
         each.iter_mut().zip(row).for_each(|(counts, &verdict)| counts[verdict as usize] += 1);
     }

@@ -4,13 +4,14 @@ use crate::data::{CellSink, ColumnData, Kind};
 use crate::text::format::{Format, TextCell, safe_cells, verdict_words};
 use crate::text::pieces::Text;
 
-/// Consecutive rows, as text, as columns or as a selection of the input rows. See [`TableDecider`](crate::TableDecider) for an example.
+/// Consecutive rows as text, columns or a selection of the input rows. See [`TableDecider`](crate::TableDecider) for an
+/// example.
 pub enum Rows {
     /// Text.
     Text(Text),
     /// The columns of Parquet or Arrow.
     Columns(Vec<ColumnData>),
-    /// For each input row, whether a Parquet file keeps it.
+    /// Whether a Parquet or Arrow output keeps each input row.
     Selected(Vec<bool>),
 }
 
@@ -48,7 +49,7 @@ impl Rows {
         }
     }
 
-    /// Returns the size of the text, in bytes, or the number of rows in columns or in a selection.
+    /// Returns the text's size in bytes, or the number of rows in columns or a selection.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {

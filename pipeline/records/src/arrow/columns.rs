@@ -31,7 +31,7 @@ type MessageResult<T> = Result<T, String>;
 /// Size in bytes of the longest text that is stored in its view.
 const MAX_INLINE_BYTES: usize = 12;
 
-/// A column without fields of its own: a column of the table, or a field of a struct.
+/// A column without fields: one of the table's columns, or a struct's field.
 pub struct Leaf {
     name: String,
     /// The index of the table's column, then the indexes of fields.
@@ -119,8 +119,8 @@ impl Leaf {
         self.path.first().copied().unwrap_or_default()
     }
 
-    /// Returns the column's values in a batch with the table's column at `place`, and the rows that are null because a
-    /// struct around them is.
+    /// Returns the column's values in a batch with the table's column at `place`, and the rows that are null because
+    /// their struct is null.
     fn values(&self, batch: &RecordBatch, place: usize) -> Option<(ArrayRef, Option<NullBuffer>)> {
         let mut array = batch.columns().get(place)?.clone();
         let mut nulls = None;
@@ -325,7 +325,7 @@ impl<'a> Texts<'a> {
                 (*page, start, bytes.get(start..start.checked_add(*width)?)?)
             }
             Texts::Views(views, buffers, pages) => {
-                // The length, then the text; or its first bytes, the buffer's number and the start in it.
+                // The length, then a short text, or else its first bytes, the buffer's number and the offset in it.
                 let view = views.get(at)?.to_le_bytes();
                 let number = |at: usize| Some(u32::from_le_bytes(*view.get(at..)?.first_chunk()?) as usize);
                 let len = number(0)?;

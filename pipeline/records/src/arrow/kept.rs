@@ -1,7 +1,7 @@
 //! Columns of Arrow record batches that an output keeps, with any type: [`KeptRows`].
 //!
-//! A pipe can be read only once, so the thread that reads passes these columns to the one that writes, in a queue. The
-//! queue is as long as the rows in between.
+//! A pipe can be read only once, so the reading thread passes these columns to the writing thread in a queue. The queue
+//! holds the rows that were read but not yet written.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,13 +82,13 @@ impl KeptRows {
         self.state().batches.push_back(batch);
     }
 
-    /// Returns the schema of the kept columns, with the table's metadata, once the table was opened.
+    /// Returns the schema of the kept columns, with the table's metadata, once the table is open.
     #[must_use]
     pub fn schema(&self) -> Option<SchemaRef> {
         self.state().schema.clone()
     }
 
-    /// Returns and removes the columns of the next rows, or `None` if all rows that were read are written.
+    /// Removes and returns the next rows' columns, or returns `None` if all rows read so far are written.
     #[must_use]
     pub fn next(&self) -> Option<RecordBatch> {
         self.state().batches.pop_front()

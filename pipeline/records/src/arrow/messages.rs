@@ -1,6 +1,6 @@
 //! The messages of an Arrow IPC stream or file, in the order in which they are written.
 //!
-//! A file is a stream between the magic bytes and a footer, so both are read from start to end, and also from a pipe. A
+//! A file is a stream between the magic bytes and a footer, so both are read from start to end, even from a pipe. A
 //! file's footer is compared with the messages before it, because other programs read the batches that it lists.
 //!
 //! Lengths are checked before anything is allocated for them. The crate `arrow-ipc` decodes the checked messages.
@@ -19,16 +19,16 @@ use crate::parquet::limits::within;
 /// The magic bytes at a file's start and end.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// The magic bytes at a file's start with their least padding.
+/// Length in bytes of the magic bytes at a file's start, with the least padding.
 const START_BYTES: usize = 8;
 
-/// The magic bytes at a file's start with their greatest padding, which aligns the first message.
+/// Maximum length in bytes of the magic bytes at a file's start, with the padding that aligns the first message.
 const MAX_START_BYTES: u64 = 64;
 
 /// The marker before each message since Arrow 0.15.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Memory in bytes that is reserved for a message before its bytes have arrived.
+/// Maximum memory in bytes that is reserved for a message before its bytes arrive.
 const RESERVED_BYTES: usize = 16 << 20;
 
 /// Size in bytes of the length before each compressed buffer.

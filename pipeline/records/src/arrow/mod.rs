@@ -1,8 +1,8 @@
 //! Rows of a URL table in Arrow IPC, a file or a stream: each row's selected cells.
 //!
-//! [`messages`] reads the messages from start to end, within [`limits`]. The crate `arrow-ipc` decodes and validates the
-//! columns that are needed, and [`columns`] turns them into the cells that Parquet files also have, so that the same code
-//! finds and decides the rows.
+//! [`messages`] reads the messages from start to end, within [`limits`]. The crate `arrow-ipc` decodes and validates
+//! the columns that are needed, and [`columns`] turns them into the cells that Parquet files also have, so that the
+//! same code finds and decides the rows.
 
 mod columns;
 pub mod kept;
@@ -48,7 +48,7 @@ pub struct Rows {
     /// The table's columns that are decoded, in the schema's order.
     decoded: Vec<usize>,
     dictionaries: HashMap<i64, ArrayRef>,
-    /// Dictionary bytes that were copied so far, because a later message extended the dictionary.
+    /// Dictionary bytes copied so far because a later message extended the dictionary.
     copied: u64,
     /// The queue for kept columns, with their indexes among the decoded ones.
     kept: Option<(KeptRows, Vec<usize>)>,
@@ -133,7 +133,7 @@ impl Rows {
             let column = self.decoded.binary_search(&leaf.column()).map_err(|_| "has no columns")?;
             let mut cells = Cells::new(MAX_LINE_BYTES);
             leaf.fill(&mut cells, batch, column, self.used..end)?;
-            // Another column may stop earlier. Its last row is then the last one in all columns.
+            // Another column may stop earlier. All columns then end at its last row.
             end = self.used + cells.len();
             self.expanded = self.expanded.saturating_add(cells.text_bytes() as u64 + CELL_BYTES * cells.len() as u64);
             columns.push(Arc::new(cells));
@@ -234,7 +234,7 @@ fn schema_of(encoded: &Encoded) -> MessageResult<arrow_schema::Schema> {
     schema.map_err(|text| damaged(&plain(&text)))
 }
 
-/// Removes the error kind that the crate puts first.
+/// Removes the error kind at the start of the crate's messages.
 fn plain(text: &str) -> String {
     let kinds = ["Ipc error: ", "Invalid argument error: ", "Parser error: ", "Schema error: "];
     kinds.iter().find_map(|kind| text.strip_prefix(kind)).unwrap_or(text).to_owned()

@@ -451,7 +451,7 @@ pub(crate) fn two_names(field: Field, first: &[u8], second: &[u8]) -> String {
     format!("\"{first}\" and \"{second}\" are both names of the {}: rename one of them, or leave it out", field.name())
 }
 
-/// The columns with the places of WARC records: the file's name, and the record's offset and length in bytes.
+/// The columns that locate WARC records: the file's name, and the record's offset and length in bytes.
 pub(crate) struct RecordPlaces {
     pub file: usize,
     pub offset: usize,
@@ -462,10 +462,10 @@ pub(crate) struct RecordPlaces {
 const RECORD_PLACES: [&str; 3] = ["warc_filename", "warc_record_offset", "warc_record_length"];
 
 impl RecordPlaces {
-    /// Returns the columns, or `None` if there are none of them.
+    /// Returns the columns, or `None` if the table has none of them.
     ///
     /// # Errors
-    /// Returns an error if there are only some of them, or if two have the same name.
+    /// Returns an error if the table has only some of them, or if two have the same name.
     pub fn of<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> Result<Option<RecordPlaces>, String> {
         let mut numbers = [None; RECORD_PLACES.len()];
         let mut buffer = [0; MAX_NAME_BYTES];

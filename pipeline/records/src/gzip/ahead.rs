@@ -1,10 +1,10 @@
 //! Decompresses a large gzip file's members before they are needed, on all threads.
 //!
-//! A member's end is known only after it has been decompressed, so a thread that starts within the file has
-//! to search for a member. What it finds is never trusted: a website may have written bytes that look like a member
-//! inside another one. The reader decides where each member begins, as before, and uses a result only if it belongs to
-//! exactly this position. A member is determined by its bytes, so the reader would have decompressed the same data.
-//! Damaged members, members in two chunks, and everything that was not found are left to the reader.
+//! A member's end is known only after it has been decompressed, so a thread that starts within the file must search for
+//! a member. Its results are never trusted: a website may have written bytes that look like a member inside another
+//! one. The reader decides where each member begins, and uses a result only if it belongs to exactly this position. A
+//! member's bytes determine its data, so the reader would have decompressed the same data. Damaged members, members in
+//! two chunks, and members that were not found are left to the reader.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, ErrorKind, Read};
@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 512 << 10;
 /// Maximum decompressed bytes per chunk. The reader decompresses the rest.
 const MAX_CHUNK_DATA_BYTES: usize = 4 << 20;
 
-/// Maximum possible members per chunk that turn out not to be members. The reader decompresses the rest.
+/// Maximum false starts per chunk: bytes that only look like a member. The reader decompresses the rest.
 const MAX_FALSE_STARTS: usize = 16;
 
 /// Maximum chunks in memory.
@@ -200,7 +200,7 @@ impl<R: Unpack> Chunks<R> {
     /// read ahead.
     pub fn new(source: R) -> Chunks<R> {
         let threads = if source.is_ready() { rayon::current_num_threads() } else { 1 };
-        // With one thread, the reader would only wait for it.
+        // With one thread, decompressing ahead gains nothing.
         let max_chunks = if threads == 1 { 1 } else { MAX_CHUNKS.min(2 * threads) };
         Chunks {
             source,

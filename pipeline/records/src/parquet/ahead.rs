@@ -68,7 +68,7 @@ impl Chunk {
         Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end })
     }
 
-    /// Returns the chunk for a decoder that makes an object of each dictionary value.
+    /// Returns the chunk for a decoder that creates an object for each dictionary value.
     pub fn with_objects(self) -> Chunk {
         Chunk { value_bytes: DICTIONARY_OBJECT_BYTES, ..self }
     }

@@ -3,7 +3,7 @@
 //! A column contains either text or a suitable type: numbers for the status, a timestamp for the time, bytes for the
 //! body.
 //!
-//! A table with the places of WARC records and without bodies is an index; see [`index`](crate::warc::index).
+//! A table that locates WARC records and has no bodies is an index; see [`index`](crate::warc::index).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::{Item, Sink};
 /// Reads every row. Returns whether captures wait for other inputs.
 ///
 /// # Errors
-/// Returns an error if the file is unreadable, has no URL column, or has two columns for one field; or if it is an index
-/// and the folder of its WARC files is unknown, or the other way round.
+/// Returns an error if the file is unreadable, has no URL column, or has two columns for one field. Also returns an
+/// error for an index without a folder for its WARC files, and for any other table if this folder is given.
 pub fn read(path: &Path, source: Ranged, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
     let How { zone, warc_root, .. } = captures.how;
     let file = Arc::new(ParquetFile::of(path, source)?);

@@ -26,7 +26,7 @@ pub struct ReadCounts {
 }
 
 impl ReadCounts {
-    /// Starts again at zero.
+    /// Resets the counts.
     pub fn reset(&self) {
         self.values.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
@@ -108,7 +108,7 @@ impl CheckedPages {
             Kind::Data(Data { values, encoding, levels }) => {
                 let start = self.values_start(&buf, &levels, values).ok_or(DAMAGED)?;
                 let expanded = self.check_values(&buf.slice(start..), encoding, values)?;
-                // Rows with one value are decoded a few at a time, however many a page has.
+                // Rows with one value are decoded a few at a time, regardless of the page's size.
                 let several = if self.max_repetition > 0 { values } else { 0 };
                 self.counts.add(several.into(), buf.len() as u64 + expanded)?;
                 let encoding = crate_encoding(encoding)?;
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// Tests that few rows are copied at once if a megabyte in a dictionary may represent every value.
+    /// Tests that few rows are copied at once if every value may be the same megabyte in a dictionary.
     #[test]
     fn large_values_are_copied_a_few_rows_at_a_time() {
         let mut column = leaf("required binary a;", |to| {

@@ -27,7 +27,7 @@ pub fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, 
             }
         }));
     });
-    // Guarded work may do guarded work.
+    // Guarded calls may be nested.
     let before = IS_GUARDED.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(before);

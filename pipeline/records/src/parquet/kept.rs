@@ -27,10 +27,10 @@ use super::{MessageResult, ParquetFile};
 use crate::tables::LINEAGE_KEY;
 use crate::{Error, Result};
 
-/// How many rows are decoded at once.
+/// Number of rows decoded at once.
 const PIECE_ROWS: usize = 4096;
 
-/// How many rows are decoded at once if a row has several values.
+/// Number of rows decoded at once if a row may have several values.
 const PIECE_LISTS: usize = 256;
 
 /// Bytes that each level and value count in addition to the value's own bytes.
@@ -62,7 +62,7 @@ pub struct Kept {
     fields: Vec<usize>,
 }
 
-/// Metadata keys whose values describe a whole schema. They are false for any other schema.
+/// Metadata keys whose values describe a whole schema. Such a value is wrong for any other schema.
 const SCHEMA_KEYS: [&str; 7] = [
     "ARROW:schema",
     "avro.schema",
@@ -164,14 +164,14 @@ impl Kept {
     /// Checks that the pages that leaf columns need at once are within the limit.
     ///
     /// # Errors
-    /// Returns an error if they are not.
+    /// Returns an error if they exceed it.
     pub fn check_memory<'l>(leaves: impl Iterator<Item = &'l (dyn KeptLeaf + 'static)>) -> MessageResult<()> {
         let bytes = leaves.map(KeptLeaf::page_bytes).sum();
         within(|| "bytes of the largest pages of its kept columns:".into(), bytes, MAX_GROUP_BYTES)
     }
 }
 
-/// Returns whether a type or one of its fields is of a newer format.
+/// Returns whether a type or one of its fields comes from a newer format.
 fn has_unknown_type(of: &Type) -> bool {
     let is_unknown = matches!(of.get_basic_info().logical_type_ref(), Some(LogicalType::_Unknown { .. }));
     is_unknown || of.is_group() && of.get_fields().iter().any(|field| has_unknown_type(field))
@@ -214,7 +214,7 @@ struct Leaf<T: DataType> {
     descr: ColumnDescPtr,
     /// The next row group's index.
     next_group: usize,
-    /// How many rows and levels are still to be decoded in the current row group.
+    /// Remaining rows and levels in the current row group.
     rows_left: u64,
     levels_left: u64,
     page_bytes: u64,
@@ -225,7 +225,7 @@ struct Leaf<T: DataType> {
     writer: Option<ColumnWriterImpl<'static, T>>,
     /// Decoded rows.
     decoded: Levels<T::T>,
-    /// How many rows, levels and values were used.
+    /// Numbers of used rows, levels and values.
     used: (usize, usize, usize),
     rows: usize,
     /// Selected rows.

@@ -24,7 +24,7 @@ impl Object {
     /// Returns an error in this build.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn open(_: &Path) -> io::Result<Object> {
         absent()
     }
@@ -32,7 +32,7 @@ impl Object {
     /// Returns an error in this build.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn state_at(_: &Path) -> io::Result<State> {
         absent()
     }
@@ -50,7 +50,7 @@ impl Object {
     /// Returns an error in this build.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<usize> {
         absent()
     }
@@ -68,7 +68,7 @@ impl Upload {
     /// Returns an error in this build.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn create(_: &Path, _: bool) -> io::Result<Upload> {
         absent()
     }
@@ -76,7 +76,7 @@ impl Upload {
     /// Returns an error in this build.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn complete(&mut self) -> io::Result<()> {
         absent()
     }
@@ -84,7 +84,7 @@ impl Upload {
     /// Returns an error in this build.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn publish(self) -> io::Result<()> {
         absent()
     }
@@ -111,7 +111,7 @@ pub fn abort_uploads() {}
 /// Returns an error in this build.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn expand(_: &Path) -> io::Result<Vec<PathBuf>> {
     absent()
 }
@@ -119,7 +119,7 @@ pub fn expand(_: &Path) -> io::Result<Vec<PathBuf>> {
 /// Returns an error in this build.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn list(_: &Path) -> io::Result<Vec<PathBuf>> {
     absent()
 }

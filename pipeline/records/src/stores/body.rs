@@ -1,5 +1,5 @@
-//! An object's bytes in order, from any offset. Broken streams are resumed, and no byte comes from another version of the
-//! object.
+//! An object's bytes in order, from any offset. Broken streams are resumed, and no byte comes from another version of
+//! the object.
 
 use std::io;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::client::{changed, failure};
 /// also repeats failed requests.
 pub const MAX_RESUMES: usize = 5;
 
-/// The wait before the first resumption in milliseconds. It doubles each time. Tests do not wait.
+/// Wait before the first resumption, in milliseconds. It doubles each time. Tests do not wait.
 const RESUME_MILLISECONDS: u64 = if cfg!(test) { 0 } else { 100 };
 
 /// A stream of an object's bytes.
@@ -46,7 +46,7 @@ impl Version {
     /// Requests an object's state, without its bytes.
     ///
     /// # Errors
-    /// The errors of [`Version::get`].
+    /// Returns the errors of [`Version::get`].
     pub async fn head(store: Arc<dyn ObjectStore>, key: Key) -> io::Result<Version> {
         let options = GetOptions { head: true, ..GetOptions::default() };
         let meta = store.get_opts(&key, options).await.map_err(|error| failure(&error))?.meta;
@@ -81,7 +81,7 @@ impl Version {
     /// Compares a response with the first one.
     ///
     /// # Errors
-    /// Returns an error if it is about other bytes.
+    /// Returns an error if the object was changed.
     fn check(&self, found: &GetResult) -> io::Result<()> {
         let strong = |meta: &ObjectMeta| meta.e_tag.as_deref().map(|tag| tag.trim_start_matches("W/").to_owned());
         let is_same = match (strong(&self.meta), strong(&found.meta)) {
@@ -95,7 +95,7 @@ impl Version {
     /// Reads some bytes of this version.
     ///
     /// # Errors
-    /// The errors of [`Body::next`].
+    /// Returns the errors of [`Body::next`].
     pub async fn read(self: &Arc<Version>, range: Range<u64>) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
         let mut body = Body::new(Arc::clone(self), range, None);
@@ -139,7 +139,7 @@ impl Body {
         self.left.end - self.left.start
     }
 
-    /// Leaves out the remaining bytes.
+    /// Skips the remaining bytes.
     pub fn skip(&mut self) {
         self.left.start = self.left.end;
         self.stream = None;

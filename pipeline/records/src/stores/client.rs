@@ -58,7 +58,7 @@ pub struct Store {
     pub parts: Option<Arc<dyn MultipartStore>>,
 }
 
-/// What a connection is for, which determines its timeouts.
+/// A connection's purpose, which determines its timeouts.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Purpose {
     Read,
@@ -80,7 +80,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> io::Result<T> {
 pub fn runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let started = RUNTIME.get_or_init(|| {
-        // Fails only if the program has chosen a provider already, which then serves as well.
+        // Fails only if the program has already chosen a provider, which works too.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).thread_name("stores").enable_all();
@@ -95,7 +95,7 @@ pub fn runtime() -> io::Result<&'static Runtime> {
 /// Returns an error if the name or a setting in the environment is invalid.
 pub fn connect(place: &Place, purpose: Purpose) -> io::Result<Store> {
     static STORES: Mutex<Option<HashMap<(String, Purpose), Store>>> = Mutex::new(None);
-    // A web server's connection is for one name, and would fill the map.
+    // A web server's connection is for one name, so the map would grow without bound.
     if place.kind == Kind::Web {
         return open(place, purpose);
     }
@@ -202,7 +202,8 @@ fn cut(message: &str) -> String {
     printable(message.as_bytes()).chars().take(MAX_MESSAGE_CHARACTERS).collect()
 }
 
-/// Returns an error's message, with its innermost cause if the message lacks it: a certificate, or a refused connection.
+/// Returns an error's message, with its innermost cause if the message lacks it: a certificate, or a refused
+/// connection.
 fn with_cause(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

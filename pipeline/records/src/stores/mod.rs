@@ -96,7 +96,7 @@ pub fn is_file_or_remote(path: &Path) -> bool {
 /// Returns whether a file or a remote object exists.
 ///
 /// # Errors
-/// Returns an error if the server does not answer the question.
+/// Returns an error if the server refuses the request or does not answer.
 pub fn exists(path: &Path) -> io::Result<bool> {
     if !is_remote(path) {
         return Ok(path.exists());

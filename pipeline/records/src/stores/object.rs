@@ -51,7 +51,7 @@ impl Object {
     /// Requests the state of the object with a name, without its bytes.
     ///
     /// # Errors
-    /// The errors of [`Object::open`].
+    /// Returns the errors of [`Object::open`].
     pub fn state_at(path: &Path) -> io::Result<State> {
         let place = Place::of(path)?;
         let (store, key) = (connect(&place, Purpose::Read)?, place.key()?);
@@ -135,7 +135,7 @@ impl Unpack for Reader {
     }
 }
 
-/// Blocks of an object that were read, the most recent ones.
+/// An object's most recently used blocks.
 #[derive(Default)]
 struct Blocks {
     state: Mutex<Cached>,
@@ -158,7 +158,7 @@ enum Block {
 }
 
 impl Blocks {
-    /// Returns a block. If it must be requested, those up to `last` and some ahead are requested with it.
+    /// Returns a block. If it must be requested, also requests blocks up to `last`, and some ahead.
     fn get(&self, version: &Arc<Version>, number: u64, last: u64) -> io::Result<Bytes> {
         let mut cached = self.lock();
         loop {
@@ -196,8 +196,8 @@ impl Blocks {
 }
 
 impl Cached {
-    /// Returns the blocks to request with a missing one: up to the last wanted one, or further if the block before was
-    /// read too. The run ends before a block that is known.
+    /// Returns the blocks to request, from a missing one up to the last wanted one, or further if the block before the
+    /// missing one was read too. The run ends before a known block.
     fn run(&self, first: u64, last: u64, count: u64) -> Range<u64> {
         let is_sequential = first > 0 && self.blocks.contains_key(&(first - 1));
         let ahead = if is_sequential { AHEAD_BLOCKS } else { 1 };
@@ -206,7 +206,7 @@ impl Cached {
         first..known.unwrap_or(end)
     }
 
-    /// Removes the blocks that have not been used for the longest time.
+    /// Evicts the least recently used blocks.
     fn shrink(&mut self) {
         while self.blocks.len() > MAX_CACHED_BLOCKS {
             let used = self.blocks.iter().filter_map(|(&number, block)| match block {
@@ -219,7 +219,7 @@ impl Cached {
     }
 }
 
-/// Blocks that were marked as requested. If the request fails, the marks are removed, so that waiting threads go on.
+/// Blocks that were marked as requested. If the request fails, the marks are removed, so that waiting threads continue.
 struct Request<'b> {
     blocks: &'b Blocks,
     run: Range<u64>,

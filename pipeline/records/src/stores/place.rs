@@ -82,7 +82,7 @@ impl Place {
     /// Returns the object's key.
     ///
     /// # Errors
-    /// Returns an error if there is none, or if stores do not accept it.
+    /// Returns an error if the name has no key, or if stores do not accept it.
     pub fn key(&self) -> io::Result<Key> {
         let is_folder = self.key.is_empty() || self.key.ends_with('/');
         match self.kind {

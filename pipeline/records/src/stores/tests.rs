@@ -1,4 +1,4 @@
-//! Tests with a store in memory, whose responses fail as a test says.
+//! Tests with an in-memory store, whose responses fail as each test specifies.
 
 use std::fmt;
 use std::future::Future;
@@ -22,7 +22,7 @@ use super::listing::keys;
 use super::object::Object;
 use super::upload::{PART_BYTES, Upload};
 
-/// What happens to a response.
+/// The fault of a response.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     None,
@@ -36,7 +36,7 @@ enum Fault {
     ReplaceUnnoticed,
 }
 
-/// A store in memory. The first responses have the faults, in order.
+/// An in-memory store. The first responses have the faults, in order.
 struct Faulty {
     inner: InMemory,
     faults: Mutex<std::vec::IntoIter<Fault>>,
@@ -86,7 +86,7 @@ impl Faulty {
     }
 }
 
-/// Only reading has faults. The signatures are those that the trait's macro makes.
+/// Only reading has faults. The signatures are the same as in the trait's macro output.
 impl ObjectStore for Faulty {
     fn get_opts<'a, 'b, 'f>(&'a self, key: &'b Key, options: GetOptions) -> Answer<'f, GetResult>
     where

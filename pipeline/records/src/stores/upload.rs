@@ -34,7 +34,7 @@ const MAX_ABORT_SECONDS: u64 = 10;
 /// Uploads in parts that are not complete, by number.
 static UNFINISHED: Mutex<Option<(u64, HashMap<u64, Started>)>> = Mutex::new(None);
 
-/// An upload in parts, for removing them.
+/// An unfinished upload, whose parts can be removed.
 #[derive(Clone)]
 struct Started {
     parts: Arc<dyn MultipartStore>,
@@ -90,7 +90,7 @@ impl Upload {
     ) -> io::Result<Upload> {
         // Also reports a missing bucket and wrong credentials, before any work.
         let before = match state(&objects, &key) {
-            // Whoever may only write cannot know whether the object exists, and need not if it is replaced.
+            // With permission only to write, it is unknown whether the object exists. With `force`, it is irrelevant.
             Err(error) if force && error.kind() == ErrorKind::PermissionDenied => None,
             before => before?,
         };
@@ -144,7 +144,7 @@ impl Upload {
     pub fn publish(mut self) -> io::Result<()> {
         self.complete()?;
         let Some(parts) = self.several.take() else { return self.put() };
-        // Joining parts has no condition, so the time between this look-up and the end is not covered.
+        // Joining parts cannot be conditional, so this look-up misses an object that is created after it.
         if !self.force && state(&self.objects, &self.key)?.is_some() {
             return Err(ErrorKind::AlreadyExists.into());
         }
@@ -169,7 +169,7 @@ impl Upload {
         let put = |mode| self.objects.put_opts(&self.key, payload.clone(), PutOptions::from(mode));
         match block_on(put(mode))? {
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) if !self.force => {
-                // A store without conditions: the time between this look-up and the request is not covered.
+                // The store has no conditional writes, so this look-up misses an object that is created after it.
                 if state(&self.objects, &self.key)?.is_some() {
                     return Err(ErrorKind::AlreadyExists.into());
                 }
@@ -275,7 +275,7 @@ pub fn abort_uploads() {
     std::mem::forget(unfinished);
 }
 
-/// Removes the sent parts of uploads, as far as that is possible in a limited time.
+/// Removes the sent parts of uploads, as far as possible within the time limit.
 fn abort(uploads: impl IntoIterator<Item = Started>) {
     let all = uploads.into_iter().map(|Started { parts, key, id }| async move {
         // A store also removes old parts by its own rules.

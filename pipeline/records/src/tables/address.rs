@@ -27,16 +27,16 @@ pub const PART_OPTIONS: [&str; PART_COUNT] =
 /// The host's index among the parts.
 pub const HOST: usize = 1;
 
-/// The columns of a URL's parts, in the order of [`PART_OPTIONS`]. None has a name if the URL is in one column.
+/// The columns of a URL's parts, in the order of [`PART_OPTIONS`]. All are `None` if the URL is in one column.
 pub type PartNames = [Option<String>; PART_COUNT];
 
-/// The most cells that a URL consists of.
+/// Maximum number of pieces in a URL.
 const MAX_PIECES: usize = 10;
 
 /// The locations of a URL's parts among a row's cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
-    /// For each part its cell.
+    /// Each part's cell.
     pub places: [Option<usize>; PART_COUNT],
     /// The scheme of rows without one.
     pub scheme: Option<&'static str>,
@@ -76,7 +76,7 @@ impl Parts {
             return Err(Fault::NotPath);
         }
         let (mark, query) = match query {
-            // The query would be part of the path's own, or of its fragment.
+            // The query would become part of the path's query or fragment.
             Some(_) if memchr::memchr2(b'?', b'#', path).is_some() => return Err(Fault::TwoQueries),
             Some(query) => (&b"?"[..], query),
             None => (&b""[..], &b""[..]),
@@ -124,14 +124,14 @@ fn is_port(text: &[u8]) -> bool {
 
 /// Adds a scheme to a URL without one: `//host/path`, or `host/path` whose host has a dot, is an IPv6 address in
 /// brackets, or is `localhost`. Other text is unchanged, so that it is as valid as without the option: a path, another
-/// scheme (`mailto:a@b.example`), a word, text with user information, and text with blanks or other cells.
+/// scheme (`mailto:a@b.example`), a word, text with user information, and text with blanks or control characters.
 pub(crate) fn complete<'b>(url: &'b [u8], scheme: &'static str, arena: &'b Bump) -> &'b [u8] {
     let text = trimmed_url(url);
     if is_url(text) || text.iter().any(|byte| *byte <= b' ') {
         return url;
     }
     if let Some(rest) = text.strip_prefix(b"//") {
-        // Three slashes are not a host after two.
+        // A third slash does not begin a host.
         let has_host = rest.first().is_some_and(|byte| !b"/\\?#".contains(byte));
         return if has_host { joined(&[scheme.as_bytes(), b":", text], arena) } else { url };
     }

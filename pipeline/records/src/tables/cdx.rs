@@ -1,8 +1,8 @@
 //! Classic CDX, a web archive index. The first line is a legend such as ` CDX N b a m s k r M S V g`: its first byte is
 //! the delimiter, and each letter names a column. A line has a cell for each letter.
 //!
-//! The column `a` is the original URL, and `b` the time. `N`, the canonized URL, is ignored because it lacks the scheme.
-//! Cells have no quotes or escapes, so a line with another number of cells has no certain columns, and is invalid.
+//! The column `a` is the original URL, and `b` the time. `N`, the canonized URL, is ignored because it lacks the
+//! scheme. Cells have no quotes or escapes, so a line with a different number of cells is ambiguous, and invalid.
 
 use memchr::memchr_iter;
 

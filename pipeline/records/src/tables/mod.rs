@@ -2,9 +2,8 @@
 //!
 //! [`open`] recognizes the format, [`delimiter`] detects CSV delimiters, and both find the columns. This file returns
 //! the rows in a block. [`csv`], [`json`], [`cdx`], [`cdxj`] and [`log`] read rows in their formats, and [`address`]
-//! completes URLs that a row does not hold whole. Cells are not interpreted
-//! here, and rows need no allocation unless a cell contains quotes or escapes. A log's URLs are built in the memory for
-//! its block.
+//! completes URLs that a row does not hold whole. Cells are not interpreted here, and rows need no allocation unless a
+//! cell contains quotes or escapes. URLs that are built from several cells or a log's fields use the block's memory.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -60,7 +59,7 @@ pub use csv::COMMA;
 pub use delimiter::Delimiter;
 pub use guess::hint;
 
-/// The metadata key under which an output says how it was made. An output never keeps the entry of its input.
+/// The metadata key under which an output says how it was made. An output never keeps its input's entry.
 pub const LINEAGE_KEY: &str = "reptile";
 
 /// Maximum number of columns that a command uses.
@@ -138,7 +137,7 @@ pub struct Table {
     assembly: Assembly,
 }
 
-/// How a URL is made from a row's cells.
+/// The rule that makes a URL from a row's cells.
 #[derive(Debug)]
 enum Assembly {
     /// The first cell is the URL.
@@ -322,8 +321,8 @@ impl Table {
         if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
     }
 
-    /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDX and
-    /// CDXJ times are in UTC.
+    /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDX and CDXJ times
+    /// are in UTC.
     pub fn zone_of_times(&self, zone: &Zone) -> Zone {
         let cell = match &self.assembly {
             Assembly::Parts(parts) => parts.count(),
@@ -390,7 +389,7 @@ impl Table {
         let text = without_line_end(line);
         match &self.columns {
             Columns::Line => cells[0] = Some(text),
-            // A Parquet file has no lines.
+            // Parquet and Arrow have no lines.
             Columns::AtHand => {}
             Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, cells),
             Columns::Fields(fields) => {

@@ -123,7 +123,7 @@ impl Opening {
         parts.chain(url.cloned()).chain(self.wanted.iter().skip(1).cloned()).collect()
     }
 
-    /// Returns where the URL's parts are among [`Opening::cells`].
+    /// Returns the locations of the URL's parts among [`Opening::cells`].
     ///
     /// # Errors
     /// Returns an error if there is no column for the host, or no scheme.
@@ -158,7 +158,7 @@ impl Opening {
         Ok(table)
     }
 
-    /// Returns an error if an option names a column of URLs, for a format with its own.
+    /// Returns an error if an option names a URL column, because the format determines the URLs itself.
     fn refuse_columns(&self, format: &str) -> MessageResult<()> {
         let named = self.wanted.first().filter(|wanted| wanted.name.is_some()).map(|wanted| wanted.option);
         let part = PART_OPTIONS.iter().zip(&self.parts).find_map(|(option, name)| name.as_ref().map(|_| *option));
@@ -255,7 +255,7 @@ impl Opening {
 
     /// Returns the table for TSV or CSV, and the length of its header.
     fn numbers(&self, format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
-        // Only a first row with a URL, or with a host for a URL in several columns, is not a header.
+        // The first row is data only if it has a URL, or a host for a URL in several columns.
         let host = if self.is_split() { self.parts()?.places[HOST] } else { None };
         let is_data = |row: &[Vec<u8>], found: &[Column]| {
             let cell = found.get(host.unwrap_or(0)).and_then(|column| row.get(column.number));

@@ -1,4 +1,5 @@
-//! A table's rows from any input: text in any format, a Parquet file, or Arrow IPC. [`Source`] opens it, and [`Rows`] reads it.
+//! A table's rows from any input: text in any format, a Parquet file, or Arrow IPC. [`Source`] opens the input, and
+//! [`Rows`] reads it.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -173,7 +174,7 @@ impl Opening {
     }
 }
 
-/// Returns whether an input is an uncompressed Parquet file on disk, which can be read from its end.
+/// Returns whether an input is an uncompressed Parquet file or object, which can be read from its end.
 fn is_parquet(input: &Input) -> bool {
     input.content == Content::Parquet && input.compression.is_none() && input.is_regular
 }

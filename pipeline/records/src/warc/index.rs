@@ -1,10 +1,10 @@
 //! Robots.txt captures in an index of WARC records, such as Common Crawl's columnar index: the records are read by
 //! their offsets in WARC files below a folder.
 //!
-//! The rows are sorted by file and offset first, so that each file is read forward, and near records in one step. Then
+//! The rows are sorted by file and offset first, so that each file is read forward, and nearby records together. Then
 //! each record is read as from a whole WARC file: redirects and revisits among the listed records are resolved. A
 //! record's range must hold exactly one record, with the URL and the time in the index; otherwise the row is bad. The
-//! range comes from a table that nothing proves, and a website may have written any bytes inside a block.
+//! table may be wrong about the range, and a website may have written any bytes inside a block.
 
 use std::io::{self, Read};
 use std::path::{Component, Path};
@@ -124,7 +124,7 @@ impl Row {
         rows.push(&[&self.file, &[0], numbers.as_flattened(), &time, &self.url])
     }
 
-    /// Reads the row's bytes, or returns `None` for other bytes.
+    /// Parses the bytes of [`Row::push_to`], or returns `None` for other bytes.
     fn read(bytes: &[u8]) -> Option<Row> {
         let (file, rest) = bytes.split_at(memchr::memchr(0, bytes)?);
         let (numbers, rest) = rest.get(1..)?.split_first_chunk::<32>()?;
@@ -293,7 +293,7 @@ impl<'p> OpenFile<'p> {
         let awaited = std::mem::take(&mut self.awaited);
         let mut reader = Reader {
             path: self.index,
-            // A range was checked to hold a whole record.
+            // The range is known to hold a whole record.
             searches: true,
             name_of: &name_of,
             records,

@@ -99,7 +99,7 @@ pub struct ArchiveBytes(Source);
 enum Source {
     /// A file, whose members are decompressed ahead.
     File(Chunks<File>),
-    /// A remote object, the same.
+    /// A remote object, whose members are decompressed ahead too.
     Object(Chunks<Reader>),
     Stdin(BufReader<io::Stdin>),
 }

@@ -25,7 +25,7 @@ enum Target {
     Line(FieldPath),
 }
 
-/// The fields that a program writes. Of several alternatives, the first in the log counts.
+/// The fields that a program writes. If a field has alternatives, the first one in the log is used.
 #[derive(Debug)]
 struct Known {
     /// The program, for messages.
@@ -271,7 +271,7 @@ impl JsonLog {
         };
         let own = match scheme.map(<[u8]>::to_ascii_lowercase).as_deref() {
             None | Some(b"" | b"-") => None,
-            // A WebSocket begins as a request.
+            // A WebSocket begins as an HTTP request.
             Some(b"http" | b"ws") => Some("http"),
             Some(b"https" | b"wss") => Some("https"),
             Some(_) => return Err(Fault::NoScheme),
