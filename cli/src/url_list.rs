@@ -13,7 +13,8 @@ use reptile::urls::split;
 
 use crate::error::{Failure, Result, Stop, note};
 use crate::outputs::summary::grouped;
-use reptile_records::lines::{ChunkKind, Chunks, lines, open, trimmed_url, without_line_end};
+use reptile_records::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
+use reptile_records::lists::open;
 
 /// Extensions of lists, tables and archives. No host ends in any of them.
 const FILE_ENDINGS: [&str; 13] =

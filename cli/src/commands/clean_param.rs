@@ -20,7 +20,8 @@ use crate::outputs::json::safe_json;
 use crate::sets::single::ONE_ORIGIN;
 use crate::sets::{Loaded, refuse_swapped};
 use crate::url_list::{command_line, typed_urls};
-use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_lf, without_line_end};
+use reptile_records::lines::{ChunkKind, Chunks, lines, without_lf, without_line_end};
+use reptile_records::lists::open;
 use reptile_records::text::{opaque_column, url_column};
 
 /// Maximum number of cached Clean-param lists. A full cache is cleared. A list takes a few kilobytes at most, usually

@@ -6,8 +6,8 @@ use std::time::Instant;
 use reptile::{Error, ErrorKind, Set};
 
 use crate::error::{Exit, Failure, Result, damaged};
-use crate::outputs::build_record::Identity;
 use crate::outputs::file::print;
+use crate::outputs::identity::Identity;
 use crate::outputs::progress::Progress;
 use crate::outputs::style::Style;
 use crate::outputs::summary::{grouped, seconds};

@@ -6,15 +6,15 @@
 //! command requires it; `reptile inspect` shows it.
 
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use reptile::files::target_of;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::file::{Complete, Output};
+use super::identity::{Identity, Tool};
 use super::json::json_lines;
 use super::summary::{Summary, grouped};
 use crate::error::{Failure, Result};
@@ -25,66 +25,8 @@ use reptile_records::text::printable;
 /// The suffix added to the set's name.
 const SUFFIX: &str = ".made.json";
 
-/// Number of bytes per read.
-const READ_BYTES: usize = 1 << 20;
-
 /// Maximum size of a record in bytes, enough for 80,000 inputs.
 const MAX_BYTES: u64 = 32 << 20;
-
-/// The program that wrote a file.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Tool {
-    name: String,
-    version: String,
-}
-
-impl Tool {
-    /// Returns this program's name and version.
-    pub fn this() -> Tool {
-        Tool { name: "reptile".into(), version: env!("CARGO_PKG_VERSION").into() }
-    }
-}
-
-/// A file's length and the XXH3-64 hash of its bytes, in hexadecimal.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Identity {
-    /// The length.
-    pub bytes: u64,
-    /// The hash.
-    pub xxh3_64: String,
-}
-
-impl Identity {
-    /// Returns the identity for a file's bytes. Cost: reads every byte.
-    pub fn of(file: &[u8]) -> Identity {
-        Identity { bytes: file.len() as u64, xxh3_64: format!("{:016x}", xxh3_64(file)) }
-    }
-
-    /// Returns the identity for a file with this many bytes and this hash.
-    pub fn of_hash(bytes: u64, hash: u64) -> Identity {
-        Identity { bytes, xxh3_64: format!("{hash:016x}") }
-    }
-
-    /// Returns the identity for a file on disk or a remote object, read in pieces.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read.
-    pub fn of_file(path: &Path) -> io::Result<Identity> {
-        let mut file = open_bytes(path)?;
-        let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; READ_BYTES]);
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => return Ok(Identity { bytes, xxh3_64: format!("{:016x}", hash.digest()) }),
-                Ok(len) => {
-                    hash.update(&buffer[..len]);
-                    bytes += len as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
 
 /// Adds rows with a set's record for people.
 fn describe_record(record: &Lineage, summary: &mut Summary) {
@@ -212,16 +154,6 @@ mod tests {
         let mut summary = Summary::default();
         describe(&folder.path().join("s"), b"sex", &mut summary).unwrap();
         assert!(summary.render().ends_with("belongs to another set\n"), "{}", summary.render());
-    }
-
-    #[test]
-    fn disk_and_memory_have_the_same_identity() {
-        let folder = tempfile::tempdir().unwrap();
-        for len in [0, 1, READ_BYTES - 1, READ_BYTES, READ_BYTES + 1] {
-            let (path, bytes) = (folder.path().join("x"), vec![len as u8; len]);
-            std::fs::write(&path, &bytes).unwrap();
-            assert_eq!(Identity::of_file(&path).unwrap(), Identity::of(&bytes));
-        }
     }
 
     #[test]

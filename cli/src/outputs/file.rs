@@ -10,8 +10,8 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use reptile::files::PendingFile;
 
-use super::build_record::Identity;
 use super::compressed::Compressor;
+use super::identity::Identity;
 use super::remote::Remote;
 use super::terminal::Stdout;
 use crate::error::{Failure, Result, Stop, damaged};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use super::build_record::Identity;
+use super::identity::Identity;
 use crate::error::{Failure, Result};
 use reptile_records::stores::Upload;
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::options::Options;
 use super::{Run, redact};
 use crate::error::{Failure, Result};
-use crate::outputs::build_record::{Identity, Tool};
+use crate::outputs::identity::{Identity, Tool};
 use crate::sets::report::Report;
 
 /// The schema's name and version for a [`Lineage`]. Only changed or removed fields need a new version.

@@ -20,8 +20,8 @@ use self::lineage::{InputState, Lineage, OutputState};
 use self::metrics::{FailedInput, Metrics, MetricsOptions};
 use self::options::Options;
 use crate::error::{Exit, Failure, Result, complain, note};
-use crate::outputs::build_record::{Identity, Tool};
 use crate::outputs::file::Output;
+use crate::outputs::identity::{Identity, Tool};
 use crate::same_file::{is_same_place, refuse_overwriting};
 
 /// One run.

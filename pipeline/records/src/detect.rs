@@ -16,8 +16,7 @@
 //! ```
 
 use super::archives::is_tar;
-use super::arrow;
-use super::parquet::{ENCRYPTED_MAGIC, MAGIC};
+use super::magic::{ENCRYPTED_PARQUET, PARQUET, is_arrow_file, is_arrow_stream};
 use reptile::contents::has_label;
 
 /// An input's content.
@@ -125,8 +124,8 @@ pub fn detect(start: &[u8]) -> Content {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Content::Utf16,
         _ if has_label(start) => return Content::Set,
         _ if start.starts_with(b"WARC/") => return Content::Warc,
-        _ if start.starts_with(MAGIC) || start.starts_with(ENCRYPTED_MAGIC) => return Content::Parquet,
-        _ if arrow::is_file(start) || arrow::is_stream(start) => return Content::Arrow,
+        _ if start.starts_with(PARQUET) || start.starts_with(ENCRYPTED_PARQUET) => return Content::Parquet,
+        _ if is_arrow_file(start) || is_arrow_stream(start) => return Content::Arrow,
         _ if is_tar(start) => return Content::Tar,
         _ => {}
     }

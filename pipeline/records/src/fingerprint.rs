@@ -1,4 +1,17 @@
 //! An input's state: enough to detect changes, and to identify the input in a run's record.
+//!
+//! ```
+//! use reptile_records::fingerprint::Fingerprint;
+//!
+//! let file = tempfile::NamedTempFile::new()?;
+//! std::fs::write(file.path(), "https://example.com/\n")?;
+//! let before = Fingerprint::with_checksum(file.path())?;
+//! assert_eq!((before.bytes, before.xxh3_64.as_deref().map(str::len)), (21, Some(16)));
+//!
+//! std::fs::write(file.path(), "https://example.org/\n")?;
+//! assert_ne!(Fingerprint::with_checksum(file.path())?.xxh3_64, before.xxh3_64);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fs;
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! Inputs of a crawl: captures of robots.txt files, and tables of URLs.
 //!
 //! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
-//! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] reads lists,
+//! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] and [`lists`] read lists,
 //! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] and [`arrow`] read columns.
 //! [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
 //! a terminal. Notable events are [`Item`]s: the caller reports and counts them.
@@ -44,6 +44,8 @@ mod gzip;
 pub mod hosts;
 mod jsonl;
 pub mod lines;
+pub mod lists;
+mod magic;
 pub mod open;
 pub mod parquet;
 mod ranged;
@@ -455,7 +457,7 @@ fn read_history(input: Input, host: &str, naming: &Naming, sink: &mut Sink<'_>) 
         false => folders::read_folder(&path, &naming, &mut keep)?,
     }
     if has_capture {
-        return Ok(());
+        return held.into_iter().try_for_each(sink);
     }
     let message =
         "--host requires a single robots.txt, or one host's captures as TIMESTAMP/robots.txt or TIMESTAMP.txt";

@@ -122,7 +122,7 @@ impl Input {
 
     /// Returns whether the input is an Arrow IPC file, and not a stream.
     pub fn is_arrow_file(&self) -> bool {
-        self.content == Content::Arrow && crate::arrow::is_file(&self.source.bytes)
+        self.content == Content::Arrow && crate::magic::is_arrow_file(&self.source.bytes)
     }
 
     /// Returns the kind and delimiter of a table, if this is text whose first line names a URL column.

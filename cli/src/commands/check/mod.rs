@@ -24,7 +24,7 @@ use expected::Checker;
 use prove::Format;
 use reptile_records::Inputs;
 use reptile_records::detect::Wanted;
-use reptile_records::lines;
+use reptile_records::lists;
 use reptile_records::open::Input;
 
 /// The host that a single file is compiled for.
@@ -137,7 +137,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return prove::run(args, list);
     }
     let start = std::time::Instant::now();
-    let cases = lines::open_table(args.cases())?;
+    let cases = lists::open_table(args.cases())?;
     let robots = Input::open(args.robots())?;
     let one_for_all = !robots.is_collection();
     let robots = if one_for_all { robots.text(Wanted::Robots)? } else { robots };

@@ -18,9 +18,9 @@ use reptile::summary::{Access, Deciding, Statements, Summary as Row};
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{CompileOptions, ExactAgent, answer_formats};
-use crate::outputs::build_record::Identity;
 use crate::outputs::endings::{chosen_format, names_in_schema};
 use crate::outputs::file::Output;
+use crate::outputs::identity::Identity;
 use crate::outputs::progress::Progress;
 use crate::outputs::sink::Sink;
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
@@ -152,7 +152,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;
-    let is_stamped = format == Format::Parquet || run.has_metrics();
+    let is_stamped = format.is_columnar() || run.has_metrics();
     let identity = is_stamped.then(|| Identity::of(loaded.bytes()));
     let state = SetState::of(&args.set, &set, loaded.bytes().len() as u64, identity);
     let list = args.origins.as_deref().map(InputState::of);

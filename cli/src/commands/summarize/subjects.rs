@@ -9,7 +9,8 @@ use reptile::{Origin, Scheme};
 
 use crate::error::{Failure, Stop};
 use reptile_records::hosts::{Naming, origins_of_name};
-use reptile_records::lines::{ChunkKind, Chunks, lines, open, without_line_end};
+use reptile_records::lines::{ChunkKind, Chunks, lines, without_line_end};
+use reptile_records::lists::open;
 
 /// The origin of a row.
 pub enum Name<'s> {

@@ -14,19 +14,14 @@ use flatbuffers::VerifierOptions;
 use super::limits::{
     MAX_BATCH_ROWS, MAX_BODY_BYTES, MAX_FILE_BATCHES, MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_TABLES,
 };
+use crate::magic::{ARROW_CONTINUATION, ARROW_FILE, is_arrow_file};
 use crate::parquet::limits::within;
-
-/// The magic bytes at a file's start and end.
-const MAGIC: &[u8] = b"ARROW1";
 
 /// Length in bytes of the magic bytes at a file's start, with the least padding.
 const START_BYTES: usize = 8;
 
 /// Maximum length in bytes of the magic bytes at a file's start, with the padding that aligns the first message.
 const MAX_START_BYTES: u64 = 64;
-
-/// The marker before each message since Arrow 0.15.
-const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Maximum memory in bytes that is reserved for a message before its bytes arrive.
 const RESERVED_BYTES: usize = 16 << 20;
@@ -39,19 +34,6 @@ const NOT_COMPRESSED: i64 = -1;
 
 /// A result whose error text continues a sentence that begins with the input's path.
 type MessageResult<T> = Result<T, String>;
-
-/// Returns whether an input starts like an Arrow IPC file.
-pub fn is_file(start: &[u8]) -> bool {
-    start.starts_with(MAGIC)
-}
-
-/// Returns whether an input starts like an Arrow IPC stream: with the marker and a plausible length, which is never 0
-/// at the start.
-pub fn is_stream(start: &[u8]) -> bool {
-    let Some((marker, rest)) = start.split_first_chunk() else { return false };
-    let len = rest.split_first_chunk().map_or(0, |(len, _)| u32::from_le_bytes(*len) as usize);
-    *marker == CONTINUATION && len > 0 && len % 8 == 0 && len <= MAX_METADATA_BYTES
-}
 
 /// An encoded message. Its metadata is a valid flatbuffer.
 pub struct Encoded {
@@ -97,7 +79,7 @@ impl Messages {
         let mut start = [0; START_BYTES];
         let read = read_up_to(&mut source, &mut start)?;
         let start = &start[..read];
-        if is_file(start) && read == START_BYTES {
+        if is_arrow_file(start) && read == START_BYTES {
             return Ok(Messages { source, position: read as u64, batches: Some(Vec::new()) });
         }
         let source = Box::new(io::Cursor::new(start.to_vec()).chain(source));
@@ -123,7 +105,7 @@ impl Messages {
         while self.is_file() && marker == [0; 4] && self.position <= MAX_START_BYTES {
             (start, marker) = (self.position, self.word("the end-of-stream marker")?);
         }
-        if marker != CONTINUATION {
+        if marker != ARROW_CONTINUATION {
             return Err(format!(
                 "has no message at byte {start}: it is damaged, or in the format from before Arrow 0.15"
             ));
@@ -180,7 +162,7 @@ impl Messages {
         let mut footer = Vec::new();
         self.source.by_ref().take(limit as u64 + 1).read_to_end(&mut footer).map_err(unreadable)?;
         within(|| "bytes of its footer:".into(), footer.len() as u64, limit as u64)?;
-        let magic = footer.strip_suffix(MAGIC).ok_or_else(|| cut_off("the magic bytes at the end of the file"))?;
+        let magic = footer.strip_suffix(ARROW_FILE).ok_or_else(|| cut_off("the magic bytes at the end of the file"))?;
         let footer = magic.split_last_chunk().and_then(|(bytes, len)| {
             let start = bytes.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
             bytes.get(start..)
@@ -272,7 +254,7 @@ mod tests {
 
     #[test]
     fn streams_start_with_a_marker_and_a_plausible_length() {
-        let start = |len: usize| [&CONTINUATION[..], &(len as u32).to_le_bytes()].concat();
+        let start = |len: usize| [&ARROW_CONTINUATION[..], &(len as u32).to_le_bytes()].concat();
         for (bytes, expected) in [
             (start(8), true),
             (start(264), true),
@@ -304,21 +286,21 @@ mod tests {
 
     #[test]
     fn lengths_are_checked_before_memory_is_reserved() {
-        let end = [&CONTINUATION[..], &[0; 4]].concat();
-        let of = |len: u32| [&CONTINUATION[..], &len.to_le_bytes(), &[0; 8]].concat();
+        let end = [&ARROW_CONTINUATION[..], &[0; 4]].concat();
+        let of = |len: u32| [&ARROW_CONTINUATION[..], &len.to_le_bytes(), &[0; 8]].concat();
         let limit = MAX_METADATA_BYTES as u32;
         for (bytes, expected) in [
             (end.clone(), None),
             ([&end[..], b"x"].concat(), Some("has more data after its end-of-stream marker at byte 8")),
             (Vec::new(), Some("it ends before the end-of-stream marker")),
-            (CONTINUATION.to_vec(), Some("it ends before the length of a message")),
+            (ARROW_CONTINUATION.to_vec(), Some("it ends before the length of a message")),
             (vec![1, 0, 0, 0, 0], Some("has no message at byte 0")),
             (of(limit - 1), Some("it ends before the end of a message")),
             (of(limit), Some("it ends before the end of a message")),
             (of(limit + 1), Some("bytes of metadata in the message at byte 0: 16777217; the limit is 16777216")),
             (of(8), Some("is damaged Arrow IPC data: ")),
-            (MAGIC.to_vec(), Some("has no message at byte 0")),
-            ([MAGIC, &[0; 2], &end].concat(), Some("it ends before the magic bytes at the end of the file")),
+            (ARROW_FILE.to_vec(), Some("has no message at byte 0")),
+            ([ARROW_FILE, &[0; 2], &end].concat(), Some("it ends before the magic bytes at the end of the file")),
         ] {
             match (error_of(bytes), expected) {
                 (None, None) => {}

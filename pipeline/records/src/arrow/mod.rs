@@ -34,12 +34,10 @@ use crate::tables::Table;
 use crate::tables::open::Opening;
 use crate::{Error, Result};
 
-pub(crate) use messages::{is_file, is_stream};
-
 /// A result whose error text continues a sentence that begins with the input's path.
 type MessageResult<T> = std::result::Result<T, String>;
 
-/// A table's remaining rows.
+/// A table's remaining rows. See [`Source`](crate::tables::source::Source) for an example.
 pub struct Rows {
     messages: Messages,
     schema: SchemaRef,

@@ -177,7 +177,8 @@ fn has_unknown_type(of: &Type) -> bool {
     is_unknown || of.is_group() && of.get_fields().iter().any(|field| has_unknown_type(field))
 }
 
-/// A leaf column whose values are copied. The texts of errors continue a sentence about the file.
+/// A leaf column whose values are copied. See [`Kept`] for an example. The texts of errors continue a sentence about the
+/// file.
 pub trait KeptLeaf: Send {
     /// Begins a row group in the written file.
     fn begin(&mut self, properties: &WriterPropertiesPtr, pages: Box<dyn PageWriter>);

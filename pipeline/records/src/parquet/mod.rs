@@ -47,6 +47,7 @@ use std::sync::Arc;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use crate::magic::{ENCRYPTED_PARQUET, PARQUET};
 use crate::ranged::Ranged;
 use crate::tables::named::NamedColumns;
 use crate::{Error, Result};
@@ -57,12 +58,6 @@ use limits::{MAX_FOOTER_BYTES, MAX_GROUP_BYTES, max_expanded_bytes, within};
 
 /// Size in bytes of the footer length and the magic bytes at a file's end.
 const TAIL_BYTES: u64 = 8;
-
-/// The magic bytes at a file's start and end.
-pub(crate) const MAGIC: &[u8] = b"PAR1";
-
-/// The magic bytes in a file with an encrypted footer.
-pub(crate) const ENCRYPTED_MAGIC: &[u8] = b"PARE";
 
 /// A result whose error text continues a sentence that begins with the file's path.
 type MessageResult<T> = std::result::Result<T, String>;
@@ -135,8 +130,8 @@ fn read_footer(source: &Ranged) -> MessageResult<ParquetMetaData> {
     let end = source.len().checked_sub(TAIL_BYTES).ok_or(damaged)?;
     let tail = source.at(end, TAIL_BYTES as usize).map_err(cannot)?;
     let len = match tail.split_first_chunk() {
-        Some((&len, MAGIC)) => u32::from_le_bytes(len) as usize,
-        Some((_, ENCRYPTED_MAGIC)) => return Err(footer::ENCRYPTED.into()),
+        Some((&len, PARQUET)) => u32::from_le_bytes(len) as usize,
+        Some((_, ENCRYPTED_PARQUET)) => return Err(footer::ENCRYPTED.into()),
         _ => return Err(damaged.into()),
     };
     if len > MAX_FOOTER_BYTES {

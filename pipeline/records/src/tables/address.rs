@@ -9,6 +9,23 @@
 //! | port | none | 1 to 65535; programs that store numbers with gaps as 8080.0 are understood |
 //! | path | `/` | begins with a slash; it may contain a query if the query is empty |
 //! | query | none | the text after the question mark |
+//!
+//! ```
+//! use bumpalo::Bump;
+//! use reptile_records::tables::open::Opening;
+//! use reptile_records::tables::source::{Block, Source};
+//!
+//! let text = b"host,path\nexample.com,/a\n";
+//! let parts = [None, Some("host".to_owned()), None, Some("path".to_owned()), None];
+//! let opening = Opening { parts, scheme: Some("https"), ..Opening::of("pages.csv") };
+//! let (table, mut rows) = Source::Text(Box::new(&text[..])).open_rows(&opening)?;
+//! let part = rows.next(Vec::new(), || true)?.ok_or("no rows")?;
+//! let (blocks, arena) = (part.blocks(), Bump::new());
+//! let Some(Block::Text(block)) = blocks.first() else { return Err("no text".into()) };
+//! let urls: Vec<_> = table.rows(block, &arena).filter_map(|row| row.cells[0]).collect();
+//! assert_eq!(urls, [b"https://example.com/a"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use bumpalo::Bump;
 

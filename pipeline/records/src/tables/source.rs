@@ -30,7 +30,8 @@ use super::open::{self, Opening};
 use super::{Format, Table};
 use crate::arrow;
 use crate::detect::Content;
-use crate::lines::{self, Chunk, Chunks};
+use crate::lines::{Chunk, Chunks};
+use crate::lists;
 use crate::open::Input;
 use crate::parquet::ParquetFile;
 use crate::parquet::urls::{self, Splitting};
@@ -123,7 +124,7 @@ impl Source {
                 return Err(Error::at(&path, format!("{option}: is not a Parquet file")));
             }
         }
-        Ok(Source::Text(lines::urls_of(input)?))
+        Ok(Source::Text(lists::urls_of(input)?))
     }
 
     /// Finds the table's columns. Returns the table and its remaining rows.

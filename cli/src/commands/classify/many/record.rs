@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{Args, Settings};
 use crate::error::{Failure, Result};
-use crate::outputs::build_record::Identity;
+use crate::outputs::identity::Identity;
 use crate::outputs::kept::kept;
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage};
