@@ -70,6 +70,8 @@ pub fn trimmed_url(url: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Read};
+
     use super::*;
 
     /// A source that returns a few bytes at a time.

@@ -26,3 +26,28 @@ pub fn is_arrow_stream(start: &[u8]) -> bool {
     let len = rest.split_first_chunk().map_or(0, |(len, _)| u32::from_le_bytes(*len) as usize);
     *marker == ARROW_CONTINUATION && len > 0 && len % 8 == 0 && len <= MAX_METADATA_BYTES
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_start_with_a_marker_and_a_plausible_length() {
+        let start = |len: usize| [&ARROW_CONTINUATION[..], &(len as u32).to_le_bytes()].concat();
+        for (bytes, expected) in [
+            (start(8), true),
+            (start(264), true),
+            (start(MAX_METADATA_BYTES - 8), true),
+            (start(MAX_METADATA_BYTES), true),
+            (start(MAX_METADATA_BYTES + 8), false),
+            (start(0), false),
+            (start(9), false),
+            (start(8)[..7].to_vec(), false),
+            (b"ARROW1\0\0".to_vec(), false),
+            (Vec::new(), false),
+        ] {
+            assert_eq!(is_arrow_stream(&bytes), expected, "{bytes:?}");
+        }
+        assert!(is_arrow_file(b"ARROW1\0\0") && !is_arrow_file(b"ARROW2\0\0"));
+    }
+}

@@ -252,26 +252,6 @@ fn cut_off(what: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn streams_start_with_a_marker_and_a_plausible_length() {
-        let start = |len: usize| [&ARROW_CONTINUATION[..], &(len as u32).to_le_bytes()].concat();
-        for (bytes, expected) in [
-            (start(8), true),
-            (start(264), true),
-            (start(MAX_METADATA_BYTES - 8), true),
-            (start(MAX_METADATA_BYTES), true),
-            (start(MAX_METADATA_BYTES + 8), false),
-            (start(0), false),
-            (start(9), false),
-            (start(8)[..7].to_vec(), false),
-            (b"ARROW1\0\0".to_vec(), false),
-            (Vec::new(), false),
-        ] {
-            assert_eq!(is_stream(&bytes), expected, "{bytes:?}");
-        }
-        assert!(is_file(b"ARROW1\0\0") && !is_file(b"ARROW2\0\0"));
-    }
-
     /// Returns the error for a source.
     fn error_of(bytes: Vec<u8>) -> Option<String> {
         let mut messages = Messages::new(Box::new(io::Cursor::new(bytes))).unwrap();
