@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use reptile::contents::Set;
 use reptile_columns::VERDICTS;
 use reptile_records::fingerprint::Fingerprint;
+use reptile_records::redacted::{redacted, shown_path};
 use reptile_records::tables::LINEAGE_KEY;
 use reptile_records::time::show_time;
 use serde::{Deserialize, Serialize};
 
+use super::Run;
 use super::options::Options;
-use super::{Run, redact};
 use crate::error::{Failure, Result};
 use crate::outputs::identity::{Identity, Tool};
 use crate::sets::report::Report;
@@ -161,7 +162,7 @@ impl SetState {
     pub fn of<D: AsRef<[u8]>>(path: &Path, set: &Set<D>, bytes: u64, identity: Option<Identity>) -> SetState {
         let reading = set.reading();
         SetState {
-            path: redact::path(&path.display().to_string()),
+            path: shown_path(path),
             bytes,
             xxh3_64: identity.map(|identity| identity.xxh3_64),
             dialect: reading.dialect.into(),
@@ -183,9 +184,7 @@ impl InputState {
     pub fn of(path: &Path) -> InputState {
         match Fingerprint::of(path) {
             Ok(fingerprint) => InputState::new(path, &fingerprint),
-            Err(_) => {
-                InputState { path: redact::path(&path.display().to_string()), file: path.into(), ..Default::default() }
-            }
+            Err(_) => InputState { path: shown_path(path), file: path.into(), ..Default::default() },
         }
     }
 
@@ -193,7 +192,7 @@ impl InputState {
     pub fn new(path: &Path, fingerprint: &Fingerprint) -> InputState {
         let Fingerprint { path: shown, bytes, changed, etag, xxh3_64 } = fingerprint;
         InputState {
-            path: redact::path(shown),
+            path: redacted(shown).into_owned(),
             file: path.into(),
             bytes: Some(*bytes),
             changed: changed.map(show_changed),
@@ -223,7 +222,7 @@ fn show_changed((seconds, nanoseconds): (u64, u32)) -> String {
 impl OutputState {
     /// Returns an output with its row count, if it has one. The size and the hash are added later.
     pub fn new(path: &Path, rows: Option<u64>) -> OutputState {
-        let shown = redact::path(&path.display().to_string());
+        let shown = shown_path(path);
         OutputState { path: shown, file: path.into(), bytes: None, xxh3_64: None, rows }
     }
 

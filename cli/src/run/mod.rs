@@ -1,5 +1,5 @@
 //! A run's record: inputs, counts and outputs ([`lineage`]), options ([`options`]), and the file for `--metrics`
-//! ([`metrics`]). It contains neither credentials ([`redact`]) nor environment variables.
+//! ([`metrics`]). It contains neither credentials nor environment variables.
 //!
 //! A command adds a [`Lineage`] whenever it finishes a part, such as a list and its output. The counts come from the
 //! structures that also yield the summary on standard error.
@@ -7,7 +7,6 @@
 pub mod lineage;
 pub mod metrics;
 pub mod options;
-pub mod redact;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,6 +14,7 @@ use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use reptile_records::fingerprint::Fingerprint;
+use reptile_records::redacted::{redacted_text, shown_path};
 
 use self::lineage::{InputState, Lineage, OutputState};
 use self::metrics::{FailedInput, Metrics, MetricsOptions};
@@ -127,8 +127,8 @@ impl Run {
 
     /// Adds an input that could not be processed, while the run continues. Call it in input order.
     pub fn add_failure(&self, path: &Path, error: &str) {
-        let path = redact::path(&path.display().to_string());
-        self.state().failures.push(FailedInput { path, error: redact::message(error) });
+        let path = shown_path(path);
+        self.state().failures.push(FailedInput { path, error: redacted_text(error) });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -164,7 +164,7 @@ impl Run {
             failures,
             kept_outputs,
             exit_code: exit_code(&result),
-            error: result.as_ref().err().map(|failure| redact::message(&format!("{failure:#}"))),
+            error: result.as_ref().err().map(|failure| redacted_text(&format!("{failure:#}"))),
             seconds,
             rows_per_second: new_rows.map(|rows| rows as f64 / seconds.max(1e-9)),
             peak_memory_bytes: metrics::peak_memory(),

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 
-use super::redact;
+use reptile_records::redacted::redacted;
 
 /// Options by name, with `_` for `-`.
 pub type Options = Map<String, Value>;
@@ -70,7 +70,7 @@ fn typed(arg: &Arg, value: &OsStr) -> Value {
     let kind = arg.get_value_parser().type_id();
     let numbers = [TypeId::of::<u16>(), TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()];
     let number = numbers.iter().any(|number| kind == *number).then(|| text.parse::<u64>().ok()).flatten();
-    number.map_or_else(|| redact::path(&text).into(), Value::from)
+    number.map_or_else(|| redacted(&text).into(), Value::from)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(found["columns"], serde_json::json!(["url", "mask"]));
         assert_eq!((&found["at"], &found["unknown"]), (&"2026".into(), &"allow".into()));
         let found = options("reptile classify s u --agent http://u:p@h/?sig=1");
-        assert_eq!(found["agent"], serde_json::json!(["http://REDACTED@h/?sig=REDACTED"]));
+        assert_eq!(found["agent"], serde_json::json!(["http://***@h/?sig=***"]));
     }
 
     #[test]

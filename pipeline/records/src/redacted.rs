@@ -1,47 +1,54 @@
-//! Names of inputs and outputs without the secrets that a URL may contain.
+//! Names of inputs and outputs without the credentials that a URL may contain.
 //!
-//! Every message and every record of a run shows a name in this form. Names without `://` stay unchanged. Names with
-//! secrets are remembered when they are opened, and [`without_secrets`] removes them from any text.
+//! Every message and every record of a run shows a name in this form. A URL's user name, password and fragment are
+//! replaced, and so are the values in its query, because signed URLs contain their signature there. A secret in a URL's
+//! path looks like any other name, so it remains. Names with credentials are remembered when they are opened, and
+//! [`without_secrets`] removes them from any text.
 //!
 //! ```
-//! use reptile_records::redacted::redacted;
+//! use reptile_records::redacted::{redacted, redacted_text};
 //!
-//! assert_eq!(redacted("https://me:word@example.com/a.csv?part=2&sig=abc"), "https://***@example.com/a.csv?part=2&sig=***");
+//! assert_eq!(redacted("https://me:word@example.com/a.csv?sig=abc"), "https://***@example.com/a.csv?sig=***");
 //! assert_eq!(redacted("s3://bucket/a.csv"), "s3://bucket/a.csv");
+//! assert_eq!(redacted_text("https://example.com/?sig=abc is empty"), "https://example.com/?sig=*** is empty");
 //! ```
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-/// The replacement for a secret.
+/// The text that replaces a credential.
 const HIDDEN: &str = "***";
 
-/// Texts in the names of secret query parameters: signatures, keys and tokens of S3, Google, Azure and others.
-const SECRET_PARTS: [&str; 9] =
-    ["sig", "token", "secret", "passw", "pwd", "credential", "key", "auth", "googleaccessid"];
+/// Query parameters that name an object's version. Their values remain.
+const KEPT_PARAMETERS: [&str; 3] = ["versionid", "generation", "snapshot"];
 
 /// Schemes whose user name is a container, as in `abfss://container@account.dfs.core.windows.net/`.
 const CONTAINER_SCHEMES: [&str; 4] = ["abfs", "abfss", "wasb", "wasbs"];
 
-/// Replaces user information and the values of query parameters that grant access.
+/// Returns a path, or a URL without credentials. The URL extends to the end of the text.
 pub fn redacted(name: &str) -> Cow<'_, str> {
-    let Some((scheme, rest)) = name.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
-        return Cow::Borrowed(name);
+    let shown = match scheme_end(name) {
+        None => return Cow::Borrowed(name),
+        Some((0, end)) => url(name, end),
+        Some(_) => redacted_text(name),
     };
-    let authority_len = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at(authority_len);
-    let is_container = |user: &str| CONTAINER_SCHEMES.contains(&&*scheme.to_ascii_lowercase()) && !user.contains(':');
-    let host = match authority.rsplit_once('@') {
-        Some((user, host)) if !is_container(user) => Cow::Owned(format!("{HIDDEN}@{host}")),
-        _ => Cow::Borrowed(authority),
-    };
-    let rest = match rest.split_once('?') {
-        Some((path, query)) => Cow::Owned(format!("{path}?{}", hidden_values(query))),
-        None => Cow::Borrowed(rest),
-    };
-    let shown = format!("{scheme}://{host}{rest}");
     if shown == name { Cow::Borrowed(name) } else { Cow::Owned(shown) }
+}
+
+/// Returns a text without the credentials in its URLs. A URL ends at white space or a quote.
+#[must_use]
+pub fn redacted_text(text: &str) -> String {
+    let mut redacted = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((start, end)) = scheme_end(rest) {
+        let is_after = |character: char| character.is_whitespace() || "\"'`<>".contains(character);
+        let len = rest[end..].find(is_after).map_or(rest.len(), |len| end + len);
+        redacted.push_str(&rest[..start]);
+        redacted.push_str(&url(&rest[start..len], end - start));
+        rest = &rest[len..];
+    }
+    redacted + rest
 }
 
 /// Returns a path for messages and records, without secrets.
@@ -71,22 +78,55 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
     })
 }
 
-fn is_scheme(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_part)
+/// Returns where the first URL's scheme starts, and where the `://` after it ends.
+fn scheme_end(text: &str) -> Option<(usize, usize)> {
+    let separator = text.find("://")?;
+    let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
+    let len = text.as_bytes()[..separator].iter().rev().take_while(|byte| is_scheme(byte)).count();
+    Some((separator - len, separator + 3))
 }
 
-/// Replaces the values of parameters whose names contain one of [`SECRET_PARTS`].
-fn hidden_values(query: &str) -> String {
-    let shown = query.split('&').map(|parameter| {
-        let Some((name, _)) = parameter.split_once('=') else { return Cow::Borrowed(parameter) };
-        let lower = name.to_ascii_lowercase();
-        match SECRET_PARTS.iter().any(|part| lower.contains(part)) {
-            true => Cow::Owned(format!("{name}={HIDDEN}")),
-            false => Cow::Borrowed(parameter),
-        }
-    });
-    shown.collect::<Vec<_>>().join("&")
+/// Returns a URL without credentials. Its authority starts at `start`.
+fn url(text: &str, start: usize) -> String {
+    let (scheme, rest) = text.split_at(start);
+    let authority_len = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let authority = &rest[..authority_len];
+    let is_container = |user: &str| {
+        let scheme = scheme.trim_end_matches("://").to_ascii_lowercase();
+        CONTAINER_SCHEMES.contains(&&*scheme) && !user.contains(':')
+    };
+    let user_len = match authority.rfind('@') {
+        Some(at) if is_container(&authority[..at]) => 0,
+        Some(at) => at + 1,
+        // A password with an unescaped slash ends the authority early; its first part looks like a port.
+        None if has_odd_port(authority) => rest.rfind('@').map_or(0, |at| at + 1),
+        None => 0,
+    };
+    let user = if user_len > 0 { format!("{HIDDEN}@") } else { String::new() };
+    let rest = &rest[user_len..];
+    let (rest, fragment) = rest.split_once('#').map_or((rest, None), |(rest, fragment)| (rest, Some(fragment)));
+    let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
+    let place = if place.contains("://") { redacted_text(place) } else { place.to_owned() };
+    let query = query.map(|query| format!("?{}", self::query(query))).unwrap_or_default();
+    let fragment = fragment.map(|_| format!("#{HIDDEN}")).unwrap_or_default();
+    format!("{scheme}{user}{place}{query}{fragment}")
+}
+
+/// Returns whether the text after an authority's last colon is not a port. An IPv6 address ends with a bracket.
+fn has_odd_port(authority: &str) -> bool {
+    let port = authority.rsplit_once(':').map(|(_, port)| port);
+    port.is_some_and(|port| !port.ends_with(']') && !port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Returns a query without its parameters' values.
+fn query(text: &str) -> String {
+    let redact = |parameter: &str| match parameter.split_once('=') {
+        Some((name, _)) if KEPT_PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) => parameter.to_owned(),
+        Some((name, _)) => format!("{name}={HIDDEN}"),
+        None if parameter.is_empty() => String::new(),
+        None => HIDDEN.to_owned(),
+    };
+    text.split('&').map(redact).collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]
@@ -94,28 +134,62 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_replaced_and_nothing_else() {
-        for (name, expected) in [
-            ("data/a.csv", "data/a.csv"),
-            ("odd:name?sig=1", "odd:name?sig=1"),
-            ("no scheme://u:p@h/", "no scheme://u:p@h/"),
-            ("s3://bucket/a?b=c", "s3://bucket/a?b=c"),
-            ("https://h/a.csv", "https://h/a.csv"),
-            ("https://user@h/a", "https://***@h/a"),
+    fn credentials_are_removed_from_paths_and_urls() {
+        for (text, expected) in [
+            ("", ""),
+            ("urls.txt", "urls.txt"),
+            ("dir/a@b?c=d#e", "dir/a@b?c=d#e"),
+            ("-", "-"),
+            ("s3://bucket/a b/c.parquet", "s3://bucket/a b/c.parquet"),
+            ("https://h.example:8443/x", "https://h.example:8443/x"),
+            ("https://[::1]:8443/x@y", "https://[::1]:8443/x@y"),
+            ("https://[::1]/x@y", "https://[::1]/x@y"),
+            ("https://me:pass@h.example/x", "https://***@h.example/x"),
+            ("https://me@h.example/x@y", "https://***@h.example/x@y"),
+            ("https://a@b:c@h.example", "https://***@h.example"),
+            ("https://me:pa/ss@h.example/x", "https://***@h.example/x"),
+            ("HTTPS://me:pa?ss@h.example/x", "HTTPS://***@h.example/x"),
+            ("s3://AKIA:secret@bucket/key", "s3://***@bucket/key"),
+            (
+                "https://b.s3.amazonaws.com/k?X-Amz-Credential=AKIA%2F1&X-Amz-Signature=0a1b&versionId=3",
+                "https://b.s3.amazonaws.com/k?X-Amz-Credential=***&X-Amz-Signature=***&versionId=3",
+            ),
+            (
+                "https://a.blob.core.windows.net/c/k?sv=1&sig=a%2Bb=",
+                "https://a.blob.core.windows.net/c/k?sv=***&sig=***",
+            ),
+            ("gs://b/k?generation=17", "gs://b/k?generation=17"),
             ("https://user:p@ss@h:81/a@b", "https://***@h:81/a@b"),
-            ("https://h?user@x", "https://h?user@x"),
-            ("HTTPS://h/a?SIG=abc#f", "HTTPS://h/a?SIG=***"),
-            ("https://h/a?sig=abc&part=3", "https://h/a?sig=***&part=3"),
-            // A parameter without a value has no secret.
-            ("https://h/a?x=1&sv=2&signature", "https://h/a?x=1&sv=2&signature"),
-            ("https://h/a?X-Amz-Credential=AK%2F&X-Amz-Date=1", "https://h/a?X-Amz-Credential=***&X-Amz-Date=1"),
-            ("https://h/a?AWSAccessKeyId=1&Expires=2", "https://h/a?AWSAccessKeyId=***&Expires=2"),
-            ("https://h/a?GoogleAccessId=g&access_token=t", "https://h/a?GoogleAccessId=***&access_token=***"),
+            ("https://h?user@x", "https://h?***"),
             ("abfss://box@account.dfs.core.windows.net/a", "abfss://box@account.dfs.core.windows.net/a"),
             ("abfss://box:pw@account.dfs.core.windows.net/a", "abfss://***@account.dfs.core.windows.net/a"),
+            ("https://h.example/x?token", "https://h.example/x?***"),
+            ("https://h.example/x?t=a b c", "https://h.example/x?t=***"),
+            ("https://h.example/x?a=1&&b", "https://h.example/x?a=***&&***"),
+            ("https://h.example/x#access_token=1", "https://h.example/x#***"),
+            ("https://h.example?a=1#b", "https://h.example?a=***#***"),
+            ("https://h.example/http://me:pass@i.example/", "https://h.example/http://***@i.example/"),
+            ("a=https://me:pass@h.example/?b=c", "a=https://***@h.example/?b=***"),
         ] {
-            assert_eq!(redacted(name), expected, "{name}");
-            assert_eq!(redacted(expected), expected, "again: {name}");
+            assert_eq!(redacted(text), expected, "{text}");
+            assert_eq!(redacted(expected), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_removed_from_messages() {
+        for (text, expected) in [
+            ("urls.txt: No such file", "urls.txt: No such file"),
+            ("s3://k:s@b/x?sig=1: not found", "s3://***@b/x?sig=*** not found"),
+            (
+                "cannot read `https://u:p@h.example/x?t=1`, or \"http://h.example/?a=b\"",
+                "cannot read `https://***@h.example/x?t=***`, or \"http://h.example/?a=***\"",
+            ),
+            ("a://", "a://"),
+            ("://u:p@h", "://***@h"),
+            ("é://u:p@h/é?é=é é", "é://***@h/é?é=*** é"),
+        ] {
+            assert_eq!(redacted_text(text), expected, "{text}");
         }
     }
 }

@@ -17,7 +17,7 @@ use object_store::{BackoffConfig, ClientConfigKey, Error, ObjectStore, RetryConf
 use tokio::runtime::{Builder, Runtime};
 
 use super::place::{Kind, Place};
-use crate::redacted::redacted;
+use crate::redacted::redacted_text;
 use crate::text::printable;
 
 /// Maximum number of times that a failed request is repeated.
@@ -181,7 +181,7 @@ fn retries() -> RetryConfig {
 
 /// Converts a store's error, worded to follow the object's name. Secrets are removed.
 pub fn failure(error: &Error) -> io::Error {
-    let text = |before: &str| format!("{before}{}", cut(&without_secrets(&with_cause(error))));
+    let text = |before: &str| format!("{before}{}", cut(&redacted_text(&with_cause(error))));
     match error {
         Error::NotFound { .. } => io::Error::new(ErrorKind::NotFound, "no such object"),
         Error::AlreadyExists { .. } => io::Error::new(ErrorKind::AlreadyExists, "the object exists"),
@@ -222,17 +222,6 @@ fn with_cause(error: &Error) -> String {
 /// Returns the error for an object that was replaced while it was read.
 pub fn changed() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "was changed while it was read; run the command again")
-}
-
-/// Removes secrets from the URLs in a message.
-fn without_secrets(text: &str) -> String {
-    let is_end = |c: char| c.is_whitespace() || "\"'()<>".contains(c);
-    text.split_inclusive(is_end)
-        .map(|word| {
-            let end = word.trim_end_matches(is_end).len();
-            format!("{}{}", redacted(&word[..end]), &word[end..])
-        })
-        .collect()
 }
 
 #[cfg(test)]
