@@ -4,6 +4,7 @@
 //! skipped and counted. Otherwise the input cannot be read to its end, and nothing in it is used: the run ends with an
 //! error, or with `--keep-going` it goes on with the other inputs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -89,7 +90,8 @@ impl Failures {
 
     /// Returns the inputs that did not fail.
     pub fn without<'p>(&self, inputs: &'p [PathBuf]) -> impl Iterator<Item = &'p PathBuf> {
-        inputs.iter().filter(|input| !self.all.iter().any(|(failed, _)| failed == *input))
+        let failed: HashSet<&PathBuf> = self.all.iter().map(|(path, _)| path).collect();
+        inputs.iter().filter(move |input| !failed.contains(input))
     }
 
     /// Prints and records the failed inputs at the end of a run with `count` inputs, and returns its exit code.

@@ -235,7 +235,9 @@ impl Outputs<'_> {
 /// Returns the inputs' states with their counts. `states` were taken before the inputs were read; sets that were
 /// opened separately are missing.
 fn input_states(states: &[InputState], inputs: &[PathBuf], report: &Report) -> Vec<InputState> {
-    let state_of = |path: &PathBuf| states.iter().find(|state| state.file == *path).cloned();
+    // The inputs that were used have the order of all inputs, so each search begins after the last state found.
+    let mut states = states.iter();
+    let mut state_of = |path: &PathBuf| states.find(|state| state.file == *path).cloned();
     let counted = inputs.iter().zip(&report.inputs).map(|(path, counts)| InputState {
         rows: Some(counts.captures),
         invalid: Some(counts.bad),
@@ -269,7 +271,9 @@ impl Args {
         if let Some(((fates, mut writer), path)) = fates.zip(writer).zip(self.fates.as_deref()) {
             fates.finish(self.options.at()?, report.captures.at, &mut |row| writer.push(&row))?;
             let counts = writer.counts();
-            let inputs = outputs.inputs.iter().filter(|state| used.contains(&state.file)).cloned().collect();
+            let mut left = used.iter().peekable();
+            let mut is_used = |state: &&InputState| left.next_if(|path| **path == state.file).is_some();
+            let inputs = outputs.inputs.iter().filter(|state| is_used(state)).cloned().collect();
             let stamp = Lineage { inputs, ..run.lineage() }.stamp()?;
             file = Some((path, writer.finish(&stamp)?, counts));
         }

@@ -11,6 +11,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::ahead::{AheadPages, Chunk};
 use super::encoding::Encoding;
+use super::kinds::width_of;
 use super::limits::{MAX_GROUP_BYTES, MAX_PAGE_BYTES, MAX_READ_VALUES, within};
 use super::page::{Data, Kind, Levels, Page, in_page};
 use super::runs::Deltas;
@@ -56,14 +57,7 @@ pub struct CheckedPages {
 impl CheckedPages {
     /// Prepares to read a chunk's pages one at a time.
     pub fn new(chunk: Chunk, column: &ColumnDescriptor, counts: Arc<ReadCounts>) -> CheckedPages {
-        let physical = column.physical_type();
-        let width = match physical {
-            Type::BOOLEAN | Type::BYTE_ARRAY => 0,
-            Type::INT32 | Type::FLOAT => 4,
-            Type::INT64 | Type::DOUBLE => 8,
-            Type::INT96 => 12,
-            Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(column.type_length()).unwrap_or(0),
-        };
+        let (physical, width) = (column.physical_type(), width_of(column));
         let (max_definition, max_repetition) = (column.max_def_level(), column.max_rep_level());
         let pages = AheadPages::single(chunk);
         CheckedPages { pages, physical, width, max_definition, max_repetition, counts, next: None }

@@ -12,7 +12,7 @@ use parquet::schema::types::ColumnDescriptor;
 use super::ahead::AheadPages;
 use super::cells::{BATCH_BYTES, Cells, Hosts};
 use super::encoding::Encoding;
-use super::kinds::{DAY, Meaning};
+use super::kinds::{DAY, Meaning, width_of};
 use super::limits::{MAX_DICTIONARY_VALUES, within};
 use super::page::{Data, Kind, Levels, Page, in_page};
 use super::runs::{Deltas, Hybrid, read_bit_packed};
@@ -112,14 +112,7 @@ struct Lengths {
 impl Decoder {
     /// Creates a decoder for a column's pages.
     pub fn new(pages: AheadPages, column: &ColumnDescriptor, meaning: Meaning) -> Decoder {
-        let physical = column.physical_type();
-        let width = match physical {
-            Type::BOOLEAN | Type::BYTE_ARRAY => 0,
-            Type::INT32 | Type::FLOAT => 4,
-            Type::INT64 | Type::DOUBLE => 8,
-            Type::INT96 => 12,
-            Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(column.type_length()).unwrap_or(0),
-        };
+        let (physical, width) = (column.physical_type(), width_of(column));
         let (levels, indices, numbers) = (Vec::new(), Vec::new(), Vec::new());
         let max_level = u32::try_from(column.max_def_level()).unwrap_or(0);
         let value = ValueType { physical, meaning, width };

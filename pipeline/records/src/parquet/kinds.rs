@@ -116,6 +116,17 @@ pub fn type_name(column: &ColumnDescriptor) -> String {
     }
 }
 
+/// Returns the size of a column's values in bytes, or 0 if they are bits or texts.
+pub fn width_of(column: &ColumnDescriptor) -> usize {
+    match column.physical_type() {
+        Type::BOOLEAN | Type::BYTE_ARRAY => 0,
+        Type::INT32 | Type::FLOAT => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        Type::INT96 => 12,
+        Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(column.type_length()).unwrap_or(0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
