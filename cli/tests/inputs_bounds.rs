@@ -217,7 +217,7 @@ fn out_of_memory_messages_name_the_input_and_its_size() {
     let folder = Folder::new();
     let line = r#"{"url":"http://a.example/robots.txt","body":""#;
     folder.write("c.jsonl.gz", packed(line.as_bytes(), b"x", 90, b"\"}\n"));
-    let run = run_in(&folder, 130_000, &["compile", "--threads", "1", "-o", "set", "c.jsonl.gz"]);
+    let run = run_in(&folder, 130_000 + RESERVED_KIB, &["compile", "--threads", "1", "-o", "set", "c.jsonl.gz"]);
     run.says(2, &["c.jsonl.gz:1: there is not enough memory for its ", " bytes"]);
     folder.write("robots.txt", vec![b'\n'; 16_000_000]);
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
