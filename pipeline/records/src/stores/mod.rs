@@ -28,6 +28,7 @@ mod object;
 #[cfg(feature = "stores")]
 mod place;
 #[cfg(all(test, feature = "stores"))]
+#[allow(clippy::unwrap_used, reason = "a test may")]
 mod tests;
 #[cfg(feature = "stores")]
 mod upload;

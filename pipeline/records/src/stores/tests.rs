@@ -149,7 +149,7 @@ fn bytes_of(len: usize) -> Vec<u8> {
 /// Returns an open object of `len` bytes in a store with these faults, and the store.
 fn object(len: usize, faults: &[Fault]) -> (std::io::Result<Object>, Arc<Faulty>) {
     let key = Key::from("a/b");
-    let faults = Mutex::new(faults.to_vec().into_iter());
+    let faults = Mutex::new(Vec::from(faults).into_iter());
     let store = Arc::new(Faulty { inner: InMemory::new(), faults, ranges: Mutex::default() });
     block_on(store.put(&key, bytes_of(len).into())).unwrap().unwrap();
     let opened = block_on(Version::get(Arc::clone(&store) as Arc<dyn ObjectStore>, key)).unwrap();
