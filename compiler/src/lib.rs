@@ -22,6 +22,7 @@
 //! | [`capture`] | the meaning of a fetch by status and time, and the choice between several |
 //! | [`set::origin`] | the URLs that a robots.txt governs |
 //! | [`advice`] | mistakes in a file, explanations of verdicts, URLs without idle parameters |
+//! | [`usage`] | rules about the use of pages |
 //! | [`once`] | the answer to a single question, without compiling |
 //! | [`reason`] | statements about all paths under a ruleset |
 //! | [`oracle`] | the slow matcher that compiled rulesets are tested against |
@@ -61,3 +62,4 @@ pub mod oracle;
 pub mod reason;
 pub mod rules;
 pub mod set;
+pub mod usage;

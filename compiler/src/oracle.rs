@@ -5,14 +5,17 @@
 //! recorded verdicts of the reference. It has its own matcher.
 
 use bumpalo::Bump;
+use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::url::path_of;
 use reptile_engine::verdict::RuleKind;
 
-use crate::body::{Group, RawRule, Robots, parse};
+use crate::body::directives::{content_usage, kind_of};
+use crate::body::{Group, RawRule, Robots, parse, parse_with};
 use crate::dialect::crawlers::{Resolved, of_name};
 use crate::dialect::{Dialect, EmptyDisallow, GroupChoice, Order};
 use crate::rules::groups::{Named, named};
+use crate::usage::Statement;
 
 /// The oracle's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,6 +124,62 @@ pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bo
         }
         (Named::Token(name), Some(token)) => name.eq_ignore_ascii_case(token),
     }
+}
+
+/// What a file states about the use of a page: by its usage rules, and by its signals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// The combined statement of the usage rules that decide.
+    pub usage: Statement,
+    /// The combined statement of the signals.
+    pub signals: Statement,
+}
+
+/// Returns what the file `body` states about the use of `url` by an agent that may fetch it.
+///
+/// Source: draft-ietf-aipref-attach, section 3. Takes time proportional to the body length times the path length.
+#[must_use]
+pub fn uses(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Uses {
+    let arena = Bump::new();
+    let mut lines = Vec::new();
+    let robots = parse_with(
+        body,
+        dialect,
+        &arena,
+        |line| {
+            lines.push((line.group, kind_of(line.key), line.value));
+            None
+        },
+        |_| (),
+    );
+    let path = path_of(url).to_vec();
+    let path = dialect.normal_form.path(&path);
+    let groups = choose(&robots, dialect, agent).groups;
+    let is_of_agent = |group: Option<u32>| group.is_some_and(|group| groups.contains(&(group as usize)));
+    let mut uses = Uses::default();
+    let mut longest = None;
+    for &(_, _, value) in
+        lines.iter().filter(|(group, kind, _)| is_of_agent(*group) && *kind == DirectiveKind::ContentUsage)
+    {
+        let (pattern, statement) = content_usage(value);
+        let pattern = pattern.map(|pattern| dialect.normal_form.pattern(pattern));
+        let len = pattern.as_ref().map_or(0, |pattern| pattern.len());
+        if pattern.is_some_and(|pattern| !pattern_matches(&pattern, &path)) || Some(len) < longest {
+            continue;
+        }
+        if Some(len) > longest {
+            (longest, uses.usage) = (Some(len), Statement::default());
+        }
+        uses.usage.combine(&Statement::parse(statement).unwrap_or_default());
+    }
+    let signals_of = |group: Option<u32>| {
+        let of_group = lines.iter().filter(move |line| line.0 == group && line.1 == DirectiveKind::ContentSignal);
+        of_group.map(|line| Statement::signals(line.2).0)
+    };
+    let of_groups: Vec<Statement> = groups.iter().flat_map(|&group| signals_of(Some(group as u32))).collect();
+    let signals = if of_groups.is_empty() { signals_of(None).collect() } else { of_groups };
+    signals.iter().for_each(|statement| uses.signals.combine(statement));
+    uses
 }
 
 /// A matching rule.

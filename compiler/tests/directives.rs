@@ -206,7 +206,8 @@ fn structured_values_are_parsed() {
                 let shown: Vec<String> = signals.iter().map(|(name, yes)| format!("{}:{yes}", text(name))).collect();
                 shown.join(" ")
             }),
-            "content-usage" => directives::content_usage(value)
+            "content-usage" => Some(directives::content_usage(value))
+                .filter(|(_, statement)| !statement.is_empty())
                 .map(|(path, statement)| format!("{} {}", path.map_or("*".into(), text), text(statement))),
             other => panic!("no kind {other}"),
         };

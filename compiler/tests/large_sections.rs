@@ -25,7 +25,8 @@ const HOLE: u64 = 96 << 26;
 /// The offset of the header's checksum.
 const CHECKSUM_AT: usize = 56;
 
-const BODY: &[u8] = b"user-agent: *\ndisallow: /private\n\ndisallow: /*?sort=\nsitemap: https://a.example/map\n";
+const BODY: &[u8] = b"user-agent: *\ndisallow: /private\n\ndisallow: /*?sort=\nsitemap: https://a.example/map\n\
+    content-usage: search=n\n";
 
 /// Compiles a small set with one origin and data in every section.
 fn small() -> Vec<u8> {
@@ -70,6 +71,8 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
                 // The hole replaces the first ruleset, so the index is one higher.
                 add(&mut bytes, 16, 1);
                 add(&mut bytes, 20, HOLE / 4);
+                // The first usage group, which has no ruleset.
+                add(&mut bytes, 28, HOLE / 4);
             }
             Section::Index => {
                 let end = u64::from_le_bytes(bytes[..8].try_into().unwrap());
@@ -81,7 +84,7 @@ fn after_holes(bytes: &[u8]) -> Vec<(Section, u64, Vec<u8>)> {
                 let place = bytes.len() - 4;
                 add(&mut bytes, place, HOLE / 96);
             }
-            Section::Prints | Section::Lines | Section::Other => hole = HOLE,
+            Section::Prints | Section::Lines | Section::Other | Section::Usages => hole = HOLE,
             Section::Reading | Section::Crawlers | Section::Tokens => {}
         }
         (section, hole, bytes)
@@ -116,13 +119,14 @@ fn sections_over_four_gibibytes_are_readable() {
     let small = small();
     let file = tempfile::NamedTempFile::new().unwrap();
     let len = write(file.as_file(), &small);
-    assert!(len > 7 * HOLE, "{len}");
+    assert!(len > 8 * HOLE, "{len}");
     // SAFETY: no other process uses the file, and it is not modified again.
     let mapped = unsafe { MappedFile::open(file.path()) }.unwrap();
     let (large, small) = (Set::from_bytes(mapped).unwrap(), Set::from_bytes(small).unwrap());
     small.verify().unwrap();
     for (name, size) in large.section_sizes() {
-        let is_large = ["origins", "captures", "policies", "rulesets", "prints", "lines", "other"].contains(&name);
+        let is_large =
+            ["origins", "captures", "policies", "rulesets", "prints", "lines", "other", "usages"].contains(&name);
         assert_eq!(size as u64 > 4 << 30, is_large, "{name}: {size}");
     }
     let (agent, other) = (large.agent(b"Bot").unwrap(), small.agent(b"Bot").unwrap());

@@ -32,6 +32,7 @@ mod small_world;
 mod stored;
 mod suite;
 mod support;
+mod usage;
 mod verify;
 mod verify_speed;
 mod walkthrough;

@@ -27,8 +27,9 @@ const BODIES: [&str; 7] = [
     "# the same rules on other lines\nuser-agent: *\n\ndisallow: /*b$\ndisallow: /a\n",
     "# the same rules on other lines!\nuser-agent: *\n\ndisallow: /*b$\ndisallow: /a\n",
     "user-agent: x\nuser-agent: Y\ndisallow: /*?\nallow: /a/index.html\n\nuser-agent: *\ndisallow: /a\ndisallow: /*b$\n",
-    "user-agent: y\ndisallow:\nuser-agent: z\nallow: /%41*/ü*$$\ndisallow: /\ncrawl-delay: 3\n",
-    "sitemap: http://a.example/s.xml\n",
+    "user-agent: y\ndisallow:\nuser-agent: z\nallow: /%41*/ü*$$\ndisallow: /\ncrawl-delay: 3\n\
+     content-usage: /b search=n\ncontent-usage: train-ai=n\n",
+    "content-signal: search=no\nuser-agent: x\ncontent-usage: /b search=n\nsitemap: http://a.example/s.xml\n",
     "",
 ];
 

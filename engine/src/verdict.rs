@@ -47,6 +47,61 @@ impl fmt::Display for Verdict {
 
 words!(Verdict, "a verdict", Verdict::ALL, Verdict::name);
 
+/// What a website says about one use of a page.
+///
+/// Source: draft-ietf-aipref-vocab, section 6, and draft-ietf-aipref-attach, section 3.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Preference {
+    /// The website permits the use.
+    Allowed = 0,
+    /// The website does not permit the use.
+    Disallowed = 1,
+    /// The website says nothing about the use, or its statement cannot be read.
+    Unknown = 2,
+    /// The page must not be fetched, so preferences do not apply to it.
+    NotApplicable = 3,
+}
+
+impl Preference {
+    /// Every preference, by number.
+    pub const ALL: [Preference; 4] =
+        [Preference::Allowed, Preference::Disallowed, Preference::Unknown, Preference::NotApplicable];
+
+    /// Returns the preference as a word for output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Preference::Allowed => "allowed",
+            Preference::Disallowed => "disallowed",
+            Preference::Unknown => "unknown",
+            Preference::NotApplicable => "not-applicable",
+        }
+    }
+
+    /// Returns the most restrictive of two preferences: disallowed, then allowed, then unknown. It is
+    /// not applicable if one of them is.
+    ///
+    /// Source: draft-ietf-aipref-vocab, section 5.1.
+    #[must_use]
+    pub const fn combined_with(self, other: Preference) -> Preference {
+        match (self, other) {
+            (Preference::NotApplicable, _) | (_, Preference::NotApplicable) => Preference::NotApplicable,
+            (Preference::Disallowed, _) | (_, Preference::Disallowed) => Preference::Disallowed,
+            (Preference::Allowed, _) | (_, Preference::Allowed) => Preference::Allowed,
+            (Preference::Unknown, Preference::Unknown) => Preference::Unknown,
+        }
+    }
+}
+
+impl fmt::Display for Preference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+words!(Preference, "a preference", Preference::ALL, Preference::name);
+
 /// Why fetching a robots.txt failed, if its rules do not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

@@ -257,7 +257,8 @@ fn meaning(field: &Directive<'_>) -> Value {
                     .collect(),
             )
         }),
-        DirectiveKind::ContentUsage => directives::content_usage(value)
+        DirectiveKind::ContentUsage => Some(directives::content_usage(value))
+            .filter(|(_, statement)| !statement.is_empty())
             .map(|(path, statement)| json!({"path": path.map(text), "statement": text(statement)})),
         _ => None,
     };

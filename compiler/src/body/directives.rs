@@ -46,6 +46,7 @@ pub struct DirectiveReader<'d, 'b> {
     /// Total bytes of values and unknown keys so far.
     bytes: usize,
     is_full: bool,
+    lacks_usage: bool,
     has_host: bool,
     /// The last group with a valid `Crawl-delay`.
     group_with_delay: Option<u32>,
@@ -61,6 +62,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             directives: Vec::new(),
             bytes: 0,
             is_full: false,
+            lacks_usage: false,
             has_host: false,
             group_with_delay: None,
         }
@@ -74,12 +76,15 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             return None;
         }
         let key = if kind == DirectiveKind::Other { key } else { b"" };
+        let is_usage = matches!(kind, DirectiveKind::ContentUsage | DirectiveKind::ContentSignal);
         if value.len() > MAX_DIRECTIVE_BYTES {
+            self.lacks_usage |= is_usage;
             return Some(DiagnosticKind::DirectiveTooLong);
         }
         self.bytes += key.len() + value.len();
         self.is_full |= self.directives.len() == MAX_DIRECTIVES || self.bytes > MAX_DIRECTIVE_TEXT_BYTES;
         if self.is_full {
+            self.lacks_usage |= is_usage;
             return Some(DiagnosticKind::TooManyDirectives);
         }
         let is_for_all = matches!(kind, DirectiveKind::Sitemap | DirectiveKind::Host | DirectiveKind::CleanParam);
@@ -124,6 +129,13 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             DirectiveKind::CleanParam if read.clean_param => Some(CleanParam::parse(value).is_some()),
             _ => None,
         }
+    }
+
+    /// Returns whether a limit left out a line about the use of pages. Then the others must not be relied on, because
+    /// the missing line may disallow what they allow.
+    #[must_use]
+    pub fn lacks_usage(&self) -> bool {
+        self.lacks_usage
     }
 
     /// Returns the directives collected so far.
@@ -273,16 +285,17 @@ pub fn content_signal(value: &[u8]) -> Option<Vec<(&[u8], bool)>> {
 
 /// Parses the optional path and the preference statement of a `Content-Usage` value: `/ai-ok/ train-ai=y`.
 ///
-/// Returns `None` without a statement. The statement is a dictionary as in RFC 9651, and is returned unparsed.
+/// The statement is a dictionary as in RFC 9651, and is returned unparsed; [`Statement`](crate::usage::Statement) parses
+/// it. A statement may be empty.
 ///
-/// Source: draft-ietf-aipref-attach, "Processing Content-Usage Rules".
+/// Source: draft-ietf-aipref-attach, section 3.2.
 #[must_use]
-pub fn content_usage(value: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+pub fn content_usage(value: &[u8]) -> (Option<&[u8]>, &[u8]) {
     if !value.starts_with(b"/") {
-        return (!value.is_empty()).then_some((None, value));
+        return (None, value);
     }
-    let end = value.iter().position(|&byte| byte == b' ' || byte == b'\t')?;
-    Some((Some(&value[..end]), value[end..].trim_ascii())).filter(|(_, statement)| !statement.is_empty())
+    let end = value.iter().position(|&byte| byte == b' ' || byte == b'\t').unwrap_or(value.len());
+    (Some(&value[..end]), value[end..].trim_ascii())
 }
 
 #[cfg(test)]

@@ -280,7 +280,7 @@ impl SetBuilder {
         let (origins, mut captures) = (std::mem::take(&mut self.origins), std::mem::take(&mut self.captures));
         let mut report = if is_part { CaptureReport::default() } else { std::mem::take(&mut self.report) };
         report.at = at;
-        let Contents { tokens, lists, lines, other, files, .. } = std::mem::take(&mut self.contents);
+        let Contents { tokens, lists, lines, other, usages, files, .. } = std::mem::take(&mut self.contents);
         let mut content = Content::new(files);
         content.origins.reserve_exact(origins.len());
         for (origin, &place) in &origins {
@@ -326,6 +326,7 @@ impl SetBuilder {
             rulesets: rulesets.into_iter().collect::<Result<_, TooLarge>>()?,
             lines: lines.iter().map(|lines| (&**lines).into()).collect(),
             other: other.iter().map(|other| &**other).collect(),
+            usages: usages.iter().map(|usage| (&**usage).into()).collect(),
             policies,
             captures: histories.into_iter().collect(),
             origins,

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use reptile_engine::format::NONE;
-use reptile_engine::format::policies::{Group, PolicyDraft};
+use reptile_engine::format::policies::{Group, PolicyDraft, UsageGroup};
 use reptile_engine::platform::as_chunks;
 use reptile_engine::verdict::PolicySource;
 
@@ -42,17 +42,18 @@ pub(super) struct Contents {
     pub lists: Distinct<RuleList>,
     pub lines: Distinct<Box<[u32]>>,
     pub other: Distinct<Box<[u8]>>,
+    pub usages: Distinct<Box<[u8]>>,
     pub files: Distinct<File>,
 }
 
 /// One robots.txt, as numbers in [`Contents`] in a single allocation: the default group's index or [`NONE`], the other
-/// directives or [`NONE`], the number of product tokens, each token with the index of its group, and each group's rule
-/// list and lines.
+/// directives or [`NONE`], the numbers of product tokens and of usage groups, each token with the index of its group, each
+/// group's rule list and lines, and each usage group's rule list and statements or [`NONE`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct File(Box<[u32]>);
 
 /// The count of numbers in a [`File`] before its product tokens.
-const FIXED_NUMBERS: usize = 3;
+const FIXED_NUMBERS: usize = 4;
 
 impl File {
     /// Creates a file. The tokens may be in any order.
@@ -60,11 +61,13 @@ impl File {
         mut tokens: Vec<(u32, u32)>,
         default_group: Option<u32>,
         groups: &[(u32, u32)],
+        usages: &[(u32, u32)],
         other: Option<u32>,
     ) -> File {
         tokens.sort_unstable();
-        let fixed = [default_group.unwrap_or(NONE), other.unwrap_or(NONE), tokens.len() as u32];
-        let pairs = tokens.iter().chain(groups).flat_map(|&(first, second)| [first, second]);
+        let (token_count, usage_count) = (tokens.len() as u32, usages.len() as u32);
+        let fixed = [default_group.unwrap_or(NONE), other.unwrap_or(NONE), token_count, usage_count];
+        let pairs = tokens.iter().chain(groups).chain(usages).flat_map(|&(first, second)| [first, second]);
         File(fixed.into_iter().chain(pairs).collect())
     }
 
@@ -77,25 +80,33 @@ impl File {
         self.number(1)
     }
 
-    fn pairs(&self) -> (&[[u32; 2]], &[[u32; 2]]) {
+    /// Returns the tokens, the groups, and the usage groups.
+    fn pairs(&self) -> [&[[u32; 2]]; 3] {
         let (pairs, _) = as_chunks(self.0.get(FIXED_NUMBERS..).unwrap_or_default());
-        pairs.split_at(pairs.len().min(self.number(2).unwrap_or(0) as usize))
+        let (tokens, groups) = pairs.split_at(pairs.len().min(self.number(2).unwrap_or(0) as usize));
+        let usages = self.number(3).unwrap_or(0) as usize;
+        let (groups, usages) = groups.split_at(groups.len().saturating_sub(usages));
+        [tokens, groups, usages]
     }
 
-    /// Returns the list number of each group.
+    /// Returns the list number of each group and usage group.
     pub fn lists(&self) -> impl Iterator<Item = u32> {
-        self.pairs().1.iter().map(|&[list, _]| list)
+        let [_, groups, usages] = self.pairs();
+        groups.iter().chain(usages).map(|&[list, _]| list).filter(|&list| list != NONE)
     }
 
     /// Returns the file's policy. Its rulesets are looked up in `place_of_list`.
     pub fn policy(&self, source: PolicySource, place_of_list: &[u32]) -> PolicyDraft {
-        let (tokens, groups) = self.pairs();
+        let [tokens, groups, usages] = self.pairs();
+        let place = |list: u32| place_of_list.get(list as usize).copied().unwrap_or(NONE);
+        let usage = |&[list, statements]: &[u32; 2]| UsageGroup { ruleset: place(list), statements };
         let group = |&[list, lines]: &[u32; 2]| Group { ruleset: place_of_list[list as usize], lines };
         PolicyDraft {
             source,
             tokens: tokens.iter().map(|&[token, group]| (token, group)).collect(),
             default_group: self.number(0),
             groups: groups.iter().map(group).collect(),
+            usages: usages.iter().map(usage).collect(),
         }
     }
 }
@@ -119,9 +130,17 @@ impl Contents {
             (number_held(&mut self.lists, list, bytes, held), lines_of(lines, held))
         });
         let groups: Vec<(u32, u32)> = groups.collect();
+        let usages = record.usages.into_iter().map(|usage| {
+            let (list, statements) = (usage.list.byte_len(), usage.statements.len());
+            let number_of_list = if list > 0 { number_held(&mut self.lists, usage.list, list, held) } else { NONE };
+            let number_of_statements =
+                if statements > 0 { number_held(&mut self.usages, usage.statements, statements, held) } else { NONE };
+            (number_of_list, number_of_statements)
+        });
+        let usages: Vec<(u32, u32)> = usages.collect();
         let bytes = record.other.len();
         let other = (bytes > 0).then(|| number_held(&mut self.other, record.other, bytes, held));
-        let file = File::new(tokens, record.default_group, &groups, other);
+        let file = File::new(tokens, record.default_group, &groups, &usages, other);
         let bytes = size_of_val(&file.0[..]);
         number_held(&mut self.files, file, bytes, held)
     }

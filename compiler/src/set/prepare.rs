@@ -14,6 +14,7 @@ use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
 use crate::rules::groups::{Assignment, assign};
 use crate::rules::order::{OrderScratch, RuleList, order};
+use crate::usage::rules::{UsageRules, usages_of};
 
 /// One prepared robots.txt, ready to be added to a set. Owns its memory.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Prepared {
     pub default_group: Option<u32>,
     /// The rules of each group, and each rule's line by position.
     pub groups: Vec<(RuleList, Vec<u32>)>,
+    /// The usage rules of each group, and then those for crawlers without a group. Empty if there are none.
+    pub usages: Vec<UsageRules>,
     /// The file's other directives, encoded as in a set.
     pub other: Box<[u8]>,
     /// The parser's diagnostics for the file.
@@ -75,16 +78,18 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
     let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
-    prepared_from(body, robots, &directives.finish(), dialect, arena)
+    let lacks_usage = directives.lacks_usage();
+    prepared_from(body, robots, &directives.finish(), lacks_usage, dialect, arena)
 }
 
-/// Prepares a file like [`prepare`], but leaves out the other directives, which verdicts do not need.
+/// Prepares a file like [`prepare`], but leaves out the other directives, with the usage rules among them. Verdicts do
+/// not need them.
 ///
 /// # Errors
 /// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    let prepared = prepared_from(body, parse(body, dialect, arena), &[], dialect, arena)?;
+    let prepared = prepared_from(body, parse(body, dialect, arena), &[], false, dialect, arena)?;
     Ok(Prepared { body_hash: xxh3_64(body), ..prepared })
 }
 
@@ -96,6 +101,7 @@ fn prepared_from<'b>(
     body: &[u8],
     robots: Robots<'b>,
     directives: &[Directive<'b>],
+    lacks_usage: bool,
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
@@ -105,7 +111,9 @@ fn prepared_from<'b>(
     // Freed because the check may need the memory.
     drop(scratch);
     check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
+    let usages = if lacks_usage { Vec::new() } else { usages_of(body, directives, &assignment, dialect, arena) };
     Ok(Prepared {
+        usages,
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),
         default_group: assignment.default_group,
         groups,

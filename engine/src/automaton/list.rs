@@ -32,22 +32,27 @@ impl RulesetRule {
     /// Linear in pattern and path. [`super::Ruleset::matches`] finds the best rules faster.
     #[must_use]
     pub fn matches(&self, path: &[u8]) -> bool {
-        if self.opens_directory {
-            let slash = memchr::memrchr(b'/', &self.pattern).map_or(0, |slash| slash + 1);
-            return Pattern { text: &self.pattern[..slash], anchored: true }.matches(path);
-        }
-        if self.is_literal {
-            let shown = |byte: u8| match byte {
-                0 => b'*',
-                b'\n' => b'$',
-                byte => byte,
-            };
-            let start = path.get(..self.pattern.len()).unwrap_or_default();
-            return path.len() >= self.pattern.len()
-                && start.iter().copied().map(shown).eq(self.pattern.iter().copied());
-        }
-        Pattern::new(&self.pattern).matches(path)
+        let flags = TextFlags { opens_directory: self.opens_directory, is_literal: self.is_literal };
+        matches(&self.pattern, flags, path)
     }
+}
+
+/// Returns whether a rule with this pattern, for display, matches a path in normal form.
+pub(super) fn matches(pattern: &[u8], flags: TextFlags, path: &[u8]) -> bool {
+    if flags.opens_directory {
+        let slash = memchr::memrchr(b'/', pattern).map_or(0, |slash| slash + 1);
+        return Pattern { text: &pattern[..slash], anchored: true }.matches(path);
+    }
+    if flags.is_literal {
+        let shown = |byte: u8| match byte {
+            0 => b'*',
+            b'\n' => b'$',
+            byte => byte,
+        };
+        let start = path.get(..pattern.len()).unwrap_or_default();
+        return path.len() >= pattern.len() && start.iter().copied().map(shown).eq(pattern.iter().copied());
+    }
+    Pattern::new(pattern).matches(path)
 }
 
 /// Returns every rule by rank. Reads the trie in place, because decoding the automaton would take several times the

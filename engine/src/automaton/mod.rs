@@ -276,6 +276,20 @@ impl<'a> Ruleset<'a> {
         })
     }
 
+    /// Returns whether the rule with this rank matches a path in the set's normal form, or `None` if the table of texts
+    /// does not contain the rule. It contains every rule with a wildcard. Linear in pattern and path.
+    ///
+    /// # Errors
+    /// Returns an error if the bytes are invalid.
+    pub fn text_matches(&self, rank: u32, path: &[u8]) -> Result<Option<bool>, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched(|ruleset| ruleset.text_matches(rank, path));
+        }
+        by_width!(self, automaton => {
+            Ok(automaton.text(rank)?.map(|text| list::matches(text.pattern, text.flags, path)))
+        })
+    }
+
     /// Returns a rank that is comparable among all rulesets that decide together.
     ///
     /// The smaller one wins.

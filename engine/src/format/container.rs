@@ -65,11 +65,13 @@ pub enum Section {
     Lines,
     /// Other directives: lines that decide no URL.
     Other,
+    /// The statements of usage rules.
+    Usages,
 }
 
 impl Section {
     /// The section count.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
 
     /// Every section, in file order.
     pub const ALL: [Section; Section::COUNT] = [
@@ -85,6 +87,7 @@ impl Section {
         Section::Prints,
         Section::Lines,
         Section::Other,
+        Section::Usages,
     ];
 
     /// Returns the section's name in files and messages.
@@ -103,6 +106,7 @@ impl Section {
             Section::Prints => "prints",
             Section::Lines => "lines",
             Section::Other => "other",
+            Section::Usages => "usages",
         }
     }
 

@@ -12,17 +12,19 @@ use super::container::{Header, Section, Sections};
 use super::directives::{self, OtherDirectives};
 use super::lines::{self, Lines};
 use super::origins::{OriginOrder, OriginRecord, Origins, write_origins};
-use super::policies::{self, Group, Policies, PolicyDraft};
+use super::policies::{self, Group, Policies, PolicyDraft, UsageGroup};
 use super::pool::{PoolWriter, Records, write_pool};
 use super::reading::Reading;
 use super::rulesets::{Rulesets, write_rulesets};
 use super::tokens::{Tokens, write_tokens};
+use super::usages::{self, Usages};
 use super::{FormatError, NONE, TooLarge};
 use crate::threads::Threads;
 
 /// Each pool's content in error messages, and its address unit.
 pub(super) const LINES: (&str, usize) = ("bytes of line numbers", lines::UNIT);
 pub(super) const OTHER: (&str, usize) = ("bytes of other directives", directives::UNIT);
+pub(super) const USAGES: (&str, usize) = ("bytes of usage rules", usages::UNIT);
 pub(super) const POLICIES: (&str, usize) = ("bytes of policies", policies::UNIT);
 pub(super) const CAPTURES: (&str, usize) = ("bytes of captures", captures::UNIT);
 
@@ -43,7 +45,9 @@ pub struct SetDraft<'a> {
     pub lines: Vec<Cow<'a, [u32]>>,
     /// Other directives, as [`super::directives::encode`] writes them. No element is empty.
     pub other: Vec<&'a [u8]>,
-    /// Policies. Their tokens, rulesets and lines are indexes into the lists above; tokens may be unsorted.
+    /// The statements of usage rules, as [`UsageDraft::encode`](super::usages::UsageDraft::encode) writes them.
+    pub usages: Vec<Cow<'a, [u8]>>,
+    /// Policies. Their tokens, rulesets, lines and usages are indexes into the lists above; tokens may be unsorted.
     pub policies: Vec<PolicyDraft>,
     /// Capture records without plain ones: timelines in a set by time, otherwise histories. Their policies are indexes
     /// into the list above.
@@ -58,6 +62,7 @@ struct Used {
     rulesets: Vec<bool>,
     lines: Vec<bool>,
     other: Vec<bool>,
+    usages: Vec<bool>,
     policies: Vec<bool>,
     captures: Vec<bool>,
 }
@@ -80,6 +85,7 @@ impl SetDraft<'_> {
             rulesets: vec![false; self.rulesets.len()],
             lines: vec![false; self.lines.len()],
             other: vec![false; self.other.len()],
+            usages: vec![false; self.usages.len()],
             policies: vec![false; self.policies.len()],
             captures: vec![false; self.captures.len()],
         };
@@ -96,6 +102,10 @@ impl SetDraft<'_> {
             for group in &policy.groups {
                 mark(&mut used.rulesets, Some(group.ruleset));
                 mark(&mut used.lines, Some(group.lines));
+            }
+            for usage in &policy.usages {
+                mark(&mut used.rulesets, Some(usage.ruleset));
+                mark(&mut used.usages, Some(usage.statements));
             }
         }
         used
@@ -121,6 +131,9 @@ impl SetDraft<'_> {
                 out.extend_from_slice(record);
             })
         };
+        let usages = pool_of(USAGES, &self.usages, &used.usages, threads, |record, out| {
+            out.extend_from_slice(record);
+        })?;
         let (rulesets, (order, (tokens, (lines, other)))) = threads.both(
             || write_rulesets(std::mem::take(&mut self.rulesets), &used.rulesets),
             || {
@@ -143,8 +156,13 @@ impl SetDraft<'_> {
                 ruleset: new_address(&ruleset_numbers, group.ruleset),
                 lines: new_address(&lines.addresses, group.lines),
             };
-            let groups = policy.groups.iter().map(group).collect();
-            PolicyDraft { source: policy.source, tokens, default_group: policy.default_group, groups }.encode(out);
+            let usage = |usage: &UsageGroup| UsageGroup {
+                ruleset: new_address(&ruleset_numbers, usage.ruleset),
+                statements: new_address(&usages.addresses, usage.statements),
+            };
+            let (groups, default_group) = (policy.groups.iter().map(group).collect(), policy.default_group);
+            let usages = policy.usages.iter().map(usage).collect();
+            PolicyDraft { source: policy.source, tokens, default_group, groups, usages }.encode(out);
         })?;
         let captures = pool_of(CAPTURES, &self.captures, &used.captures, threads, |stored, out| {
             let written =
@@ -174,6 +192,7 @@ impl SetDraft<'_> {
             (Section::Prints, fingerprints),
             (Section::Lines, lines.bytes),
             (Section::Other, other.bytes),
+            (Section::Usages, usages.bytes),
         ] {
             sections[section as usize] = bytes;
         }
@@ -230,6 +249,7 @@ pub(crate) struct Tables<'a> {
     pub rulesets: Rulesets<'a>,
     pub lines: Lines<'a>,
     pub other: OtherDirectives<'a>,
+    pub usages: Usages<'a>,
 }
 
 /// Reads content back, each record at its first reference.
@@ -241,6 +261,7 @@ pub(crate) struct ReadBack<'a> {
     policies: HashMap<u32, u32>,
     captures: HashMap<u32, u32>,
     other: HashMap<u32, u32>,
+    usages: HashMap<u32, u32>,
 }
 
 impl<'a> ReadBack<'a> {
@@ -263,12 +284,14 @@ impl<'a> ReadBack<'a> {
             rulesets: automata.collect::<Result<_, FormatError>>()?,
             lines: Vec::new(),
             other: Vec::new(),
+            usages: Vec::new(),
             policies: Vec::new(),
             captures: Vec::new(),
             origins: Vec::new(),
         };
         let (lines, policies) = (HashMap::new(), HashMap::new());
-        let mut read = ReadBack { tables, draft, lines, policies, captures: HashMap::new(), other: HashMap::new() };
+        let (captures, other, usages) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut read = ReadBack { tables, draft, lines, policies, captures, other, usages };
         for origin in tables.origins.iter() {
             let mut origin = origin?;
             origin.policy = read.policy(origin.policy)?;
@@ -298,9 +321,22 @@ impl<'a> ReadBack<'a> {
         for group in &mut policy.groups {
             group.lines = self.lines(group.lines)?;
         }
+        for usage in policy.usages.iter_mut().filter(|usage| usage.statements != NONE) {
+            usage.statements = self.usage(usage.statements)?;
+        }
         let place = self.draft.policies.len() as u32;
         self.draft.policies.push(policy);
         self.policies.insert(address, place);
+        Ok(place)
+    }
+
+    fn usage(&mut self, address: u32) -> Result<u32, FormatError> {
+        if let Some(&place) = self.usages.get(&address) {
+            return Ok(place);
+        }
+        let place = self.draft.usages.len() as u32;
+        self.draft.usages.push(self.tables.usages.record(address)?.into());
+        self.usages.insert(address, place);
         Ok(place)
     }
 

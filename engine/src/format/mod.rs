@@ -16,6 +16,7 @@
 //! | [`fingerprints`] | `prints` | the automata's shared fingerprints |
 //! | [`lines`] | `lines` | the rules' line numbers |
 //! | [`directives`] | `other` | other directives: lines that decide no URL |
+//! | [`usages`] | `usages` | the statements of usage rules |
 //! | [`automaton`] | - | an automaton's bytes |
 //!
 //! With the feature `write`, [`draft`] contains a whole decoded set, for writing or after reading, and [`merge`] merges
@@ -44,6 +45,7 @@ pub mod reading;
 pub mod rulesets;
 pub mod timelines;
 pub mod tokens;
+pub mod usages;
 
 use std::fmt;
 

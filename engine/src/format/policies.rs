@@ -31,6 +31,23 @@ pub struct Group {
     pub lines: u32,
 }
 
+/// The usage rules of a group in a policy: their ruleset, and what they state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UsageGroup {
+    /// The number of the ruleset with the usage rules' paths; [`NONE`] if no usage rule has a path.
+    pub ruleset: u32,
+    /// The statements' address in the section `usages`; [`NONE`] if there are none.
+    pub statements: u32,
+}
+
+impl UsageGroup {
+    /// A group that states nothing.
+    pub const EMPTY: UsageGroup = UsageGroup { ruleset: NONE, statements: NONE };
+}
+
+/// Bit of a kind: the groups are followed by usage groups.
+const HAS_USAGES: u32 = 1 << 8;
+
 /// Appends a record.
 fn encode(
     kind: u32,
@@ -38,8 +55,10 @@ fn encode(
     token_count: usize,
     tokens: impl Iterator<Item = (u32, u32)> + Clone,
     groups: impl ExactSizeIterator<Item = Group>,
+    usages: impl ExactSizeIterator<Item = UsageGroup>,
     out: &mut Vec<u8>,
 ) {
+    let kind = if usages.len() > 0 { kind | HAS_USAGES } else { kind };
     for number in [kind, default_group, token_count as u32, groups.len() as u32] {
         put(out, number);
     }
@@ -48,6 +67,10 @@ fn encode(
     for group in groups {
         put(out, group.ruleset);
         put(out, group.lines);
+    }
+    for usage in usages {
+        put(out, usage.ruleset);
+        put(out, usage.statements);
     }
 }
 
@@ -85,8 +108,10 @@ pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
 
 /// Returns the policy source for a stored kind, or `None` if the kind is invalid.
 ///
-/// A kind has one byte for policy source and cause, a zero byte, and two bytes for the cause's number.
+/// A kind has one byte for policy source and cause, a byte whose first bit is [`HAS_USAGES`], and two bytes for the
+/// cause's number.
 fn source_of_kind(kind: u32) -> Option<PolicySource> {
+    let kind = kind & !HAS_USAGES;
     let [first, zero, ..] = kind.to_le_bytes();
     let (source, cause, number) = (first & 0xF, first >> 4, (kind >> 16) as u16);
     if zero != 0 {
@@ -152,7 +177,9 @@ impl<'a> Policies<'a> {
             let view = PolicyView::read(bytes).ok_or_else(|| self.missing(0))?;
             view.verify()?;
             check(&view)?;
-            encode(view.kind, view.default_group, view.tokens, view.tokens(), view.all_groups(), out);
+            let kind = view.kind & !HAS_USAGES;
+            let (groups, usages) = (view.all_groups(), view.all_usages());
+            encode(kind, view.default_group, view.tokens, view.tokens(), groups, usages, out);
             Ok(())
         })
     }
@@ -164,10 +191,12 @@ pub struct PolicyView<'a> {
     kind: u32,
     /// The default group's index, for all crawlers that the file does not name, or [`NONE`].
     default_group: u32,
-    /// The token numbers, then each token's group, then the groups.
+    /// The token numbers, then each token's group, then the groups, then the usage groups.
     body: &'a [u8],
     /// The number of tokens.
     tokens: usize,
+    /// The number of groups.
+    groups: usize,
 }
 
 impl<'a> PolicyView<'a> {
@@ -177,8 +206,11 @@ impl<'a> PolicyView<'a> {
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let number = |at: usize| u32_at(header, at).unwrap_or_default();
         let (tokens, groups) = (number(8) as usize, number(12) as usize);
-        let body = rest.get(..(tokens + groups) * ENTRY_BYTES)?;
-        Some(PolicyView { kind: number(0), default_group: number(4), body, tokens })
+        let kind = number(0);
+        // A usage group for each group, and one for the crawlers without a group.
+        let usages = if kind & HAS_USAGES != 0 { groups + 1 } else { 0 };
+        let body = rest.get(..(tokens + groups + usages) * ENTRY_BYTES)?;
+        Some(PolicyView { kind, default_group: number(4), body, tokens, groups })
     }
 
     /// Returns the record's size in bytes.
@@ -210,7 +242,9 @@ impl<'a> PolicyView<'a> {
     #[inline(always)]
     fn group(&self, index: u32) -> Result<Group, FormatError> {
         let at = (self.tokens + index as usize) * ENTRY_BYTES;
-        let group = || Some(Group { ruleset: u32_at(self.body, at)?, lines: u32_at(self.body, at + 4)? });
+        let is_there = (index as usize) < self.groups;
+        let numbers = || Some((u32_at(self.body, at)?, u32_at(self.body, at + 4)?)).filter(|_| is_there);
+        let group = || numbers().map(|(ruleset, lines)| Group { ruleset, lines });
         group().ok_or_else(|| self.error("a group of the policy", format!("group {index} of {}", self.group_count())))
     }
 
@@ -294,6 +328,9 @@ impl<'a> PolicyView<'a> {
         if self.source()?.verdict().is_some() && !(self.body.is_empty() && self.default_group == NONE) {
             return Err(self.error("no groups where no rules decide", format!("{groups} groups")));
         }
+        if self.has_usages() && self.all_usages().all(|usage| usage == UsageGroup::EMPTY) {
+            return Err(self.error("usage groups with statements", "none"));
+        }
         let mut last = None;
         for entry in self.tokens() {
             if last >= Some(entry) {
@@ -337,12 +374,36 @@ impl<'a> PolicyView<'a> {
     /// Returns the number of groups.
     #[must_use]
     pub fn group_count(&self) -> u32 {
-        (self.body.len() / ENTRY_BYTES - self.tokens) as u32
+        self.groups as u32
+    }
+
+    /// Returns whether any group of the policy has usage rules. Costs one comparison.
+    #[inline]
+    #[must_use]
+    pub fn has_usages(&self) -> bool {
+        self.kind & HAS_USAGES != 0
+    }
+
+    /// Returns the usage group for a group's index, or with [`NONE`] the one for crawlers without a group.
+    #[inline]
+    fn usage(&self, index: u32) -> UsageGroup {
+        let index = if index == NONE { self.groups } else { index as usize };
+        let at = (self.tokens + self.groups + index) * ENTRY_BYTES;
+        let usage = || Some(UsageGroup { ruleset: u32_at(self.body, at)?, statements: u32_at(self.body, at + 4)? });
+        usage().unwrap_or(UsageGroup::EMPTY)
+    }
+
+    /// Returns the usage groups: one for each group, and one for crawlers without a group. Empty if the policy has no
+    /// usage rules.
+    pub fn all_usages(&self) -> impl ExactSizeIterator<Item = UsageGroup> + '_ {
+        let count = if self.has_usages() { self.groups + 1 } else { 0 };
+        (0..count).map(|index| self.usage(index as u32))
     }
 
     /// Returns every group.
     pub fn all_groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
-        let groups = self.body.get(self.tokens * ENTRY_BYTES..).unwrap_or_default().chunks_exact(ENTRY_BYTES);
+        let groups = self.tokens * ENTRY_BYTES..(self.tokens + self.groups) * ENTRY_BYTES;
+        let groups = self.body.get(groups).unwrap_or_default().chunks_exact(ENTRY_BYTES);
         groups.map(|group| Group { ruleset: u32_at(group, 0).unwrap_or(NONE), lines: u32_at(group, 4).unwrap_or(NONE) })
     }
 }
@@ -373,6 +434,17 @@ impl ChosenGroups<'_> {
     #[must_use]
     pub fn is_named(&self) -> bool {
         self.is_named
+    }
+
+    /// Returns the usage groups for the crawler: one for each of its groups, or the one for crawlers without a group.
+    #[inline]
+    pub fn usages(mut self) -> impl Iterator<Item = UsageGroup> {
+        let first = self.policy.usage(if self.first.is_some() { self.index } else { NONE });
+        std::iter::once(first).chain(std::iter::from_fn(move || {
+            let index = self.has_more().then(|| self.policy.group_index(self.next))?;
+            self.next += 1;
+            Some(self.policy.usage(index))
+        }))
     }
 
     /// Returns all the crawler's group indexes.
@@ -432,8 +504,8 @@ mod tests {
         // Among all kinds with small numbers, exactly those with a policy source are valid.
         let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
-        assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind)));
-        assert_eq!(known.len(), 1 + 3 * (4 + 4 * 16));
+        assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind & !HAS_USAGES)));
+        assert_eq!(known.len(), 2 * (1 + 3 * (4 + 4 * 16)));
     }
 
     /// Checks the stored numbers, which are part of the format (see `FORMAT.md`) and must never change.
@@ -459,7 +531,7 @@ mod tests {
         for number in [0, 10, u16::MAX] {
             assert_eq!(Cause::Challenge(Challenger::from_number(number)).to_string(), "challenge page");
         }
-        assert_eq!([9 << 4 | 2, 0x92, 0xF3].map(source_of_kind), [None; 3]);
+        assert_eq!([9 << 4 | 2, 0x92, 0xF3, 0x200].map(source_of_kind), [None; 4]);
     }
 
     #[test]
@@ -486,6 +558,8 @@ mod tests {
             (with(&|draft| draft.default_group = None), true),
             (with(&|draft| draft.default_group = Some(3)), false),
             (with(&|draft| draft.tokens[0].1 = 3), false),
+            (with(&|draft| draft.usages = vec![UsageGroup { ruleset: NONE, statements: 0 }; 4]), true),
+            (with(&|draft| draft.usages = vec![UsageGroup::EMPTY; 4]), false),
         ] {
             let bytes = encoded(&draft);
             assert_eq!(Policies(&bytes).verify(&mut 0, |_| Ok(())).is_ok(), fits, "{draft:?}");

@@ -9,6 +9,7 @@ mod policy;
 mod site;
 mod split;
 mod times;
+mod usage;
 mod verify;
 
 pub use self::agent::Agent;
@@ -16,6 +17,7 @@ pub use self::batch::{BATCH_URLS, Lookup};
 pub use self::policy::{GroupKind, Policy, PolicyGroup, Rules};
 pub use self::site::Site;
 pub use self::split::KnownHosts;
+pub use self::usage::{UsageCategory, UsageQuery};
 pub use self::verify::VerifyPart;
 
 use crate::format::FormatError;
@@ -32,6 +34,7 @@ use crate::format::policies::Policies;
 use crate::format::reading::Reading;
 use crate::format::rulesets::Rulesets;
 use crate::format::tokens::{NameMatching, Tokens};
+use crate::format::usages::Usages;
 use crate::host;
 use crate::norm::NormalForm;
 use crate::url::{self, MAX_URL_BYTES, Origin, Path, UrlRef};
@@ -204,6 +207,17 @@ impl<D: AsRef<[u8]>> Set<D> {
         OtherDirectives(self.section(Section::Other))
     }
 
+    #[inline]
+    fn usages(&self) -> Usages<'_> {
+        Usages(self.section(Section::Usages))
+    }
+
+    /// Returns whether any robots.txt in the set has usage rules or signals.
+    #[must_use]
+    pub fn has_usages(&self) -> bool {
+        !self.section(Section::Usages).is_empty()
+    }
+
     /// Returns whether any origin has other directives.
     #[must_use]
     pub fn has_other_directives(&self) -> bool {
@@ -252,6 +266,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             rulesets: self.rulesets(),
             lines: self.lines(),
             other: self.other(),
+            usages: self.usages(),
         }
     }
 
@@ -364,6 +379,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             view: self.policies().get(address)?,
             rulesets: self.rulesets(),
             lines: self.lines(),
+            usages: self.usages(),
             normal_form: self.normal_form,
         })
     }

@@ -8,6 +8,7 @@ use crate::format::automaton::kind_of;
 use crate::format::lines::Lines;
 use crate::format::policies::{Group, PolicyView};
 use crate::format::rulesets::Rulesets;
+use crate::format::usages::Usages;
 use crate::format::{FormatError, NONE};
 use crate::norm::NormalForm;
 use crate::set::agent::Agent;
@@ -21,6 +22,7 @@ pub struct Policy<'a> {
     pub(super) view: PolicyView<'a>,
     pub(super) rulesets: Rulesets<'a>,
     pub(super) lines: Lines<'a>,
+    pub(super) usages: Usages<'a>,
     pub(super) normal_form: NormalForm,
 }
 

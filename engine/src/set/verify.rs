@@ -1,19 +1,20 @@
 //! Verifies that a set's bytes are exactly what the writer makes from its content.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::automaton::Ruleset;
-use crate::format::FormatError;
 use crate::format::automaton::MAX_PASSES;
 use crate::format::container::Section;
 use crate::format::origins::OriginRecord;
-use crate::format::policies::PolicyView;
+use crate::format::policies::{PolicyView, UsageGroup};
 use crate::format::reading::Reading;
 use crate::format::timelines::BEFORE_ALL_TIMES;
+use crate::format::usages::MAX_TIED_PATTERNS;
+use crate::format::{FormatError, NONE};
 use crate::set::Set;
-use crate::verdict::PolicySource;
+use crate::verdict::{PolicySource, RuleKind};
 
 /// A unit of work in verifying a set.
 ///
@@ -128,7 +129,8 @@ impl<D: AsRef<[u8]>> Set<D> {
         let mut tokens = self.tokens().verify(steps)?;
         let mut rulesets = self.rulesets().verify(steps)?;
         let mut lines = self.lines().verify(steps)?;
-        let mut passes = HashMap::new();
+        let mut usages = self.usages().verify(steps)?;
+        let (mut passes, mut usage_groups) = (HashMap::new(), HashSet::new());
         let mut policies = self.policies().verify(steps, |policy| {
             if let Some((token, _)) = policy.tokens().find(|&(token, _)| !tokens.refer(token)) {
                 return Err(missing(Section::Policies, "a product token", token));
@@ -143,6 +145,17 @@ impl<D: AsRef<[u8]>> Set<D> {
                     return Err(missing(Section::Policies, "line numbers", group.lines));
                 }
                 self.expect_lines(group.ruleset, list.len())?;
+            }
+            for usage in policy.all_usages().filter(|usage| *usage != UsageGroup::EMPTY) {
+                if usage.ruleset != NONE && !rulesets.refer(usage.ruleset) {
+                    return Err(missing(Section::Policies, "a ruleset", usage.ruleset));
+                }
+                if !usages.refer(usage.statements) {
+                    return Err(missing(Section::Policies, "statements", usage.statements));
+                }
+                if usage_groups.insert(usage) {
+                    self.verify_usage_group(usage)?;
+                }
             }
             Ok(())
         })?;
@@ -175,8 +188,35 @@ impl<D: AsRef<[u8]>> Set<D> {
             }
             expect_groups(self.other().get(origin.other).group_count()?, policy.group_count())
         })?;
-        for references in [tokens, rulesets, lines, policies, captures, other] {
+        for references in [tokens, rulesets, lines, policies, captures, other, usages] {
             references.finish(steps)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that usage rules have the lengths of their ruleset's patterns, and that few of them must be tried one by
+    /// one.
+    fn verify_usage_group(&self, usage: UsageGroup) -> Result<(), FormatError> {
+        let error = |expected: &str, found: String| Err(FormatError::at(Section::Usages, 0, expected, found));
+        let Some(view) = self.usages().get(usage.statements)? else { return Ok(()) };
+        let rules = match usage.ruleset {
+            NONE => Vec::new(),
+            number => Ruleset::stored(self.rulesets().get(number)?)?.rules()?,
+        };
+        if rules.len() != view.rule_count() as usize || usage.ruleset != NONE && rules.is_empty() {
+            return error(&format!("statements of {} rules", rules.len()), view.rule_count().to_string());
+        }
+        let (mut tied, mut last) = (0, 0);
+        for (place, rule) in (0..).zip(&rules) {
+            let len = view.len_of(place)?;
+            if rule.pattern.len() != len as usize {
+                return error(&format!("a pattern of {len} bytes"), rule.pattern.len().to_string());
+            }
+            tied = if len == last { tied } else { 0 } + usize::from(rule.kind == RuleKind::Disallow);
+            if tied > MAX_TIED_PATTERNS {
+                return error(&format!("up to {MAX_TIED_PATTERNS} patterns of {len} bytes"), "more".into());
+            }
+            last = len;
         }
         Ok(())
     }

@@ -6,8 +6,8 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::super::container::Section;
-use super::super::draft::{LINES, OTHER, POLICIES, Tables};
-use super::super::policies::{Group, PolicyDraft};
+use super::super::draft::{LINES, OTHER, POLICIES, Tables, USAGES};
+use super::super::policies::{Group, PolicyDraft, UsageGroup};
 use super::super::pool::{PoolWriter, Records, write_pool};
 use super::super::rulesets::RulesetWriter;
 use super::super::tokens::write_tokens;
@@ -81,17 +81,26 @@ pub(super) fn merge_contents<E: Send>(
     let policies = take(|part| &mut part.policies);
     let (tokens, mut rulesets) = (take(|part| &mut part.tokens), take(|part| &mut part.rulesets));
     let (mut lines, mut other) = (take(|part| &mut part.lines), take(|part| &mut part.other));
+    let usages = take(|part| &mut part.usages);
     let (rulesets, (lines, other)) = threads.both(
         || merge_rulesets::<E>(tables, std::mem::take(&mut rulesets), store),
         || {
             let (lines, other) = (std::mem::take(&mut lines), std::mem::take(&mut other));
-            (merge_lines::<E>(tables, lines, store), merge_other::<E>(tables, other, store))
+            (
+                merge_pool::<E>(LINES, tables, lines, store, |tables, address| tables.lines.record(address)),
+                merge_pool::<E>(OTHER, tables, other, store, |tables, address| {
+                    tables.other.get(Some(address)).record()
+                }),
+            )
         },
     );
     let ((rulesets, mut sections), (lines, line_bytes), (other, other_bytes)) = (rulesets?, lines?, other?);
+    let (usages, usage_bytes) =
+        merge_pool::<E>(USAGES, tables, usages, store, |tables, address| tables.usages.record(address))?;
     let (tokens, token_bytes) = merge_tokens(tables, tokens)?;
     sections.extend([(Section::Tokens, token_bytes), (Section::Lines, line_bytes), (Section::Other, other_bytes)]);
-    let renumbering = Renumberings { tokens, rulesets, lines };
+    sections.push((Section::Usages, usage_bytes));
+    let renumbering = Renumberings { tokens, rulesets, lines, usages };
     let (policies, variants, policy_bytes) = renumbering.merge_policies(tables, policies, variants, threads, store)?;
     sections.push((Section::Policies, policy_bytes));
     Ok((Addresses { policies, variants, other }, sections))
@@ -146,33 +155,18 @@ fn merge_rulesets<E>(
     Ok((renumbering, sections))
 }
 
-fn merge_lines<E>(
-    tables: &[Tables<'_>],
+/// Merges the records of a pool that refer to no other section.
+fn merge_pool<'t, E>(
+    pool: (&'static str, usize),
+    tables: &[Tables<'t>],
     mut renumbering: Renumbering,
     store: &dyn Store,
+    record: impl Fn(&Tables<'t>, u32) -> Result<&'t [u8], FormatError> + Copy,
 ) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
-    let mut pool = PoolWriter::new(LINES, SectionWriter::new(store.create()?));
+    let mut pool = PoolWriter::new(pool, SectionWriter::new(store.create()?));
     let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
-        let (lines, mut addresses) = (tables.lines, places.iter());
-        move || addresses.next().map(|address| lines.record(address))
-    });
-    let to = &mut renumbering.to;
-    merge_sorted(next.collect(), |part, record: &&[u8]| {
-        to[part].push(pool.push::<MergeError<E>>(record)?);
-        Ok(())
-    })?;
-    Ok((renumbering, pool.out.finish()?))
-}
-
-fn merge_other<E>(
-    tables: &[Tables<'_>],
-    mut renumbering: Renumbering,
-    store: &dyn Store,
-) -> Result<(Renumbering, SectionBytes), MergeError<E>> {
-    let mut pool = PoolWriter::new(OTHER, SectionWriter::new(store.create()?));
-    let next = tables.iter().zip(&renumbering.places).map(|(tables, places)| {
-        let (other, mut addresses) = (tables.other, places.iter());
-        move || addresses.next().map(|address| other.get(Some(address)).record())
+        let mut addresses = places.iter();
+        move || addresses.next().map(|address| record(tables, address))
     });
     let to = &mut renumbering.to;
     merge_sorted(next.collect(), |part, record: &&[u8]| {
@@ -209,6 +203,7 @@ struct Renumberings {
     tokens: Renumbering,
     rulesets: Renumbering,
     lines: Renumbering,
+    usages: Renumbering,
 }
 
 impl Renumberings {
@@ -252,15 +247,19 @@ impl Renumberings {
     /// Returns the new set's policy with a file's rules.
     fn draft(&self, tables: &[Tables<'_>], source: PolicySource, file: File) -> Result<PolicyDraft, FormatError> {
         let part = file.part as usize;
-        let PolicyDraft { mut tokens, default_group, mut groups, .. } =
-            tables[part].policies.get(file.policy)?.to_draft()?;
+        let mut draft = tables[part].policies.get(file.policy)?.to_draft()?;
+        let PolicyDraft { tokens, groups, usages, .. } = &mut draft;
         tokens.iter_mut().for_each(|(token, _)| *token = self.tokens.get(part, *token));
         tokens.sort_unstable();
-        for Group { ruleset, lines } in &mut groups {
+        for Group { ruleset, lines } in groups {
             *ruleset = self.rulesets.get(part, *ruleset);
             *lines = if *lines == NONE { NONE } else { self.lines.get(part, *lines) };
         }
-        Ok(PolicyDraft { source, tokens, default_group, groups })
+        for UsageGroup { ruleset, statements } in usages {
+            *ruleset = if *ruleset == NONE { NONE } else { self.rulesets.get(part, *ruleset) };
+            *statements = if *statements == NONE { NONE } else { self.usages.get(part, *statements) };
+        }
+        Ok(PolicyDraft { source, ..draft })
     }
 }
 
@@ -273,23 +272,30 @@ pub(super) fn is_same<E>(tables: &[Tables<'_>], a: File, b: File) -> Result<bool
     Ok(content(tables, a)? == content(tables, b)?)
 }
 
-/// Tokens with their groups, the default group, each group's automaton and lines, and the other directives.
-type Content<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<(Cow<'t, [u8]>, Option<&'t [u8]>)>, Option<&'t [u8]>);
+/// A group's automaton with its lines or statements.
+type GroupContent<'t> = (Option<Cow<'t, [u8]>>, Option<&'t [u8]>);
+
+/// Tokens with their groups, the default group, each group and usage group, and the other directives.
+type Content<'t> = (Vec<(&'t [u8], u32)>, Option<u32>, Vec<GroupContent<'t>>, Option<&'t [u8]>);
 
 fn content<'t, E>(tables: &[Tables<'t>], file: File) -> Result<Content<'t>, MergeError<E>> {
-    let Tables { policies, tokens, rulesets, lines, other, .. } = tables[file.part as usize];
+    let Tables { policies, tokens, rulesets, lines, other, usages, .. } = tables[file.part as usize];
     let read = || {
         let policy = policies.get(file.policy)?;
         let tokens = policy.tokens().map(|(token, group)| Ok((tokens.name(token)?, group)));
         let groups = policy.all_groups().map(|group| {
             let lines = if group.lines == NONE { None } else { Some(lines.record(group.lines)?) };
-            Ok((rulesets.get(group.ruleset)?.to_bytes()?, lines))
+            Ok((Some(rulesets.get(group.ruleset)?.to_bytes()?), lines))
+        });
+        let usage_groups = policy.all_usages().map(|usage| {
+            let ruleset = if usage.ruleset == NONE { None } else { Some(rulesets.get(usage.ruleset)?.to_bytes()?) };
+            Ok((ruleset, if usage.statements == NONE { None } else { Some(usages.record(usage.statements)?) }))
         });
         let other = if file.other == NONE { None } else { Some(other.get(Some(file.other)).record()?) };
         Ok((
             tokens.collect::<Result<_, FormatError>>()?,
             policy.default_group_index(),
-            groups.collect::<Result<_, FormatError>>()?,
+            groups.chain(usage_groups).collect::<Result<_, FormatError>>()?,
             other,
         ))
     };

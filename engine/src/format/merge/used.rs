@@ -76,6 +76,7 @@ pub(super) struct UsedRecords {
     pub tokens: Bits,
     pub rulesets: Bits,
     pub lines: Bits,
+    pub usages: Bits,
 }
 
 /// A policy with a source other than a file's rules, and the file whose rules it has, if any.
@@ -177,6 +178,15 @@ impl UsedRecords {
             self.rulesets.set(group.ruleset as usize);
             if tables.lines.get(group.lines)?.is_some() {
                 self.lines.set(group.lines as usize);
+            }
+        }
+        for usage in policy.all_usages() {
+            if usage.ruleset != NONE {
+                tables.rulesets.get(usage.ruleset)?;
+                self.rulesets.set(usage.ruleset as usize);
+            }
+            if tables.usages.get(usage.statements)?.is_some() {
+                self.usages.set(usage.statements as usize);
             }
         }
         Ok(())

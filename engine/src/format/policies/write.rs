@@ -1,7 +1,7 @@
 //! Writes the section `policies`. [`super`] defines its encoding.
 
 use super::super::{FormatError, NONE};
-use super::{FIRST_WITHOUT_RULES, Group, PolicyView, encode, numbers_of_cause};
+use super::{FIRST_WITHOUT_RULES, Group, PolicyView, UsageGroup, encode, numbers_of_cause};
 use crate::verdict::PolicySource;
 
 /// A decoded policy: which crawlers get which rules from a robots.txt.
@@ -16,14 +16,17 @@ pub struct PolicyDraft {
     pub default_group: Option<u32>,
     /// The groups. A group may have no token if its user-agent line has no name.
     pub groups: Vec<Group>,
+    /// The usage rules of each group, and then those for crawlers without a group. Empty if no group has usage rules.
+    pub usages: Vec<UsageGroup>,
 }
 
 impl PolicyDraft {
     /// Appends the record. Its counts fit because a robots.txt is smaller than 4 GiB.
     pub(in super::super) fn encode(&self, out: &mut Vec<u8>) {
-        let PolicyDraft { source, tokens, default_group, groups } = self;
-        let kind = kind_of_source(*source);
-        encode(kind, default_group.unwrap_or(NONE), tokens.len(), tokens.iter().copied(), groups.iter().copied(), out);
+        let PolicyDraft { source, tokens, default_group, groups, usages } = self;
+        let (kind, default_group, count) = (kind_of_source(*source), default_group.unwrap_or(NONE), tokens.len());
+        let (groups, usages) = (groups.iter().copied(), usages.iter().copied());
+        encode(kind, default_group, count, tokens.iter().copied(), groups, usages, out);
     }
 }
 
@@ -38,6 +41,7 @@ impl PolicyView<'_> {
             tokens: self.tokens().collect(),
             default_group: self.default_group_index(),
             groups: self.all_groups().collect(),
+            usages: self.all_usages().collect(),
         })
     }
 }

@@ -1,0 +1,250 @@
+//! Usage rules: the cases in `corpora/usage`, and random rules, by the oracle and by compiled sets.
+
+use bumpalo::Bump;
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::{self, Capture, Outcome};
+use reptile_compiler::dialect::crawlers::of_name;
+use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
+use reptile_compiler::limits::MAX_DIRECTIVES;
+use reptile_compiler::oracle::{self, Uses};
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::format::usages::MAX_TIED_PATTERNS;
+use reptile_engine::set::{Set, UsageCategory, UsageQuery};
+use reptile_engine::verdict::{Preference, Verdict};
+use serde::Deserialize;
+
+use crate::support::{read, workspace};
+
+/// Number of cases in `corpora/usage/cases.toml`. Update these when you add one.
+const USAGE_CASES: usize = 35;
+const SIGNAL_CASES: usize = 7;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    usage: Vec<Case>,
+    signals: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    body: String,
+    agent: String,
+    path: String,
+    train: String,
+    search: String,
+    source: String,
+}
+
+fn set_of(body: &[u8], dialect: &Dialect, by_time: bool) -> Set<Vec<u8>> {
+    let origin = OwnedOrigin::of_robots_url(b"https://a.example/robots.txt").unwrap();
+    let mut builder = SetBuilder::new(dialect).by_time(by_time);
+    builder.add([origin], prepare(body, dialect, &Bump::new()).unwrap());
+    let set = Set::from_bytes(builder.finish(Strategy::default()).unwrap().to_bytes()).unwrap();
+    set.verify().unwrap();
+    set
+}
+
+fn query(usage: &[&str], signals: &[&str]) -> UsageQuery {
+    let boxed = |label: &&str| -> Box<[u8]> { label.as_bytes().into() };
+    let of_usage = usage.iter().map(|label| UsageCategory { usage: vec![boxed(label)], signals: Vec::new() });
+    let of_signals = signals.iter().map(|label| UsageCategory { usage: Vec::new(), signals: vec![boxed(label)] });
+    UsageQuery::new(of_usage.chain(of_signals).collect())
+}
+
+/// Asks a set in each way. All ways agree.
+fn ask(set: &Set<Vec<u8>>, agent: &str, path: &str, query: &UsageQuery) -> (Verdict, Vec<Preference>) {
+    let url = format!("https://a.example{path}");
+    let agent = set.crawler(agent.as_bytes()).unwrap();
+    let (mut verdicts, mut found) = ([Verdict::Invalid; 2], vec![Preference::Unknown; 2 * query.len()]);
+    let agents = [agent.clone(), agent];
+    set.usage_each(&agents, url.as_bytes(), query, &mut verdicts, &mut found).unwrap();
+    assert_eq!(verdicts[0], verdicts[1]);
+    assert_eq!(found[..query.len()], found[query.len()..]);
+    if set.has_times() {
+        let mut timed = found.clone();
+        set.usage_all_at(&agents, [(url.as_bytes(), 0)], query, &mut verdicts, &mut timed).unwrap();
+        assert_eq!(timed, found);
+    }
+    found.truncate(query.len());
+    (verdicts[0], found)
+}
+
+#[test]
+fn cases_hold_by_the_oracle_and_in_sets() {
+    let text = String::from_utf8(read(&workspace().join("corpora/usage/cases.toml"))).unwrap();
+    let cases: Cases = toml::from_str(&text).unwrap();
+    assert_eq!((cases.usage.len(), cases.signals.len()), (USAGE_CASES, SIGNAL_CASES));
+    for (cases, query) in
+        [(cases.usage, query(&["train-ai", "search"], &[])), (cases.signals, query(&[], &["ai-train", "search"]))]
+    {
+        for Case { name, body, agent, path, train, search, source } in cases {
+            assert!(["D", "F", "C"].contains(&&*source));
+            let expected: Vec<Preference> = [train, search].map(|word| word.parse().unwrap()).into();
+            let resolved = of_name(agent.as_bytes(), &GOOGLE);
+            let is_allowed = oracle::decide_for(body.as_bytes(), &GOOGLE, &resolved, path.as_bytes()).allowed;
+            let Uses { usage, signals } = oracle::uses(body.as_bytes(), &GOOGLE, &resolved, path.as_bytes());
+            let of_label = |category: &UsageCategory| match (&*category.usage, &*category.signals) {
+                _ if !is_allowed => Preference::NotApplicable,
+                ([label], _) => usage.get(std::str::from_utf8(label).unwrap()),
+                (_, [label]) => signals.get(std::str::from_utf8(label).unwrap()),
+                _ => unreachable!(),
+            };
+            assert_eq!(query.categories().iter().map(of_label).collect::<Vec<_>>(), expected, "{name}: the oracle");
+            for by_time in [false, true] {
+                let set = set_of(body.as_bytes(), &GOOGLE, by_time);
+                assert_eq!(ask(&set, &agent, &path, &query).1, expected, "{name}: a set, by time: {by_time}");
+                let draft = set.to_draft().unwrap().write(&reptile_engine::threads::OneThread).unwrap();
+                let mut bytes = Vec::new();
+                let header = set.to_draft().unwrap().header;
+                reptile_engine::format::container::write(&mut bytes, &header, &draft).unwrap();
+                assert!(bytes == set.bytes(), "{name}: written again");
+            }
+        }
+    }
+}
+
+/// What a failed fetch says: nothing where everything is allowed, and nothing that applies where nothing is.
+#[test]
+fn policies_without_rules_have_no_preferences() {
+    for (status, expected) in [(404, Preference::Unknown), (503, Preference::NotApplicable)] {
+        let capture = Capture { status: Some(status), time: Some(1), ..Capture::default() };
+        let outcome = capture::GOOGLE.outcome(&capture, b"");
+        assert_ne!(outcome, Outcome::Use);
+        let origin = OwnedOrigin::of_robots_url(b"https://a.example/robots.txt").unwrap();
+        let mut builder = SetBuilder::new(&GOOGLE);
+        builder.add_capture([origin], &capture, outcome, None);
+        let set = Set::from_bytes(builder.finish(Strategy::default()).unwrap().to_bytes()).unwrap();
+        assert_eq!(ask(&set, "FooBot", "/x", &query(&["train-ai"], &["search"])).1, [expected; 2], "{status}");
+    }
+}
+
+/// A pseudorandom file with usage rules, and pseudorandom paths. Few different bytes, so that patterns collide.
+struct World {
+    random: TestRng,
+}
+
+impl World {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.random.next_u32() % limit
+    }
+
+    fn text(&mut self, most: u32, alphabet: &[u8]) -> String {
+        let len = self.below(most + 1);
+        (0..len).map(|_| char::from(alphabet[self.below(alphabet.len() as u32) as usize])).collect()
+    }
+
+    fn statement(&mut self) -> String {
+        let all = ["a=y", "a=n", "b=y", "b=n", "a=y, b=n", "c", "", "A=n", "a=n,", "a=y;p=1, a=n"];
+        all[self.below(all.len() as u32) as usize].into()
+    }
+
+    fn body(&mut self) -> String {
+        let mut body = String::new();
+        if self.below(4) == 0 {
+            body += "Content-Signal: a=no\n";
+        }
+        for _ in 0..self.below(3) + 1 {
+            let agent = ["*", "a", "b", "a\nUser-agent: *"][self.below(4) as usize];
+            body += &format!("User-agent: {agent}\n");
+            for _ in 0..self.below(12) {
+                let pattern = format!("/{}", self.text(5, b"ab*$/"));
+                let statement = self.statement();
+                body += &match self.below(12) {
+                    0 => format!("Content-Usage: {statement}\n"),
+                    1 => "Content-Signal: b=yes, a = No\n".into(),
+                    2 => format!("Disallow: {pattern}\n"),
+                    _ => format!("Content-Usage: {pattern} {statement}\n"),
+                };
+            }
+        }
+        body
+    }
+}
+
+fn compare_random(files: u32, paths: u32) -> u64 {
+    let mut world = World { random: TestRng::deterministic_rng(RngAlgorithm::ChaCha) };
+    let query = query(&["a", "b"], &["a", "b"]);
+    let (mut pairs, mut stated) = (0, [0_u64; 4]);
+    for file in 0..files {
+        let body = world.body();
+        let dialect = &ALL[file as usize % ALL.len()];
+        let set = set_of(body.as_bytes(), dialect, file % 3 == 0);
+        for _ in 0..paths {
+            let path = format!("/{}", world.text(6, b"ab/*$"));
+            let agent = ["a", "b", "c"][world.below(3) as usize];
+            let resolved = of_name(agent.as_bytes(), dialect);
+            let (verdict, found) = ask(&set, agent, &path, &query);
+            let url = format!("https://a.example{path}");
+            let is_allowed = oracle::decide_for(body.as_bytes(), dialect, &resolved, url.as_bytes()).allowed;
+            assert_eq!(verdict == Verdict::Allow, is_allowed);
+            let Uses { usage, signals } = oracle::uses(body.as_bytes(), dialect, &resolved, url.as_bytes());
+            let expected = match is_allowed {
+                true => [usage.get("a"), usage.get("b"), signals.get("a"), signals.get("b")],
+                false => [Preference::NotApplicable; 4],
+            };
+            assert_eq!(found, expected, "{}: {agent} {path}\n{body}", dialect.name);
+            pairs += 1;
+            stated[found[0] as usize] += 1;
+        }
+    }
+    assert!(stated.iter().all(|&count| count > pairs / 100), "{stated:?}");
+    pairs
+}
+
+#[test]
+fn random_rules_agree_with_the_oracle() {
+    assert_eq!(compare_random(1_000, 20), 20_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_million_random_pairs_agree_with_the_oracle() {
+    assert_eq!(compare_random(20_000, 50), 1_000_000);
+}
+
+/// Up to the limit, patterns of the same length are combined; over it, every use is unknown.
+#[test]
+fn tied_patterns_are_limited() {
+    for (count, expected) in [
+        (MAX_TIED_PATTERNS - 1, Preference::Disallowed),
+        (MAX_TIED_PATTERNS, Preference::Disallowed),
+        (MAX_TIED_PATTERNS + 1, Preference::Unknown),
+    ] {
+        let mut body = String::from("User-agent: *\n");
+        for number in 1..count {
+            body += &format!("Content-Usage: /{number:04}*b train-ai=y\n");
+        }
+        body += "Content-Usage: /*xyzab train-ai=n\n";
+        let set = set_of(body.as_bytes(), &GOOGLE, false);
+        let query = query(&["train-ai"], &[]);
+        assert_eq!(ask(&set, "FooBot", "/0001xyzab", &query).1, [expected], "{count}");
+    }
+}
+
+/// 300 rules with a wildcard each, all of which match, and as many as a file may have.
+#[test]
+fn many_wildcards_stay_within_the_limits() {
+    for count in [300, MAX_DIRECTIVES] {
+        let mut body = String::from("User-agent: *\n");
+        for number in 0..count {
+            body += &format!("Content-Usage: /*{}b a=y, l{}=n\n", "a".repeat(number % 300), number % 300);
+        }
+        let set = set_of(body.as_bytes(), &GOOGLE, false);
+        let path = format!("/{}b", "a".repeat(400));
+        let query = query(&["a", "l299", "l298"], &[]);
+        let expected = [Preference::Allowed, Preference::Disallowed, Preference::Unknown];
+        assert_eq!(ask(&set, "FooBot", &path, &query).1, expected, "{count}");
+    }
+    // If a line about usage is left out, the others do not count.
+    let mut body = String::from("User-agent: *\nContent-Usage: a=y\n");
+    body += &"Sitemap: https://a.example/s\n".repeat(MAX_DIRECTIVES - 1);
+    for (more, expected) in [("", Preference::Allowed), ("Content-Usage: a=n\n", Preference::Unknown)] {
+        let set = set_of((body.clone() + more).as_bytes(), &GOOGLE, false);
+        assert_eq!(ask(&set, "FooBot", "/", &query(&["a"], &[])).1, [expected], "{more}");
+    }
+}
