@@ -68,8 +68,20 @@ fn python(args: &[&str]) -> String {
 
 /// Returns the type and URL of each record that `filter` keeps if all are allowed. It writes each as a gzip member.
 fn kept(folder: &Folder, file: &str) -> Vec<String> {
-    let args =
-        ["filter", file, "--set", "open", "--agent", "bot-a", "--unknown", "keep", "--invalid", "keep", "--force"];
+    let args = [
+        "filter",
+        file,
+        "--set",
+        "open",
+        "--agent",
+        "bot-a",
+        "--unknown",
+        "keep",
+        "--invalid",
+        "keep",
+        "--force",
+        "--resync",
+    ];
     let run = folder.run(&[&args[..], &["-o", "kept.warc.gz"]].concat());
     assert!(matches!(run.code, Some(0 | 1)), "{run:?}");
     let packed = folder.read("kept.warc.gz");

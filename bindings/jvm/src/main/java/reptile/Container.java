@@ -16,7 +16,7 @@ final class Container {
 
     /** The names of the sections, in file order. */
     static final String[] NAMES = {
-        "reading", "crawlers", "tokens", "buckets", "origins", "captures", "policies", "index", "rulesets", "prints", "lines", "other"
+        "reading", "crawlers", "tokens", "buckets", "origins", "captures", "policies", "index", "rulesets", "prints", "lines", "other", "usages"
     };
 
     final NormalForm normalForm;

@@ -16,6 +16,8 @@ final class Policy {
     private static final int STATUS = 1;
     private static final int UNREACHABLE = 6;
     private static final int MAX_CAUSE = 8;
+    /** The bit of the kind for groups that are followed by usage groups, which do not change verdicts. */
+    private static final int HAS_USAGES = 0x100;
 
     private final Section section;
     private final long at;
@@ -23,6 +25,7 @@ final class Policy {
     private final int index;
     private final int tokens;
     private final int groups;
+    private final int usages;
 
     Policy(Section section, long address) {
         this.section = section;
@@ -32,10 +35,12 @@ final class Policy {
         index = section.index(at);
         long tokenCount = buffer.getInt(index + 8) & 0xFFFF_FFFFL;
         long groupCount = buffer.getInt(index + 12) & 0xFFFF_FFFFL;
-        section.check(at, HEADER_BYTES + 8 * tokenCount + 8 * groupCount, "a policy");
+        long usageCount = (buffer.getInt(index) & HAS_USAGES) == 0 ? 0 : groupCount + 1;
+        section.check(at, HEADER_BYTES + 8 * tokenCount + 8 * groupCount + 8 * usageCount, "a policy");
         tokens = (int) tokenCount;
         groups = (int) groupCount;
-        if (buffer.getInt(index) != 0 && !isKnown()) {
+        usages = (int) usageCount;
+        if ((buffer.getInt(index) & ~HAS_USAGES) != 0 && !isKnown()) {
             throw section.damaged(at, "a source up to 3 and a cause up to 8", Integer.toHexString(buffer.getInt(index)));
         }
     }
@@ -45,7 +50,7 @@ final class Policy {
         int source = source();
         boolean hasNumber = cause() == STATUS || cause() >= UNREACHABLE;
         return source > RULES && source <= MAX_SOURCE && cause() > 0 && cause() <= MAX_CAUSE && (hasNumber || number() == 0)
-                && buffer.get(index + 1) == 0;
+                && (buffer.getInt(index) & 0xFF00 & ~HAS_USAGES) == 0;
     }
 
     DamagedSetException damaged(String expected, Object found) {
@@ -70,7 +75,7 @@ final class Policy {
 
     /** Returns the record's size in bytes, including padding. */
     long bytes() {
-        return HEADER_BYTES + 8L * tokens + 8L * groups;
+        return HEADER_BYTES + 8L * tokens + 8L * groups + 8L * usages;
     }
 
     int tokenCount() {
