@@ -231,7 +231,6 @@ impl Agent {
     }
 
     /// Returns the set that resolved the crawler.
-    #[cfg(feature = "compile")]
     pub(crate) fn set(&self) -> &Set {
         &self.set
     }
@@ -240,7 +239,7 @@ impl Agent {
         Query { resolved: &self.resolved, chain: &self.chain }
     }
 
-    fn as_column(&self) -> Columns<'_> {
+    pub(crate) fn as_column(&self) -> Columns<'_> {
         Columns { resolved: std::slice::from_ref(&self.resolved), chains: std::slice::from_ref(&self.chain) }
     }
 }
@@ -433,7 +432,6 @@ impl Agents {
     }
 
     /// Returns the set that resolved the crawlers.
-    #[cfg(feature = "compile")]
     pub(crate) fn set(&self) -> &Set {
         &self.set
     }
@@ -483,7 +481,7 @@ impl fmt::Debug for Agents {
     }
 }
 
-fn check_len(urls: usize, agents: usize, verdicts: &[Verdict]) -> Result<(), Error> {
+pub(crate) fn check_len(urls: usize, agents: usize, verdicts: &[Verdict]) -> Result<(), Error> {
     if urls.checked_mul(agents) == Some(verdicts.len()) {
         return Ok(());
     }
@@ -497,7 +495,7 @@ fn check_len(urls: usize, agents: usize, verdicts: &[Verdict]) -> Result<(), Err
     ))
 }
 
-fn check_times(urls: usize, times: &[i64]) -> Result<(), Error> {
+pub(crate) fn check_times(urls: usize, times: &[i64]) -> Result<(), Error> {
     if times.len() == urls {
         return Ok(());
     }

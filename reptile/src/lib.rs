@@ -5,6 +5,7 @@
 //! - **Millions**: [`Compiler`] compiles them to a [`Set`]; [`Set::read`] opens it again anywhere.
 //! - **Crawlers**: [`Set::agent`] and [`Set::agents`] resolve them to an [`Agent`], which decides URLs;
 //!   [`Set::agent_of_header`] finds the crawler that sends a `User-Agent` header.
+//! - **Usage**: [`usage`] tells what a website permits to be done with its pages.
 //! - **Tools**: [`lint`], [`explain`], [`reason`], [`prove`], [`body`], [`contents`], [`summary`] and [`mod@diff`] serve
 //!   programs that show or compare rules.
 //! - **Readings**: a [`Dialect`] defines what a robots.txt means (Google's library, Google's documentation, RFC 9309,
@@ -108,6 +109,7 @@ mod site;
 pub mod summary;
 #[cfg(feature = "compile")]
 pub mod urls;
+pub mod usage;
 
 pub use agent::{Agent, Agents, KnownHosts};
 #[cfg(feature = "compile")]

@@ -289,6 +289,82 @@ impl Set {
         Ok(())
     }
 
+    /// Computes verdicts and preferences for many URLs, with a row for each URL.
+    pub(crate) fn usage_all<U: AsRef<[u8]>>(
+        &self,
+        columns: Columns<'_>,
+        urls: &[U],
+        times: Option<&[i64]>,
+        query: &engine::UsageQuery,
+        verdicts: &mut [Verdict],
+        preferences: &mut [verdict::Preference],
+    ) -> Result<(), Error> {
+        let (agents, texts) = (columns.resolved, urls.iter().map(AsRef::as_ref));
+        if let Some(times) = times {
+            let timed = texts.zip(times.iter().copied());
+            return Ok(self.timed()?.usage_all_at(agents, timed, query, verdicts, preferences)?);
+        }
+        if let Some(policy) = self.only {
+            return Ok(self.engine.usage_all_by(policy, agents, texts, query, verdicts, preferences)?);
+        }
+        if self.replaced.is_empty() {
+            return Ok(self.engine.usage_all(agents, texts, query, verdicts, preferences)?);
+        }
+        let width = columns.width();
+        let rows = verdicts.chunks_mut(width).zip(preferences.chunks_mut((width * query.len()).max(1)));
+        for (url, (verdicts, preferences)) in texts.zip(rows) {
+            let (site, path, replaced) = match self.find(url)? {
+                SiteLookup::Site { site, path, replaced } => (site, path, replaced),
+                other => {
+                    let is_invalid = matches!(other, SiteLookup::Invalid);
+                    verdicts.fill(if is_invalid { Verdict::Invalid } else { Verdict::Unknown });
+                    preferences.fill(verdict::Preference::Unknown);
+                    continue;
+                }
+            };
+            let again: Option<Vec<engine::Agent>> = replaced
+                .map(|engine| columns.chains.iter().map(|chain| chain.look_up(engine)).collect::<Result<_, Error>>())
+                .transpose()?;
+            let agents = again.as_deref().unwrap_or(agents);
+            site.policy().usage_each(agents, &path, query, verdicts, preferences)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the lines about usage that decide for a URL.
+    #[cfg(feature = "compile")]
+    pub(crate) fn usage_lines(&self, query: Query<'_>, url: &[u8]) -> Result<Vec<Directive>, Error> {
+        use reptile_compiler::body::directives::content_usage;
+        use reptile_engine::norm::Pattern;
+        let form = self.engine.normal_form();
+        let none = |_| Vec::new();
+        self.ask(query, url, none, |site, agent, path| {
+            let parts = site.other().parts_of(&site.policy().group_indices(agent)?)?;
+            let is_usage =
+                |line: &Directive| matches!(line.kind, DirectiveKind::ContentUsage | DirectiveKind::ContentSignal);
+            let mut own = directives_of(site, |part| part.is_some_and(|part| parts.contains(&part)))?;
+            own.retain(is_usage);
+            let path = form.path(path);
+            let len_of = |line: &Directive| {
+                let pattern = content_usage(&line.value).0.map(|pattern| form.pattern(pattern));
+                match pattern {
+                    None => Some(0),
+                    Some(pattern) => Pattern::new(&pattern).matches(&path).then_some(pattern.len()),
+                }
+            };
+            let is_content_usage = |line: &Directive| line.kind == DirectiveKind::ContentUsage;
+            let longest = own.iter().filter(|line| is_content_usage(line)).filter_map(len_of).max();
+            let has_signals = own.iter().any(|line| !is_content_usage(line));
+            own.retain(|line| !is_content_usage(line) || len_of(line) == longest && longest.is_some());
+            if !has_signals {
+                let of_file = directives_of(site, |part| part.is_none())?;
+                own.extend(of_file.into_iter().filter(|line| is_usage(line) && !is_content_usage(line)));
+            }
+            own.sort_by_key(|line| line.line);
+            Ok(own)
+        })
+    }
+
     /// Decides many URLs in parts for several agents, with a row of verdicts for each URL.
     pub(crate) fn decide_split(
         &self,

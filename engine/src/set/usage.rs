@@ -9,7 +9,7 @@
 //! and patterns of the same length are combined like identical ones.
 
 use super::policy::ruleset_at;
-use super::{Agent, Lookup, Policy, Set};
+use super::{Agent, Lookup, Policy, Set, path_at_any_host};
 use crate::automaton::Matches;
 use crate::format::policies::UsageGroup;
 use crate::format::usages::{MAX_TIED_PATTERNS, StatementView, UsageView};
@@ -272,7 +272,7 @@ impl<D: AsRef<[u8]>> Set<D> {
             let preferences = preferences.get_mut(cells).unwrap_or_default();
             let (verdict, preference) = match found {
                 Lookup::Policy(policy, path) => {
-                    return policy.usage_row(agents, &path, query, verdicts, preferences);
+                    return policy.usage_each(agents, &path, query, verdicts, preferences);
                 }
                 Lookup::Unknown => (Verdict::Unknown, Preference::Unknown),
                 Lookup::Invalid => (Verdict::Invalid, Preference::Unknown),
@@ -281,6 +281,34 @@ impl<D: AsRef<[u8]>> Set<D> {
             preferences.fill(preference);
             Ok(())
         })
+    }
+
+    /// Computes the verdicts of [`Set::decide_all_by`], and preferences in the order of [`Set::usage_all`], by one policy.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged or no policy has this number. After an error neither result must be used.
+    pub fn usage_all_by<'u>(
+        &self,
+        policy: u32,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        query: &UsageQuery,
+        verdicts: &mut [Verdict],
+        preferences: &mut [Preference],
+    ) -> Result<(), FormatError> {
+        let policy = self.policy_at(policy)?;
+        let width = agents.len();
+        let rows = verdicts.chunks_mut(width.max(1)).zip(preferences.chunks_mut((width * query.len()).max(1)));
+        for (url, (verdicts, preferences)) in urls.into_iter().zip(rows) {
+            match path_at_any_host(url) {
+                Some(path) => policy.usage_each(agents, &path, query, verdicts, preferences)?,
+                None => {
+                    verdicts.fill(Verdict::Invalid);
+                    preferences.fill(Preference::Unknown);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Computes the verdicts of [`Set::decide_all_at`], and preferences in the order of [`Set::usage_all`], by the rules
@@ -307,7 +335,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                     let record = self.record(&origin)?;
                     let policy = record.map(|record| self.policy_of_at(&record, time)).transpose()?.flatten();
                     if let Some(policy) = policy {
-                        policy.usage_row(agents, &path, query, verdicts, preferences)?;
+                        policy.usage_each(agents, &path, query, verdicts, preferences)?;
                         continue;
                     }
                     (Verdict::Unknown, Preference::Unknown)
@@ -321,8 +349,11 @@ impl<D: AsRef<[u8]>> Set<D> {
 }
 
 impl Policy<'_> {
-    /// Computes the verdicts and preferences for one path and several agents.
-    fn usage_row(
+    /// Computes the verdicts of [`Policy::decide_each`], and the preferences for each agent, for a URL's path.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn usage_each(
         &self,
         agents: &[Agent],
         path: &url::Path<'_>,

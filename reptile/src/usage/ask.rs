@@ -1,0 +1,96 @@
+//! Questions about usage: the answers of agents.
+
+use reptile_engine::verdict::{Preference, Verdict};
+
+use super::Uses;
+#[cfg(feature = "compile")]
+use crate::Directive;
+use crate::agent::{check_len, check_times};
+use crate::error::{Error, ErrorKind};
+use crate::{Agent, Agents};
+
+/// What a website says about one page and one crawler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Whether the page may be fetched.
+    pub verdict: Verdict,
+    /// The preference for each of the uses.
+    ///
+    /// [`Preference::NotApplicable`] if the page must not be fetched. [`Preference::Unknown`] if the set has no
+    /// robots.txt for the URL, or the text is not a URL.
+    pub preferences: Vec<Preference>,
+}
+
+impl Agent {
+    /// Returns what the website permits for a URL; see [`crate::usage`].
+    ///
+    /// Time: [`Agent::decide`], and a second walk over the path if the robots.txt has usage rules with paths.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide`].
+    pub fn usage(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Usage, Error> {
+        self.usage_at_or_now(url.as_ref(), None, uses)
+    }
+
+    /// Returns what the website permitted for a URL at a time, by the robots.txt that applied then.
+    ///
+    /// Source: draft-ietf-aipref-attach-05, section 3.3: updates do not apply to pages that were fetched before them.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide_at`].
+    pub fn usage_at(&self, url: impl AsRef<[u8]>, time: i64, uses: &Uses) -> Result<Usage, Error> {
+        self.usage_at_or_now(url.as_ref(), Some(&[time]), uses)
+    }
+
+    fn usage_at_or_now(&self, url: &[u8], times: Option<&[i64]>, uses: &Uses) -> Result<Usage, Error> {
+        let (mut verdict, mut preferences) = ([Verdict::Invalid], vec![Preference::Unknown; uses.len()]);
+        self.set().usage_all(self.as_column(), &[url], times, &uses.query, &mut verdict, &mut preferences)?;
+        Ok(Usage { verdict: verdict[0], preferences })
+    }
+
+    /// Returns the lines about usage that decide for a URL: the `Content-Usage` lines with the longest matching path,
+    /// and the `Content-Signal` lines that apply to the crawler. Includes lines whose statements cannot be read.
+    ///
+    /// Time: linear in the lines, times the path's length for those with wildcards.
+    ///
+    /// # Errors
+    /// The errors of [`Agent::decide`].
+    #[cfg(feature = "compile")]
+    pub fn usage_lines(&self, url: impl AsRef<[u8]>) -> Result<Vec<Directive>, Error> {
+        self.set().usage_lines(self.as_query(), url.as_ref())
+    }
+}
+
+impl Agents {
+    /// Computes verdicts and preferences for many URLs, on this thread.
+    ///
+    /// `verdicts[i * agents.len() + j]` is for `urls[i]` and the `j`-th crawler, as from [`Agents::decide_all`], or with
+    /// times as from [`Agents::decide_all_at`]. `preferences[(i * agents.len() + j) * uses.len() + k]` is for the `k`-th
+    /// use.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::BufferLength`] if a buffer has another length, and the errors of [`Agents::decide_all`] or
+    /// [`Agents::decide_all_at`]. After an error neither result must be used.
+    pub fn usage_all<U: AsRef<[u8]>>(
+        &self,
+        urls: &[U],
+        times: Option<&[i64]>,
+        uses: &Uses,
+        verdicts: &mut [Verdict],
+        preferences: &mut [Preference],
+    ) -> Result<(), Error> {
+        times.map_or(Ok(()), |times| check_times(urls.len(), times))?;
+        check_len(urls.len(), self.len(), verdicts)?;
+        if verdicts.len().checked_mul(uses.len()) != Some(preferences.len()) {
+            let (needed, found) = (verdicts.len().saturating_mul(uses.len()), preferences.len());
+            let message = format!(
+                "{} verdicts and {} uses need a buffer of {needed} preferences, found {found}",
+                verdicts.len(),
+                uses.len()
+            );
+            return Err(Error::new(ErrorKind::BufferLength, message));
+        }
+        self.set().usage_all(self.columns(), urls, times, &uses.query, verdicts, preferences)
+    }
+}
