@@ -9,7 +9,13 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 45] = [
+const RARE: [&str; 51] = [
+    "usage",
+    "signals",
+    "combine",
+    "purpose",
+    "unknown_usage",
+    "vocabulary",
     "profile",
     "at",
     "strategy",

@@ -50,6 +50,7 @@ mod support;
 mod terminal;
 mod tester;
 mod threads;
+mod usage;
 mod warc;
 mod warc_framing;
 mod warc_index;

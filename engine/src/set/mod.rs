@@ -374,12 +374,14 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     #[inline]
     fn policy_at(&self, address: u32) -> Result<Policy<'_>, FormatError> {
+        let view = self.policies().get(address)?;
         Ok(Policy {
             number: address,
-            view: self.policies().get(address)?,
+            view,
             rulesets: self.rulesets(),
             lines: self.lines(),
-            usages: self.usages(),
+            // Few policies have usage rules, and most questions are about verdicts.
+            usages: if view.has_usages() { self.usages() } else { Usages(&[]) },
             normal_form: self.normal_form,
         })
     }

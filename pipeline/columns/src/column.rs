@@ -4,7 +4,10 @@
 //! called `verdict`. Columns that occur once per row are `url`, `mask`, `refused` and `capture_time`. The names are the
 //! same in every format.
 
+use std::sync::Arc;
+
 use reptile::Verdict;
+use reptile::usage::{UnknownUsage, Uses};
 
 use crate::error::{Error, ErrorKind};
 
@@ -37,13 +40,21 @@ pub enum Column {
     /// `refused`: the names of the crawlers that may not fetch the URL. Null if the verdict is `unknown` or `invalid`;
     /// in TSV and CSV it is then that word.
     Refused,
+    /// `CRAWLER:USE`: the preference for the use with this index in [`Layout::with_uses`]: `allowed`, `disallowed`,
+    /// `unknown` or `not-applicable`.
+    Usage(u8),
+    /// `CRAWLER:purpose`: the single verdict for a fetch and a use; see [`Layout::with_purpose`].
+    Purpose,
 }
+
+/// Maximum number of uses in a row.
+pub const MAX_USES: usize = 64;
 
 /// Maximum number of crawlers in a mask.
 pub const MAX_MASKED_AGENTS: usize = u64::BITS as usize;
 
 impl Column {
-    /// Every column.
+    /// Every column that can be named in a list.
     pub const ALL: [Column; 11] = [
         Column::Url,
         Column::Verdict,
@@ -73,6 +84,8 @@ impl Column {
             Column::CaptureTime => "capture_time",
             Column::Mask => "mask",
             Column::Refused => "refused",
+            Column::Usage(_) => "usage",
+            Column::Purpose => "purpose",
         }
     }
 
@@ -132,6 +145,7 @@ impl Column {
                 false
             }
             Column::Line | Column::Rule | Column::Group | Column::Reason | Column::Ruleset => true,
+            Column::Usage(_) | Column::Purpose => true,
         }
     }
 }
@@ -165,6 +179,10 @@ pub struct Layout {
     pub(crate) any_of: bool,
     /// The verdict written for each verdict, in numeric order.
     pub(crate) written: [Verdict; 4],
+    /// The uses that a row has preferences for.
+    pub(crate) uses: Option<Arc<Uses>>,
+    /// What an unknown preference means in [`Column::Purpose`], which is about the last of the uses.
+    pub(crate) unknown_usage: UnknownUsage,
 }
 
 impl Layout {
@@ -182,7 +200,61 @@ impl Layout {
         }
         let (mut once, of_agent): (Vec<Column>, _) = columns.iter().partition(|column| column.is_once());
         once.retain(|&column| column != Column::Url);
-        Ok(Layout { order: columns.to_vec(), once, columns: of_agent, any_of: false, written: VERDICTS })
+        Ok(Layout {
+            order: columns.to_vec(),
+            once,
+            columns: of_agent,
+            any_of: false,
+            written: VERDICTS,
+            uses: None,
+            unknown_usage: UnknownUsage::Unknown,
+        })
+    }
+
+    /// Appends a column for each use, with each crawler's preference.
+    ///
+    /// ```
+    /// use reptile::usage::{Sources, Vocabulary};
+    /// use reptile_columns::{Column, Crawlers, Layout};
+    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
+    /// let layout = Layout::new(&[Column::Url, Column::Verdict])?.with_uses(uses)?;
+    /// let names = layout.names(&Crawlers::Named(vec!["CCBot".into()]));
+    /// assert_eq!(names, ["url", "CCBot:verdict", "CCBot:train-ai", "CCBot:search"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error for more than [`MAX_USES`] uses, for a use that is given twice, and for one that is called like
+    /// a column.
+    pub fn with_uses(mut self, uses: Uses) -> Result<Layout, Error> {
+        let fail = |message| Err(Error::new(ErrorKind::Column, message));
+        if uses.len() > MAX_USES {
+            return fail(format!("expected at most {MAX_USES} uses, found {}", uses.len()));
+        }
+        let names: Vec<&str> = uses.names().collect();
+        for (place, name) in names.iter().enumerate() {
+            let is_column = Column::ALL.iter().any(|column| column.name() == *name) || *name == Column::Purpose.name();
+            if is_column || names[..place].contains(name) {
+                return fail(format!("{name}: is given twice, or is the name of a column"));
+            }
+        }
+        let columns = (0..uses.len() as u8).map(Column::Usage);
+        self.order.extend(columns.clone());
+        self.columns.extend(columns);
+        self.uses = Some(Arc::new(uses));
+        Ok(self)
+    }
+
+    /// Appends the column `purpose`: one verdict for a fetch and the last of `uses`. The others get columns of their own,
+    /// as in [`Layout::with_uses`].
+    ///
+    /// # Errors
+    /// The errors of [`Layout::with_uses`], where the last use may be given twice.
+    pub fn with_purpose(self, uses: Uses, shown: Uses, unknown: UnknownUsage) -> Result<Layout, Error> {
+        let mut layout = self.with_uses(shown)?;
+        layout.order.push(Column::Purpose);
+        layout.columns.push(Column::Purpose);
+        Ok(Layout { uses: Some(Arc::new(uses)), unknown_usage: unknown, ..layout })
     }
 
     /// Sets whether the last column has one verdict for all crawlers: `disallow` if any crawler is refused.
@@ -252,11 +324,19 @@ impl Layout {
         let name = |cell| match cell {
             Cell::Url => Column::Url.name().to_owned(),
             Cell::Once(column) => column.name().to_owned(),
-            Cell::Agent(_, column) if *crawlers == Crawlers::OfRows => column.name().to_owned(),
-            Cell::Agent(at, column) => format!("{}:{}", agents[at], column.name()),
+            Cell::Agent(_, column) if *crawlers == Crawlers::OfRows => self.name_of(column).to_owned(),
+            Cell::Agent(at, column) => format!("{}:{}", agents[at], self.name_of(column)),
             Cell::AnyOf => Column::Verdict.name().to_owned(),
         };
         self.cells(agents.len()).into_iter().map(name).collect()
+    }
+
+    fn name_of(&self, column: Column) -> &str {
+        let uses = self.uses.as_deref();
+        match column {
+            Column::Usage(at) => uses.and_then(|uses| uses.names().nth(at.into())).unwrap_or(column.name()),
+            _ => column.name(),
+        }
     }
 
     /// Checks that the columns can be written for these crawlers.

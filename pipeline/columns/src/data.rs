@@ -337,7 +337,7 @@ fn kind_of(column: Column, agents: &[String]) -> Kind {
         Column::CaptureTime => Kind::Time,
         Column::Mask => Kind::Mask(agents.to_vec()),
         Column::Refused => Kind::Names(agents.to_vec()),
-        Column::Agent | Column::Rule | Column::Reason => Kind::Word,
+        Column::Agent | Column::Rule | Column::Reason | Column::Usage(_) | Column::Purpose => Kind::Word,
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use reptile::capture::Time;
+use reptile::usage::{Preference, verdict_for};
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
 
 use crate::by_row::{self, ByRow, Misspelled, NamedRow, Session, Times};
@@ -28,6 +29,10 @@ pub(crate) struct Explained {
     stand_in: Option<Vec<u8>>,
     /// The capture and ruleset behind the verdict, if requested.
     provenance: Provenance,
+    /// The preferences for the layout's uses, if it has any.
+    preferences: Vec<Preference>,
+    /// The single verdict for the last of the uses.
+    purpose: Verdict,
 }
 
 impl Explained {
@@ -49,6 +54,11 @@ impl Explained {
             Column::Line => out.number(self.explanation.rule().map_or(0, |rule| rule.line)),
             Column::Rule => out.text(&self.rule().unwrap_or_default()),
             Column::Group => out.group(self.explanation.group),
+            Column::Usage(at) => {
+                let preference = self.preferences.get(usize::from(at)).copied().unwrap_or(Preference::Unknown);
+                out.text(preference.name().as_bytes());
+            }
+            Column::Purpose => out.text(self.purpose.name().as_bytes()),
             Column::Reason => {
                 let mut reason = self.explanation.reason.to_string().into_bytes();
                 if let Some(origin) = &self.stand_in {
@@ -68,6 +78,9 @@ fn write_undecided(column: Column, reason: &str, out: &mut impl CellSink) {
         Column::Line => out.number(0),
         Column::Rule => out.text(b""),
         Column::Group => out.group(Group::None),
+        Column::Usage(_) => out.text(Preference::Unknown.name().as_bytes()),
+        Column::Purpose if reason == NO_TIME => out.text(Verdict::Invalid.name().as_bytes()),
+        Column::Purpose => out.text(Verdict::Unknown.name().as_bytes()),
         Column::Reason => out.text(reason.as_bytes()),
         _ => {}
     }
@@ -297,8 +310,23 @@ impl Decider {
         };
         let url = row.as_ref();
         let (explanation, stand_in) = self.scope.explain_by(url, explain)?;
-        let provenance = self.provenance(agent, stand_in.as_ref().map_or(url, |one| &one.url), time)?;
-        Ok(Some(Explained { explanation, stand_in: stand_in.map(|one| one.origin().to_vec()), provenance }))
+        let deciding_url = stand_in.as_ref().map_or(url, |one| &one.url);
+        let provenance = self.provenance(agent, deciding_url, time)?;
+        let preferences = self.preferences(agent, deciding_url, time)?;
+        let last = preferences.last().copied().unwrap_or(Preference::Unknown);
+        let purpose = verdict_for(explanation.verdict, last, self.layout.unknown_usage);
+        let stand_in = stand_in.map(|one| one.origin().to_vec());
+        Ok(Some(Explained { explanation, stand_in, provenance, preferences, purpose }))
+    }
+
+    /// Returns the preferences for the layout's uses.
+    fn preferences(&self, agent: &Agent, url: &[u8], time: Option<Time>) -> Result<Vec<Preference>, Error> {
+        let Some(uses) = self.layout.uses.as_deref() else { return Ok(Vec::new()) };
+        let usage = match time.filter(|_| self.times != Times::None) {
+            None => agent.usage(url, uses)?,
+            Some(time) => agent.usage_at(url, time, uses)?,
+        };
+        Ok(usage.preferences)
     }
 
     /// Returns the capture and ruleset behind a URL's verdict, if a column needs them.

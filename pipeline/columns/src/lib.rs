@@ -55,7 +55,7 @@ mod text;
 pub use by_row::{
     ByRow, Counted, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session, Times,
 };
-pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, VERDICTS};
+pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, MAX_USES, VERDICTS};
 pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};

@@ -28,7 +28,7 @@ pub use reptile_engine::verdict::Preference;
 use reptile_engine::verdict::Verdict;
 
 pub use self::ask::Usage;
-pub use self::vocabulary::{UnknownUse, Vocabulary, VocabularyError};
+pub use self::vocabulary::{MAX_VOCABULARY_BYTES, UnknownUse, Vocabulary, VocabularyError};
 
 /// The lines that preferences are read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

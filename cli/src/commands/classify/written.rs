@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use reptile::Verdict;
+use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
 
 use crate::error::{Failure, Result};
 use crate::options::{answer_formats, columns};
@@ -32,6 +33,30 @@ pub struct WrittenOptions {
     /// Add a last column with one verdict for all agents: disallow if any of them is disallowed
     #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
+    /// Add a column for each use of pages: what its website permits [values: the categories of --vocabulary]
+    ///
+    /// The columns are called AGENT:train-ai and so on. The longest matching Content-Usage line decides: allowed,
+    /// disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is not-applicable.
+    #[arg(long, value_name = "USES", value_delimiter = ',', conflicts_with_all = ["only", "add_columns"])]
+    usage: Vec<String>,
+    /// Read Content-Signal lines instead of Content-Usage lines
+    #[arg(long, conflicts_with = "combine")]
+    signals: bool,
+    /// Read Content-Usage and Content-Signal lines: the most restrictive holds
+    #[arg(long)]
+    combine: bool,
+    /// Add a column with one verdict for a fetch and this use: allow only if both are allowed
+    #[arg(long, value_name = "USE", requires = "unknown_usage", conflicts_with_all = ["only", "add_columns"])]
+    purpose: Option<String>,
+    /// The verdict of --purpose for a use that is unknown; there is no default
+    #[arg(long, value_name = "VERDICT", requires = "purpose")]
+    unknown_usage: Option<Unstated>,
+    /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, any, or a file [default: aipref-08]
+    ///
+    /// Each line of a file is "use = labels | signals": the labels in Content-Usage and in Content-Signal lines that
+    /// stand for the use. With any, each label is a use.
+    #[arg(long, value_name = "NAME|FILE")]
+    vocabulary: Option<String>,
     /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
@@ -82,6 +107,17 @@ enum Taken {
     Allow,
     /// Treat it as disallowed by the rules
     Disallow,
+}
+
+/// The verdict for an unknown use.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Unstated {
+    /// Allow it
+    Allow,
+    /// Disallow it
+    Disallow,
+    /// Leave it unknown
+    Unknown,
 }
 
 /// A verdict that `--only` selects.
@@ -203,10 +239,64 @@ impl WrittenOptions {
         }
         let is_several = matches!(&crawlers, Crawlers::Named(names) if names.len() > 1);
         let of_columns = |error| Failure::new(format!("--columns {error}"));
-        let layout = Layout::new(&columns).map_err(of_columns)?;
+        let layout = self.with_uses(Layout::new(&columns).map_err(of_columns)?)?;
         let layout = layout.any_of(self.any_of || (self.only.is_some() && is_several)).written_as(self.written());
         layout.check(&crawlers).and_then(|()| format.check(&layout, &crawlers)).map_err(of_columns)?;
         Ok((layout, format))
+    }
+
+    /// Adds the columns of `--usage` and `--purpose`.
+    fn with_uses(&self, layout: Layout) -> Result<Layout> {
+        let is_asked = !self.usage.is_empty() || self.purpose.is_some();
+        if !is_asked {
+            let options =
+                [("--signals", self.signals), ("--combine", self.combine), ("--vocabulary", self.vocabulary.is_some())];
+            return match options.into_iter().find(|(_, is_given)| *is_given) {
+                Some((option, _)) => Err(Failure::new(format!("{option}: requires --usage or --purpose"))),
+                None => Ok(layout),
+            };
+        }
+        let vocabulary = self.vocabulary()?;
+        let sources = match (self.signals, self.combine) {
+            (true, _) => Sources::Signals,
+            (_, true) => Sources::Both,
+            _ => Sources::Usage,
+        };
+        let uses = |option: &str, names: &[&str]| -> Result<Uses> {
+            vocabulary.uses(names, sources).map_err(|error| Failure::new(format!("{option}: {error}")))
+        };
+        let mut names: Vec<&str> = self.usage.iter().map(|name| name.trim()).collect();
+        let shown = uses("--usage", &names)?;
+        let layout = match (&self.purpose, self.unknown_usage) {
+            (Some(purpose), Some(unknown)) => {
+                names.push(purpose);
+                let unknown = match unknown {
+                    Unstated::Allow => UnknownUsage::Allow,
+                    Unstated::Disallow => UnknownUsage::Disallow,
+                    Unstated::Unknown => UnknownUsage::Unknown,
+                };
+                layout.with_purpose(uses("--purpose", &names)?, shown, unknown)
+            }
+            _ => layout.with_uses(shown),
+        };
+        layout.map_err(|error| Failure::new(format!("--usage {error}")))
+    }
+
+    /// Returns the vocabulary of `--vocabulary`.
+    fn vocabulary(&self) -> Result<Vocabulary> {
+        let Some(name) = &self.vocabulary else { return Ok(Vocabulary::default()) };
+        if let Some(vocabulary) = Vocabulary::named(name) {
+            return Ok(vocabulary);
+        }
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let names = Vocabulary::NAMES.join(", ");
+            Failure::at(
+                path,
+                format!("is neither a vocabulary that ships ({names}) nor a file that can be read: {error}"),
+            )
+        })?;
+        Vocabulary::parse(name, &text).map_err(|error| Failure::at(path, error))
     }
 
     /// Returns a decider that writes rows in this format, with the table's rows if they are wanted.
