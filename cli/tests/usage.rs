@@ -6,7 +6,7 @@ const OLD: &str = "user-agent: *\\ncontent-usage: train-ai=y\\ncontent-signal: s
 const NEW: &str =
     "user-agent: *\\ndisallow: /x\\ncontent-usage: train-ai=n, search=y\\ncontent-usage: /*.pdf$ search=n\\n";
 
-/// A folder with two captures of one origin, and URLs with times.
+/// Creates a folder with two captures from one origin, and URLs with times.
 fn folder() -> Folder {
     let folder = Folder::new();
     let capture = |time: &str, body: &str| {

@@ -126,16 +126,16 @@ pub(crate) fn names(value: &[u8], token: Option<&[u8]>, dialect: &Dialect) -> bo
     }
 }
 
-/// What a file states about the use of a page: by its usage rules, and by its signals.
+/// A file's statements about a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// The combined statement of the usage rules that decide.
+    /// The deciding usage rules' combined statement.
     pub usage: Statement,
-    /// The combined statement of the signals.
+    /// The signals' combined statement.
     pub signals: Statement,
 }
 
-/// Returns what the file `body` states about the use of `url` by an agent that may fetch it.
+/// Returns the statements in the file `body` that apply to `url`, for an agent that may fetch it.
 ///
 /// Source: draft-ietf-aipref-attach, section 3. Takes time proportional to the body length times the path length.
 #[must_use]

@@ -108,7 +108,7 @@ fn cases_hold_by_the_oracle_and_in_sets() {
     }
 }
 
-/// What a failed fetch says: nothing where everything is allowed, and nothing that applies where nothing is.
+/// After a failed fetch, preferences are unknown if everything is allowed, and inapplicable if nothing is.
 #[test]
 fn policies_without_rules_have_no_preferences() {
     for (status, expected) in [(404, Preference::Unknown), (503, Preference::NotApplicable)] {
@@ -226,7 +226,7 @@ fn tied_patterns_are_limited() {
     }
 }
 
-/// 300 rules with a wildcard each, all of which match, and as many as a file may have.
+/// Compiles 300 matching rules with a wildcard each, and as many as a file may have.
 #[test]
 fn many_wildcards_stay_within_the_limits() {
     for count in [300, MAX_DIRECTIVES] {

@@ -47,7 +47,7 @@ impl fmt::Display for Verdict {
 
 words!(Verdict, "a verdict", Verdict::ALL, Verdict::name);
 
-/// What a website says about one use of a page.
+/// A website's answer to the question whether a page may be used in some way.
 ///
 /// Source: draft-ietf-aipref-vocab, section 6, and draft-ietf-aipref-attach, section 3.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,8 +79,8 @@ impl Preference {
         }
     }
 
-    /// Returns the most restrictive of two preferences: disallowed, then allowed, then unknown. It is
-    /// not applicable if one of them is.
+    /// Returns the more restrictive preference: disallowed, then allowed, then unknown. If either is not applicable, so
+    /// is the result.
     ///
     /// Source: draft-ietf-aipref-vocab, section 5.1.
     #[must_use]

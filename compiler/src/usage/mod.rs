@@ -1,7 +1,7 @@
-//! Usage rules: what a website permits to be done with its pages.
+//! Usage rules: lines that permit or forbid certain uses of a website's pages.
 //!
-//! A statement ([`Statement`]) gives a preference for each label that it contains. [`rules`] compiles the statements of
-//! a group's `Content-Usage` and `Content-Signal` lines. Which labels count, and what they mean, is chosen when asking.
+//! A statement ([`Statement`]) gives a preference for each label that it contains. [`rules`] compiles the statements in
+//! a group's `Content-Usage` and `Content-Signal` lines. Callers choose the labels and their meanings when asking.
 //!
 //! Source: draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08, and contentsignals.org for signals.
 

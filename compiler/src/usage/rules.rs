@@ -1,6 +1,6 @@
-//! Compiles the usage rules of a file's groups.
+//! Compiles each group's usage rules.
 //!
-//! The paths of a group's rules are one more rule list, longest first ([`crate::rules::order`]). In it, a plain rule is an
+//! The rules' paths form one more rule list, longest first ([`crate::rules::order`]). In it, a plain rule is an
 //! `Allow`, and any other rule a `Disallow`; see the engine's `set::usage`. Rules that match the same paths are combined
 //! here, so that each rule of the list has one statement.
 
@@ -22,21 +22,21 @@ use crate::rules::groups::{Assignment, List};
 use crate::rules::order::{OrderScratch, RuleList, order};
 use crate::usage::Statement;
 
-/// The usage rules of one group.
+/// A group's usage rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UsageRules {
     /// The rules with a path. Empty if there are none.
     pub list: RuleList,
-    /// What the rules state, as the section `usages` stores it. Empty if the group has no usage rules or signals.
+    /// The statements, as the section `usages` stores them. Empty without usage rules and signals.
     pub statements: Box<[u8]>,
 }
 
-/// Reads the usage rules of each rule list, and then those for crawlers without a group. Empty if there are none.
+/// Reads each rule list's usage rules, and then those for crawlers without a group. Empty if there are none.
 ///
 /// Also empty if the rules of a group exceed the limits of one decision, or more than [`MAX_TIED_PATTERNS`] of them have
 /// wildcards and the same length. Then every use is unknown.
 ///
-/// Time: linear in the text of the lines, times the number of lists that a group is part of, plus the time to sort them.
+/// Time: linear in the lines' text, times the number of lists that share a group, plus sorting.
 pub fn usages_of<'b>(
     body: &[u8],
     directives: &[Directive<'b>],
@@ -95,7 +95,7 @@ fn signals_of(lines: &[&Directive<'_>]) -> Option<Statement> {
     })
 }
 
-/// A rule with a path: the path as written and in normal form, and what it states.
+/// A rule with a path, as written and in normal form, and its statement.
 struct PathRule<'b> {
     path: &'b [u8],
     pattern: &'b [u8],
@@ -108,7 +108,7 @@ struct Reader<'d, 'b> {
 }
 
 impl<'b> Reader<'_, 'b> {
-    /// Compiles the usage lines of a group, with its signals. Returns `None` if they exceed a limit.
+    /// Compiles a group's usage lines, with its signals. Returns `None` if they exceed a limit.
     fn usage_of(&self, lines: &[&Directive<'b>], signals: Option<Statement>) -> Option<Compiled> {
         let mut base: Option<Statement> = None;
         let mut rules = Vec::new();
@@ -141,7 +141,7 @@ impl<'b> Reader<'_, 'b> {
     }
 
     /// Orders rules with paths. Returns their list, and each rule's statement and pattern length in rank order, or
-    /// `None` if too many must be tried one by one.
+    /// `None` if too many have equal lengths.
     #[allow(clippy::type_complexity, reason = "two lists that belong together")]
     fn ordered(&self, rules: Vec<PathRule<'b>>) -> Option<((RuleList, Vec<u32>), Vec<(Statement, u32)>)> {
         let mut statements: Vec<Statement> = Vec::new();

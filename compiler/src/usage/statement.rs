@@ -1,4 +1,4 @@
-//! A statement of preferences: labels, and whether each use is allowed.
+//! Statements: labels, and whether each use is allowed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use reptile_engine::verdict::Preference;
 use sfv::{BareItem, Dictionary, Item, ListEntry, Parser};
 
-/// What a line, a header or several of them state: a preference for each of some labels.
+/// The preferences in a line or header, or in several: one for each label.
 ///
-/// A label is a short name for a use of pages, such as `train-ai`. Labels without a preference are unknown.
+/// A label is a short name for a use, such as `train-ai`. Labels without a preference are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Statement(BTreeMap<Box<str>, Preference>);
 
@@ -20,7 +20,7 @@ pub struct StatementError {
 }
 
 impl StatementError {
-    /// Returns the offset in bytes of the mistake in the statement, if there is a single place.
+    /// Returns the mistake's offset in bytes, if it has one place.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
         self.offset
@@ -35,12 +35,12 @@ impl fmt::Display for StatementError {
 
 impl std::error::Error for StatementError {}
 
-/// The values of the signal `use`, from the least use to the highest, with their labels here.
+/// The values that the signal `use` takes, from the least use to the highest, with their labels here.
 const USE_LEVELS: [(&str, &str); 3] =
     [("immediate", "use-immediate"), ("reference", "use-reference"), ("full", "use-full")];
 
 impl Statement {
-    /// Parses the dictionary of a `Content-Usage` line or header.
+    /// Parses the dictionary in a `Content-Usage` line or header.
     ///
     /// `y` allows a use and `n` disallows it. Any other value leaves it unknown. Parameters are ignored, and the last
     /// value of a repeated key counts.
@@ -77,12 +77,12 @@ impl Statement {
         Ok(Statement(labels.collect()))
     }
 
-    /// Parses the value of a `Content-Signal` line.
+    /// Parses a `Content-Signal` line's value.
     ///
     /// `yes` allows a use and `no` disallows it, in any letter case. `use=reference` allows the uses `use-immediate` and
     /// `use-reference`, and disallows `use-full`. Labels are in lower case. A repeated signal is combined.
     ///
-    /// The second result is whether all of the value could be read. Other parts are left out.
+    /// The second result is whether the whole value could be read. Other parts are left out.
     ///
     /// Source: contentsignals.org. Letter case and spaces around `=` are read as websites write them.
     #[must_use]

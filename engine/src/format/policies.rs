@@ -31,10 +31,10 @@ pub struct Group {
     pub lines: u32,
 }
 
-/// The usage rules of a group in a policy: their ruleset, and what they state.
+/// A group's usage rules in a policy: their ruleset and their statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UsageGroup {
-    /// The number of the ruleset with the usage rules' paths; [`NONE`] if no usage rule has a path.
+    /// The number of the ruleset with the rules' paths; [`NONE`] if no usage rule has a path.
     pub ruleset: u32,
     /// The statements' address in the section `usages`; [`NONE`] if there are none.
     pub statements: u32,
@@ -108,7 +108,7 @@ pub(super) fn cause_of_numbers(cause: u8, number: u16) -> Option<Cause> {
 
 /// Returns the policy source for a stored kind, or `None` if the kind is invalid.
 ///
-/// A kind has one byte for policy source and cause, a byte whose first bit is [`HAS_USAGES`], and two bytes for the
+/// A kind has one byte for policy source and cause, a byte with the bit [`HAS_USAGES`], and two bytes for the
 /// cause's number.
 fn source_of_kind(kind: u32) -> Option<PolicySource> {
     let kind = kind & !HAS_USAGES;
@@ -377,7 +377,7 @@ impl<'a> PolicyView<'a> {
         self.groups as u32
     }
 
-    /// Returns whether any group of the policy has usage rules. Costs one comparison.
+    /// Returns whether any group has usage rules. Costs one comparison.
     #[inline]
     #[must_use]
     pub fn has_usages(&self) -> bool {
@@ -393,8 +393,8 @@ impl<'a> PolicyView<'a> {
         usage().unwrap_or(UsageGroup::EMPTY)
     }
 
-    /// Returns the usage groups: one for each group, and one for crawlers without a group. Empty if the policy has no
-    /// usage rules.
+    /// Returns the usage groups: one per group, and one for crawlers without a group. Empty if the policy has no usage
+    /// rules.
     pub fn all_usages(&self) -> impl ExactSizeIterator<Item = UsageGroup> + '_ {
         let count = if self.has_usages() { self.groups + 1 } else { 0 };
         (0..count).map(|index| self.usage(index as u32))

@@ -1,8 +1,8 @@
-//! The section `usages`: what the usage rules in a group state, by rank.
+//! The section `usages`: the statements in each group's usage rules, by rank.
 //!
 //! A pool (see `FORMAT.md`) with addresses in 4-byte units. A record begins with five four-byte numbers: its length,
-//! the counts of statements and of rules, and two statements, each as its index plus one, or 0 for none: the statement
-//! of the rules without a path, and that of the signals. Then come each statement's offset, each rule's statement and
+//! the statement count, the rule count, and two statements, each as its index plus one, or 0 for none: one for
+//! rules without a path, and one for signals. Then come each statement's offset, each rule's statement and
 //! pattern length in rank order, and the statements. A statement has a two-byte count of labels. Each label has a
 //! two-byte length, its bytes, and a byte: 0 if the use is allowed, 1 if it is disallowed.
 //!
@@ -24,13 +24,13 @@ pub(super) const UNIT: usize = 4;
 /// Size in bytes of a record's numbers before the offsets.
 const HEADER_BYTES: usize = 20;
 
-/// Maximum number of rules in a group that have the same pattern length and are not plain.
+/// Maximum number of rules in a group with equal pattern lengths that are not plain.
 ///
-/// Of these, several may match a path, and their statements are combined. So each of them is tried. A group over the
+/// Several may match a path, and their statements are combined, so each is tried. A group over the
 /// limit states nothing. Files with more than a few rules are generated, and their rules are plain.
 pub const MAX_TIED_PATTERNS: usize = 1024;
 
-/// The statements of a set's usage rules.
+/// The statements in a set's usage rules.
 #[derive(Clone, Copy)]
 pub struct Usages<'a>(pub(crate) &'a [u8]);
 
@@ -99,7 +99,7 @@ impl<'a> UsageView<'a> {
         self.rules as u32
     }
 
-    /// Returns the statement of the rules without a path, if there are any.
+    /// Returns the statement for paths that no rule matches, if there is one.
     ///
     /// # Errors
     /// Returns an error if the record is damaged.
@@ -123,20 +123,20 @@ impl<'a> UsageView<'a> {
         number.checked_sub(1).map(|index| self.statement(index)).transpose()
     }
 
-    /// Returns the statement of the rule at a place in rank order, and the length of its pattern in bytes.
+    /// Returns the statement and the pattern length in bytes, by the rule's place in rank order.
     ///
     /// # Errors
-    /// Returns an error if the record is damaged or has no such rule.
+    /// Returns an error if the record is damaged or lacks the rule.
     #[inline]
     pub fn rule(&self, place: u32) -> Result<(StatementView<'a>, u32), FormatError> {
         let (statement, len) = self.numbers_of(place)?;
         Ok((self.statement(statement)?, len))
     }
 
-    /// Returns the length in bytes of a rule's pattern.
+    /// Returns a rule's pattern length in bytes.
     ///
     /// # Errors
-    /// Returns an error if the record has no such rule.
+    /// Returns an error if the record lacks the rule.
     #[inline]
     pub fn len_of(&self, place: u32) -> Result<u32, FormatError> {
         self.numbers_of(place).map(|(_, len)| len)
@@ -164,7 +164,7 @@ impl<'a> UsageView<'a> {
         }
     }
 
-    /// Checks that the statements are sorted, distinct and used, without gaps, and that rules are in order of length.
+    /// Checks that the statements are sorted, distinct and used, without gaps, and that the longest rules come first.
     fn verify(&self) -> Result<(), FormatError> {
         let mut end = HEADER_BYTES + self.statements * 4 + self.rules * 8;
         let mut last: Option<&[u8]> = None;

@@ -1,12 +1,12 @@
-//! Usage preferences: what a website permits to be done with a page, according to its robots.txt.
+//! Usage preferences: the uses that a robots.txt permits or forbids for a page.
 //!
-//! The usage rules of a group are one more ruleset. The longest matching rule states the preferences. A plain rule is an
-//! `Allow` of that ruleset, and any other rule is a `Disallow`: among plain rules of one length at most one matches, so
-//! one walk finds it. Of the others several may match; the walk finds the first, and the rest are tried one by one.
-//! All matching rules of the greatest length decide together.
+//! A group's usage rules are one more ruleset. The longest matching rule states the preferences. A plain rule is an
+//! `Allow` in that ruleset, and any other rule is a `Disallow`. Among plain rules with equal lengths at most one matches,
+//! so one walk finds it. Several others may match: the walk finds the first, and the rest are tried afterwards. All
+//! matching rules with the greatest length decide together.
 //!
-//! Source: draft-ietf-aipref-attach, section 3.1. What it leaves open is our choice: a rule without a path has length 0,
-//! and patterns of the same length are combined like identical ones.
+//! Source: draft-ietf-aipref-attach, section 3.1. It leaves two points open. Our choices: a rule without a path has
+//! length 0, and patterns with equal lengths are combined like identical ones.
 
 use super::policy::ruleset_at;
 use super::{Agent, Lookup, Policy, Set, path_at_any_host};
@@ -17,7 +17,7 @@ use crate::format::{FormatError, NONE};
 use crate::url::{self, UrlRef};
 use crate::verdict::{Preference, Verdict};
 
-/// A use of pages: the labels that stand for it in statements.
+/// A use, with its labels in statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageCategory {
     /// The labels in usage rules.
@@ -28,7 +28,7 @@ pub struct UsageCategory {
 
 /// The uses that a question is about.
 ///
-/// The preference for a category is the most restrictive of what its labels state.
+/// A category's preference is the most restrictive one among its labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageQuery {
     categories: Vec<UsageCategory>,
@@ -51,7 +51,7 @@ impl UsageQuery {
         &self.categories
     }
 
-    /// Returns the number of categories, which is the number of preferences in an answer.
+    /// Returns the number of categories, which is the length of an answer.
     #[must_use]
     pub fn len(&self) -> usize {
         self.categories.len()
@@ -80,23 +80,23 @@ impl UsageQuery {
     }
 }
 
-/// The best matching rules of one group.
+/// A group's best matching rules.
 struct Best<'a> {
     group: UsageGroup,
     view: UsageView<'a>,
-    /// Length of the deciding rules in bytes; 0 for the rules without a path.
+    /// The deciding rules' length in bytes; 0 for the rules without a path.
     len: u32,
     matches: Option<Matches>,
 }
 
 impl Policy<'_> {
-    /// Computes what the website permits for a path as written in a URL: one preference for each category.
+    /// Computes a preference for each category, for a path as written in a URL.
     ///
     /// The path must be one that the agent may fetch; otherwise preferences do not apply. Never
     /// [`Preference::NotApplicable`].
     ///
-    /// Cost: a walk over the path if the agent's group has usage rules with paths, and a search in the statement. No
-    /// allocation for one group.
+    /// Cost: a walk over the path if the agent's group has usage rules with paths, and a search in the statement. One
+    /// group needs no allocation.
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
@@ -114,7 +114,7 @@ impl Policy<'_> {
         self.usage_of_normal(agent, &self.normal_form.path(path), query, answer)
     }
 
-    /// Computes what [`Policy::usage`] does, for a path in normal form.
+    /// Computes the preferences for a path in normal form.
     #[inline]
     fn usage_of_normal(
         &self,
@@ -154,7 +154,7 @@ impl Policy<'_> {
         longest.try_for_each(|best| self.combine_best(best, path, query, answer))
     }
 
-    /// Finds the best matching rules of a group, or `None` if none matches.
+    /// Finds a group's best matching rules, or `None` if none matches.
     #[inline]
     fn best_usage(&self, group: UsageGroup, path: &[u8]) -> Result<Option<Best<'_>>, FormatError> {
         let Some(view) = self.usages.get(group.statements)? else { return Ok(None) };
@@ -169,7 +169,7 @@ impl Policy<'_> {
         Ok(view.base()?.map(|_| Best { group, view, len: 0, matches: None }))
     }
 
-    /// Combines an answer with all rules of a group that decide.
+    /// Combines an answer with a group's deciding rules.
     #[inline]
     fn combine_best(
         &self,

@@ -194,8 +194,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         Ok(())
     }
 
-    /// Checks that usage rules have the lengths of their ruleset's patterns, and that few of them must be tried one by
-    /// one.
+    /// Checks that the stored lengths equal the patterns' lengths, and that few patterns have equal lengths.
     fn verify_usage_group(&self, usage: UsageGroup) -> Result<(), FormatError> {
         let error = |expected: &str, found: String| Err(FormatError::at(Section::Usages, 0, expected, found));
         let Some(view) = self.usages().get(usage.statements)? else { return Ok(()) };

@@ -181,7 +181,7 @@ pub struct Layout {
     pub(crate) written: [Verdict; 4],
     /// The uses that a row has preferences for.
     pub(crate) uses: Option<Arc<Uses>>,
-    /// What an unknown preference means in [`Column::Purpose`], which is about the last of the uses.
+    /// The meaning of an unknown preference in [`Column::Purpose`], which covers the last use.
     pub(crate) unknown_usage: UnknownUsage,
 }
 
@@ -245,8 +245,8 @@ impl Layout {
         Ok(self)
     }
 
-    /// Appends the column `purpose`: one verdict for a fetch and the last of `uses`. The others get columns of their own,
-    /// as in [`Layout::with_uses`].
+    /// Appends the column `purpose`: one verdict for a fetch and the last use in `uses`. The uses in `shown` get separate
+    /// columns, as in [`Layout::with_uses`].
     ///
     /// # Errors
     /// The errors of [`Layout::with_uses`], where the last use may be given twice.

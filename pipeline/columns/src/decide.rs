@@ -31,7 +31,7 @@ pub(crate) struct Explained {
     provenance: Provenance,
     /// The preferences for the layout's uses, if it has any.
     preferences: Vec<Preference>,
-    /// The single verdict for the last of the uses.
+    /// The single verdict for the last use.
     purpose: Verdict,
 }
 

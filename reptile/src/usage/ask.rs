@@ -9,13 +9,13 @@ use crate::agent::{check_len, check_times};
 use crate::error::{Error, ErrorKind};
 use crate::{Agent, Agents};
 
-/// What a website says about one page and one crawler.
+/// A website's answer about one page and one crawler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
     /// Whether the page may be fetched.
     pub verdict: Verdict,
-    /// The preference for each of the uses.
+    /// The preference for each use.
     ///
     /// [`Preference::NotApplicable`] if the page must not be fetched. [`Preference::Unknown`] if the set has no
     /// robots.txt for the URL, or the text is not a URL.
@@ -23,7 +23,7 @@ pub struct Usage {
 }
 
 impl Agent {
-    /// Returns what the website permits for a URL; see [`crate::usage`].
+    /// Returns a URL's verdict and preferences; see [`crate::usage`].
     ///
     /// Time: [`Agent::decide`], and a second walk over the path if the robots.txt has usage rules with paths.
     ///
@@ -33,7 +33,7 @@ impl Agent {
         self.usage_at_or_now(url.as_ref(), None, uses)
     }
 
-    /// Returns what the website permitted for a URL at a time, by the robots.txt that applied then.
+    /// Returns a URL's verdict and preferences at a time, by the robots.txt that applied then.
     ///
     /// Source: draft-ietf-aipref-attach-05, section 3.3: updates do not apply to pages that were fetched before them.
     ///

@@ -1,8 +1,8 @@
-//! Usage preferences: what a website permits to be done with its pages, by its robots.txt.
+//! Usage preferences: the uses that a robots.txt permits or forbids for its website's pages.
 //!
 //! Two kinds of lines state preferences. `Content-Usage` (IETF AIPREF, draft-ietf-aipref-attach-05) may be limited to
-//! paths, of which the longest decides. `Content-Signal` (contentsignals.org) holds for a group, or before any group for
-//! the whole file. Both give labels such as `train-ai`. Their meaning is a [`Vocabulary`], which is chosen when asking,
+//! paths; the longest decides. `Content-Signal` (contentsignals.org) holds for a group, or before all groups for the
+//! whole file. Both give labels such as `train-ai`. Their meaning is a [`Vocabulary`], which is chosen when asking,
 //! because the labels change. Both drafts are work in progress.
 //!
 //! ```
@@ -43,7 +43,7 @@ pub enum Sources {
     Both,
 }
 
-/// Uses of pages, in the order of the answers: the categories of a [`Vocabulary`] that a question is about.
+/// The uses in a question, in the answers' order: categories in a [`Vocabulary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
     names: Vec<Box<str>>,
@@ -69,8 +69,8 @@ impl Uses {
     }
 }
 
-/// What an unknown preference means to a caller that needs a yes or a no. There is no default: the drafts leave the
-/// decision to the reader.
+/// The meaning of an unknown preference for a caller that needs a yes or a no. There is no default: the drafts leave
+/// the decision to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownUsage {
     /// An unknown use is allowed.

@@ -33,7 +33,7 @@ pub struct WrittenOptions {
     /// Add a last column with one verdict for all agents: disallow if any of them is disallowed
     #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
-    /// Add a column for each use of pages: what its website permits [values: the categories of --vocabulary]
+    /// Add a column for each use, such as train-ai: the website's preference [values: the uses in --vocabulary]
     ///
     /// The columns are called AGENT:train-ai and so on. The longest matching Content-Usage line decides: allowed,
     /// disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is not-applicable.
@@ -53,8 +53,8 @@ pub struct WrittenOptions {
     unknown_usage: Option<Unstated>,
     /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, any, or a file [default: aipref-08]
     ///
-    /// Each line of a file is "use = labels | signals": the labels in Content-Usage and in Content-Signal lines that
-    /// stand for the use. With any, each label is a use.
+    /// Each line in a file is "use = labels | signals": its labels in Content-Usage and in
+    /// Content-Signal lines. With any, each label is a use.
     #[arg(long, value_name = "NAME|FILE")]
     vocabulary: Option<String>,
     /// The output format [default: from the extension of --output, or else tsv]

@@ -7,11 +7,11 @@ use crate::verdict::Preference;
 /// A statement: labels in byte order, each [`Preference::Allowed`] or [`Preference::Disallowed`].
 pub type Labels = std::collections::BTreeMap<Box<[u8]>, Preference>;
 
-/// What the usage rules in a group state.
+/// The statements in a group's usage rules.
 #[derive(Clone, Debug, Default)]
 pub struct UsageDraft {
     statements: Vec<Labels>,
-    /// The statement of the rules without a path, by its index.
+    /// The index of the statement for rules without a path.
     pub base: Option<u32>,
     /// The signals' statement, by its index.
     pub signals: Option<u32>,
@@ -25,7 +25,7 @@ impl UsageDraft {
         self.statements.len() as u32 - 1
     }
 
-    /// Adds the next rule in rank order, with its statement and the length of its pattern in bytes.
+    /// Adds the next rule in rank order, with its statement and its pattern length in bytes.
     pub fn add_rule(&mut self, statement: Labels, len: u32) {
         let statement = self.add(statement);
         self.rules.push((statement, len));
