@@ -18,8 +18,10 @@ fn sections(set: &[u8]) -> Vec<(&'static str, usize, usize)> {
 fn a_flipped_bit_in_any_section_is_reported() {
     let folder = Folder::new();
     folder.robots();
-    // A capture with a time, so that the section of captures has bytes too.
-    folder.write("c.jsonl", r#"{"url": "http://d.example/robots.txt", "time": "2026-02-01T00:00:00Z", "body": ""}"#);
+    // A capture with a time and a usage rule, so that the sections for both have bytes too.
+    let body = r"user-agent: *\ncontent-usage: search=n";
+    let capture = r#"{"url": "http://d.example/robots.txt", "time": "2026-02-01T00:00:00Z", "body": "BODY"}"#;
+    folder.write("c.jsonl", capture.replace("BODY", body));
     folder.run(&["compile", "-o", "set", "robots", "c.jsonl"]).says(0, &[]);
     let whole = folder.read("set");
     let sections = sections(&whole);
