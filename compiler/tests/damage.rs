@@ -53,7 +53,8 @@ fn sample(strategy: Strategy) -> Vec<u8> {
             "user-agent: *\nuser-agent: FooBot\nallow: /shop/index.html\ndisallow: /*sort=\ndisallow: /shop/*/print/$\n\
              disallow: /*.pdf$\ndisallow: /a/*b*d\nallow: /l/*/states\ndisallow: /l/*ough\ndisallow: /l/*.gif\n\
              disallow: /l/*?\ndisallow: /l/*;\ndisallow: /b\ndisallow: /c\ndisallow: /d\ndisallow: /e\ndisallow: /f\n\
-             disallow: /g\ndisallow: /h\ndisallow:\n",
+             disallow: /g\ndisallow: /h\ndisallow:\ncontent-usage: train-ai=n\ncontent-usage: /u train-ai=y\n\
+             content-usage: /*u search=n, train-ai=n\ncontent-signal: ai-train=no\n",
         ),
         (
             "a.example",
