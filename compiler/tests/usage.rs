@@ -62,7 +62,7 @@ fn ask(set: &Set<Vec<u8>>, agent: &str, path: &str, query: &UsageQuery) -> (Verd
     let agent = set.crawler(agent.as_bytes()).unwrap();
     let (mut verdicts, mut found) = ([Verdict::Invalid; 2], vec![Preference::Unknown; 2 * query.len()]);
     let agents = [agent.clone(), agent];
-    set.usage_each(&agents, url.as_bytes(), query, &mut verdicts, &mut found).unwrap();
+    set.usage_all(&agents, [url.as_bytes()], query, &mut verdicts, &mut found).unwrap();
     assert_eq!(verdicts[0], verdicts[1]);
     assert_eq!(found[..query.len()], found[query.len()..]);
     if set.has_times() {

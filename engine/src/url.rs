@@ -72,7 +72,7 @@ impl<'a> Path<'a> {
     }
 
     /// Calls `look` with the path in a normal form. Copies the path only if its bytes must change.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with_normal<R>(&self, form: NormalForm, look: impl FnOnce(&[u8]) -> R) -> R {
         let normal = match self.is_unescapable && form.keeps_unescapable() {
             true => Cow::Borrowed(self.bytes),

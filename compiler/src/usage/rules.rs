@@ -1,7 +1,7 @@
 //! Compiles each group's usage rules.
 //!
-//! The rules' paths form one more rule list, longest first ([`crate::rules::order`]). In it, a plain rule is an
-//! `Allow`, and any other rule a `Disallow`; see the engine's `set::usage`. Rules that match the same paths are combined
+//! The rules' paths form one more rule list, longest first ([`crate::rules::order`]). In it, a plain rule is a
+//! `Disallow`, and any other rule an `Allow`; see the engine's `set::usage`. Rules that match the same paths are combined
 //! here, so that each rule of the list has one statement.
 
 use std::borrow::Cow;
@@ -148,7 +148,7 @@ impl<'b> Reader<'_, 'b> {
         let mut raw = BumpVec::new_in(self.arena);
         let (mut lens, mut kinds) = (Vec::new(), Vec::new());
         for rule in combined(rules) {
-            let kind = if is_plain(rule.pattern) { RuleKind::Allow } else { RuleKind::Disallow };
+            let kind = if is_plain(rule.pattern) { RuleKind::Disallow } else { RuleKind::Allow };
             // The line number is the statement's place.
             raw.push(RawRule { kind, value: rule.path, line: statements.len() as u32 });
             statements.push(rule.statement);
@@ -162,7 +162,7 @@ impl<'b> Reader<'_, 'b> {
         let (list, places) = order(&list, self.dialect, self.arena, &mut OrderScratch::default());
         let tied = places
             .chunk_by(|&a, &b| lens.get(a as usize) == lens.get(b as usize))
-            .map(|tied| tied.iter().filter(|&&place| kinds.get(place as usize) == Some(&RuleKind::Disallow)).count());
+            .map(|tied| tied.iter().filter(|&&place| kinds.get(place as usize) == Some(&RuleKind::Allow)).count());
         if tied.max() > Some(MAX_TIED_PATTERNS) {
             return None;
         }

@@ -10,7 +10,9 @@
 
 use std::borrow::Cow;
 
-use crate::format::automaton::{Automaton, Corrupt, NO_RANK, NO_RANKS, Width, decode, kind_of, known_width, width};
+use crate::format::automaton::{
+    Automaton, Corrupt, NO_RANK, NO_RANKS, Ranks, Width, decode, kind_of, known_width, width,
+};
 use crate::format::rulesets::{MAX_PATCHED_BYTES, StoredRuleset};
 use crate::verdict::{RuleKind, Verdict};
 
@@ -25,7 +27,7 @@ pub use list::{RulesetRule, ranks_in_trie};
 pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
-use walk::{Count, Walk, walk_trie};
+use walk::{BEST, Count, OF_EACH_KIND, VERDICT, Walk, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -220,7 +222,7 @@ impl<'a> Ruleset<'a> {
             let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
                 trie.end.disallows(trie.at_end)
             } else {
-                let [allow, disallow] = Walk::<'_, _, _, true>::after_trie(&automaton, path, &trie, count)?;
+                let [allow, disallow] = Walk::<'_, _, _, VERDICT>::after_trie(&automaton, path, &trie, count)?;
                 disallow < allow
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
@@ -237,7 +239,7 @@ impl<'a> Ruleset<'a> {
         }
         let (best, otherwise) = by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, &mut ())?;
-            (Walk::<'_, _, _, false>::after_trie(&automaton, path, &trie, &mut ())?, automaton.otherwise())
+            (Walk::<'_, _, _, OF_EACH_KIND>::after_trie(&automaton, path, &trie, &mut ())?, automaton.otherwise())
         });
         let [allow, disallow] = best.map(some_rank);
         Ok(match otherwise {
@@ -254,6 +256,29 @@ impl<'a> Ruleset<'a> {
                 verdict: if best[1] < best[0] { Verdict::Disallow } else { Verdict::Allow },
                 decided_by: some_rank(best[0].min(best[1])),
             },
+        })
+    }
+
+    /// Returns the best rule's rank and, for the other kind, the best rank among the rules without wildcards, or a better
+    /// one: `[allow, disallow]`, with [`NO_RANK`](crate::format::automaton::NO_RANK) for none.
+    ///
+    /// Rules with an empty pattern do not count. Rulesets are patched in `room`, as by [`Self::verdict_in`].
+    ///
+    /// # Errors
+    /// See [`Self::matches`].
+    #[inline(always)]
+    pub(crate) fn best_in(&self, room: &mut [u8; MAX_PATCHED_BYTES], path: &[u8]) -> Result<Ranks, Corrupt> {
+        if self.stored.is_patched() {
+            return self.patched_in(room, |ruleset| ruleset.best_of_whole(path));
+        }
+        self.best_of_whole(path)
+    }
+
+    #[inline(always)]
+    fn best_of_whole(&self, path: &[u8]) -> Result<Ranks, Corrupt> {
+        by_width!(self, automaton => {
+            let trie = walk_trie(automaton, path, &mut ())?;
+            Walk::<'_, _, _, BEST>::after_trie(&automaton, path, &trie, &mut ())
         })
     }
 

@@ -93,9 +93,18 @@ pub(super) fn walk_trie<const W: usize, C: Count>(
     Ok(trie)
 }
 
-/// A walk over one path. With `FIRST`, only the verdict is needed. Then only the smallest rank matters, and the walk
-/// skips everything that cannot yield a smaller one.
-pub(super) struct Walk<'p, A, C, const FIRST: bool> {
+/// The goal of a walk: the best rule of each kind.
+pub(super) const OF_EACH_KIND: u8 = 0;
+
+/// The goal of a walk: the best rule. Only the smallest rank matters, so the walk skips everything that cannot yield a
+/// smaller one.
+pub(super) const BEST: u8 = 1;
+
+/// The goal of a walk: the verdict. Only the best rule's kind matters, so the walk skips even more.
+pub(super) const VERDICT: u8 = 2;
+
+/// A walk over one path, with a goal.
+pub(super) struct Walk<'p, A, C, const GOAL: u8> {
     automaton: A,
     path: &'p [u8],
     best: Ranks,
@@ -106,7 +115,7 @@ pub(super) struct Walk<'p, A, C, const FIRST: bool> {
     count: C,
 }
 
-impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Automaton<'a, W>, C, FIRST> {
+impl<'w, 'a, 'p, const W: usize, C: Count, const GOAL: u8> Walk<'p, &'w Automaton<'a, W>, C, GOAL> {
     #[inline(always)]
     fn accept(&mut self, ranks: Ranks) {
         self.best = [self.best[0].min(ranks[0]), self.best[1].min(ranks[1])];
@@ -115,10 +124,10 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
     /// Returns whether ranks that are no better than these could still change the answer.
     #[inline(always)]
     fn wants(&self, [allow, disallow]: Ranks) -> bool {
-        if FIRST {
-            allow.min(disallow) < self.best[0].min(self.best[1])
-        } else {
+        if GOAL == OF_EACH_KIND {
             allow < self.best[0] || disallow < self.best[1]
+        } else {
+            allow.min(disallow) < self.best[0].min(self.best[1])
         }
     }
 
@@ -139,11 +148,11 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         } else {
             NO_RANKS
         };
-        let mut walk = Walk::<'_, _, _, FIRST> {
+        let mut walk = Walk::<'_, _, _, GOAL> {
             automaton,
             path,
             best,
-            needs_all: !FIRST,
+            needs_all: GOAL != VERDICT,
             passes_left: MAX_PASSES as u32 - 1,
             count: C::default(),
         };
@@ -151,7 +160,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
         walk.fallbacks(&mut automaton.fallbacks())?;
         if trie.with_wildcards != 0 {
             let [for_verdicts, of_all] = automaton.state(trie.with_wildcards)?.lists()?;
-            if let (number, first @ 1..) = if FIRST { for_verdicts } else { of_all } {
+            if let (number, first @ 1..) = if GOAL == VERDICT { for_verdicts } else { of_all } {
                 walk.needs_all |= number == NEEDS_ALL;
                 search(path, TrieWildcards { walk: &mut walk, first })?;
             }
@@ -289,7 +298,7 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
                 if segments_match(segments, anchored, self.path, &mut self.passes_left, &mut self.count)? {
                     self.accept(ranks);
                 }
-            } else if FIRST {
+            } else if GOAL != OF_EACH_KIND {
                 return Ok(());
             }
         }
@@ -298,15 +307,15 @@ impl<'w, 'a, 'p, const W: usize, C: Count, const FIRST: bool> Walk<'p, &'w Autom
 }
 
 /// The wildcard automata that begin in the trie, last one first.
-struct TrieWildcards<'w, 'p, A, C, const FIRST: bool> {
-    walk: &'w mut Walk<'p, A, C, FIRST>,
+struct TrieWildcards<'w, 'p, A, C, const GOAL: u8> {
+    walk: &'w mut Walk<'p, A, C, GOAL>,
     first: usize,
 }
 
 /// Maximum number of wildcard automata from the trie that can be deferred. Real rulesets have up to five.
 const REMEMBERED: usize = 64;
 
-impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'_, '_, &Automaton<'_, W>, C, FIRST> {
+impl<const W: usize, C: Count, const GOAL: u8> WithSearch for TrieWildcards<'_, '_, &Automaton<'_, W>, C, GOAL> {
     type Output = Result<(), Corrupt>;
 
     /// Runs the wildcard automata for a verdict, in two rounds. An automaton without a disallow better than the best
@@ -321,7 +330,7 @@ impl<const W: usize, C: Count, const FIRST: bool> WithSearch for TrieWildcards<'
         let mut first_candidates = FirstCandidates { known: [None; 2] };
         while let Some((_, wildcard)) = walk.listed(next)? {
             walk.count.add(1);
-            if FIRST && wildcard.best[1] >= walk.best[0] && number < REMEMBERED {
+            if GOAL == VERDICT && wildcard.best[1] >= walk.best[0] && number < REMEMBERED {
                 left |= 1 << number;
             } else if walk.wants(wildcard.best) {
                 let found = first_candidates.of(wildcard.fingerprints, search);
@@ -361,14 +370,14 @@ impl<'f> FirstCandidates<'f> {
 }
 
 /// A wildcard automaton begun by another one.
-struct NestedWildcard<'m, 'w, 'a, 'p, C, const W: usize, const FIRST: bool> {
-    walk: &'m mut Walk<'p, &'w Automaton<'a, W>, C, FIRST>,
+struct NestedWildcard<'m, 'w, 'a, 'p, C, const W: usize, const GOAL: u8> {
+    walk: &'m mut Walk<'p, &'w Automaton<'a, W>, C, GOAL>,
     wildcard: WildcardView<'a, W>,
     from: usize,
     depth: usize,
 }
 
-impl<const W: usize, C: Count, const FIRST: bool> WithSearch for NestedWildcard<'_, '_, '_, '_, C, W, FIRST> {
+impl<const W: usize, C: Count, const GOAL: u8> WithSearch for NestedWildcard<'_, '_, '_, '_, C, W, GOAL> {
     type Output = Result<(), Corrupt>;
 
     #[inline(always)]

@@ -98,9 +98,9 @@ impl Batch<'_, '_> {
 }
 
 /// A URL whose origin is in the set.
-struct KnownUrl<'s, 'u> {
+pub(super) struct KnownUrl<'s, 'u> {
     /// The policy's address.
-    policy: u32,
+    pub(super) policy: u32,
     /// The address of the origin's captures, if they are wanted and it has any.
     captures: Option<u32>,
     /// With a single agent, the number of the ruleset that decides alone, or [`NONE`].
@@ -109,11 +109,11 @@ struct KnownUrl<'s, 'u> {
     stored: Option<Record<'s>>,
     /// With several agents, the range of the policy's entries in [`Columns`]: start and end.
     chosen: (u32, u32),
-    path: Path<'u>,
+    pub(super) path: Path<'u>,
 }
 
 /// Internal result of looking up a URL.
-enum LookupResult<'s, 'u> {
+pub(super) enum LookupResult<'s, 'u> {
     Invalid,
     Unknown,
     Known(KnownUrl<'s, 'u>),
@@ -215,7 +215,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         verdicts: &mut [Verdict],
         fetched_at: &mut [Option<i64>],
     ) -> Result<(), FormatError> {
-        let (width, rulesets) = (agents.len(), self.rulesets());
+        let width = agents.len();
         let mut room = [0; MAX_PATCHED_BYTES];
         // The last captures read, and their time. Consecutive URLs often share an origin.
         let mut last = (None, None);
@@ -230,37 +230,51 @@ impl<D: AsRef<[u8]>> Set<D> {
                     *fetched_at = last.1;
                 }
             }
-            match found {
-                LookupResult::Invalid => row.fill(Verdict::Invalid),
-                LookupResult::Unknown => row.fill(Verdict::Unknown),
-                LookupResult::Known(KnownUrl { ruleset, stored, path, .. }) if ruleset != NONE => {
-                    let Some(stored) = stored.and_then(|record| rulesets.read(record)) else {
-                        return Err(rulesets.missing(ruleset));
-                    };
-                    let ruleset = Ruleset::stored(stored)?;
-                    let verdict = path.with_normal(self.normal_form, |path| ruleset.verdict_in(&mut room, path))?;
-                    match row {
-                        // A special case, because filling a row of one would call a function.
-                        [only] => *only = verdict,
-                        _ => row.fill(verdict),
-                    }
-                }
-                LookupResult::Known(known) => {
-                    let policy = self.policy_at(known.policy)?;
-                    if columns.are_several() {
-                        columns.decide(&policy, known.chosen.0..known.chosen.1, &known.path, &mut room, row)?;
-                    } else {
-                        policy.decide_each(agents, &known.path, row)?;
-                    }
+            self.decide_found(agents, columns, found, &mut room, row)
+        })
+    }
+
+    /// Computes all agents' verdicts for a URL that was looked up.
+    #[inline(always)]
+    pub(super) fn decide_found(
+        &self,
+        agents: &[Agent],
+        columns: &mut Columns<'_>,
+        found: LookupResult<'_, '_>,
+        room: &mut [u8; MAX_PATCHED_BYTES],
+        row: &mut [Verdict],
+    ) -> Result<(), FormatError> {
+        match found {
+            LookupResult::Invalid => row.fill(Verdict::Invalid),
+            LookupResult::Unknown => row.fill(Verdict::Unknown),
+            LookupResult::Known(KnownUrl { ruleset, stored, path, .. }) if ruleset != NONE => {
+                let rulesets = self.rulesets();
+                let Some(stored) = stored.and_then(|record| rulesets.read(record)) else {
+                    return Err(rulesets.missing(ruleset));
+                };
+                let ruleset = Ruleset::stored(stored)?;
+                let verdict = path.with_normal(self.normal_form, |path| ruleset.verdict_in(room, path))?;
+                match row {
+                    // A special case, because filling a row of one would call a function.
+                    [only] => *only = verdict,
+                    _ => row.fill(verdict),
                 }
             }
-            Ok(())
-        })
+            LookupResult::Known(known) => {
+                let policy = self.policy_at(known.policy)?;
+                if columns.are_several() {
+                    columns.decide(&policy, known.chosen.0..known.chosen.1, &known.path, room, row)?;
+                } else {
+                    policy.decide_each(agents, &known.path, row)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Looks up all URLs, one batch at a time.
     #[inline]
-    fn look_up_each<'s, 'u, const DATED: bool, E: From<FormatError>>(
+    pub(super) fn look_up_each<'s, 'u, const DATED: bool, E: From<FormatError>>(
         &'s self,
         columns: &mut Columns<'_>,
         urls: impl IntoIterator<Item = LookupInput<'u>>,

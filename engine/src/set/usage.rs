@@ -1,20 +1,25 @@
 //! Usage preferences: the uses that a robots.txt permits or forbids for a page.
 //!
-//! A group's usage rules are one more ruleset. The longest matching rule states the preferences. A plain rule is an
-//! `Allow` in that ruleset, and any other rule is a `Disallow`. Among plain rules with equal lengths at most one matches,
-//! so one walk finds it. Several others may match: the walk finds the first, and the rest are tried afterwards. All
-//! matching rules with the greatest length decide together.
+//! A group's usage rules are one more ruleset. The longest matching rule states the preferences. A plain rule is a
+//! `Disallow` in that ruleset, and a rule with a wildcard is an `Allow`. Among plain rules with equal lengths at most one
+//! matches, so one walk finds it. Of those with wildcards, which precede plain rules with the same length, several may
+//! match: the walk finds the first, and the rest are tried afterwards. All matching rules with the greatest length
+//! decide together.
 //!
 //! Source: draft-ietf-aipref-attach, section 3.1. It leaves two points open. Our choices: a rule without a path has
 //! length 0, and patterns with equal lengths are combined like identical ones.
 
+use super::batch::{KnownUrl, LookupInput, LookupResult};
+use super::columns::Columns;
 use super::policy::ruleset_at;
-use super::{Agent, Lookup, Policy, Set, path_at_any_host};
-use crate::automaton::Matches;
+use super::{Agent, Policy, Set, path_at_any_host};
+use crate::automaton::Ruleset;
+use crate::format::automaton::{NO_RANK, NO_RANKS, Ranks};
 use crate::format::policies::UsageGroup;
+use crate::format::rulesets::MAX_PATCHED_BYTES;
 use crate::format::usages::{MAX_TIED_PATTERNS, StatementView, UsageView};
 use crate::format::{FormatError, NONE};
-use crate::url::{self, UrlRef};
+use crate::url::{self, Path, UrlRef};
 use crate::verdict::{Preference, Verdict};
 
 /// A use, with its labels in statements.
@@ -63,6 +68,15 @@ impl UsageQuery {
         self.categories.is_empty()
     }
 
+    /// Combines an answer with a group's signals.
+    #[inline]
+    fn combine_signals(&self, view: UsageView<'_>, answer: &mut [Preference]) -> Result<(), FormatError> {
+        match view.signals()? {
+            Some(signals) if self.reads_signals => self.combine(signals, |category| &category.signals, answer),
+            _ => Ok(()),
+        }
+    }
+
     /// Combines an answer with a statement.
     #[inline]
     fn combine(
@@ -80,43 +94,75 @@ impl UsageQuery {
     }
 }
 
-/// A group's best matching rules.
-struct Best<'a> {
-    group: UsageGroup,
+/// A group's usage rules with paths.
+#[derive(Clone, Copy)]
+struct PathRules<'a> {
+    ruleset: Ruleset<'a>,
     view: UsageView<'a>,
-    /// The deciding rules' length in bytes; 0 for the rules without a path.
-    len: u32,
-    matches: Option<Matches>,
 }
 
-impl Policy<'_> {
-    /// Computes a preference for each category, for a path as written in a URL.
-    ///
-    /// The path must be one that the agent may fetch; otherwise preferences do not apply. Never
-    /// [`Preference::NotApplicable`].
-    ///
-    /// Cost: a walk over the path if the agent's group has usage rules with paths, and a search in the statement. One
-    /// group needs no allocation.
-    ///
-    /// # Errors
-    /// Returns an error if the set is damaged.
-    pub fn usage(
+impl PathRules<'_> {
+    /// Combines an answer with the rules that decide, given the best ranks: of the first rule with a wildcard, and of
+    /// the plain one.
+    #[inline(never)]
+    fn combine(
         &self,
-        agent: &Agent,
+        best: Ranks,
         path: &[u8],
         query: &UsageQuery,
         answer: &mut [Preference],
     ) -> Result<(), FormatError> {
-        if !self.view.has_usages() {
-            answer.fill(Preference::Unknown);
+        let len = self.len_of(best)?;
+        let PathRules { ruleset, view } = self;
+        let mut combine = |statement| query.combine(statement, |category| &category.usage, answer);
+        for rank in best.into_iter().filter(|&rank| rank != NO_RANK) {
+            let (statement, found) = view.rule(rank / 2)?;
+            if found == len {
+                combine(statement)?;
+            }
+        }
+        let first = best[0] / 2;
+        if best[0] == NO_RANK || view.len_of(first)? != len {
             return Ok(());
         }
-        self.usage_of_normal(agent, &self.normal_form.path(path), query, answer)
+        for place in first + 1..view.rule_count() {
+            let (statement, found) = view.rule(place)?;
+            if found != len {
+                break;
+            }
+            if place - first >= MAX_TIED_PATTERNS as u32 {
+                let expected = format!("up to {MAX_TIED_PATTERNS} patterns of {len} bytes");
+                return Err(FormatError::new("usages", expected, "more"));
+            }
+            match ruleset.text_matches(2 * place, path)? {
+                Some(true) => combine(statement)?,
+                Some(false) => {}
+                // A plain rule. The rest are plain, too.
+                None => break,
+            }
+        }
+        Ok(())
     }
 
-    /// Computes the preferences for a path in normal form.
+    /// Returns the deciding rules' length in bytes, given the best ranks.
+    fn len_of(&self, best: Ranks) -> Result<u32, FormatError> {
+        // Longer rules have smaller ranks.
+        self.view.len_of(best[0].min(best[1]) / 2)
+    }
+}
+
+impl<'a> Policy<'a> {
+    /// Returns the group's statements, and its rules with paths if it has any.
     #[inline]
-    fn usage_of_normal(
+    fn usage_rules(&self, group: UsageGroup) -> Result<Option<(UsageView<'a>, Option<PathRules<'a>>)>, FormatError> {
+        let Some(view) = self.usages.get(group.statements)? else { return Ok(None) };
+        let ruleset = (group.ruleset != NONE).then(|| ruleset_at(self.rulesets, group.ruleset)).transpose()?;
+        Ok(Some((view, ruleset.map(|ruleset| PathRules { ruleset, view }))))
+    }
+
+    /// Computes the preferences by several groups, which decide together, for a path in normal form.
+    #[cold]
+    fn usage_together(
         &self,
         agent: &Agent,
         path: &[u8],
@@ -124,136 +170,145 @@ impl Policy<'_> {
         answer: &mut [Preference],
     ) -> Result<(), FormatError> {
         answer.fill(Preference::Unknown);
-        if !self.view.has_usages() || agent.is_free() {
-            return Ok(());
-        }
-        let groups = agent.groups(&self.view)?;
-        if query.reads_signals {
-            for group in groups.usages() {
-                let Some(view) = self.usages.get(group.statements)? else { continue };
-                let Some(signals) = view.signals()? else { continue };
-                query.combine(signals, |category| &category.signals, answer)?;
+        let mut room = [0; MAX_PATCHED_BYTES];
+        let (mut bases, mut all) = (Vec::new(), Vec::new());
+        for group in agent.groups(&self.view)?.usages() {
+            let Some((view, rules)) = self.usage_rules(group)? else { continue };
+            query.combine_signals(view, answer)?;
+            if query.reads_usage {
+                bases.extend(view.base()?);
+                if let Some(rules) = rules {
+                    let best = rules.ruleset.best_in(&mut room, path)?;
+                    if best != NO_RANKS {
+                        all.push((rules.len_of(best)?, rules, best));
+                    }
+                }
             }
         }
-        if !query.reads_usage {
-            return Ok(());
-        }
-        if !groups.has_more() {
-            let Some(group) = groups.usages().next() else { return Ok(()) };
-            return match self.best_usage(group, path)? {
-                Some(best) => self.combine_best(&best, path, query, answer),
-                None => Ok(()),
-            };
-        }
-        let mut all = Vec::new();
-        for group in groups.usages() {
-            all.extend(self.best_usage(group, path)?);
-        }
-        let longest = all.iter().map(|best| best.len).max();
-        let mut longest = all.iter().filter(|best| Some(best.len) == longest);
-        longest.try_for_each(|best| self.combine_best(best, path, query, answer))
+        let Some(longest) = all.iter().map(|&(len, ..)| len).max() else {
+            return bases.into_iter().try_for_each(|base| query.combine(base, |category| &category.usage, answer));
+        };
+        let longest = all.into_iter().filter(|&(len, ..)| len == longest);
+        longest.into_iter().try_for_each(|(_, rules, best)| rules.combine(best, path, query, answer))
+    }
+}
+
+/// What an agent's group says about a question.
+enum Plan<'a> {
+    /// The same for every path.
+    Fixed,
+    /// Depends on the path. Where no rule matches, the fixed answer applies.
+    ByPath(PathRules<'a>),
+    /// Several groups decide together.
+    Together,
+}
+
+/// The agents' usage rules in the last policy, looked up once for consecutive URLs of a website.
+struct UsagePlans<'a, 'q> {
+    agents: &'q [Agent],
+    query: &'q UsageQuery,
+    policy: Option<Policy<'a>>,
+    plans: Vec<Plan<'a>>,
+    /// The answers for paths that no rule matches, for one agent after another.
+    fixed: Vec<Preference>,
+}
+
+impl<'a, 'q> UsagePlans<'a, 'q> {
+    fn new(agents: &'q [Agent], query: &'q UsageQuery) -> UsagePlans<'a, 'q> {
+        let fixed = vec![Preference::Unknown; agents.len() * query.len()];
+        UsagePlans { agents, query, policy: None, plans: Vec::new(), fixed }
     }
 
-    /// Finds a group's best matching rules, or `None` if none matches.
-    #[inline]
-    fn best_usage(&self, group: UsageGroup, path: &[u8]) -> Result<Option<Best<'_>>, FormatError> {
-        let Some(view) = self.usages.get(group.statements)? else { return Ok(None) };
-        if group.ruleset != NONE {
-            let matches = ruleset_at(self.rulesets, group.ruleset)?.matches(path)?;
-            let len = |rank: Option<u32>| rank.map_or(Ok(0), |rank| view.len_of(rank / 2));
-            let len = len(matches.allow)?.max(len(matches.disallow)?);
-            if len > 0 {
-                return Ok(Some(Best { group, view, len, matches: Some(matches) }));
+    /// Looks up the agents' groups in the next policy.
+    fn look_up(&mut self, policy: Policy<'a>) -> Result<(), FormatError> {
+        // Nothing of the last policy may remain after an error.
+        self.policy = None;
+        self.plans.clear();
+        self.fixed.fill(Preference::Unknown);
+        let query = self.query;
+        for (agent, answer) in self.agents.iter().zip(self.fixed.chunks_mut(query.len().max(1))) {
+            let groups = agent.groups(&policy.view)?;
+            let mut plan = Plan::Fixed;
+            if !policy.view.has_usages() || agent.is_free() {
+            } else if groups.has_more() {
+                plan = Plan::Together;
+            } else if let Some(group) = groups.usages().next() {
+                if let Some((view, rules)) = policy.usage_rules(group)? {
+                    query.combine_signals(view, answer)?;
+                    if query.reads_usage {
+                        if let Some(base) = view.base()? {
+                            query.combine(base, |category| &category.usage, answer)?;
+                        }
+                        plan = rules.map_or(Plan::Fixed, Plan::ByPath);
+                    }
+                }
             }
+            self.plans.push(plan);
         }
-        Ok(view.base()?.map(|_| Best { group, view, len: 0, matches: None }))
-    }
-
-    /// Combines an answer with a group's deciding rules.
-    #[inline]
-    fn combine_best(
-        &self,
-        best: &Best<'_>,
-        path: &[u8],
-        query: &UsageQuery,
-        answer: &mut [Preference],
-    ) -> Result<(), FormatError> {
-        let Best { group, view, len, matches } = best;
-        let mut combine = |statement| query.combine(statement, |category| &category.usage, answer);
-        let Some(matches) = matches else { return view.base()?.map_or(Ok(()), combine) };
-        for rank in [matches.allow, matches.disallow].into_iter().flatten() {
-            let (statement, found) = view.rule(rank / 2)?;
-            if found == *len {
-                combine(statement)?;
-            }
-        }
-        let Some(first) = matches.disallow.map(|rank| rank / 2) else { return Ok(()) };
-        if view.len_of(first)? != *len {
-            return Ok(());
-        }
-        let mut ruleset = None;
-        for place in first + 1..view.rule_count() {
-            let (statement, found) = view.rule(place)?;
-            if found != *len {
-                break;
-            }
-            if place - first >= MAX_TIED_PATTERNS as u32 {
-                let expected = format!("up to {MAX_TIED_PATTERNS} patterns of {len} bytes");
-                return Err(FormatError::new("usages", expected, "more"));
-            }
-            let ruleset = match ruleset {
-                Some(ruleset) => ruleset,
-                None => *ruleset.insert(ruleset_at(self.rulesets, group.ruleset)?),
-            };
-            if ruleset.text_matches(2 * place + 1, path)? == Some(true) {
-                combine(statement)?;
-            }
-        }
+        self.policy = Some(policy);
         Ok(())
     }
 
-    /// Computes the preferences after a verdict, for a path in normal form.
-    fn usage_after(
-        &self,
-        verdict: Verdict,
-        agent: &Agent,
-        path: &[u8],
-        query: &UsageQuery,
-        answer: &mut [Preference],
+    /// Computes the preferences for a URL's path, after its verdicts. `policy` returns the policy with the number.
+    #[inline(always)]
+    fn answer(
+        &mut self,
+        number: u32,
+        policy: impl FnOnce() -> Result<Policy<'a>, FormatError>,
+        path: &Path<'_>,
+        verdicts: &[Verdict],
+        room: &mut [u8; MAX_PATCHED_BYTES],
+        preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
-        match verdict {
-            Verdict::Disallow => answer.fill(Preference::NotApplicable),
-            Verdict::Unknown | Verdict::Invalid => answer.fill(Preference::Unknown),
-            Verdict::Allow => self.usage_of_normal(agent, path, query, answer)?,
+        if self.policy.as_ref().map(|policy| policy.number) != Some(number) {
+            self.look_up(policy()?)?;
+        }
+        let Some(policy) = &self.policy else { return Ok(()) };
+        path.with_normal(policy.normal_form, |path| self.answer_normal(policy, path, verdicts, room, preferences))
+    }
+
+    #[inline(always)]
+    fn answer_normal(
+        &self,
+        policy: &Policy<'a>,
+        path: &[u8],
+        verdicts: &[Verdict],
+        room: &mut [u8; MAX_PATCHED_BYTES],
+        preferences: &mut [Preference],
+    ) -> Result<(), FormatError> {
+        let len = self.query.len().max(1);
+        let rows = self.fixed.chunks(len).zip(preferences.chunks_mut(len)).zip(&self.plans);
+        for ((agent, verdict), ((fixed, answer), plan)) in self.agents.iter().zip(verdicts).zip(rows) {
+            match (verdict, plan) {
+                (Verdict::Disallow, _) => answer.fill(Preference::NotApplicable),
+                (Verdict::Unknown | Verdict::Invalid, _) => answer.fill(Preference::Unknown),
+                (Verdict::Allow, Plan::Fixed) => answer.copy_from_slice(fixed),
+                (Verdict::Allow, Plan::Together) => policy.usage_together(agent, path, self.query, answer)?,
+                (Verdict::Allow, Plan::ByPath(rules)) => {
+                    let best = rules.ruleset.best_in(room, path)?;
+                    if best == NO_RANKS {
+                        answer.copy_from_slice(fixed);
+                    } else {
+                        answer.fill(Preference::Unknown);
+                        self.query.combine_signals(rules.view, answer)?;
+                        rules.combine(best, path, self.query, answer)?;
+                    }
+                }
+            }
         }
         Ok(())
     }
 }
 
 impl<D: AsRef<[u8]>> Set<D> {
-    /// Computes the verdicts for one URL and several agents, and the preferences for each agent.
-    ///
-    /// `preferences[j * query.len() + k]` is for the `j`-th agent and the `k`-th category. It is
-    /// [`Preference::NotApplicable`] if the agent must not fetch the URL, and [`Preference::Unknown`] if the set has no
-    /// robots.txt for the URL or the text is not a URL.
-    ///
-    /// # Errors
-    /// Returns an error if the set is damaged.
-    pub fn usage_each(
-        &self,
-        agents: &[Agent],
-        url: &[u8],
-        query: &UsageQuery,
-        verdicts: &mut [Verdict],
-        preferences: &mut [Preference],
-    ) -> Result<(), FormatError> {
-        self.usage_all(agents, std::iter::once(url), query, verdicts, preferences)
-    }
-
-    /// Computes the verdicts of [`Set::decide_all`], and each URL's and agent's preferences, as [`Set::usage_each`] does.
+    /// Computes the verdicts of [`Set::decide_all`], and the preferences for each URL and agent.
     ///
     /// `preferences[(i * agents.len() + j) * query.len() + k]` is for the `i`-th URL, the `j`-th agent and the `k`-th
-    /// category.
+    /// category. It is [`Preference::NotApplicable`] if the agent must not fetch the URL, and [`Preference::Unknown`] if
+    /// the set has no robots.txt for the URL or the text is not a URL.
+    ///
+    /// Cost: [`Set::decide_all`], a second walk over the path if the agent's group has usage rules with paths, and a
+    /// search in the deciding statement. Consecutive URLs of a website share the rest.
     ///
     /// # Errors
     /// Returns an error if the set is damaged. After an error neither result must be used.
@@ -265,22 +320,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         verdicts: &mut [Verdict],
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
-        self.look_up_all(agents, urls, |place, found| {
-            let row = place * agents.len()..(place + 1) * agents.len();
-            let verdicts = verdicts.get_mut(row.clone()).unwrap_or_default();
-            let cells = row.start * query.len()..row.end * query.len();
-            let preferences = preferences.get_mut(cells).unwrap_or_default();
-            let (verdict, preference) = match found {
-                Lookup::Policy(policy, path) => {
-                    return policy.usage_each(agents, &path, query, verdicts, preferences);
-                }
-                Lookup::Unknown => (Verdict::Unknown, Preference::Unknown),
-                Lookup::Invalid => (Verdict::Invalid, Preference::Unknown),
-            };
-            verdicts.fill(verdict);
-            preferences.fill(preference);
-            Ok(())
-        })
+        self.usage_inputs(agents, urls.into_iter().map(LookupInput::Url), query, verdicts, preferences)
     }
 
     /// Computes the verdicts of [`Set::decide_all_by`], and preferences in the order of [`Set::usage_all`], by one policy.
@@ -296,19 +336,41 @@ impl<D: AsRef<[u8]>> Set<D> {
         verdicts: &mut [Verdict],
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
-        let policy = self.policy_at(policy)?;
-        let width = agents.len();
-        let rows = verdicts.chunks_mut(width.max(1)).zip(preferences.chunks_mut((width * query.len()).max(1)));
-        for (url, (verdicts, preferences)) in urls.into_iter().zip(rows) {
-            match path_at_any_host(url) {
-                Some(path) => policy.usage_each(agents, &path, query, verdicts, preferences)?,
+        let inputs = urls
+            .into_iter()
+            .map(|url| path_at_any_host(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
+        self.usage_inputs(agents, inputs, query, verdicts, preferences)
+    }
+
+    /// Implements [`Set::usage_all`] for URLs at any stage of parsing.
+    fn usage_inputs<'u>(
+        &self,
+        agents: &[Agent],
+        urls: impl IntoIterator<Item = LookupInput<'u>>,
+        query: &UsageQuery,
+        verdicts: &mut [Verdict],
+        preferences: &mut [Preference],
+    ) -> Result<(), FormatError> {
+        let (width, cells) = (agents.len(), agents.len() * query.len());
+        let mut room = [0; MAX_PATCHED_BYTES];
+        let mut plans = UsagePlans::new(agents, query);
+        let mut columns = Columns::new(agents);
+        self.look_up_each::<false, _>(&mut columns, urls, |columns, place, found| {
+            let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
+            let answer = preferences.get_mut(place * cells..(place + 1) * cells).unwrap_or_default();
+            let known = match &found {
+                LookupResult::Known(KnownUrl { policy, path, .. }) => Some((*policy, *path)),
+                LookupResult::Unknown | LookupResult::Invalid => None,
+            };
+            self.decide_found(agents, columns, found, &mut room, row)?;
+            match known {
+                Some((policy, path)) => plans.answer(policy, || self.policy_at(policy), &path, row, &mut room, answer),
                 None => {
-                    verdicts.fill(Verdict::Invalid);
-                    preferences.fill(Preference::Unknown);
+                    answer.fill(Preference::Unknown);
+                    Ok(())
                 }
             }
-        }
-        Ok(())
+        })
     }
 
     /// Computes the verdicts of [`Set::decide_all_at`], and preferences in the order of [`Set::usage_all`], by the rules
@@ -328,21 +390,23 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let width = agents.len();
         let rows = verdicts.chunks_mut(width.max(1)).zip(preferences.chunks_mut((width * query.len()).max(1)));
+        let mut plans = UsagePlans::new(agents, query);
+        let mut room = [0; MAX_PATCHED_BYTES];
         for ((url, time), (verdicts, preferences)) in urls.into_iter().zip(rows) {
-            let (verdict, preference) = match url::split(url) {
-                Err(_) => (Verdict::Invalid, Preference::Unknown),
-                Ok(UrlRef { origin, path }) => {
-                    let record = self.record(&origin)?;
-                    let policy = record.map(|record| self.policy_of_at(&record, time)).transpose()?.flatten();
-                    if let Some(policy) = policy {
-                        policy.usage_each(agents, &path, query, verdicts, preferences)?;
-                        continue;
-                    }
-                    (Verdict::Unknown, Preference::Unknown)
-                }
+            preferences.fill(Preference::Unknown);
+            let Ok(UrlRef { origin, path }) = url::split(url) else {
+                verdicts.fill(Verdict::Invalid);
+                continue;
             };
-            verdicts.fill(verdict);
-            preferences.fill(preference);
+            let record = self.record(&origin)?;
+            match record.map(|record| self.policy_of_at(&record, time)).transpose()?.flatten() {
+                None => verdicts.fill(Verdict::Unknown),
+                Some(policy) => {
+                    policy.decide_each(agents, &path, verdicts)?;
+                    let number = policy.number;
+                    plans.answer(number, || Ok(policy), &path, verdicts, &mut room, preferences)?;
+                }
+            }
         }
         Ok(())
     }
@@ -356,18 +420,13 @@ impl Policy<'_> {
     pub fn usage_each(
         &self,
         agents: &[Agent],
-        path: &url::Path<'_>,
+        path: &Path<'_>,
         query: &UsageQuery,
         verdicts: &mut [Verdict],
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
         self.decide_each(agents, path, verdicts)?;
-        path.with_normal(self.normal_form, |path| {
-            let rows = preferences.chunks_mut(query.len().max(1));
-            for ((agent, &verdict), preferences) in agents.iter().zip(&*verdicts).zip(rows) {
-                self.usage_after(verdict, agent, path, query, preferences)?;
-            }
-            Ok(())
-        })
+        let mut plans = UsagePlans::new(agents, query);
+        plans.answer(self.number, || Ok(*self), path, verdicts, &mut [0; MAX_PATCHED_BYTES], preferences)
     }
 }

@@ -205,17 +205,23 @@ impl<D: AsRef<[u8]>> Set<D> {
         if rules.len() != view.rule_count() as usize || usage.ruleset != NONE && rules.is_empty() {
             return error(&format!("statements of {} rules", rules.len()), view.rule_count().to_string());
         }
-        let (mut tied, mut last) = (0, 0);
+        let (mut tied, mut last) = (0, (0, RuleKind::Allow));
         for (place, rule) in (0..).zip(&rules) {
             let len = view.len_of(place)?;
             if rule.pattern.len() != len as usize {
                 return error(&format!("a pattern of {len} bytes"), rule.pattern.len().to_string());
             }
-            tied = if len == last { tied } else { 0 } + usize::from(rule.kind == RuleKind::Disallow);
+            if rule.kind == RuleKind::Allow && last == (len, RuleKind::Disallow) {
+                return error(
+                    &format!("patterns of {len} bytes with wildcards before plain ones"),
+                    "another order".into(),
+                );
+            }
+            tied = if len == last.0 { tied } else { 0 } + usize::from(rule.kind == RuleKind::Allow);
             if tied > MAX_TIED_PATTERNS {
                 return error(&format!("up to {MAX_TIED_PATTERNS} patterns of {len} bytes"), "more".into());
             }
-            last = len;
+            last = (len, rule.kind);
         }
         Ok(())
     }
