@@ -1,11 +1,12 @@
 //! Options for reading and compiling robots.txt files, shared by the commands that take an input.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::capture::Time;
 use reptile::reason::Assumption;
 use reptile::settings::{NormalForm, Strategy};
+use reptile::usage::{Sources, Uses, Vocabulary};
 use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
 use crate::error::{Failure, Result, note};
@@ -107,6 +108,86 @@ pub struct ExactAgent {
     /// Use --agent unchanged, even if it resembles a known crawler's name and no robots.txt names it
     #[arg(long)]
     pub exact_agent: bool,
+}
+
+/// The options for questions about usage.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct UsageOptions {
+    /// Add the website's preference for each use, such as train-ai [values: the uses in --vocabulary]
+    ///
+    /// In tables, the columns are called AGENT:train-ai and so on. The longest matching Content-Usage line decides:
+    /// allowed, disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is not-applicable.
+    #[arg(long, value_name = "USES", value_delimiter = ',')]
+    pub usage: Vec<String>,
+    /// Read Content-Signal lines instead of Content-Usage lines
+    #[arg(long, conflicts_with = "combine")]
+    signals: bool,
+    /// Read Content-Usage and Content-Signal lines: the most restrictive holds
+    #[arg(long)]
+    combine: bool,
+    /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, any, or a file [default: aipref-08]
+    ///
+    /// Each line in a file is "use = labels | signals": its labels in Content-Usage and in
+    /// Content-Signal lines. With any, each label is a use.
+    #[arg(long, value_name = "NAME|FILE")]
+    vocabulary: Option<String>,
+}
+
+impl UsageOptions {
+    /// Returns the names of the uses.
+    pub fn names(&self) -> Vec<&str> {
+        self.usage.iter().map(|name| name.trim()).collect()
+    }
+
+    /// Refuses options that have no effect without `asked`.
+    ///
+    /// # Errors
+    /// Returns an error if such an option is given.
+    pub fn refuse_without(&self, asked: &str) -> Result<()> {
+        let options =
+            [("--signals", self.signals), ("--combine", self.combine), ("--vocabulary", self.vocabulary.is_some())];
+        match options.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(Failure::new(format!("{option}: requires {asked}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the lines to read.
+    pub fn sources(&self) -> Sources {
+        match (self.signals, self.combine) {
+            (true, _) => Sources::Signals,
+            (_, true) => Sources::Both,
+            _ => Sources::Usage,
+        }
+    }
+
+    /// Returns the uses with these names, which come from an option.
+    ///
+    /// # Errors
+    /// Returns an error if the vocabulary lacks one of them.
+    pub fn uses(&self, vocabulary: &Vocabulary, option: &str, names: &[&str]) -> Result<Uses> {
+        vocabulary.uses(names, self.sources()).map_err(|error| Failure::new(format!("{option}: {error}")))
+    }
+
+    /// Returns the vocabulary of `--vocabulary`.
+    ///
+    /// # Errors
+    /// Returns an error if it is neither a known name nor a valid file.
+    pub fn vocabulary(&self) -> Result<Vocabulary> {
+        let Some(name) = &self.vocabulary else { return Ok(Vocabulary::default()) };
+        if let Some(vocabulary) = Vocabulary::named(name) {
+            return Ok(vocabulary);
+        }
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let names = Vocabulary::NAMES.join(", ");
+            Failure::at(
+                path,
+                format!("is neither a vocabulary that ships ({names}) nor a file that can be read: {error}"),
+            )
+        })?;
+        Vocabulary::parse(name, &text).map_err(|error| Failure::at(path, error))
+    }
 }
 
 /// The options that restrict questions about all URLs to some of them.

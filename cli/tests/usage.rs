@@ -124,3 +124,86 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
     let text = classify(&folder, "set", &["--usage", "train-ai,tdm", "--vocabulary", "any"]);
     assert_eq!(text.lines().next(), Some("allow\tdisallowed\tunknown"));
 }
+
+/// A case in `corpora/usage/cases.toml`.
+#[derive(serde::Deserialize)]
+struct Case {
+    name: String,
+    body: String,
+    agent: String,
+    path: String,
+    train: String,
+    search: String,
+}
+
+/// All cases, by kind of line.
+#[derive(serde::Deserialize)]
+struct Cases {
+    usage: Vec<Case>,
+    signals: Vec<Case>,
+}
+
+/// `test` and `classify` answer every case alike.
+#[test]
+fn cases_hold_in_the_command() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../corpora/usage/cases.toml")).unwrap();
+    let cases: Cases = toml::from_str(&text).unwrap();
+    assert_eq!((cases.usage.len(), cases.signals.len()), (35, 7));
+    let folder = Folder::new();
+    for (cases, options) in [(cases.usage, &[][..]), (cases.signals, &["--signals"])] {
+        for Case { name, body, agent, path, train, search } in cases {
+            folder.write("robots.txt", &body);
+            folder.write("urls", format!("https://a.example{path}\n"));
+            let ask = |before: &[&str], after: &[&str]| {
+                let asked = ["--agent", &agent, "--exact-agent", "--usage", "train-ai,search"];
+                folder.run(&[before, &asked, options, after].concat()).says(0, &[]).text()
+            };
+            let tested: serde_json::Value =
+                serde_json::from_str(&ask(&["test", "robots.txt"], &["--json", &path])).unwrap();
+            let expected = serde_json::json!({"train-ai": train, "search": search});
+            assert_eq!(tested["usage"], expected, "{name}: {body:?}");
+            let classified = ask(&["classify", "robots.txt", "urls", "--host", "a.example"], &["--columns", "verdict"]);
+            let verdict = tested["verdict"].as_str().unwrap();
+            assert_eq!(classified, format!("{verdict}\t{train}\t{search}\n"), "{name}: {body:?}");
+        }
+    }
+}
+
+#[test]
+fn a_test_shows_the_lines_that_state_preferences() {
+    let folder = Folder::new();
+    folder.write(
+        "robots.txt",
+        "content-signal: search=yes\nuser-agent: *\ndisallow: /x\ncontent-usage: train-ai=n\ncontent-usage: /*.pdf train-ai=y\n",
+    );
+    let test = |options: &[&str]| folder.run(&[&["test", "robots.txt", "--agent", "Bot"], options].concat());
+    let text = test(&["--usage", "train-ai,search", "--combine", "/1.pdf", "/x"]).says(0, &[]).text();
+    for line in [
+        "   use       train-ai: allowed\n   use       search: allowed\n   stated    line 1: content-signal: search=yes\n   \
+         stated    line 5: content-usage: /*.pdf train-ai=y\n",
+        "   use       train-ai: not-applicable\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let brief = test(&["--usage", "train-ai", "--brief", "/1", "/x"]).says(0, &[]).text();
+    assert_eq!(
+        brief,
+        "allow     disallowed      /1   no rule matches\ndisallow  not-applicable  /x   line 3: disallow: /x\n"
+    );
+    // A failed fetch states nothing.
+    let failed = test(&["--usage", "train-ai", "--status", "404", "--json", "/1"]).says(0, &[]).text();
+    assert!(failed.ends_with("\"usage\":{\"train-ai\":\"unknown\"},\"stated\":[]}\n"), "{failed}");
+    // Only the lines that were read are shown.
+    for (option, lines) in [("--signals", "[1]"), ("--combine", "[1,5]"), ("--exact-agent", "[5]")] {
+        let text = test(&["--usage", "search", option, "--json", "/1.pdf"]).says(0, &[]).text();
+        assert!(text.contains(&format!("\"stated\":{lines}")), "{text}");
+    }
+    let all = test(&["--usage", "train-ai", "--all-dialects", "--json", "/1.pdf"]).says(0, &[]).text();
+    // The last two dialects have no wildcards.
+    let allowed: Vec<bool> = all.lines().map(|line| line.contains("\"train-ai\":\"allowed\"")).collect();
+    assert_eq!(allowed, [true, true, true, true, true, true, true, false, false], "{all}");
+    test(&["--usage", "train-ai", "--all-dialects", "/1"])
+        .says(2, &["--usage: with --all-dialects, it requires --json"]);
+    test(&["--usage", "train", "/1"]).says(2, &["has no use \"train\""]);
+    test(&["--combine", "/1"]).says(2, &["--combine: requires --usage"]);
+}

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use reptile::Verdict;
-use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
+use reptile::usage::UnknownUsage;
 
 use crate::error::{Failure, Result};
-use crate::options::{answer_formats, columns};
+use crate::options::{UsageOptions, answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
@@ -33,30 +33,14 @@ pub struct WrittenOptions {
     /// Add a last column with one verdict for all agents: disallow if any of them is disallowed
     #[arg(long, conflicts_with = "agent_column")]
     any_of: bool,
-    /// Add a column for each use, such as train-ai: the website's preference [values: the uses in --vocabulary]
-    ///
-    /// The columns are called AGENT:train-ai and so on. The longest matching Content-Usage line decides: allowed,
-    /// disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is not-applicable.
-    #[arg(long, value_name = "USES", value_delimiter = ',', conflicts_with_all = ["only", "add_columns"])]
-    usage: Vec<String>,
-    /// Read Content-Signal lines instead of Content-Usage lines
-    #[arg(long, conflicts_with = "combine")]
-    signals: bool,
-    /// Read Content-Usage and Content-Signal lines: the most restrictive holds
-    #[arg(long)]
-    combine: bool,
+    #[command(flatten)]
+    uses: UsageOptions,
     /// Add a column with one verdict for a fetch and this use: allow only if both are allowed
-    #[arg(long, value_name = "USE", requires = "unknown_usage", conflicts_with_all = ["only", "add_columns"])]
+    #[arg(long, value_name = "USE", requires = "unknown_usage")]
     purpose: Option<String>,
     /// The verdict of --purpose for a use that is unknown; there is no default
     #[arg(long, value_name = "VERDICT", requires = "purpose")]
     unknown_usage: Option<Unstated>,
-    /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, any, or a file [default: aipref-08]
-    ///
-    /// Each line in a file is "use = labels | signals": its labels in Content-Usage and in
-    /// Content-Signal lines. With any, each label is a use.
-    #[arg(long, value_name = "NAME|FILE")]
-    vocabulary: Option<String>,
     /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
@@ -67,7 +51,7 @@ pub struct WrittenOptions {
     ///
     /// The output has the format of URLS, and a header if URLS has one. In Parquet and Arrow, the columns of URLS
     /// come first and keep their types.
-    #[arg(long, conflicts_with_all = ["format", "header", "only"])]
+    #[arg(long, conflicts_with_all = ["format", "header", "only", "usage", "purpose"])]
     add_columns: bool,
     /// Keep these Parquet or Arrow columns before the verdict columns: names separated by commas, or all
     ///
@@ -80,7 +64,7 @@ pub struct WrittenOptions {
     /// Rows are written byte for byte, unless the output is a terminal, and without columns. Rows of Parquet or Arrow
     /// go to the same format with the same columns. With several agents, the verdict of --any-of counts. A header in
     /// URLS is kept.
-    #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header"])]
+    #[arg(long, value_name = "VERDICT", conflicts_with_all = ["format", "header", "usage", "purpose"])]
     only: Option<Only>,
     /// Split each list's output into files with at most N rows: NAME-00000.tsv, NAME-00001.tsv and so on
     ///
@@ -247,25 +231,13 @@ impl WrittenOptions {
 
     /// Adds the columns of `--usage` and `--purpose`.
     fn with_uses(&self, layout: Layout) -> Result<Layout> {
-        let is_asked = !self.usage.is_empty() || self.purpose.is_some();
-        if !is_asked {
-            let options =
-                [("--signals", self.signals), ("--combine", self.combine), ("--vocabulary", self.vocabulary.is_some())];
-            return match options.into_iter().find(|(_, is_given)| *is_given) {
-                Some((option, _)) => Err(Failure::new(format!("{option}: requires --usage or --purpose"))),
-                None => Ok(layout),
-            };
+        if self.uses.usage.is_empty() && self.purpose.is_none() {
+            self.uses.refuse_without("--usage or --purpose")?;
+            return Ok(layout);
         }
-        let vocabulary = self.vocabulary()?;
-        let sources = match (self.signals, self.combine) {
-            (true, _) => Sources::Signals,
-            (_, true) => Sources::Both,
-            _ => Sources::Usage,
-        };
-        let uses = |option: &str, names: &[&str]| -> Result<Uses> {
-            vocabulary.uses(names, sources).map_err(|error| Failure::new(format!("{option}: {error}")))
-        };
-        let mut names: Vec<&str> = self.usage.iter().map(|name| name.trim()).collect();
+        let vocabulary = self.uses.vocabulary()?;
+        let uses = |option: &str, names: &[&str]| self.uses.uses(&vocabulary, option, names);
+        let mut names = self.uses.names();
         let shown = uses("--usage", &names)?;
         let layout = match (&self.purpose, self.unknown_usage) {
             (Some(purpose), Some(unknown)) => {
@@ -280,23 +252,6 @@ impl WrittenOptions {
             _ => layout.with_uses(shown),
         };
         layout.map_err(|error| Failure::new(format!("--usage {error}")))
-    }
-
-    /// Returns the vocabulary of `--vocabulary`.
-    fn vocabulary(&self) -> Result<Vocabulary> {
-        let Some(name) = &self.vocabulary else { return Ok(Vocabulary::default()) };
-        if let Some(vocabulary) = Vocabulary::named(name) {
-            return Ok(vocabulary);
-        }
-        let path = Path::new(name);
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let names = Vocabulary::NAMES.join(", ");
-            Failure::at(
-                path,
-                format!("is neither a vocabulary that ships ({names}) nor a file that can be read: {error}"),
-            )
-        })?;
-        Vocabulary::parse(name, &text).map_err(|error| Failure::at(path, error))
     }
 
     /// Returns a decider that writes rows in this format, with the table's rows if they are wanted.

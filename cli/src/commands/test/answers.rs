@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use reptile::explain::Why;
+use reptile::usage::Preference;
 use reptile::{Rule, Verdict};
 
 use super::words::{octets_of, shown};
@@ -44,6 +45,9 @@ impl<'t> Brief<'t> {
         let verdict = answer.explanation.verdict;
         let padded = pad(verdict.name(), Verdict::Disallow.name().len());
         write!(out, "{}  ", Style::of_verdict(verdict).of(&padded))?;
+        for (_, preference) in answer.stated.iter().flat_map(|stated| stated.preferences()) {
+            write!(out, "{}  ", pad(preference.name(), Preference::NotApplicable.name().len()))?;
+        }
         if self.names.len() > 1 {
             write!(out, "{}  ", pad(&self.names[agent], self.agent_width))?;
         }
@@ -81,6 +85,14 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
             row(label, &format!("{}{notes}", column.line_and_text(rule, full)));
         }
         row("because", &column.because(answer));
+        if let Some(stated) = &answer.stated {
+            for (name, preference) in stated.preferences() {
+                row("use", &format!("{}: {preference}", shown(name.as_bytes(), full)));
+            }
+            for &line in &stated.lines {
+                row("stated", &format!("line {line}: {}", shown(column.text_of(line), full)));
+            }
+        }
     }
     text
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use bumpalo::Bump;
-use reptile::contents::FormatError;
 use reptile::crawlers::Resolved;
 use reptile::dialects::{ALL, GOOGLE_LIB};
 use reptile::explain::Why;
@@ -69,7 +68,7 @@ pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<
 fn answered<'q>(
     column: &'q Column<'_>,
     urls: &'q [Vec<u8>],
-) -> impl Iterator<Item = (&'q [u8], Result<Answer, FormatError>)> {
+) -> impl Iterator<Item = (&'q [u8], Result<Answer, crate::error::Failure>)> {
     urls.iter().flat_map(|url| (0..column.agents.len()).map(|agent| (&**url, column.answer(url, agent))))
 }
 

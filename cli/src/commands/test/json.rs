@@ -1,6 +1,7 @@
 //! The answers as JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use bumpalo::Bump;
@@ -10,6 +11,7 @@ use reptile::{Dialect, Rule, Verdict};
 use serde::Serialize;
 
 use super::dialects::from_reference;
+use super::uses::Stated;
 use super::{Answer, Column, File};
 use crate::error::{Failure, Stop};
 use crate::outputs::json::json_line;
@@ -37,6 +39,10 @@ struct AnswerJson<'a> {
     remarks: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     agrees: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<BTreeMap<&'a str, &'static str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stated: Option<&'a [u32]>,
 }
 
 #[derive(Serialize)]
@@ -148,6 +154,8 @@ fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>
         disallow: answer.explanation.disallow.as_ref().map(rule),
         remarks: &answer.remarks,
         agrees,
+        usage: answer.stated.as_ref().map(Stated::to_map),
+        stated: answer.stated.as_ref().map(|stated| &*stated.lines),
     })
 }
 

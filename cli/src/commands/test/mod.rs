@@ -1,7 +1,8 @@
 //! `reptile test`: decides URLs by one robots.txt, and shows the group, the rules, the line and the reason for each.
 //!
 //! This module has the questions and answers. [`answers`] and [`listing`] show them for one dialect, [`dialects`] for
-//! all dialects, and [`json`] for programs. [`typed`] reads URLs as typed, and [`words`] has the wording.
+//! all dialects, and [`json`] for programs. [`typed`] reads URLs as typed, [`uses`] asks about
+//! usage, and [`words`] has the wording.
 //!
 //! A file of n bytes is read and compiled in O(n) steps per dialect, and in O(n) memory for one dialect. With
 //! `--all-dialects` it is read under one dialect at a time, and only the printed parts are kept. With `--brief` and
@@ -15,6 +16,7 @@ mod dialects;
 mod json;
 mod listing;
 mod typed;
+mod uses;
 mod words;
 
 use std::cell::Cell;
@@ -27,13 +29,14 @@ use reptile::body::parse;
 use reptile::capture::Capture;
 use reptile::contents::{Agent, Explanation, FormatError, Set};
 use reptile::crawlers::Resolved;
+use reptile::usage::Uses;
 use reptile::{Dialect, Profile, Verdict};
 
 use reptile::explain::{Choice, Reading, Why};
 use reptile::limits::MAX_URL_BYTES;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
-use crate::options::{self, ExactAgent};
+use crate::options::{self, ExactAgent, UsageOptions};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::{agents_for, agents_under};
@@ -43,6 +46,7 @@ use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
 use typed::Typed;
+use uses::{Asked, Stated};
 
 /// Maximum number of answers shown in full or as a table. `--brief` and `--json` have no limit.
 pub const MAX_ANSWERS: usize = 1000;
@@ -94,6 +98,9 @@ The fields of --json, an object on each line:
   disallow     the best matching Disallow, likewise
   remarks      changes made to the typed URL, if there are any
   agrees       with --all-dialects: whether the verdict equals that of --dialect
+  usage        with --usage: each use with the website's preference: allowed,
+               disallowed, unknown, not-applicable
+  stated       with --usage: the lines that state the preferences
 
 Exit code: 0 done, regardless of the verdicts; 1 with --expect, if any verdict differs;
 2 the command failed, or there was no URL to test."
@@ -113,6 +120,8 @@ pub struct Args {
     agents: Vec<String>,
     #[command(flatten)]
     exact: ExactAgent,
+    #[command(flatten)]
+    uses: UsageOptions,
     /// The dialect: how the file is interpreted [default: google]
     #[arg(long, value_name = "NAME", value_parser = options::dialects())]
     dialect: Option<&'static Dialect>,
@@ -165,9 +174,10 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
         None => {}
     }
+    let uses = uses::of(args)?;
     let asked = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
     agents_for(asked, &args.agents, args.exact, &[&body])?;
-    let file = File { args, urls, body: &body, asked, given: Given::default() };
+    let file = File { args, urls, body: &body, asked, uses, given: Given::default() };
     let mut out = BufWriter::new(Output::stdout());
     let written = answer(&file, &mut out).and_then(|left_out| out.flush().map(|()| left_out).map_err(Stop::Write));
     let left_out = written.map_err(|stop| out.get_ref().stop_failure(stop, &args.robots))?;
@@ -345,6 +355,8 @@ struct File<'t> {
     body: &'t [u8],
     /// The reference dialect, with which the others are compared.
     asked: &'static Dialect,
+    /// The uses of `--usage`.
+    uses: Option<Uses>,
     given: Given,
 }
 
@@ -400,6 +412,7 @@ struct Column<'b> {
     naming: Vec<Naming>,
     set: Set<Vec<u8>>,
     looked_up: Vec<Agent>,
+    asked: Option<Asked<'b>>,
     given: &'b Given,
 }
 
@@ -425,6 +438,8 @@ struct Answer {
     path_differs: bool,
     /// The changes made to the typed URL.
     remarks: Vec<String>,
+    /// The website's preferences for the uses of `--usage`.
+    stated: Option<Stated>,
 }
 
 impl Answer {
@@ -451,6 +466,7 @@ impl<'b> Column<'b> {
                 compile_capture(name, body, dialect, profile, &Capture { status, ..Capture::default() })?
             }
         };
+        let asked = file.uses.as_ref().map(|uses| Asked::new(uses, file.args, bytes.clone())).transpose()?;
         let set = Set::from_bytes(bytes).map_err(fail)?;
         let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
         let reading = Reading::new(body, dialect, arena);
@@ -462,17 +478,21 @@ impl<'b> Column<'b> {
         });
         let naming = naming.collect();
         let looked_up = looked_up.map_err(fail)?;
-        Ok(Column { reading, fetch, choices, naming, looked_up, agents, set, given: &file.given })
+        Ok(Column { reading, fetch, choices, naming, looked_up, agents, set, asked, given: &file.given })
     }
 
     /// Returns the answers for some URLs and every agent, ordered by URL.
-    fn answers(&self, urls: &[Vec<u8>]) -> std::result::Result<Vec<Answer>, FormatError> {
+    fn answers(&self, urls: &[Vec<u8>]) -> Result<Vec<Answer>> {
         let questions = urls.iter().flat_map(|url| (0..self.agents.len()).map(move |agent| (url, agent)));
         questions.map(|(url, agent)| self.answer(url, agent)).collect()
     }
 
     /// Decides a URL for an agent.
-    fn answer(&self, url: &[u8], agent: usize) -> std::result::Result<Answer, FormatError> {
+    fn answer(&self, url: &[u8], agent: usize) -> Result<Answer> {
+        self.answer_or_damage(url, agent).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    fn answer_or_damage(&self, url: &[u8], agent: usize) -> std::result::Result<Answer, reptile::Error> {
         let dialect = self.reading.dialect();
         let Typed { path: written, remarks } = typed::read(url, dialect);
         let explanation = match self.set.policy(&ONE_ORIGIN)? {
@@ -483,7 +503,8 @@ impl<'b> Column<'b> {
         let why = self.reading.why(&explanation, &self.choices[agent], &path);
         let shown_path = dialect.normal_form.shown(&path).into_owned();
         let path_differs = shown_path != written;
+        let stated = self.asked.as_ref().map(|asked| asked.of(agent, &written)).transpose()?;
         self.given.count(explanation.verdict);
-        Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks })
+        Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks, stated })
     }
 }

@@ -1,0 +1,92 @@
+//! The answers to `--usage`: what the website permits, and the lines that say so.
+
+use std::collections::BTreeMap;
+
+use reptile::usage::{Preference, Sources, Uses};
+use reptile::{Agents, Directive, DirectiveKind, Set};
+
+use super::Args;
+use crate::error::{Failure, Result};
+
+/// The origin of the set's only robots.txt; see [`crate::sets::single::ONE_ORIGIN`].
+const ORIGIN: &[u8] = b"http://localhost";
+
+/// Returns the uses of `--usage`, or `None` if the option is not given.
+///
+/// # Errors
+/// Returns an error for a use or vocabulary that does not exist, and for options that do not fit together.
+pub fn of(args: &Args) -> Result<Option<Uses>> {
+    if args.uses.usage.is_empty() {
+        args.uses.refuse_without("--usage")?;
+        return Ok(None);
+    }
+    if args.all_dialects && !args.json {
+        return Err(Failure::new("--usage: with --all-dialects, it requires --json"));
+    }
+    args.uses.uses(&args.uses.vocabulary()?, "--usage", &args.uses.names()).map(Some)
+}
+
+/// The questions about usage under one dialect.
+pub struct Asked<'u> {
+    uses: &'u Uses,
+    sources: Sources,
+    agents: Agents,
+}
+
+/// The website's preferences for a URL and an agent.
+pub struct Stated {
+    names: Vec<String>,
+    preferences: Vec<Preference>,
+    /// The lines that state them. Empty if they do not apply.
+    pub lines: Vec<u32>,
+}
+
+impl<'u> Asked<'u> {
+    /// Looks up the agents in a set with one robots.txt.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged. The agents' names are known to be valid.
+    pub fn new(uses: &'u Uses, args: &Args, set: Vec<u8>) -> Result<Asked<'u>> {
+        let (path, specs) = (&args.robots, &args.agents);
+        let failed = |error: &dyn std::fmt::Display| Failure::at(path, error.to_string());
+        let set = Set::from_bytes(set).map_err(|error| failed(&error))?;
+        let mut crawlers = Vec::new();
+        for spec in specs {
+            crawlers.extend(set.crawlers_named(spec).map_err(|error| failed(&error))?);
+        }
+        Ok(Asked { uses, sources: args.uses.sources(), agents: set.agents(crawlers).map_err(|error| failed(&error))? })
+    }
+
+    /// Returns the preferences for a path as written in a URL.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn of(&self, agent: usize, path: &[u8]) -> std::result::Result<Stated, reptile::Error> {
+        let url = [ORIGIN, path].concat();
+        let names = self.uses.names().map(str::to_owned).collect();
+        let Some(agent) = self.agents.iter().nth(agent) else {
+            let preferences = vec![Preference::Unknown; self.uses.len()];
+            return Ok(Stated { names, preferences, lines: Vec::new() });
+        };
+        let preferences = agent.usage(&url, self.uses)?.preferences;
+        let applies = !preferences.contains(&Preference::NotApplicable);
+        let lines = if applies { agent.usage_lines(&url)? } else { Vec::new() };
+        let is_read = |line: &&Directive| match line.kind {
+            DirectiveKind::ContentSignal => self.sources != Sources::Usage,
+            _ => self.sources != Sources::Signals,
+        };
+        Ok(Stated { names, preferences, lines: lines.iter().filter(is_read).map(|line| line.line).collect() })
+    }
+}
+
+impl Stated {
+    /// Returns each use with its preference.
+    pub fn preferences(&self) -> impl Iterator<Item = (&str, Preference)> {
+        self.names.iter().map(String::as_str).zip(self.preferences.iter().copied())
+    }
+
+    /// Returns the preferences as a JSON object's content.
+    pub fn to_map(&self) -> BTreeMap<&str, &'static str> {
+        self.preferences().map(|(name, preference)| (name, preference.name())).collect()
+    }
+}
