@@ -62,19 +62,31 @@ impl Statement {
     /// # Ok::<(), reptile_compiler::usage::StatementError>(())
     /// ```
     pub fn parse(text: &[u8]) -> Result<Statement, StatementError> {
+        Statement::parse_all(text).map(|(statement, _)| statement)
+    }
+
+    /// Parses a dictionary like [`Statement::parse`], and also returns the labels whose values are neither `y` nor `n`.
+    ///
+    /// # Errors
+    /// The errors of [`Statement::parse`].
+    pub fn parse_all(text: &[u8]) -> Result<(Statement, Vec<Box<str>>), StatementError> {
         let dictionary: Dictionary = Parser::new(text)
             .parse()
             .map_err(|error| StatementError { offset: error.index(), expected: error.to_string() })?;
-        let preference = |entry: &ListEntry| match entry {
-            ListEntry::Item(Item { bare_item: BareItem::Token(token), .. }) => match token.as_str() {
-                "y" => Some(Preference::Allowed),
-                "n" => Some(Preference::Disallowed),
-                _ => None,
-            },
-            _ => None,
-        };
-        let labels = dictionary.iter().filter_map(|(key, entry)| Some((key.as_str().into(), preference(entry)?)));
-        Ok(Statement(labels.collect()))
+        let (mut statement, mut unread) = (Statement::default(), Vec::new());
+        for (key, entry) in &dictionary {
+            let value = match entry {
+                ListEntry::Item(Item { bare_item: BareItem::Token(token), .. }) => token.as_str(),
+                _ => "",
+            };
+            let label: Box<str> = key.as_str().into();
+            match value {
+                "y" => statement.add(label, true),
+                "n" => statement.add(label, false),
+                _ => unread.push(label),
+            }
+        }
+        Ok((statement, unread))
     }
 
     /// Parses a `Content-Signal` line's value.

@@ -94,8 +94,12 @@ codes! {
     IndexHtml = "index-html",
     /// Bytes in a rule that are not UTF-8.
     InvalidUtf8 = "invalid-utf8",
+    /// A `License` that belongs to a group, and so does not apply to the whole site.
+    LicenseInGroup = "license-in-group",
     /// A line that is longer than crawlers read.
     LineTooLong = "line-too-long",
+    /// A group for all crawlers beside the one in a vendor's managed block. The two are merged.
+    ManagedGroup = "managed-group",
     /// A key without a colon.
     MissingColon = "missing-colon",
     /// A user-agent line with a name that almost matches a known crawler.
@@ -126,6 +130,8 @@ codes! {
     RuleTooLong = "rule-too-long",
     /// A rule that changes nothing, because a shorter one has the same effect.
     ShadowedRule = "shadowed-rule",
+    /// A `Content-Signal` with parts that are not signals.
+    SignalValue = "signal-value",
     /// A `Sitemap` that is not an absolute URL.
     SitemapUrl = "sitemap-url",
     /// White space inside a rule.
@@ -146,6 +152,16 @@ codes! {
     UnknownKey = "unknown-key",
     /// A known key that decides no URL, such as `Crawl-delay`.
     UnusedKey = "unused-key",
+    /// A line that states the opposite of another one for the same crawlers and paths.
+    UsageContradiction = "usage-contradiction",
+    /// A label that the newest AIPREF draft does not have, or one without the value `y` or `n`.
+    UsageLabel = "usage-label",
+    /// A `Content-Usage` for pages that must not be fetched.
+    UsageNotApplicable = "usage-not-applicable",
+    /// A path in a `Content-Usage` that does not begin with `/`.
+    UsagePath = "usage-path",
+    /// A `Content-Usage` whose statement cannot be read, or is empty.
+    UsageStatement = "usage-statement",
     /// Text in UTF-16.
     Utf16 = "utf-16",
     /// A count of further findings with the same code that are not listed.

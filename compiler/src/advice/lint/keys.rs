@@ -12,11 +12,9 @@ const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 const DECIDING_KEYS: [&str; 3] = ["user-agent", "disallow", "allow"];
 
 /// Keys that decide no URL, and that some crawlers read or once read. Source: google/robotstxt, its reporting parser.
-const UNUSED_KEYS: [&str; 12] = [
+const UNUSED_KEYS: [&str; 10] = [
     "crawl-delay",
     "clean-param",
-    "content-signal",
-    "content-usage",
     "domain",
     "host",
     "noarchive",
@@ -26,6 +24,12 @@ const UNUSED_KEYS: [&str; 12] = [
     "revisit-after",
     "visit-time",
 ];
+
+/// Keys that decide no URL, but state the uses of pages.
+const USAGE_KEYS: [&str; 3] = ["content-signal", "content-usage", "license"];
+
+/// Number of known keys.
+const KNOWN_KEYS: usize = KEYS.len() + UNUSED_KEYS.len() + USAGE_KEYS.len();
 
 /// Returns the text before the first white space.
 fn first_word(key: &[u8]) -> &[u8] {
@@ -106,7 +110,7 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
         });
         return;
     }
-    if is_one_of(&KEYS, key) {
+    if is_one_of(&KEYS, key) || is_one_of(&USAGE_KEYS, key) {
         return;
     }
     if is_one_of(&UNUSED_KEYS, key) {
@@ -165,7 +169,7 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
         return None;
     }
     let letters = letters_in(key);
-    let all = KEYS.into_iter().chain(UNUSED_KEYS).zip(LETTERS);
+    let all = KEYS.into_iter().chain(UNUSED_KEYS).chain(USAGE_KEYS).zip(LETTERS);
     let near = all.filter_map(|(known, letters_of_known)| {
         let allowed = if known.len() < 6 { 1 } else { 2 };
         // Each edit adds at most one letter that the other key lacks. Most keys are rejected here, without a table.
@@ -187,11 +191,17 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
 }
 
 /// The set of letters in each known key.
-const LETTERS: [u32; KEYS.len() + UNUSED_KEYS.len()] = {
-    let mut letters = [0; KEYS.len() + UNUSED_KEYS.len()];
+const LETTERS: [u32; KNOWN_KEYS] = {
+    let mut letters = [0; KNOWN_KEYS];
     let mut at = 0;
     while at < letters.len() {
-        let known = if at < KEYS.len() { KEYS[at] } else { UNUSED_KEYS[at - KEYS.len()] };
+        let known = if at < KEYS.len() {
+            KEYS[at]
+        } else if at < KEYS.len() + UNUSED_KEYS.len() {
+            UNUSED_KEYS[at - KEYS.len()]
+        } else {
+            USAGE_KEYS[at - KEYS.len() - UNUSED_KEYS.len()]
+        };
         letters[at] = letters_in(known.as_bytes());
         at += 1;
     }

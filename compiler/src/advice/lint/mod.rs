@@ -18,6 +18,7 @@ mod ignore;
 mod keys;
 mod lines;
 mod proofs;
+mod uses;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -36,6 +37,7 @@ use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
 use self::proofs::proofs;
+use self::uses::{UsageLines, uses};
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::{Diagnostic, Lines, Robots, is_html, parse_with};
 use crate::dialect::Dialect;
@@ -205,11 +207,15 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     let arena = Bump::new();
     let is_html = is_html(body);
     let mut lines = Lines::new(body, dialect.byte_order_mark).zip(1..).peekable();
+    let mut usage_lines = UsageLines::default();
     let robots = parse_with(
         body,
         dialect,
         &arena,
-        |_| None,
+        |line| {
+            usage_lines.add(line);
+            None
+        },
         |Diagnostic { line, kind }| {
             while lines.next_if(|&(_, number)| number < line).is_some() {}
             let text = lines.peek().map_or(&b""[..], |&(text, _)| text);
@@ -233,6 +239,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         closed_site(&robots, index, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
+    uses(&usage_lines, &robots, &by_group, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
