@@ -177,6 +177,9 @@ typedef struct reptile_one_shot reptile_one_shot;
 // A compiled set, or a single robots.txt. Any number of threads may use it at the same time.
 typedef struct reptile_set reptile_set;
 
+// The uses in a question. Immutable: any number of threads may share them.
+typedef struct ReptileUses ReptileUses;
+
 // Options for compiling a set. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to
 // zero: later versions may append fields.
 typedef struct {
@@ -773,6 +776,61 @@ reptile_code reptile_one_shot_decide(const reptile_one_shot *one_shot,
 // # Safety
 // `one_shot` must be null or readable and writable. No other thread may be using it.
 reptile_code reptile_one_shot_free(reptile_one_shot **one_shot);
+
+// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
+// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is a
+// `ReptileUsageLines`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
+// Thread-safe.
+//
+// # Safety
+// `names` must be null or point to `names_len` NUL-terminated strings. `vocabulary` must be null or NUL-terminated.
+// `uses` and `message` must be null or writable.
+reptile_code reptile_uses_new(const char *const *names,
+                              size_t names_len,
+                              uint32_t lines,
+                              const char *vocabulary,
+                              ReptileUses **uses,
+                              char **message);
+
+// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
+// `preferences_len` must be the number of uses. Each byte is a `ReptilePreference`. Thread-safe.
+//
+// Scopes do not apply: only the URL's own origin answers.
+//
+// # Safety
+// `agents` and `uses` must be null or handles that are not freed during the call. `url` must be null or point to
+// `url_len` bytes. `preferences` must be null or point to `preferences_len` writable bytes. `message` must be null or
+// writable.
+reptile_code reptile_usage(const reptile_agents *agents,
+                           size_t agent,
+                           const char *url,
+                           size_t url_len,
+                           const ReptileUses *uses,
+                           uint8_t *preferences,
+                           size_t preferences_len,
+                           char **message);
+
+// Answers like `reptile_usage`, by the rules that were active at `time`, in seconds since 1970. The set must be by
+// time, or the code is `REPTILE_CODE_OTHER`. Thread-safe.
+//
+// # Safety
+// As for `reptile_usage`.
+reptile_code reptile_usage_at(const reptile_agents *agents,
+                              size_t agent,
+                              const char *url,
+                              size_t url_len,
+                              int64_t time,
+                              const ReptileUses *uses,
+                              uint8_t *preferences,
+                              size_t preferences_len,
+                              char **message);
+
+// Frees uses and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns
+// `REPTILE_CODE_ARGUMENT` if the uses were already freed through another variable.
+//
+// # Safety
+// `uses` must be null or readable and writable. No other thread may be using the uses.
+reptile_code reptile_uses_free(ReptileUses **uses);
 
 // Decides an Arrow array of URLs. The array contains strings or binary data in any Arrow layout, dictionaries of
 // these, or structs. In a struct, the URL column is `url_column`; if that is null, it is `url` or the only string

@@ -175,18 +175,7 @@ impl UsageOptions {
     /// Returns an error if it is neither a known name nor a valid file.
     pub fn vocabulary(&self) -> Result<Vocabulary> {
         let Some(name) = &self.vocabulary else { return Ok(Vocabulary::default()) };
-        if let Some(vocabulary) = Vocabulary::named(name) {
-            return Ok(vocabulary);
-        }
-        let path = Path::new(name);
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let names = Vocabulary::NAMES.join(", ");
-            Failure::at(
-                path,
-                format!("is neither a vocabulary that ships ({names}) nor a file that can be read: {error}"),
-            )
-        })?;
-        Vocabulary::parse(name, &text).map_err(|error| Failure::at(path, error))
+        Vocabulary::open(name).map_err(|error| Failure::at(Path::new(name), error))
     }
 }
 

@@ -110,7 +110,10 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
             &["--usage", "training", "--vocabulary", "bad"],
             "bad: line 2: expected category = labels | signals, found \"training\"",
         ),
-        (&["--usage", "training", "--vocabulary", "none"], "none: is neither a vocabulary that ships"),
+        (
+            &["--usage", "training", "--vocabulary", "none"],
+            "none: expected aipref-08, aipref-07, any, or a file that can be read, found \"No such file",
+        ),
         (&["--usage", "Train-AI"], "has no use \"Train-AI\"; expected train-ai, search, ai-use"),
         (&["--usage", "ai-use", "--vocabulary", "aipref-07"], "has no use \"ai-use\"; expected train-ai, search"),
         (&["--usage", "search,search"], "--usage search: is given twice"),

@@ -28,6 +28,7 @@ mod explain;
 mod one_shot;
 mod set;
 mod threads;
+mod usage;
 mod version;
 
 pub use access::{ReptileAccessKind, ReptileSummary, reptile_access, reptile_summarize_arrow, reptile_summary_free};
@@ -56,4 +57,8 @@ pub use set::{
     reptile_set_read, reptile_set_verify,
 };
 pub use threads::reptile_shutdown;
+pub use usage::{
+    ReptilePreference, ReptileUsageLines, ReptileUses, reptile_usage, reptile_usage_at, reptile_uses_free,
+    reptile_uses_new,
+};
 pub use version::{reptile_format_version, reptile_version};

@@ -21,6 +21,7 @@ fn header_is_up_to_date() {
         "explain",
         "access",
         "one_shot",
+        "usage",
         "arrow",
     ];
     let builder = sources.iter().fold(cbindgen::Builder::new().with_config(config), |builder, source| {

@@ -10,3 +10,4 @@ mod misuse;
 mod one_shot;
 mod packages;
 mod times;
+mod usage;

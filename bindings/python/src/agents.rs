@@ -9,6 +9,7 @@ use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::ask::{Ask, decide, explain, scope_of};
 use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
+use crate::usage::usage;
 
 /// Returns the URL that determines a question's origin. Defaults to a path, which a robots.txt accepts for any origin.
 fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
@@ -88,6 +89,34 @@ impl PyAgent {
     /// dictionaries with ``kind``, ``key``, ``value``, ``line``, and whether the line ``counts`` in the dialect.
     fn directives<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = convert::with_bytes(url, |url| self.agent.directives(url))?;
+        lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
+    }
+
+    /// Returns what the website permits for a page, for each of ``uses``, such as ``"train-ai"``: a dictionary with the
+    /// values ``"allowed"``, ``"disallowed"``, ``"unknown"`` if the website says nothing, and ``"not-applicable"`` if the
+    /// page must not be fetched.
+    ///
+    /// ``lines`` selects ``"usage"`` (``Content-Usage``), ``"signals"`` (``Content-Signal``) or ``"both"``, of which the
+    /// most restrictive holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
+    /// ``ValueError``. ``at`` is as in ``decide``.
+    #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
+    #[pyo3(signature = (url, uses, *, at=None, lines="usage", vocabulary="aipref-08"))]
+    fn usage<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        uses: &Bound<'py, PyAny>,
+        at: Option<&Bound<'py, PyAny>>,
+        lines: &str,
+        vocabulary: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        usage(py, &self.agent, url, uses, at, lines, vocabulary)
+    }
+
+    /// Returns the lines that state what the website permits for a page, with the keys of ``directives``: the
+    /// ``Content-Usage`` lines with the longest matching path, and the ``Content-Signal`` lines for this crawler.
+    fn usage_lines<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let found = convert::with_bytes(url, |url| self.agent.usage_lines(url))?;
         lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 

@@ -19,6 +19,7 @@ mod robots;
 mod set;
 mod texts;
 mod timed;
+mod usage;
 
 /// The module `reptile._native`.
 #[pyo3::pymodule(gil_used = false)]

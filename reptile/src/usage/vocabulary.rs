@@ -53,7 +53,7 @@ pub struct VocabularyError {
 }
 
 impl VocabularyError {
-    /// Returns the line of the mistake, from 1.
+    /// Returns the line of the mistake, from 1, or 0 for a file that cannot be read.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
@@ -63,7 +63,10 @@ impl VocabularyError {
 impl fmt::Display for VocabularyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let VocabularyError { line, expected, found } = self;
-        write!(f, "line {line}: expected {expected}, found \"{}\"", found.escape_debug())
+        if *line > 0 {
+            write!(f, "line {line}: ")?;
+        }
+        write!(f, "expected {expected}, found \"{}\"", found.escape_debug())
     }
 }
 
@@ -97,6 +100,31 @@ impl Vocabulary {
         }
         let (name, text) = SHIPPED.into_iter().find(|(known, _)| *known == name)?;
         Vocabulary::parse(name, text).ok()
+    }
+
+    /// Returns a vocabulary that ships, or else reads the file with this path, in the form of [`Vocabulary::parse`].
+    ///
+    /// ```
+    /// use reptile::usage::Vocabulary;
+    /// assert_eq!(Vocabulary::open("aipref-07")?.name(), "aipref-07");
+    /// assert!(Vocabulary::open("aipref-99").is_err());
+    /// # Ok::<(), reptile::usage::VocabularyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, and the errors of [`Vocabulary::parse`].
+    pub fn open(name: &str) -> Result<Vocabulary, VocabularyError> {
+        use std::io::Read;
+        if let Some(vocabulary) = Vocabulary::named(name) {
+            return Ok(vocabulary);
+        }
+        let mut text = String::new();
+        // One byte more, so that a longer file is an error.
+        let read = std::fs::File::open(name)
+            .and_then(|file| file.take(MAX_VOCABULARY_BYTES as u64 + 1).read_to_string(&mut text));
+        let expected = "aipref-08, aipref-07, any, or a file that can be read";
+        read.map_err(|error| VocabularyError { line: 0, expected, found: error.to_string().into() })?;
+        Vocabulary::parse(name, &text)
     }
 
     /// Parses a vocabulary.
@@ -232,6 +260,10 @@ mod tests {
         assert_eq!(Vocabulary::default().name(), Vocabulary::NAMES[0]);
         assert!(Vocabulary::NAMES.into_iter().all(|name| Vocabulary::named(name).is_some()));
         assert_eq!(Vocabulary::named("aipref-09"), None);
+        let error = Vocabulary::open("aipref-09").unwrap_err();
+        let start =
+            format!("expected {}, {}, {}, or a file", Vocabulary::NAMES[0], Vocabulary::NAMES[1], Vocabulary::NAMES[2]);
+        assert!(error.to_string().starts_with(&start), "{error}");
         let error = Vocabulary::named("aipref-07").unwrap().uses(["ai-use"], Sources::Usage).unwrap_err();
         assert_eq!(error.to_string(), "the vocabulary aipref-07 has no use \"ai-use\"; expected train-ai, search");
         assert!(Vocabulary::named("any").unwrap().uses(["*x.y"], Sources::Usage).is_ok());

@@ -1,0 +1,196 @@
+//! Answers what a website permits: the uses of pages, such as `train-ai`.
+
+use std::ffi::c_char;
+
+use reptile::usage::{Preference, Sources, Uses, Vocabulary};
+
+use crate::agents::ReptileAgents;
+use crate::border::{self, Failure, ReptileCode, call};
+
+/// A website's preference about a use, in one byte.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReptilePreference {
+    /// No preference: the call failed. The value is 0, so that memory that was never written allows nothing.
+    None = 0,
+    /// The website permits the use.
+    Allowed = 1,
+    /// The website does not permit the use.
+    Disallowed = 2,
+    /// The website says nothing about the use, or its statement cannot be read.
+    Unknown = 3,
+    /// The page must not be fetched, so preferences do not apply to it.
+    NotApplicable = 4,
+}
+
+impl From<Preference> for ReptilePreference {
+    fn from(preference: Preference) -> ReptilePreference {
+        match preference {
+            Preference::Allowed => ReptilePreference::Allowed,
+            Preference::Disallowed => ReptilePreference::Disallowed,
+            Preference::Unknown => ReptilePreference::Unknown,
+            Preference::NotApplicable => ReptilePreference::NotApplicable,
+        }
+    }
+}
+
+/// The lines that preferences are read from.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReptileUsageLines {
+    /// `Content-Usage` lines.
+    Usage = 0,
+    /// `Content-Signal` lines.
+    Signals = 1,
+    /// Both: the most restrictive preference holds.
+    Both = 2,
+}
+
+/// The uses in a question. Immutable: any number of threads may share them.
+pub struct ReptileUses(Uses);
+
+/// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
+/// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is a
+/// `ReptileUsageLines`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
+/// Thread-safe.
+///
+/// # Safety
+/// `names` must be null or point to `names_len` NUL-terminated strings. `vocabulary` must be null or NUL-terminated.
+/// `uses` and `message` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_uses_new(
+    names: *const *const c_char,
+    names_len: usize,
+    lines: u32,
+    vocabulary: *const c_char,
+    uses: *mut *mut ReptileUses,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    let work = || {
+        // SAFETY: `uses` is null or writable.
+        unsafe { border::clear(uses, "the uses") }?;
+        // SAFETY: `names` is null or points to `names_len` pointers.
+        let names = unsafe { border::values(names, names_len, "the names") }?;
+        // SAFETY: each name is null or NUL-terminated.
+        let names = names.iter().map(|&name| unsafe { border::text(name, "the name of a use") });
+        let names: Vec<&str> = names.collect::<Result<_, _>>()?;
+        let sources = match lines {
+            0 => Sources::Usage,
+            1 => Sources::Signals,
+            2 => Sources::Both,
+            other => return Err(Failure::argument(format!("the lines are 0, 1 or 2, not {other}"))),
+        };
+        let vocabulary = if vocabulary.is_null() {
+            Vocabulary::default()
+        } else {
+            // SAFETY: `vocabulary` is NUL-terminated.
+            let name = unsafe { border::text(vocabulary, "the vocabulary") }?;
+            Vocabulary::open(name).map_err(|error| Failure::argument(format!("{name}: {error}")))?
+        };
+        let found = vocabulary.uses(names, sources).map_err(|error| Failure::argument(error.to_string()))?;
+        // SAFETY: `clear` has checked that `uses` is not null.
+        unsafe { border::give(uses, ReptileUses(found)) };
+        Ok(())
+    };
+    // SAFETY: `message` is null or writable.
+    unsafe { call(message, work) }
+}
+
+/// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
+/// `preferences_len` must be the number of uses. Each byte is a `ReptilePreference`. Thread-safe.
+///
+/// Scopes do not apply: only the URL's own origin answers.
+///
+/// # Safety
+/// `agents` and `uses` must be null or handles that are not freed during the call. `url` must be null or point to
+/// `url_len` bytes. `preferences` must be null or point to `preferences_len` writable bytes. `message` must be null or
+/// writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_usage(
+    agents: *const ReptileAgents,
+    agent: usize,
+    url: *const c_char,
+    url_len: usize,
+    uses: *const ReptileUses,
+    preferences: *mut u8,
+    preferences_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    // SAFETY: this function has the same requirements.
+    unsafe { usage_of(agents, agent, url, url_len, None, uses, preferences, preferences_len, message) }
+}
+
+/// Answers like `reptile_usage`, by the rules that were active at `time`, in seconds since 1970. The set must be by
+/// time, or the code is `REPTILE_CODE_OTHER`. Thread-safe.
+///
+/// # Safety
+/// As for `reptile_usage`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_usage_at(
+    agents: *const ReptileAgents,
+    agent: usize,
+    url: *const c_char,
+    url_len: usize,
+    time: i64,
+    uses: *const ReptileUses,
+    preferences: *mut u8,
+    preferences_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    // SAFETY: this function has the same requirements.
+    unsafe { usage_of(agents, agent, url, url_len, Some(time), uses, preferences, preferences_len, message) }
+}
+
+/// # Safety
+/// As for `reptile_usage`.
+#[allow(clippy::too_many_arguments, reason = "the arguments of the public functions")]
+unsafe fn usage_of(
+    agents: *const ReptileAgents,
+    agent: usize,
+    url: *const c_char,
+    url_len: usize,
+    time: Option<i64>,
+    uses: *const ReptileUses,
+    preferences: *mut u8,
+    preferences_len: usize,
+    message: *mut *mut c_char,
+) -> ReptileCode {
+    let work = || {
+        // SAFETY: `preferences` is null or points to `preferences_len` writable bytes.
+        let preferences = unsafe { border::zeroed(preferences, preferences_len, "the preferences") }?;
+        // SAFETY: the agents are not freed during the call.
+        let agents = unsafe { border::value(agents, "the agents") }?;
+        // SAFETY: the uses are not freed during the call.
+        let ReptileUses(uses) = unsafe { border::value(uses, "the uses") }?;
+        if preferences.len() != uses.len() {
+            let (needed, found) = (uses.len(), preferences.len());
+            return Err(Failure::argument(format!("{needed} uses need {needed} preferences, not {found}")));
+        }
+        let agent = agents.agent(agent)?;
+        // SAFETY: `url` is null or points to `url_len` bytes.
+        let url = unsafe { border::values(url.cast::<u8>(), url_len, "the URL") }?;
+        let found = match time {
+            None => agent.usage(url, uses)?,
+            Some(time) => agent.usage_at(url, time, uses)?,
+        };
+        for (to, from) in preferences.iter_mut().zip(found.preferences) {
+            *to = ReptilePreference::from(from) as u8;
+        }
+        Ok(())
+    };
+    // SAFETY: `message` is null or writable.
+    unsafe { call(message, work) }
+}
+
+/// Frees uses and sets the caller's variable to null. A null pointer, or a pointer to null, is ignored. Returns
+/// `REPTILE_CODE_ARGUMENT` if the uses were already freed through another variable.
+///
+/// # Safety
+/// `uses` must be null or readable and writable. No other thread may be using the uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn reptile_uses_free(uses: *mut *mut ReptileUses) -> ReptileCode {
+    // SAFETY: `uses` is null or readable and writable, and no other thread uses it.
+    let work = || unsafe { border::free(uses, "the uses") };
+    // SAFETY: `message` may be null.
+    unsafe { call(std::ptr::null_mut(), work) }
+}
