@@ -55,13 +55,14 @@ fn usage(
 ) -> (Vec<u8>, ReptileCode, String) {
     let mut preferences = vec![9; room];
     let (url, len, to) = (url.as_ptr().cast(), url.len(), preferences.as_mut_ptr());
-    // SAFETY: the lengths are correct, and handles are checked.
-    let (code, text) = asked(|message| unsafe {
-        match time {
-            None => reptile_usage(agents, agent, url, len, uses, to, room, message),
-            Some(time) => reptile_usage_at(agents, agent, url, len, time, uses, to, room, message),
+    let (code, text) = match time {
+        // SAFETY: the lengths are correct, and handles are checked.
+        None => asked(|message| unsafe { reptile_usage(agents, agent, url, len, uses, to, room, message) }),
+        Some(time) => {
+            // SAFETY: as above.
+            asked(|message| unsafe { reptile_usage_at(agents, agent, url, len, time, uses, to, room, message) })
         }
-    });
+    };
     (preferences, code, text)
 }
 
