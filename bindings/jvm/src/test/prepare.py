@@ -189,6 +189,41 @@ def scopes(reptile, data):
             "--scope", scope, "--columns", "verdict,line,reason", "-o", folder / f"{scope}.tsv", may_end_with=MOST_ARE_INVALID)
 
 
+def uses(repository, data, reptile):
+    """Compiles the cases about uses, each as an origin, and random rules, about which the command is asked."""
+    folder = data / "usage"
+    folder.mkdir(parents=True)
+    cases = tomllib.loads((repository / "corpora/usage/cases.toml").read_text(encoding="utf-8"))
+    rows, lines = [], []
+    for kind in ("usage", "signals"):
+        for number, case in enumerate(cases[kind]):
+            host = f"http://{kind}{number}.example"
+            lines.append({"url": f"{host}/robots.txt", "time": "1970-01-01T00:10:00Z", "body": case["body"]})
+            rows.append("\t".join([kind, case["name"], case["agent"], host + case["path"], case["train"], case["search"]]))
+    (folder / "cases.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    dice = random.Random(29)
+    letters = lambda alphabet, most: "".join(dice.choices(alphabet, k=dice.randint(0, most)))
+    urls = []
+    for number in range(200):
+        host = f"http://random{number}.example"
+        body = "content-signal: search=no\n" * dice.randint(0, 1)
+        for agent in dice.choice((["*"], ["Bot", "*"], ["Bot", "Bot"], ["x"])):
+            body += f"user-agent: {agent}\n"
+            for _ in range(dice.randint(1, 12)):
+                statement = ", ".join(f"{label}={dice.choice('ynx')}" for label in dice.sample(["train-ai", "search", "ai-use"], 2))
+                path = dice.choice(("", "/" + letters("ab*$", 4) + " "))
+                body += dice.choice((f"content-usage: {path}{statement}\n", f"disallow: /b{letters('ab', 2)}\n"))
+            body += dice.choice(("", "content-signal: ai-train=yes, ai-input=no\n"))
+        lines.append({"url": f"{host}/robots.txt", "time": "1970-01-01T00:10:00Z", "body": body})
+        urls += [f"{host}/{letters('ab$', 5)}" for _ in range(20)]
+    (folder / "uses.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "urls").write_text("\n".join(urls) + "\n")
+    run(*reptile, "compile", "-o", folder / "cases.reptile", folder / "uses.jsonl")
+    run(*reptile, "compile", "--by-time", "-o", folder / "timed.reptile", folder / "uses.jsonl")
+    run(*reptile, "classify", "-q", "--input-format", "list", folder / "cases.reptile", folder / "urls", "--agent", "Bot",
+        "--usage", "train-ai,search,ai-use", "--combine", "--columns", "url", "-o", folder / "random.tsv")
+
+
 def real(shared, reptile, data, full):
     """Compiles the real files with `google-lib`, for comparison with Google's library; if `full`, with all dialects."""
     folder = data / "real"
@@ -279,6 +314,7 @@ def main():
     spellings(reptile, data / "compare")
     headers(reptile, data)
     scopes(reptile, data)
+    uses(repository, data, reptile)
     by_time(repository, data, reptile)
     damage(repository, data, reptile, mutants, full)
     real(pathlib.Path(os.environ.get("REPTILE_SHARED", repository.parent / "shared")), reptile, data, full)

@@ -1,6 +1,7 @@
 package reptile;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
@@ -146,6 +147,57 @@ public final class Agent {
         long record = set.find(split);
         Policy policy = record < 0 ? null : set.policyAt(record, time);
         return policy == null ? unknown() : set.explain(this, policy, split);
+    }
+
+    /**
+     * Returns what the website permits for a page. A use is {@link Preference#NOT_APPLICABLE} if the page must not be
+     * fetched, and {@link Preference#UNKNOWN} if the set has no robots.txt for the URL or the text is not a URL.
+     *
+     * <p>Time: {@link #decide(String)}, and a second walk over the path if the group has usage rules with paths.
+     *
+     * @param url an absolute URL, or null
+     * @param uses the uses
+     * @return one preference per use, or null if the URL is null
+     * @throws NullPointerException if the uses are null
+     * @throws DamagedSetException if the set is found to be damaged
+     */
+    public List<Preference> usage(String url, Uses uses) {
+        int count = uses.count();
+        if (url == null) {
+            return null;
+        }
+        Url split = Url.split(url);
+        long record = split == null ? -1 : set.find(split);
+        return record < 0 ? unknown(count) : Arrays.asList(set.usage(this, set.policyOf(record), split, uses));
+    }
+
+    /**
+     * Returns what the website permitted for a page at a time, by the robots.txt that applied then.
+     *
+     * @param url an absolute URL, or null
+     * @param time seconds since 1970
+     * @param uses the uses
+     * @return one preference per use, or null if the URL is null
+     * @throws NullPointerException if the uses are null
+     * @throws IllegalStateException if the set was not compiled by time
+     * @throws DamagedSetException if the set is found to be damaged
+     */
+    public List<Preference> usageAt(String url, long time, Uses uses) {
+        int count = uses.count();
+        if (!set.isByTime()) {
+            throw new IllegalStateException("the set was not compiled by time (reptile compile --by-time)");
+        }
+        if (url == null) {
+            return null;
+        }
+        Url split = Url.split(url);
+        long record = split == null ? -1 : set.find(split);
+        Policy policy = record < 0 ? null : set.policyAt(record, time);
+        return policy == null ? unknown(count) : Arrays.asList(set.usage(this, policy, split, uses));
+    }
+
+    private static List<Preference> unknown(int count) {
+        return Collections.nCopies(count, Preference.UNKNOWN);
     }
 
     /** Decides a path by an origin's robots.txt, whatever host the text names. For conformance tests. */

@@ -42,6 +42,7 @@ public final class CompiledSet {
     private final Timelines timelines;
     private final Section policies;
     private final Directives directives;
+    private final Usages usages;
     private final int flags;
     private final long time;
     private final String dialect;
@@ -83,6 +84,7 @@ public final class CompiledSet {
         timelines = new Timelines(container.section("captures"));
         policies = container.section("policies");
         directives = new Directives(container.section("other"));
+        usages = new Usages(container.section("usages"));
     }
 
     private static String text(Section section, long at, int count) {
@@ -428,6 +430,51 @@ public final class CompiledSet {
         byte[] path = container.normalForm.path(url);
         byte[] bytes = path == null ? Arrays.copyOfRange(url.path, url.pathFrom, url.pathTo) : path;
         return Together.explain(this, policy, agent.groups(policy, container.matchesContained), bytes);
+    }
+
+    /** Returns the website's preference for each use, for a URL of a policy's origin. */
+    Preference[] usage(Agent agent, Policy policy, Url url, Uses uses) {
+        Preference[] answer = new Preference[uses.count()];
+        boolean isDisallowed = verdict(agent, policy, url) == Verdict.DISALLOW;
+        Arrays.fill(answer, isDisallowed ? Preference.NOT_APPLICABLE : Preference.UNKNOWN);
+        if (isDisallowed || !policy.hasUsages() || agent.isFree()) {
+            return answer;
+        }
+        byte[] normal = container.normalForm.path(url);
+        byte[] path = normal == null ? Arrays.copyOfRange(url.path, url.pathFrom, url.pathTo) : normal;
+        int[] groups = agent.groups(policy, container.matchesContained);
+        if (groups.length == 0) {
+            groups = new int[] {-1};
+        }
+        Usages.Group[] records = new Usages.Group[groups.length];
+        Automaton[] automata = new Automaton[groups.length];
+        Walk[] walks = new Walk[groups.length];
+        long longest = 0;
+        for (int number = 0, passes = 0; number < groups.length; number++) {
+            Usages.Group record = usages.at(policy.usageStatements(groups[number]));
+            long ruleset = policy.usageRuleset(groups[number]);
+            records[number] = record;
+            if (record == null) {
+                continue;
+            }
+            record.combineSignals(uses, answer);
+            if (ruleset != Section.NONE) {
+                automata[number] = rulesets.get(ruleset);
+                walks[number] = Walk.named(automata[number], path, 0, path.length, passes);
+                passes = walks[number].passes();
+                for (int rank : new int[] {walks[number].allow, walks[number].disallow}) {
+                    longest = rank == Automaton.NO_RANK ? longest : Math.max(longest, record.length(rank >> 1));
+                }
+            }
+        }
+        for (int number = 0; number < groups.length; number++) {
+            if (longest == 0 && records[number] != null) {
+                records[number].combineBase(uses, answer);
+            } else if (walks[number] != null) {
+                records[number].combineBest(walks[number], automata[number], path, longest, uses, answer);
+            }
+        }
+        return answer;
     }
 
     Automaton automaton(long ruleset) {

@@ -122,6 +122,25 @@ final class Policy {
         return index + HEADER_BYTES + 8 * tokens + 8 * group;
     }
 
+    /** Returns whether any group states uses. */
+    boolean hasUsages() {
+        return usages > 0;
+    }
+
+    /** Returns the ruleset of a group's usage rules, or {@link Section#NONE}. Group -1 is for crawlers without a group. */
+    long usageRuleset(int group) {
+        return buffer.getInt(usageAt(group)) & 0xFFFF_FFFFL;
+    }
+
+    /** Returns the address of a group's statements, or {@link Section#NONE}. */
+    long usageStatements(int group) {
+        return buffer.getInt(usageAt(group) + 4) & 0xFFFF_FFFFL;
+    }
+
+    private int usageAt(int group) {
+        return groupAt(groups) + 8 * (group < 0 ? groups : group);
+    }
+
     /** Returns the index of the first token with a number, or its insertion point. */
     int place(long number) {
         int low = 0;

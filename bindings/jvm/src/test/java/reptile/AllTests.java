@@ -18,6 +18,7 @@ final class AllTests {
         Check.section("null", () -> NullTest.run(golden, data));
         Check.section("scopes", () -> ScopeTest.run(data.resolve("scope")));
         Check.section("other directives", () -> DirectivesTest.run(data.resolve("fields")));
+        Check.section("uses", () -> UsageTest.run(data.resolve("usage")));
         Check.section("the golden set", () -> GoldenSetTest.run(golden, data));
         Check.section("damaged sets", () -> DamageTest.run(golden, data));
         Check.section("the conformance suite", () -> SuiteTest.run(data.resolve("suite")));
