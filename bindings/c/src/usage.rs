@@ -1,4 +1,4 @@
-//! Answers what a website permits: the uses of pages, such as `train-ai`.
+//! Usage preferences: the website's answer about uses such as `train-ai`.
 
 use std::ffi::c_char;
 

@@ -1,4 +1,4 @@
-//! What a website permits: the cases in `corpora/usage`, through sets in memory and from a file, and misuse.
+//! Usage preferences: the cases in `corpora/usage`, through sets in memory and from a file, and misuse.
 
 use std::ffi::{CString, c_char};
 use std::ptr::{null, null_mut};

@@ -92,12 +92,12 @@ impl PyAgent {
         lines::directives(py, &found.map_err(|error| convert::library_error(py, error))?)
     }
 
-    /// Returns what the website permits for a page, for each of ``uses``, such as ``"train-ai"``: a dictionary with the
-    /// values ``"allowed"``, ``"disallowed"``, ``"unknown"`` if the website says nothing, and ``"not-applicable"`` if the
-    /// page must not be fetched.
+    /// Returns the website's preference for each of ``uses``, such as ``"train-ai"``: a dictionary with the values
+    /// ``"allowed"``, ``"disallowed"``, ``"unknown"`` if the website says nothing, and ``"not-applicable"`` if the page
+    /// must not be fetched.
     ///
-    /// ``lines`` selects ``"usage"`` (``Content-Usage``), ``"signals"`` (``Content-Signal``) or ``"both"``, of which the
-    /// most restrictive holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
+    /// ``lines`` is ``"usage"`` for ``Content-Usage``, ``"signals"`` for ``Content-Signal``, or ``"both"``; then the most
+    /// restrictive line holds. ``vocabulary`` is a name or a file, as in ``reptile classify``; a use that it lacks is a
     /// ``ValueError``. ``at`` is as in ``decide``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     #[pyo3(signature = (url, uses, *, at=None, lines="usage", vocabulary="aipref-08"))]
@@ -113,7 +113,7 @@ impl PyAgent {
         usage(py, &self.agent, url, uses, at, lines, vocabulary)
     }
 
-    /// Returns the lines that state what the website permits for a page, with the keys of ``directives``: the
+    /// Returns the lines that state the preferences for a page, with the keys of ``directives``: the
     /// ``Content-Usage`` lines with the longest matching path, and the ``Content-Signal`` lines for this crawler.
     fn usage_lines<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = convert::with_bytes(url, |url| self.agent.usage_lines(url))?;

@@ -1,4 +1,4 @@
-//! Questions about usage: what a website permits.
+//! Questions about usage preferences.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ fn uses_of(uses: &[String], lines: &str, vocabulary: &str) -> PyResult<Uses> {
     found.uses(uses, *sources).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns a website's preference for each use of a page.
+/// Returns the website's preference for each use of a page.
 pub fn usage<'py>(
     py: Python<'py>,
     agent: &Agent,

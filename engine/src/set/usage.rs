@@ -193,7 +193,7 @@ impl<'a> Policy<'a> {
     }
 }
 
-/// What an agent's group says about a question.
+/// A group's answer to a question.
 enum Plan<'a> {
     /// The same for every path.
     Fixed,

@@ -1,4 +1,4 @@
-//! The answers to `--usage`: what the website permits, and the lines that say so.
+//! The answers to `--usage`: the website's preferences, and the lines that state them.
 
 use std::collections::BTreeMap;
 

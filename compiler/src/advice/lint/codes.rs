@@ -98,7 +98,7 @@ codes! {
     LicenseInGroup = "license-in-group",
     /// A line that is longer than crawlers read.
     LineTooLong = "line-too-long",
-    /// A group for all crawlers beside the one in a vendor's managed block. The two are merged.
+    /// A second group for all crawlers, next to a vendor's managed block. Crawlers merge the two.
     ManagedGroup = "managed-group",
     /// A key without a colon.
     MissingColon = "missing-colon",

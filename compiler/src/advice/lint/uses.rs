@@ -1,6 +1,6 @@
 //! Findings about lines that state uses: `Content-Usage`, `Content-Signal` and `License`.
 //!
-//! Sources: draft-ietf-aipref-attach-05 and the drafts of draft-ietf-aipref-vocab, of which each has other labels;
+//! Sources: draft-ietf-aipref-attach-05; draft-ietf-aipref-vocab, whose labels differ between drafts;
 //! contentsignals.org; RSL 1.0, section 4.4.
 
 use std::collections::HashMap;
@@ -120,7 +120,7 @@ pub(super) fn uses(
     }
 }
 
-/// What a line states preferences for, within its group.
+/// The pages that a line's preferences apply to, within its group.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Place {
     /// A path in normal form, or all paths.

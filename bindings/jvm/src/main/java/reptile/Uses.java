@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * The uses in a question, such as {@code train-ai}, with their labels in robots.txt files. Immutable.
  *
- * <p>The names and labels are those of draft-ietf-aipref-vocab-08. Which signal means which use is our choice. Labels
- * change from draft to draft, so {@link #and} adds others.
+ * <p>Names and labels follow draft-ietf-aipref-vocab-08. The assignment of signals to uses is our choice. Labels change
+ * from draft to draft, so {@link #and} adds others.
  */
 public final class Uses {
     private static final List<String> NAMES = Arrays.asList("train-ai", "search", "ai-use");
