@@ -165,6 +165,30 @@ typedef enum {
     REPTILE_ACCESS_KIND_INVALID = 6,
 } reptile_access_kind;
 
+// A website's preference about a use, in one byte.
+typedef enum {
+    // No preference: the call failed. The value is 0, so that memory that was never written allows nothing.
+    REPTILE_PREFERENCE_NONE = 0,
+    // The website permits the use.
+    REPTILE_PREFERENCE_ALLOWED = 1,
+    // The website does not permit the use.
+    REPTILE_PREFERENCE_DISALLOWED = 2,
+    // The website says nothing about the use, or its statement cannot be read.
+    REPTILE_PREFERENCE_UNKNOWN = 3,
+    // The page must not be fetched, so preferences do not apply to it.
+    REPTILE_PREFERENCE_NOT_APPLICABLE = 4,
+} reptile_preference;
+
+// The lines that preferences are read from.
+typedef enum {
+    // `Content-Usage` lines.
+    REPTILE_USAGE_LINES_USAGE = 0,
+    // `Content-Signal` lines.
+    REPTILE_USAGE_LINES_SIGNALS = 1,
+    // Both: the most restrictive preference holds.
+    REPTILE_USAGE_LINES_BOTH = 2,
+} reptile_usage_lines;
+
 // Resolved crawlers, which keep their set alive. Any number of threads may use them at the same time.
 typedef struct reptile_agents reptile_agents;
 
@@ -178,7 +202,7 @@ typedef struct reptile_one_shot reptile_one_shot;
 typedef struct reptile_set reptile_set;
 
 // The uses in a question. Immutable: any number of threads may share them.
-typedef struct ReptileUses ReptileUses;
+typedef struct reptile_uses reptile_uses;
 
 // Options for compiling a set. Set `size` to `sizeof(reptile_compiler_options)`, and all fields that you do not use to
 // zero: later versions may append fields.
@@ -778,8 +802,8 @@ reptile_code reptile_one_shot_decide(const reptile_one_shot *one_shot,
 reptile_code reptile_one_shot_free(reptile_one_shot **one_shot);
 
 // Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
-// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is a
-// `ReptileUsageLines`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
+// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one
+// of `REPTILE_USAGE_LINES_...`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
 // Thread-safe.
 //
 // # Safety
@@ -789,11 +813,11 @@ reptile_code reptile_uses_new(const char *const *names,
                               size_t names_len,
                               uint32_t lines,
                               const char *vocabulary,
-                              ReptileUses **uses,
+                              reptile_uses **uses,
                               char **message);
 
 // Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
-// `preferences_len` must be the number of uses. Each byte is a `ReptilePreference`. Thread-safe.
+// `preferences_len` must be the number of uses. Each byte is one of `REPTILE_PREFERENCE_...`. Thread-safe.
 //
 // Scopes do not apply: only the URL's own origin answers.
 //
@@ -805,7 +829,7 @@ reptile_code reptile_usage(const reptile_agents *agents,
                            size_t agent,
                            const char *url,
                            size_t url_len,
-                           const ReptileUses *uses,
+                           const reptile_uses *uses,
                            uint8_t *preferences,
                            size_t preferences_len,
                            char **message);
@@ -820,7 +844,7 @@ reptile_code reptile_usage_at(const reptile_agents *agents,
                               const char *url,
                               size_t url_len,
                               int64_t time,
-                              const ReptileUses *uses,
+                              const reptile_uses *uses,
                               uint8_t *preferences,
                               size_t preferences_len,
                               char **message);
@@ -830,7 +854,7 @@ reptile_code reptile_usage_at(const reptile_agents *agents,
 //
 // # Safety
 // `uses` must be null or readable and writable. No other thread may be using the uses.
-reptile_code reptile_uses_free(ReptileUses **uses);
+reptile_code reptile_uses_free(reptile_uses **uses);
 
 // Decides an Arrow array of URLs. The array contains strings or binary data in any Arrow layout, dictionaries of
 // these, or structs. In a struct, the URL column is `url_column`; if that is null, it is `url` or the only string

@@ -210,3 +210,46 @@ fn a_test_shows_the_lines_that_state_preferences() {
     test(&["--usage", "train", "/1"]).says(2, &["has no use \"train\""]);
     test(&["--combine", "/1"]).says(2, &["--combine: requires --usage"]);
 }
+
+/// Preferences that are asked for in batches equal those of rows that are explained one at a time.
+#[test]
+fn batches_equal_explained_rows() {
+    let folder = folder();
+    let mut urls = String::from("url\ttime\n");
+    for number in 0..1500 {
+        let host = ["a.example", "b.example", "A.example:443", "a.example:81"][number % 4];
+        let path = ["", "/x", "/1.pdf", "/y/%31.pdf?z", "/x/y.pdf"][number % 5];
+        let time = ["2026-01-15", "2026-02-15", "2025-01-01", ""][number % 7 % 4];
+        urls += &format!("https://{host}{path}\t{time}\n");
+    }
+    folder.write("urls.tsv", urls + "none\t2026-02-15\n");
+    let mut compared = 0;
+    for (set, time) in [("set", &[][..]), ("timed", &["--at", "2026-01-20"]), ("timed", &["--at-column", "time"])] {
+        for uses in [
+            &["--usage", "train-ai,search"][..],
+            &["--usage", "search", "--signals"],
+            &["--usage", "search", "--combine", "--purpose", "train-ai", "--unknown-usage", "disallow"],
+        ] {
+            for columns in ["verdict", "url,capture_time,verdict"] {
+                let ask = |columns: &str| {
+                    let asked =
+                        ["classify", set, "urls.tsv", "--agent", "Bot", "--agent", "GPTBot", "--columns", columns];
+                    let text = folder.run(&[&asked, uses, time].concat()).says(0, &[]).text();
+                    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect::<Vec<Vec<_>>>()
+                };
+                let (batched, mut explained) = (ask(columns), ask(&format!("{columns},reason")));
+                // Each crawler's columns are the verdict, the reason, the preferences and the purpose.
+                let once = columns.split(',').count() - 1;
+                for row in &mut explained {
+                    let own = (row.len() - once) / 2;
+                    row.remove(once + own + 1);
+                    row.remove(once + 1);
+                }
+                assert_eq!(batched.len(), 1501);
+                assert_eq!(batched, explained, "{set} {time:?} {uses:?} {columns}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 18);
+}

@@ -50,8 +50,8 @@ pub enum ReptileUsageLines {
 pub struct ReptileUses(Uses);
 
 /// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
-/// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is a
-/// `ReptileUsageLines`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
+/// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one
+/// of `REPTILE_USAGE_LINES_...`. Wrong names are `REPTILE_CODE_ARGUMENT`. The caller frees the uses with `reptile_uses_free`.
 /// Thread-safe.
 ///
 /// # Safety
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn reptile_uses_new(
 }
 
 /// Writes a website's preference for each of the uses to `preferences`, for one page and crawler number `agent`.
-/// `preferences_len` must be the number of uses. Each byte is a `ReptilePreference`. Thread-safe.
+/// `preferences_len` must be the number of uses. Each byte is one of `REPTILE_PREFERENCE_...`. Thread-safe.
 ///
 /// Scopes do not apply: only the URL's own origin answers.
 ///

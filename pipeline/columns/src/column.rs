@@ -136,8 +136,13 @@ impl Column {
         matches!(self, Column::Url | Column::CaptureTime | Column::Mask | Column::Refused)
     }
 
+    /// Returns whether the column is about uses of the page.
+    pub(crate) const fn is_about_usage(self) -> bool {
+        matches!(self, Column::Usage(_) | Column::Purpose)
+    }
+
     /// Returns whether the column needs more than a row's verdicts and its capture's time. Deciding a row then takes
-    /// several times as long.
+    /// several times as long, except for columns about usage.
     #[must_use]
     pub const fn needs_explanation(self) -> bool {
         match self {

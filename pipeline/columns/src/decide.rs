@@ -1,10 +1,10 @@
-//! Decides rows: many together if verdicts and capture times suffice, otherwise one at a time with explanations, which
+//! Decides rows: many together if verdicts, capture times and preferences suffice, otherwise one at a time with explanations, which
 //! takes several times as long. Text, Parquet and Arrow use the same [`Decider`].
 
 use std::sync::Arc;
 
 use reptile::capture::Time;
-use reptile::usage::{Preference, verdict_for};
+use reptile::usage::{Preference, Uses, verdict_for};
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
 
 use crate::by_row::{self, ByRow, Misspelled, NamedRow, Session, Times};
@@ -190,6 +190,14 @@ impl Decider {
         self.scope
     }
 
+    /// Returns whether rows are decided one at a time, with explanations.
+    pub(crate) fn explains(&self) -> bool {
+        // Preferences are asked for in batches, unless rows or URLs need several questions.
+        let in_batches = self.by_row.is_none() && self.scope == Scope::Origin;
+        let needs = |column: &&Column| column.needs_explanation() && !(in_batches && column.is_about_usage());
+        self.layout.order.iter().any(|column| needs(&column))
+    }
+
     /// Returns a row's cells, in order.
     pub(crate) fn order(&self) -> &[Cell] {
         &self.order
@@ -207,19 +215,28 @@ impl Decider {
         kinds_of(&self.layout, &self.crawlers).map(ColumnData::new).collect()
     }
 
-    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler, and each row's capture time
-    /// if a column needs it. Returns how many URLs a replacement origin decided.
+    /// Decides up to [`ROWS_AT_ONCE`] rows, and stores a verdict for each row and crawler, and the facts that columns
+    /// need. Returns how many URLs a replacement origin decided.
     pub(crate) fn decide<R: NamedRow>(
         &self,
         rows: &[R],
         mut session: Option<&mut Session<'_>>,
         verdicts: &mut [Verdict],
-        fetched_at: &mut Vec<Option<Time>>,
+        facts: &mut Facts,
     ) -> Result<u64, Error> {
         if let Some(session) = &mut session {
             session.find_all(rows)?;
         }
+        let Facts { fetched_at, preferences } = facts;
         fetched_at.clear();
+        preferences.clear();
+        if let Some(uses) = self.layout.uses.as_deref().filter(|_| !self.explains()) {
+            preferences.resize(verdicts.len() * uses.len(), Preference::Unknown);
+            self.decide_usage(rows, uses, verdicts, preferences)?;
+            if !self.layout.has_capture_time() {
+                return Ok(0);
+            }
+        }
         if self.layout.has_capture_time() {
             fetched_at.resize(rows.len(), None);
         }
@@ -232,6 +249,29 @@ impl Decider {
             session.add_all(verdicts);
         }
         Ok(stand_ins)
+    }
+
+    /// Decides rows, and stores each crawler's verdict and preferences. A row without a time is invalid if row times are
+    /// used.
+    fn decide_usage<R: NamedRow>(
+        &self,
+        rows: &[R],
+        uses: &Uses,
+        verdicts: &mut [Verdict],
+        preferences: &mut [Preference],
+    ) -> Result<(), Error> {
+        let time = |row| self.times.of(row).unwrap_or_default();
+        let times: Option<Vec<Time>> = (self.times != Times::None).then(|| rows.iter().map(time).collect());
+        self.agents.usage_all(rows, times.as_deref(), uses, verdicts, preferences)?;
+        if self.times == Times::OfRows {
+            let width = self.agents.len().max(1);
+            let answers = verdicts.chunks_mut(width).zip(preferences.chunks_mut((width * uses.len()).max(1)));
+            for (_, (verdicts, preferences)) in rows.iter().zip(answers).filter(|(row, _)| row.time().is_none()) {
+                verdicts.fill(Verdict::Invalid);
+                preferences.fill(Preference::Unknown);
+            }
+        }
+        Ok(())
     }
 
     /// Decides URLs, and stores a row of verdicts for each, and its capture time unless `fetched_at` is empty. A URL
@@ -379,12 +419,40 @@ impl Decider {
                 out.text(name.unwrap_or_default().as_bytes());
             }
             Cell::Agent(at, Column::Verdict) => out.verdict(written(row.verdicts[at])),
-            Cell::Agent(at, column) => match row.explained().get(at) {
-                Some(Ok(found)) => found.write(column, out),
-                Some(Err(reason)) => write_undecided(column, reason, out),
-                None => {}
+            Cell::Agent(at, column) => match row.why {
+                Why::Explained(explained) => match explained.get(at) {
+                    Some(Ok(found)) => found.write(column, out),
+                    Some(Err(reason)) => write_undecided(column, reason, out),
+                    None => {}
+                },
+                Why::Verdict { preferences, .. } => self.write_usage(column, row.verdicts, preferences, at, out),
             },
             Cell::AnyOf => out.verdict(written(over_all(row.verdicts))),
+        }
+    }
+
+    /// Writes a crawler's cell about usage. `preferences` has all crawlers' preferences in a row.
+    fn write_usage(
+        &self,
+        column: Column,
+        verdicts: &[Verdict],
+        preferences: &[Preference],
+        at: usize,
+        out: &mut impl CellSink,
+    ) {
+        let count = self.layout.uses.as_deref().map_or(0, Uses::len);
+        let own = preferences.get(at * count..(at + 1) * count).unwrap_or_default();
+        match column {
+            Column::Usage(use_at) => {
+                let preference = own.get(usize::from(use_at)).copied().unwrap_or(Preference::Unknown);
+                out.text(preference.name().as_bytes());
+            }
+            Column::Purpose => {
+                let last = own.last().copied().unwrap_or(Preference::Unknown);
+                let fetch = verdicts.get(at).copied().unwrap_or(Verdict::Invalid);
+                out.text(verdict_for(fetch, last, self.layout.unknown_usage).name().as_bytes());
+            }
+            _ => {}
         }
     }
 
@@ -404,14 +472,14 @@ impl Decider {
         out.list(self.crawlers.names(), places);
     }
 
-    /// Appends rows that need only verdicts and capture times to columns. `url` returns a row's URL as written, and
+    /// Appends rows that need only verdicts and [`Facts`] to columns. `url` returns a row's URL as written, and
     /// `is_null` whether all of its cells are null.
     #[allow(clippy::too_many_arguments, reason = "inlined into the loop over all rows")]
     pub(crate) fn push_rows<'r, R: NamedRow + 'r>(
         &self,
         rows: &'r [R],
         verdicts: &[Verdict],
-        fetched_at: &[Option<Time>],
+        facts: &Facts,
         session: Option<&Session<'_>>,
         columns: &'r mut [ColumnData],
         url: impl Fn(&'r R) -> &'r [u8],
@@ -430,15 +498,14 @@ impl Decider {
                 }
                 Cell::Once(Column::CaptureTime) => {
                     let mut out = cells(column);
-                    let times = rows.iter().zip(fetched_at);
+                    let times = rows.iter().zip(&facts.fetched_at);
                     times.for_each(|(row, &time)| out.time(time.filter(|_| !is_null(row))));
                 }
                 _ => {
                     let mut out = cells(column);
                     for (place, (row, verdicts)) in rows.iter().zip(verdicts.chunks_exact(width)).enumerate() {
                         let crawler = session.map(|session| session.name_of(place));
-                        let decided =
-                            DecidedRow { url: url(row), verdicts, crawler, why: Why::Verdict { fetched_at: None } };
+                        let decided = DecidedRow { url: url(row), verdicts, crawler, why: facts.of(place, rows.len()) };
                         self.write_cell(cell, &decided, &mut out);
                         if is_null(row) {
                             out.column.null_last();
@@ -477,29 +544,44 @@ pub(crate) struct DecidedRow<'d> {
     pub(crate) why: Why<'d>,
 }
 
+/// Facts about rows that were decided together, in addition to their verdicts.
+#[derive(Default)]
+pub(crate) struct Facts {
+    /// Each robots.txt's fetch time, if a column needs it and the set knows it.
+    pub(crate) fetched_at: Vec<Option<Time>>,
+    /// The preferences for each row, crawler and use, if a column needs them.
+    preferences: Vec<Preference>,
+}
+
+impl Facts {
+    /// Returns the facts about one of `count` rows.
+    pub(crate) fn of(&self, row: usize, count: usize) -> Why<'_> {
+        let cells = self.preferences.len() / count.max(1);
+        Why::Verdict {
+            fetched_at: self.fetched_at.get(row).copied().flatten(),
+            preferences: self.preferences.get(row * cells..(row + 1) * cells).unwrap_or_default(),
+        }
+    }
+}
+
 /// A row's facts in addition to its verdicts.
 #[derive(Clone, Copy)]
 pub(crate) enum Why<'d> {
-    /// The capture time, if no column needs more.
+    /// The facts of a row that was decided together with others.
     Verdict {
         /// The robots.txt's fetch time, if a column needs it and the set knows it.
         fetched_at: Option<Time>,
+        /// The preferences for each crawler and use, if a column needs them.
+        preferences: &'d [Preference],
     },
     /// Each crawler's explanation, or the reason why there is none.
     Explained(&'d [ExplainedOrReason]),
 }
 
-impl<'d> DecidedRow<'d> {
-    fn explained(&self) -> &'d [ExplainedOrReason] {
-        match self.why {
-            Why::Verdict { .. } => &[],
-            Why::Explained(explained) => explained,
-        }
-    }
-
+impl DecidedRow<'_> {
     fn fetched_at(&self) -> Option<Time> {
         match self.why {
-            Why::Verdict { fetched_at } => fetched_at,
+            Why::Verdict { fetched_at, .. } => fetched_at,
             Why::Explained(explained) => explained.iter().flatten().find_map(|found| found.provenance.fetched_at),
         }
     }

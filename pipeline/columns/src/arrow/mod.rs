@@ -36,7 +36,7 @@ use crate::arrays;
 use crate::by_row::{NamedRow, Times};
 use crate::column::{Column, Layout};
 use crate::data::{ColumnData, columns_of};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE, Why};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
 use urls::Place;
@@ -173,7 +173,7 @@ impl ArrayDecider {
         let texts = Texts::of(array.as_ref())?;
         let mut columns = self.decider.columns();
         let agents = self.decider.agents().len();
-        let is_explained = self.decider.layout().explains();
+        let is_explained = self.decider.explains();
         let of_task = rows_of_task(agents, is_explained);
         let held = if is_explained { HELD_EXPLANATIONS } else { HELD_CELLS } / agents;
         let held = held.max(of_task);
@@ -217,7 +217,7 @@ impl ArrayDecider {
         let urls = texts.cut(part.as_ref())?;
         let rows: Vec<ArrayRow<'_>> =
             urls.into_iter().enumerate().map(|(row, url)| ArrayRow { url, time: time(row) }).collect();
-        if self.decider.layout().explains() {
+        if self.decider.explains() {
             let mut explained = ExplainedRow::default();
             for row in &rows {
                 self.decider.explain_row(row, None, &mut explained)?;
@@ -231,12 +231,11 @@ impl ArrayDecider {
         }
         let width = self.decider.agents().len();
         let mut verdicts = vec![Verdict::Invalid; rows.len().min(ROWS_AT_ONCE) * width];
-        let mut fetched_at = Vec::new();
+        let mut facts = Facts::default();
         for rows in rows.chunks(ROWS_AT_ONCE) {
             let verdicts = &mut verdicts[..rows.len() * width];
-            self.decider.decide(rows, None, verdicts, &mut fetched_at)?;
-            let times = &fetched_at;
-            self.decider.push_rows(rows, verdicts, times, None, columns, |row| row.url, |_| false, ColumnData::cells);
+            self.decider.decide(rows, None, verdicts, &mut facts)?;
+            self.decider.push_rows(rows, verdicts, &facts, None, columns, |row| row.url, |_| false, ColumnData::cells);
         }
         Ok(())
     }

@@ -14,7 +14,6 @@ mod rows;
 mod tops;
 
 use bumpalo::Bump;
-use reptile::capture::Time;
 use reptile::urls::split;
 use reptile::{Error, UrlParts, Verdict};
 use reptile_records::lines::{lines, without_line_end};
@@ -27,7 +26,7 @@ use std::borrow::Cow;
 
 use crate::by_row::{Session, Times};
 use crate::column::{Column, over_all};
-use crate::decide::{DecidedRow, Decider, ExplainedRow, ROWS_AT_ONCE, Why};
+use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
 use crate::error::ErrorKind;
 use crate::scope::Scope;
 use cells::CellTexts;
@@ -308,7 +307,7 @@ impl TableDecider {
         answers: &mut Answers,
     ) -> Result<(), Error> {
         let layout = self.decider.layout();
-        if self.only.is_none() && layout.explains() {
+        if self.only.is_none() && self.decider.explains() {
             return self.explain_each(rows, session, answers);
         }
         let mut buffer = Vec::new();
@@ -327,12 +326,12 @@ impl TableDecider {
             (Rows::Text(text), None) => {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {
                     let crawler = batch.session.map(|session| session.name_of(place));
-                    let time = batch.fetched_at.get(place).copied().flatten();
+                    let time = batch.facts.fetched_at.get(place).copied().flatten();
                     if is_usual {
                         self.texts.push_lead(&self.decider, line, verdicts, time, crawler, is_plain, text, &mut buffer);
                         self.texts.push_verdicts(verdicts, text, tally);
                     } else {
-                        let why = Why::Verdict { fetched_at: time };
+                        let why = batch.facts.of(place, batch.lines.len());
                         let row = DecidedRow { url: line.url(), verdicts, crawler, why };
                         buffer.clear();
                         self.texts.push_row(&self.decider, &row, &mut buffer);
@@ -354,9 +353,9 @@ impl TableDecider {
                 }));
             }
             (Rows::Columns(columns), _) => {
-                let Batch { lines, verdicts, fetched_at, session } = *batch;
+                let Batch { lines, verdicts, facts, session } = *batch;
                 let (url, is_null) = (Line::url, Line::is_null);
-                self.decider.push_rows(lines, verdicts, fetched_at, session, columns, url, is_null, safe_cells);
+                self.decider.push_rows(lines, verdicts, facts, session, columns, url, is_null, safe_cells);
                 count_verdicts(verdicts, self.decider.agents().len(), tally);
             }
         })
@@ -460,7 +459,16 @@ impl TableDecider {
                 // A selection needs the combined verdicts, which are decided with joined URLs.
                 Rows::Selected(_) => {}
                 Rows::Columns(columns) => {
-                    self.decider.push_rows(&lines, verdicts, &[], None, columns, Line::url, Line::is_null, safe_cells);
+                    self.decider.push_rows(
+                        &lines,
+                        verdicts,
+                        &Facts::default(),
+                        None,
+                        columns,
+                        Line::url,
+                        Line::is_null,
+                        safe_cells,
+                    );
                     count_verdicts(verdicts, width, &mut answers.tally);
                 }
             }
@@ -480,7 +488,7 @@ impl TableDecider {
         let width = self.decider.agents().len();
         let mut batch: Vec<Line<'_>> = Vec::with_capacity(ROWS_AT_ONCE);
         let mut verdicts = vec![Verdict::Invalid; ROWS_AT_ONCE * width];
-        let mut fetched_at = Vec::new();
+        let mut facts = Facts::default();
         loop {
             batch.clear();
             batch.extend(rows.by_ref().take(ROWS_AT_ONCE));
@@ -488,8 +496,8 @@ impl TableDecider {
                 return Ok(());
             }
             let verdicts = &mut verdicts[..batch.len() * width];
-            answers.stand_ins += self.decider.decide(&batch, session.as_deref_mut(), verdicts, &mut fetched_at)?;
-            let batch = Batch { lines: &batch, verdicts, fetched_at: &fetched_at, session: session.as_deref() };
+            answers.stand_ins += self.decider.decide(&batch, session.as_deref_mut(), verdicts, &mut facts)?;
+            let batch = Batch { lines: &batch, verdicts, facts: &facts, session: session.as_deref() };
             if self.counts_tops || self.keeps_rejected {
                 for (place, (line, verdicts)) in batch.rows().enumerate() {
                     if self.counts_tops {
@@ -541,8 +549,7 @@ struct Batch<'d, 'b> {
     lines: &'d [Line<'b>],
     /// Each row's verdicts, one for each crawler.
     verdicts: &'d [Verdict],
-    /// Each row's capture time, if a column needs it.
-    fetched_at: &'d [Option<Time>],
+    facts: &'d Facts,
     /// The rows' crawlers, if rows name them.
     session: Option<&'d Session<'d>>,
 }
