@@ -188,8 +188,8 @@ impl<'a> Policy<'a> {
         let Some(longest) = all.iter().map(|&(len, ..)| len).max() else {
             return bases.into_iter().try_for_each(|base| query.combine(base, |category| &category.usage, answer));
         };
-        let longest = all.into_iter().filter(|&(len, ..)| len == longest);
-        longest.into_iter().try_for_each(|(_, rules, best)| rules.combine(best, path, query, answer))
+        let mut longest = all.into_iter().filter(|&(len, ..)| len == longest);
+        longest.try_for_each(|(_, rules, best)| rules.combine(best, path, query, answer))
     }
 }
 
@@ -201,6 +201,36 @@ enum Plan<'a> {
     ByPath(PathRules<'a>),
     /// Several groups decide together.
     Together,
+}
+
+impl<'a> Plan<'a> {
+    /// Returns the plan for an agent, and adds the answer for paths that no rule matches to `fixed`.
+    fn of(
+        policy: &Policy<'a>,
+        agent: &Agent,
+        query: &UsageQuery,
+        fixed: &mut [Preference],
+    ) -> Result<Plan<'a>, FormatError> {
+        if !policy.view.has_usages() || agent.is_free() {
+            return Ok(Plan::Fixed);
+        }
+        let groups = agent.groups(&policy.view)?;
+        if groups.has_more() {
+            return Ok(Plan::Together);
+        }
+        let group = groups.usages().next();
+        let Some((view, rules)) = group.map(|group| policy.usage_rules(group)).transpose()?.flatten() else {
+            return Ok(Plan::Fixed);
+        };
+        query.combine_signals(view, fixed)?;
+        if !query.reads_usage {
+            return Ok(Plan::Fixed);
+        }
+        if let Some(base) = view.base()? {
+            query.combine(base, |category| &category.usage, fixed)?;
+        }
+        Ok(rules.map_or(Plan::Fixed, Plan::ByPath))
+    }
 }
 
 /// The agents' usage rules in the last policy, looked up once for consecutive URLs of a website.
@@ -227,23 +257,7 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         self.fixed.fill(Preference::Unknown);
         let query = self.query;
         for (agent, answer) in self.agents.iter().zip(self.fixed.chunks_mut(query.len().max(1))) {
-            let groups = agent.groups(&policy.view)?;
-            let mut plan = Plan::Fixed;
-            if !policy.view.has_usages() || agent.is_free() {
-            } else if groups.has_more() {
-                plan = Plan::Together;
-            } else if let Some(group) = groups.usages().next() {
-                if let Some((view, rules)) = policy.usage_rules(group)? {
-                    query.combine_signals(view, answer)?;
-                    if query.reads_usage {
-                        if let Some(base) = view.base()? {
-                            query.combine(base, |category| &category.usage, answer)?;
-                        }
-                        plan = rules.map_or(Plan::Fixed, Plan::ByPath);
-                    }
-                }
-            }
-            self.plans.push(plan);
+            self.plans.push(Plan::of(&policy, agent, query, answer)?);
         }
         self.policy = Some(policy);
         Ok(())
@@ -277,7 +291,7 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
         let len = self.query.len().max(1);
-        let rows = self.fixed.chunks(len).zip(preferences.chunks_mut(len)).zip(&self.plans);
+        let rows = self.fixed.chunks_exact(len).zip(preferences.chunks_exact_mut(len)).zip(&self.plans);
         for ((agent, verdict), ((fixed, answer), plan)) in self.agents.iter().zip(verdicts).zip(rows) {
             match (verdict, plan) {
                 (Verdict::Disallow, _) => answer.fill(Preference::NotApplicable),
