@@ -8,7 +8,12 @@ import reptile
 
 tomllib = pytest.importorskip("tomllib")
 
-CASES = tomllib.loads(pathlib.Path(__file__).parent.joinpath("usage.toml").read_text(encoding="utf-8"))
+HERE = pathlib.Path(__file__).resolve().parent
+CASES_FILE = HERE / "usage.toml"
+if not CASES_FILE.exists():
+    # The tests run in the repository, not in a copy.
+    CASES_FILE = HERE.parents[2] / "corpora" / "usage" / "cases.toml"
+CASES = tomllib.loads(CASES_FILE.read_text(encoding="utf-8"))
 
 BODY = """content-signal: search=yes
 user-agent: *
