@@ -6,7 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::capture::Time;
 use reptile::reason::Assumption;
 use reptile::settings::{NormalForm, Strategy};
-use reptile::usage::{Sources, Uses, Vocabulary};
+use reptile::rights::{Profile as RightsProfile, RightsQuery};
+use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
 use reptile::{Dialect, Profile, Scheme, capture, dialects};
 
 use crate::error::{Failure, Result, note};
@@ -14,6 +15,7 @@ use crate::outputs::summary::grouped;
 
 use reptile_columns::{Column, Format, Scope};
 use reptile_records::ReadOptions;
+use reptile_records::pages::{CrawlerNames, JoinedPages};
 use reptile_records::text::printable;
 use reptile_records::time::{WrittenTime, Zone};
 use reptile_records::{sitemap, tables};
@@ -176,6 +178,92 @@ impl UsageOptions {
     pub fn vocabulary(&self) -> Result<Vocabulary> {
         let Some(name) = &self.vocabulary else { return Ok(Vocabulary::default()) };
         Vocabulary::open(name).map_err(|error| Failure::at(Path::new(name), error))
+    }
+}
+
+/// The options for one verdict about a fetch and a use.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct PurposeOptions {
+    /// Decide for a fetch and this use: allow only if both are allowed; `classify` adds a column with that verdict
+    #[arg(long, value_name = "USE", requires = "unknown_usage")]
+    pub purpose: Option<String>,
+    /// The verdict of --purpose for a use that is unknown; there is no default
+    #[arg(long, value_name = "VERDICT", requires = "purpose")]
+    unknown_usage: Option<Unstated>,
+}
+
+/// The verdict for an unknown use.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Unstated {
+    /// Allow it
+    Allow,
+    /// Disallow it
+    Disallow,
+    /// Leave it unknown
+    Unknown,
+}
+
+impl PurposeOptions {
+    /// Returns the use and the meaning of unknown uses, if they are given.
+    pub fn given(&self) -> Option<(&str, UnknownUsage)> {
+        let unknown = match self.unknown_usage? {
+            Unstated::Allow => UnknownUsage::Allow,
+            Unstated::Disallow => UnknownUsage::Disallow,
+            Unstated::Unknown => UnknownUsage::Unknown,
+        };
+        Some((self.purpose.as_deref()?.trim(), unknown))
+    }
+}
+
+/// The options for the statements that arrive with pages.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct RightsOptions {
+    /// Combine robots.txt with the statements that arrive with each page: all, aipref, robots, or a file
+    ///
+    /// A profile names the channels that count, and the use that each token means: robots and signal are lines in
+    /// robots.txt; content-usage, x-robots-tag and tdm-header are response headers; meta-robots and tdm-meta are
+    /// <meta> elements in the first 64 KiB of a page. The most restrictive statement holds. Each line in a file is
+    /// "channels token = uses".
+    #[arg(long, value_name = "PROFILE")]
+    pub rights: Option<String>,
+    /// Take the statements about pages in WET files from this WARC or WAT file; can be repeated
+    ///
+    /// Records are joined by the ID of the response's record, or else by URL and date. A WET page without such a record
+    /// has unavailable rights, and so has every WET page without this option.
+    #[arg(long, value_name = "FILE", requires = "rights")]
+    rights_from: Vec<PathBuf>,
+}
+
+impl RightsOptions {
+    /// Returns the question of `--rights` about these uses, and the purpose as the last one. Without `usage` and a
+    /// purpose, the question is about all uses of the profile.
+    ///
+    /// # Errors
+    /// Returns an error if the profile is neither a known name nor a valid file, or lacks one of the uses.
+    pub fn query(&self, usage: &[&str], purpose: Option<&str>) -> Result<RightsQuery> {
+        let name = self.rights.as_deref().unwrap_or_default();
+        let profile = RightsProfile::open(name).map_err(|error| Failure::at(Path::new(name), error))?;
+        let mut names: Vec<&str> = if usage.is_empty() { profile.categories().collect() } else { usage.to_vec() };
+        if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+            return Err(Failure::new(format!("--usage {name}: is given twice, the second time as use {}", at + 1)));
+        }
+        for (option, asked) in [("--usage", usage), ("--purpose", purpose.as_slice())] {
+            profile.query(asked).map_err(|error| Failure::new(format!("{option}: {error}")))?;
+        }
+        names.extend(purpose);
+        profile.query(names).map_err(Failure::new)
+    }
+
+    /// Reads the files of `--rights-from`.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read, is damaged, or has no responses.
+    pub fn joined(&self, names: &CrawlerNames) -> Result<JoinedPages> {
+        let mut joined = JoinedPages::default();
+        for path in &self.rights_from {
+            joined.add_file(path, names)?;
+        }
+        Ok(joined)
     }
 }
 

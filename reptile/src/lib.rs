@@ -100,6 +100,8 @@ pub mod prove;
 #[cfg(feature = "compile")]
 pub mod reason;
 #[cfg(feature = "compile")]
+pub mod rights;
+#[cfg(feature = "compile")]
 mod robots;
 mod set;
 #[cfg(feature = "compile")]

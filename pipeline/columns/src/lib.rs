@@ -5,6 +5,7 @@
 //!   selects the time, and [`Scope`] the origins that may replace one without a known robots.txt.
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
+//! - [`RightsTable`] decides the rights to use pages in crawl archives (feature `tables`).
 //! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`).
 //! - [`ArrowWriter`] writes columns as Arrow IPC (feature `ipc`).
 //! - [`arrow`] takes arrays of URLs and returns arrays of verdicts (feature `arrow`). The C and Python bindings use it.
@@ -47,6 +48,8 @@ mod ipc;
 mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "tables")]
+mod rights;
 mod scope;
 mod source;
 #[cfg(feature = "tables")]
@@ -64,6 +67,8 @@ pub use ipc::{ArrowForm, ArrowWriter, BATCH_ROWS};
 pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "parquet")]
 pub use parquet::{GROUP_BYTES, KEPT_GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
+#[cfg(feature = "tables")]
+pub use rights::{PageRights, RightsTable};
 pub use scope::Scope;
 pub use source::Source;
 #[cfg(feature = "tables")]

@@ -3,7 +3,7 @@
 //! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
 //! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] and [`lists`] read lists,
 //! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] and [`arrow`] read columns.
-//! [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
+//! [`pages`] reads the statements that arrive with a crawl's pages, and [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
 //! a terminal. Notable events are [`Item`]s: the caller reports and counts them.
 //!
 //! ```
@@ -47,6 +47,7 @@ pub mod lines;
 pub mod lists;
 mod magic;
 pub mod open;
+pub mod pages;
 pub mod parquet;
 mod ranged;
 pub mod redacted;

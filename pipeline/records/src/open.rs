@@ -116,7 +116,7 @@ impl Input {
     }
 
     /// Returns a reader of the decompressed bytes, from the first one.
-    pub(crate) fn into_source(self) -> impl Unpack + 'static {
+    pub(crate) fn into_source(self) -> Start {
         self.source
     }
 

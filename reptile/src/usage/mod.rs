@@ -46,8 +46,8 @@ pub enum Sources {
 /// The uses in a question, in the answers' order: categories in a [`Vocabulary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
-    names: Vec<Box<str>>,
-    query: UsageQuery,
+    pub(crate) names: Vec<Box<str>>,
+    pub(crate) query: UsageQuery,
 }
 
 impl Uses {

@@ -31,6 +31,13 @@ pub struct UnknownUse {
     known: Vec<Box<str>>,
 }
 
+impl UnknownUse {
+    /// Returns the error for a use that a vocabulary or profile does not have.
+    pub(crate) fn new(name: &str, vocabulary: &str, known: &[Box<str>]) -> UnknownUse {
+        UnknownUse { name: name.into(), vocabulary: vocabulary.into(), known: known.to_vec() }
+    }
+}
+
 impl fmt::Display for UnknownUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let UnknownUse { name, vocabulary, known } = self;
@@ -226,8 +233,8 @@ impl Vocabulary {
                 Sources::Both => {}
             }
             if labels == UsageCategory::default() {
-                let known = self.categories.iter().map(|category| category.name.clone()).collect();
-                return Err(UnknownUse { name: name.into(), vocabulary: self.name.clone(), known });
+                let known: Vec<Box<str>> = self.categories.iter().map(|category| category.name.clone()).collect();
+                return Err(UnknownUse::new(name, &self.name, &known));
             }
             all.push(name.into());
             categories.push(labels);

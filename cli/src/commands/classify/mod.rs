@@ -5,6 +5,7 @@
 mod kept;
 mod lineage;
 mod many;
+mod pages;
 mod parts;
 mod pipeline;
 mod rejects;
@@ -23,7 +24,7 @@ use reptile::{Agents, Set};
 use crate::error::{Exit, Failure, Result, note};
 use crate::failures::KeepGoing;
 use crate::inputs::FilesFrom;
-use crate::options::{CompileOptions, ExactAgent, Resume, scopes, table_formats};
+use crate::options::{CompileOptions, ExactAgent, Resume, RightsOptions, scopes, table_formats};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::identity::Identity;
 use crate::outputs::parts::RowSink;
@@ -38,10 +39,12 @@ use crate::sets::agents::agents;
 use crate::sets::report::Report as SetReport;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
 use parts::PartOptions;
+use pages::PageSettings;
 use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
+use reptile_records::pages::Pages;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -65,6 +68,10 @@ use written::WrittenOptions;
 ///   unknown   the set has no robots.txt for the URL's origin
 ///   invalid   the row has no http, https or ftp URL, or is too long
 /// With --agent-column, rows that name no crawler are unknown too.
+///
+/// With --rights, URLS is a crawl archive (WARC, WET or WAT), and the rows are its pages:
+/// the URL, the time, the record, and for each agent the verdict, the permission for each
+/// use, the preferences in robots.txt, and conflicts; then the page's own statements.
 ///
 /// Lines end at LF; one CR before it is removed. Tabs and other characters that control a
 /// terminal are written as %XX. White space around a URL is ignored. Unreadable table rows
@@ -172,6 +179,8 @@ pub struct Args {
     scope: Scope,
     #[command(flatten)]
     written: WrittenOptions,
+    #[command(flatten)]
+    rights: RightsOptions,
     /// Write to this file instead of standard output; it gets its name only when it is complete
     ///
     /// The extension .tsv, .csv, .jsonl, .parquet, .arrow or .arrows (an Arrow stream) selects the format, and .gz or
@@ -274,9 +283,16 @@ struct Decided {
     lineage: Lineage,
 }
 
+/// An open list.
+enum Input {
+    Table(Source),
+    /// An archive of pages, with `--rights`.
+    Pages(Box<Pages>),
+}
+
 /// The input and outputs of one list.
 struct Files {
-    source: Source,
+    source: Input,
     output: Output,
     rejects: Rejects,
     report: Report,
@@ -286,7 +302,10 @@ impl Files {
     fn open(args: &Args) -> Result<Files> {
         refuse_same_files(args)?;
         let splitting = Splitting { is_split: args.split_columns, absent_is_empty: args.missing_columns.is_some() };
-        let source = Source::open(&args.urls, splitting)?;
+        let source = match &args.rights.rights {
+            Some(_) => Input::Pages(Box::new(Pages::open(&args.urls, args.options.archives.resync)?)),
+            None => Input::Table(Source::open(&args.urls, splitting)?),
+        };
         let output = match &args.output {
             Some(path) => Output::create(path, args.force)?,
             None => Output::stdout(),
@@ -308,6 +327,8 @@ struct Settings {
     times: Times,
     site: std::result::Result<Site, String>,
     site_options: SiteOptions,
+    /// The question about pages, with `--rights`.
+    pages: Option<PageSettings>,
 }
 
 impl Settings {
@@ -345,14 +366,16 @@ impl Settings {
             };
             return Err(Failure::at(&args.set, message));
         }
-        if is_set && times == Times::None && set.has_times() {
+        if is_set && times == Times::None && set.has_times() && args.rights.rights.is_none() {
             note_without_times(&args.set, set.time(), "--at-column or --at");
         }
         if args.written.has(Column::Line) && !set.has_line_numbers() {
             note(format_args!("{}: has no line numbers; every line is 0", args.set.display()));
         }
         let named = args.agent_column.is_none().then(|| agents(&set, &args.set, &args.agents, args.exact));
-        Ok(Settings { named: named.transpose()?, set, state, any_bad, times, site, site_options })
+        let named = named.transpose()?;
+        let pages = PageSettings::open(args, named.as_ref(), set.has_times())?;
+        Ok(Settings { named, set, state, any_bad, times, site, site_options, pages })
     }
 }
 
@@ -368,6 +391,13 @@ fn decide(
     beside: impl FnOnce(&[Complete], &Lineage, bool) -> Result<Vec<Complete>>,
 ) -> Result<Decided> {
     let Files { source, mut output, rejects, report } = files;
+    let source = match (source, &settings.pages) {
+        (Input::Pages(archive), Some(pages)) => {
+            return pages::decide(args, (*archive, output), (settings, pages), (input, next), run, beside);
+        }
+        (Input::Table(source), _) => source,
+        (Input::Pages(_), None) => return Err(Failure::new("internal error: pages without a question; please report it")),
+    };
     let is_colored = output.is_colored();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();
     let start = Instant::now();

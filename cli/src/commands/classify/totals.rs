@@ -56,6 +56,8 @@ pub struct Totals {
     unnamed: u64,
     /// The most frequent origins and rules, if requested.
     pub tops: Tops,
+    /// Further rows of the summary.
+    pub more: Vec<(String, String)>,
 }
 
 impl Totals {
@@ -76,6 +78,7 @@ impl Totals {
             other_crawlers: [0; 4],
             unnamed: 0,
             tops: Tops::default(),
+            more: Vec::new(),
         }
     }
 
@@ -160,6 +163,9 @@ impl Totals {
         }
         for Counts { label, name, counts } in self.verdicts(decider) {
             summary.row(format!("{label}{}", printable(name.as_bytes())), verdict_counts(&counts));
+        }
+        for (label, value) in &self.more {
+            summary.row(printable(label.as_bytes()), value.clone());
         }
         if decider.decider().is_by_row() {
             summary.count("  rows that name no crawler", self.unnamed);

@@ -4,13 +4,25 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use reptile::Verdict;
+use reptile::rights::RightsQuery;
 use reptile::usage::UnknownUsage;
 
 use crate::error::{Failure, Result};
-use crate::options::{UsageOptions, answer_formats, columns};
+use crate::options::{PurposeOptions, RightsOptions, UsageOptions, answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
 use reptile_records::tables::{self, Table};
+
+/// Refuses options that have no effect on pages.
+///
+/// # Errors
+/// Returns an error for the first option that is given.
+pub fn refuse_with_rights(options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Failure::new(format!("{option}: has no effect with --rights, whose rows are pages"))),
+        None => Ok(()),
+    }
+}
 
 /// The output options, as given.
 #[derive(Clone, Debug, clap::Args)]
@@ -35,12 +47,8 @@ pub struct WrittenOptions {
     any_of: bool,
     #[command(flatten)]
     uses: UsageOptions,
-    /// Add a column with one verdict for a fetch and this use: allow only if both are allowed
-    #[arg(long, value_name = "USE", requires = "unknown_usage")]
-    purpose: Option<String>,
-    /// The verdict of --purpose for a use that is unknown; there is no default
-    #[arg(long, value_name = "VERDICT", requires = "purpose")]
-    unknown_usage: Option<Unstated>,
+    #[command(flatten)]
+    purpose: PurposeOptions,
     /// The output format [default: from the extension of --output, or else tsv]
     #[arg(long, value_name = "FORMAT", value_parser = answer_formats())]
     format: Option<Format>,
@@ -93,17 +101,6 @@ enum Taken {
     Disallow,
 }
 
-/// The verdict for an unknown use.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Unstated {
-    /// Allow it
-    Allow,
-    /// Disallow it
-    Disallow,
-    /// Leave it unknown
-    Unknown,
-}
-
 /// A verdict that `--only` selects.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Only {
@@ -116,6 +113,40 @@ enum Only {
 }
 
 impl WrittenOptions {
+    /// Returns the question of `--rights`, and the meaning of unknown uses if its last use is a purpose.
+    ///
+    /// # Errors
+    /// Returns an error for an invalid profile or use, and for options that have no effect on pages.
+    pub fn rights(&self, rights: &RightsOptions) -> Result<(RightsQuery, Option<UnknownUsage>)> {
+        let options = [
+            ("--columns", !self.columns.is_empty()),
+            ("--explain", self.explain),
+            ("--reason", self.reason),
+            ("--any-of", self.any_of),
+            ("--add-columns", self.add_columns),
+            ("--keep-columns", self.keep_columns.is_some()),
+            ("--only", self.only.is_some()),
+            ("--unknown", self.unknown.is_some()),
+            ("--invalid", self.invalid.is_some()),
+        ];
+        refuse_with_rights(&options)?;
+        self.uses.refuse_without("Content-Usage columns without --rights, whose profile names the lines that count")?;
+        let purpose = self.purpose.given();
+        let query = rights.query(&self.uses.names(), purpose.map(|(name, _)| name))?;
+        if self.header && self.format() == Format::Jsonl {
+            return Err(Failure::new("--header: JSON Lines already have column names in each row"));
+        }
+        if self.header && self.format().is_columnar() {
+            return Err(Failure::new(names_in_schema(self.format())));
+        }
+        Ok((query, purpose.map(|(_, unknown)| unknown)))
+    }
+
+    /// Returns whether the first line has the column names.
+    pub fn has_header(&self) -> bool {
+        self.header
+    }
+
     /// Returns the columns, as given or by default.
     fn columns(&self) -> Vec<Column> {
         if !self.columns.is_empty() {
@@ -231,7 +262,7 @@ impl WrittenOptions {
 
     /// Adds the columns of `--usage` and `--purpose`.
     fn with_uses(&self, layout: Layout) -> Result<Layout> {
-        if self.uses.usage.is_empty() && self.purpose.is_none() {
+        if self.uses.usage.is_empty() && self.purpose.given().is_none() {
             self.uses.refuse_without("--usage or --purpose")?;
             return Ok(layout);
         }
@@ -239,17 +270,12 @@ impl WrittenOptions {
         let uses = |option: &str, names: &[&str]| self.uses.uses(&vocabulary, option, names);
         let mut names = self.uses.names();
         let shown = uses("--usage", &names)?;
-        let layout = match (&self.purpose, self.unknown_usage) {
-            (Some(purpose), Some(unknown)) => {
+        let layout = match self.purpose.given() {
+            Some((purpose, unknown)) => {
                 names.push(purpose);
-                let unknown = match unknown {
-                    Unstated::Allow => UnknownUsage::Allow,
-                    Unstated::Disallow => UnknownUsage::Disallow,
-                    Unstated::Unknown => UnknownUsage::Unknown,
-                };
                 layout.with_purpose(uses("--purpose", &names)?, shown, unknown)
             }
-            _ => layout.with_uses(shown),
+            None => layout.with_uses(shown),
         };
         layout.map_err(|error| Failure::new(format!("--usage {error}")))
     }

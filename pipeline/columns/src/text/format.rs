@@ -48,7 +48,8 @@ impl Format {
             | tables::Format::Tsv
             | tables::Format::Cdx
             | tables::Format::Cdxj
-            | tables::Format::Log => Format::Tsv,
+            | tables::Format::Log
+            | tables::Format::Archive => Format::Tsv,
             tables::Format::Parquet => Format::Parquet,
             tables::Format::Arrow => Format::Arrow,
             tables::Format::Csv => Format::Csv,

@@ -1,5 +1,7 @@
 //! Answer rows before they are written: [`Rows`], as text or as columns. [`RowFormat`] fills them cell by cell.
 
+use reptile::Verdict;
+
 use crate::data::{CellSink, ColumnData, Kind};
 use crate::text::format::{Format, TextCell, safe_cells, verdict_words};
 use crate::text::pieces::Text;
@@ -156,6 +158,11 @@ impl RowCells<'_> {
     /// Writes a text cell. Bytes that act on a terminal or break the format become `%XX`.
     pub fn text(&mut self, text: &[u8]) {
         self.write(|out| out.text(text));
+    }
+
+    /// Writes a verdict.
+    pub fn verdict(&mut self, verdict: Verdict) {
+        self.write(|out| out.verdict(verdict));
     }
 
     /// Writes a numeric cell.

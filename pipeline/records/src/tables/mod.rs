@@ -94,6 +94,8 @@ pub enum Format {
     Parquet,
     /// Arrow IPC, a file or a stream
     Arrow,
+    /// A crawl archive, whose rows are pages
+    Archive,
 }
 
 impl fmt::Display for Format {
@@ -109,6 +111,7 @@ impl fmt::Display for Format {
             Format::JsonLog => "an access log in JSON",
             Format::Parquet => "Parquet",
             Format::Arrow => "Arrow IPC",
+            Format::Archive => "a crawl archive",
         })
     }
 }
@@ -304,6 +307,11 @@ impl Table {
     /// Creates the table for Arrow IPC. Only the wanted columns are read.
     pub(crate) fn of_arrow(names: Vec<String>) -> Table {
         Table::new(Format::Arrow, names, Columns::AtHand)
+    }
+
+    /// Creates the table for a crawl archive.
+    pub fn of_archive() -> Table {
+        Table::new(Format::Archive, Vec::new(), Columns::AtHand)
     }
 
     /// Creates a table without a header.

@@ -219,6 +219,7 @@ impl Opening {
             }
             Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
             Format::Arrow => Err("--input-format arrow: is not Arrow IPC".into()),
+            Format::Archive => Err("is a crawl archive, whose pages --rights reads".into()),
             Format::Tsv => self.numbers(format, b'\t', start, &wanted),
             Format::Csv => {
                 let delimiter = match self.delimiter {

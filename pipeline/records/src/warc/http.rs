@@ -55,20 +55,14 @@ pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
             b"content-type" => join(&mut content_type, &value),
             b"location" => location = location.or_else(|| Some(value.to_vec())),
             b"content-encoding" | b"transfer-encoding" => {
-                for coding in words(&value) {
-                    match &*coding {
-                        b"chunked" if name.eq_ignore_ascii_case(b"transfer-encoding") => is_chunked = true,
-                        // One more is enough to reject the response.
-                        _ if codings.len() > MAX_CODINGS => break,
-                        _ => codings.push(coding),
-                    }
-                }
+                let is_transfer = name.eq_ignore_ascii_case(b"transfer-encoding");
+                is_chunked |= add_codings(&value, is_transfer, &mut codings);
             }
             _ => challenger = challenger.or_else(|| challenger_of(name, &value)),
         }
     }
     block.drain(..header_end);
-    let body = if is_chunked { without_chunks(block) } else { Ok(block) };
+    let body = if is_chunked { without_chunks(block, false) } else { Ok(block) };
     let body = match body.and_then(|body| decode(body, &codings)) {
         // Other responses are used for their status only.
         Err(_) if status / 100 != 2 => Vec::new(),
@@ -112,8 +106,36 @@ pub fn has_whole_header(start: &[u8]) -> bool {
     find_header_end(start).is_some()
 }
 
+/// Returns whether a block begins like an HTTP response.
+pub fn is_response(block: &[u8]) -> bool {
+    status(block).is_ok()
+}
+
+/// Returns up to `limit` bytes from the start of a response's decoded body. `is_cut` says that the block continues after
+/// the given bytes.
+///
+/// # Errors
+/// Returns an error if the start of the body cannot be decoded.
+pub fn body_start(block: &[u8], is_cut: bool, limit: usize) -> Result<Vec<u8>, Fault> {
+    let (header, body) = block.split_at(header_end(block));
+    let (mut codings, mut is_chunked) = (Vec::new(), false);
+    for (name, value) in fields(header) {
+        let is_transfer = name.eq_ignore_ascii_case(b"transfer-encoding");
+        if is_transfer || name.eq_ignore_ascii_case(b"content-encoding") {
+            is_chunked |= add_codings(&value, is_transfer, &mut codings);
+        }
+    }
+    let end = if codings.is_empty() && !is_chunked { limit.min(body.len()) } else { body.len() };
+    let body = body[..end].to_vec();
+    let body = if is_chunked { without_chunks(body, is_cut)? } else { body };
+    // The start of a layer is enough for the start of the next one.
+    let mut body = decode_layers(body, &codings, MAX_BODY_BYTES, |decoded, _| !decoded.is_empty())?;
+    body.truncate(limit);
+    Ok(body)
+}
+
 /// Returns the body's start: after the first empty line, or at the end if there is none.
-fn header_end(block: &[u8]) -> usize {
+pub fn header_end(block: &[u8]) -> usize {
     find_header_end(block).unwrap_or(block.len())
 }
 
@@ -157,9 +179,23 @@ fn words(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     list.split(|&byte| byte == b',').map(|word| word.trim_ascii().to_ascii_lowercase()).filter(|word| !word.is_empty())
 }
 
-/// Removes chunk lengths from a body. Some crawlers remove them but keep the field that announces them, so a body that
+/// Adds the codings in a field. Returns whether a transfer coding divides the body into chunks.
+fn add_codings(value: &[u8], is_transfer: bool, codings: &mut Vec<Vec<u8>>) -> bool {
+    let mut is_chunked = false;
+    for coding in words(value) {
+        match &*coding {
+            b"chunked" if is_transfer => is_chunked = true,
+            // One more is enough to reject the response.
+            _ if codings.len() > MAX_CODINGS => break,
+            _ => codings.push(coding),
+        }
+    }
+    is_chunked
+}
+
+/// Removes chunk lengths from a body. If it is cut, so may be its last chunk. Some crawlers remove them but keep the field that announces them, so a body that
 /// does not start like a chunk is returned unchanged.
-fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
+fn without_chunks(body: Vec<u8>, is_cut: bool) -> Result<Vec<u8>, Fault> {
     let first_line = body.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if chunk_len(first_line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()).is_none() {
         return Ok(body);
@@ -167,7 +203,9 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
     let fault = |detail: String| (UNDECODABLE, format!("chunked: {detail}"));
     let (mut rest, mut decoded) = (&body[..], Vec::new());
     loop {
-        let Some(line_end) = memchr(b'\n', rest) else { return Err(fault("it ends before its last chunk".into())) };
+        let Some(line_end) = memchr(b'\n', rest) else {
+            return if is_cut { Ok(decoded) } else { Err(fault("it ends before its last chunk".into())) };
+        };
         let (line, after) = rest.split_at(line_end + 1);
         let size = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
         let Some(len) = chunk_len(size) else {
@@ -179,6 +217,10 @@ fn without_chunks(body: Vec<u8>) -> Result<Vec<u8>, Fault> {
             return Ok(decoded);
         }
         let Some((chunk, after)) = usize::try_from(len).ok().and_then(|len| after.split_at_checked(len)) else {
+            if is_cut {
+                decoded.extend_from_slice(after);
+                return Ok(decoded);
+            }
             return Err(fault(format!("it ends after {} of the {len} bytes of a chunk", after.len())));
         };
         decoded.extend_from_slice(chunk);
@@ -196,8 +238,19 @@ fn chunk_len(digits: &[u8]) -> Option<u64> {
     u64::from_str_radix(text, 16).ok()
 }
 
-/// Decodes a body, starting with the coding that was applied last.
-fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
+/// Decodes a whole body, starting with the coding that was applied last.
+fn decode(body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
+    decode_layers(body, codings, MAX_BODY_BYTES, |_, _| false)
+}
+
+/// Decodes a body, starting with the coding that was applied last. After a fault, `is_enough` tells whether the bytes
+/// decoded before it are used.
+fn decode_layers(
+    mut body: Vec<u8>,
+    codings: &[Vec<u8>],
+    limit: usize,
+    is_enough: impl Fn(&[u8], &Fault) -> bool,
+) -> Result<Vec<u8>, Fault> {
     if codings.len() > MAX_CODINGS {
         return Err((UNDECODABLE, format!("it has more than {MAX_CODINGS} codings")));
     }
@@ -205,23 +258,29 @@ fn decode(mut body: Vec<u8>, codings: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
         if body.is_empty() {
             break;
         }
-        let decoded = match &**coding {
+        let (decoded, fault) = match &**coding {
             b"identity" => continue,
-            b"gzip" | b"x-gzip" => read_all("gzip", GzDecoder::new(&*body)),
+            b"gzip" | b"x-gzip" => read_all("gzip", GzDecoder::new(&*body), limit),
             // Most servers mean zlib, but some send raw deflate.
-            b"deflate" => read_all("deflate", ZlibDecoder::new(&*body))
-                .or_else(|_| read_all("deflate", DeflateDecoder::new(&*body))),
-            b"zstd" => {
-                unpack_zstd(&*body).map_err(|error| undecodable("zstd", &error)).and_then(|r| read_all("zstd", r))
-            }
-            b"br" => without_brotli(&body),
-            other => Err((UNDECODABLE, format!("its coding \"{}\" is not known", shown(other)))),
+            b"deflate" => match read_all("deflate", ZlibDecoder::new(&*body), limit) {
+                (decoded, Some(fault)) if !is_enough(&decoded, &fault) => {
+                    read_all("deflate", DeflateDecoder::new(&*body), limit)
+                }
+                read => read,
+            },
+            b"zstd" => match unpack_zstd(&*body) {
+                Ok(decoder) => read_all("zstd", decoder, limit),
+                Err(error) => (Vec::new(), Some(undecodable("zstd", &error))),
+            },
+            b"br" => without_brotli(&body, limit),
+            other => (Vec::new(), Some((UNDECODABLE, format!("its coding \"{}\" is not known", shown(other))))),
         };
-        body = match decoded {
-            Ok(decoded) => decoded,
+        body = match fault {
+            None => decoded,
+            Some(fault) if is_enough(&decoded, &fault) => decoded,
             // Some crawlers decode the body but keep the field.
-            Err(_) if is_surely_text(&body) => body,
-            Err(fault) => return Err(fault),
+            Some(_) if is_surely_text(&body) => body,
+            Some(fault) => return Err(fault),
         };
     }
     Ok(body)
@@ -245,17 +304,21 @@ fn too_large() -> Fault {
     (crate::bodies::TOO_LARGE, format!("decoded, it has more than {MAX_BODY_BYTES} bytes"))
 }
 
-/// Reads a decoder's whole output, up to the limit.
-fn read_all(coding: &str, decoder: impl Read) -> Result<Vec<u8>, Fault> {
+/// Reads a decoder's whole output, up to the limit. Also returns the fault that ended it early.
+fn read_all(coding: &str, decoder: impl Read, limit: usize) -> (Vec<u8>, Option<Fault>) {
     let mut body = Vec::new();
-    let read = decoder.take(MAX_BODY_BYTES as u64 + 1).read_to_end(&mut body);
-    read.map_err(|error| undecodable(coding, &error))?;
-    if body.len() > MAX_BODY_BYTES { Err(too_large()) } else { Ok(body) }
+    let read = decoder.take(limit as u64 + 1).read_to_end(&mut body);
+    let fault = match read {
+        Err(error) => Some(undecodable(coding, &error)),
+        Ok(_) if body.len() > limit => Some(too_large()),
+        Ok(_) => None,
+    };
+    (body, fault)
 }
 
 /// Decodes Brotli. A window has at most 16 MiB (RFC 7932 section 9.1). The windows of up to 1 GiB in a later draft are
 /// rejected.
-fn without_brotli(packed: &[u8]) -> Result<Vec<u8>, Fault> {
+fn without_brotli(packed: &[u8], limit: usize) -> (Vec<u8>, Option<Fault>) {
     let alloc = StandardAlloc::default();
     let mut state = BrotliState::new_strict(alloc, alloc, alloc);
     let (mut left, mut used, mut total) = (packed.len(), 0, 0);
@@ -274,14 +337,14 @@ fn without_brotli(packed: &[u8]) -> Result<Vec<u8>, Fault> {
             &mut state,
         );
         body.extend_from_slice(&part[..filled]);
-        if body.len() > MAX_BODY_BYTES {
-            return Err(too_large());
+        if body.len() > limit {
+            return (body, Some(too_large()));
         }
         match result {
-            BrotliResult::ResultSuccess => return Ok(body),
+            BrotliResult::ResultSuccess => return (body, None),
             BrotliResult::NeedsMoreOutput => {}
-            BrotliResult::NeedsMoreInput => return Err((UNDECODABLE, "br: the data is cut".into())),
-            BrotliResult::ResultFailure => return Err((UNDECODABLE, "br: the data is damaged".into())),
+            BrotliResult::NeedsMoreInput => return (body, Some((UNDECODABLE, "br: the data is cut".into()))),
+            BrotliResult::ResultFailure => return (body, Some((UNDECODABLE, "br: the data is damaged".into()))),
         }
     }
 }
@@ -314,8 +377,8 @@ mod tests {
                 packed.bytes(part);
             }
             packed.add(3, 2);
-            let found = without_brotli(&packed.bytes);
-            assert_eq!(found.map(|found| found.len()).ok(), (len <= MAX_BODY_BYTES).then_some(len));
+            let (found, fault) = without_brotli(&packed.bytes, MAX_BODY_BYTES);
+            assert_eq!(fault.is_none().then_some(found.len()), (len <= MAX_BODY_BYTES).then_some(len));
         }
     }
 
@@ -355,6 +418,37 @@ mod tests {
     #[test]
     fn large_brotli_windows_are_rejected() {
         // The bits that declare a window of 2^30 bytes.
-        assert!(without_brotli(&[0x11, 30, 3]).is_err());
+        assert!(without_brotli(&[0x11, 30, 3], MAX_BODY_BYTES).1.is_some());
+    }
+
+    #[test]
+    fn the_start_of_a_body_needs_only_the_start_of_its_block() {
+        let text = "<meta name=robots content=noai>".repeat(4000);
+        let mut chunked = Vec::new();
+        for part in text.as_bytes().chunks(1000) {
+            chunked.extend(format!("{:x}\r\n", part.len()).bytes().chain(part.iter().copied()).chain(*b"\r\n"));
+        }
+        let packed = gzip(&text.bytes().enumerate().map(|(at, byte)| byte ^ (at % 7) as u8).collect::<Vec<u8>>());
+        for (header, body, is_text) in [
+            ("", text.as_bytes().to_vec(), true),
+            ("Transfer-Encoding: chunked\r\n", chunked, true),
+            ("Content-Encoding: gzip\r\n", gzip(text.as_bytes()), true),
+            ("Content-Encoding: gzip\r\n", text.as_bytes().to_vec(), true),
+            ("Content-Encoding: gzip\r\n", packed, false),
+        ] {
+            let block = [b"HTTP/1.1 200 OK\r\n", header.as_bytes(), b"\r\n", &*body].concat();
+            for len in [block.len(), block.len() - 1, block.len() / 2] {
+                let is_cut = len < block.len();
+                let found = body_start(&block[..len], is_cut, 100).unwrap();
+                assert_eq!(found == text.as_bytes()[..100], is_text, "{header} {len}");
+                assert_eq!(found.len(), 100, "{header} {len}");
+            }
+        }
+        let damaged = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\xff\xff";
+        assert!(body_start(damaged, false, 100).is_err());
+        // A cut response is decoded, and a complete one with a missing chunk is not.
+        let cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab";
+        assert_eq!(body_start(cut, true, 100).unwrap(), b"ab");
+        assert!(body_start(cut, false, 100).is_err());
     }
 }

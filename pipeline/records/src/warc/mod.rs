@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod http;
+pub(crate) mod http;
 pub(crate) mod index;
 pub mod raw;
 pub mod records;

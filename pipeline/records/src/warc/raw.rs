@@ -167,12 +167,21 @@ pub struct PackedRecords<R> {
     offset: u64,
     /// A member reader's memory, for reuse by the next one.
     memory: Vec<u8>,
+    /// Whether records get the start of their block.
+    keeps_starts: bool,
 }
 
 impl<R: BufRead + Send + Ahead> PackedRecords<R> {
     /// Creates a reader that starts at the first compressed byte.
     pub fn new(source: R, searches: bool) -> PackedRecords<R> {
-        PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0, memory: Vec::new() }
+        let memory = Vec::new();
+        PackedRecords { source, searches, is_untrusted: false, number: 0, offset: 0, memory, keeps_starts: false }
+    }
+
+    /// Keeps the start of each page's block in [`Record::block_start`].
+    #[must_use]
+    pub fn with_block_starts(self) -> PackedRecords<R> {
+        PackedRecords { keeps_starts: true, ..self }
     }
 
     /// Returns the next record.
@@ -193,7 +202,7 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
             let mut watched = Watched { source: &mut self.source, bytes: waiting(), len: 0, failed: None };
             // Members are copied whole, so searching inside one is useless.
             let member = OneMember(Member::new(&mut watched));
-            let mut records = Records::with_buffer(member, false, std::mem::take(&mut self.memory));
+            let mut records = only(member, &mut self.memory, self.keeps_starts);
             let Some(found) = only_record(&mut records)? else {
                 return Ok(NextStored::Several(self.number + 1));
             };
@@ -221,7 +230,7 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
     fn whole_member(&mut self, member: WholeMember) -> io::Result<Option<NextStored>> {
         let (mut bytes, len) = (waiting(), member.packed().len() as u64);
         bytes.write_all(member.packed())?;
-        let mut records = Records::with_buffer(OneMember(member), false, std::mem::take(&mut self.memory));
+        let mut records = only(OneMember(member), &mut self.memory, self.keeps_starts);
         let Some(found) = only_record(&mut records)? else {
             return Ok(Some(NextStored::Several(self.number + 1)));
         };
@@ -261,6 +270,12 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
         let unread = io::copy(&mut self.source, &mut io::sink())?;
         Ok((stopped(self.offset, unread), true))
     }
+}
+
+/// Returns a reader for a member's records that uses this memory.
+fn only<R: Read + Send>(member: OneMember<R>, memory: &mut Vec<u8>, keeps_starts: bool) -> Records<OneMember<R>> {
+    let records = Records::with_buffer(member, false, std::mem::take(memory));
+    if keeps_starts { records.with_block_starts() } else { records }
 }
 
 /// Reads a member's record: `None` if there are several, and otherwise the record, nothing, or a description of the
@@ -370,6 +385,12 @@ impl<R: Read + Send> PlainRecords<R> {
     pub fn new(source: R, searches: bool) -> PlainRecords<R> {
         let records = Records::new(Kept { source, bytes: waiting() }, searches);
         PlainRecords { records, last: None, damage: None, kept_from: 0 }
+    }
+
+    /// Keeps the start of each page's block in [`Record::block_start`].
+    #[must_use]
+    pub fn with_block_starts(self) -> PlainRecords<R> {
+        PlainRecords { records: self.records.with_block_starts(), ..self }
     }
 
     /// Returns the next record. A record ends where the next one begins.

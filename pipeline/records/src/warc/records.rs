@@ -27,6 +27,7 @@ use memchr::memchr;
 
 use crate::gzip::Unpack;
 use crate::lines::lines;
+use crate::pages::start_bytes;
 use crate::shown::shown;
 use crate::text::grouped;
 
@@ -74,6 +75,8 @@ pub struct Record {
     pub is_segment: bool,
     /// Whether the record is at or after a search result, so that a website may have written it.
     pub is_untrusted: bool,
+    /// The start of the block, if the reader keeps it ([`crate::pages`]): enough bytes to read a page's statements.
+    pub block_start: Vec<u8>,
     /// The fields that link records.
     pub(crate) links: Box<Links>,
     /// Block length in bytes.
@@ -170,6 +173,15 @@ pub(crate) struct Records<R> {
     start: u64,
     /// The last header's memory, for reuse by the next one.
     header: Vec<u8>,
+    /// Whether records get the start of their block.
+    keeps_starts: bool,
+}
+
+impl Record {
+    /// Returns the block's length in bytes.
+    pub(crate) fn block_len(&self) -> u64 {
+        self.length
+    }
 }
 
 /// The end of a line.
@@ -219,7 +231,13 @@ impl<R: Unpack> Records<R> {
             given: 0,
             start: 0,
             header: Vec::new(),
+            keeps_starts: false,
         }
+    }
+
+    /// Keeps the start of each block that a page's statements are read from.
+    pub fn with_block_starts(self) -> Records<R> {
+        Records { keeps_starts: true, ..self }
     }
 
     /// Returns the source.
@@ -270,8 +288,11 @@ impl<R: Unpack> Records<R> {
         self.number += 1;
         self.start = self.offset();
         match self.header()? {
-            Ok(record) => {
+            Ok(mut record) => {
                 self.left = record.length;
+                if self.keeps_starts {
+                    record.block_start = self.block_start(start_bytes(&record))?.to_vec();
+                }
                 if record.length == 0
                     && let Err(detail) = self.end_block(&mut Vec::new())?
                 {

@@ -1,0 +1,260 @@
+//! `classify --rights`: a row for each page in a crawl archive, with the statements that arrive with it.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use reptile::rights::Permission;
+use reptile::{Agents, Verdict};
+use reptile_columns::{Answers, Column, Decider, Layout, PageRights, RightsTable, Rows, TableDecider, VERDICTS};
+use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, PageKind, Pages, kind_of};
+use reptile_records::tables::Table;
+use reptile_records::warc::records::Record;
+use reptile_records::warc::{fault_of, unread};
+
+use super::totals::Totals;
+use super::written::refuse_with_rights;
+use super::{Args, Decided, NextOutput, Settings, lineage};
+use crate::error::{Failure, Result, note};
+use crate::outputs::file::{Complete, Output, publish};
+use crate::outputs::parts::RowSink;
+use crate::outputs::progress::Progress;
+use crate::outputs::sink::Sink;
+use crate::outputs::summary::grouped;
+use crate::run::Run;
+use crate::run::lineage::{InputState, Lineage, METADATA_KEY};
+use crate::sets::report::untrusted_from;
+
+/// Maximum number of pages decided at once. All threads share them.
+const PAGES_AT_ONCE: usize = 1024;
+
+/// Number of bytes of records after which they are decided.
+const BYTES_AT_ONCE: usize = 16 << 20;
+
+/// Maximum number of damaged records reported per file.
+const MAX_NAMED_DAMAGES: u64 = 10;
+
+/// The files and the question of a run.
+pub struct PageSettings {
+    table: RightsTable,
+    names: CrawlerNames,
+    joined: JoinedPages,
+}
+
+impl PageSettings {
+    /// Prepares the question, and reads the files of `--rights-from`. Returns `None` without `--rights`.
+    ///
+    /// # Errors
+    /// Returns an error for an invalid profile or use, for options that have no effect on pages, and for an unreadable
+    /// file.
+    pub fn open(args: &Args, named: Option<&Agents>, by_time: bool) -> Result<Option<PageSettings>> {
+        if args.rights.rights.is_none() {
+            return Ok(None);
+        }
+        let options = [
+            ("--agent-column", args.agent_column.is_some()),
+            ("--url-column", args.url_column.is_some()),
+            ("--split-columns", args.split_columns),
+            ("--missing-columns", args.missing_columns.is_some()),
+            ("--at-column", args.at_column.is_some()),
+            ("--at", args.options.at.is_some()),
+            ("--input-format", args.input_format.is_some()),
+            ("--delimiter", args.delimiter.is_some()),
+            ("--scope", args.scope != reptile_columns::Scope::Origin),
+            ("--rejects", args.rejects.is_some()),
+            ("--report", args.report.is_some()),
+        ];
+        refuse_with_rights(&options)?;
+        let (query, purpose) = args.written.rights(&args.rights)?;
+        let Some(agents) = named else { return Err(Failure::new("--rights: requires --agent")) };
+        let table = RightsTable::new(agents.clone(), query, purpose, by_time);
+        let names = table.names();
+        let joined = args.rights.joined(&names)?;
+        Ok(Some(PageSettings { table, names, joined }))
+    }
+
+    fn page(&self, record: &Record) -> Option<Page> {
+        let mut page = self.names.page(record)?;
+        if kind_of(record) == Some(PageKind::Text) {
+            self.joined.complete(&mut page);
+        }
+        Some(page)
+    }
+}
+
+/// Decides an archive's pages, and publishes the output, as [`super::decide`] does for a list.
+pub fn decide(
+    args: &Args,
+    (pages, output): (Pages, Output),
+    (settings, of_pages): (&Settings, &PageSettings),
+    (input, next): (&InputState, Option<NextOutput>),
+    run: &Run,
+    beside: impl FnOnce(&[Complete], &Lineage, bool) -> Result<Vec<Complete>>,
+) -> Result<Decided> {
+    let start = Instant::now();
+    let is_terminal = output.is_terminal();
+    let format = args.written.format();
+    let rows = of_pages.table.format(format);
+    let columns = rows.columns().to_vec();
+    let first = Sink::new(output, format, columns.clone())?;
+    let mut sink = match (args.written.rows_per_file(), next) {
+        (Some(most), Some(mut next)) => {
+            RowSink::parts(first, most, Box::new(move |number| Sink::new(next(number)?, format, columns.clone())))
+        }
+        _ => RowSink::One(first),
+    };
+    if !format.is_columnar() {
+        let header = if args.written.has_header() { rows.header() } else { Vec::new() };
+        sink.write(&Rows::of_text(&header))?;
+    }
+    let progress = if is_terminal { Progress::hidden() } else { Progress::of_bytes(None) };
+    let mut counted = Counted::new(&of_pages.table);
+    let is_damaged = read(args, pages, of_pages, |batch| {
+        progress.say(|| format!(", {} pages", grouped(counted.totals.lines)));
+        let mut written = rows.rows();
+        for (page, decided) in batch {
+            of_pages.table.push(page, decided, &rows, &mut written);
+            counted.add(decided, &of_pages.table);
+        }
+        counted.end_batch(batch.len() as u64, &args.urls);
+        sink.write(&written)
+    })?;
+    drop(progress);
+    let mut totals = counted.totals;
+    totals.more = counted.uses.rows(&of_pages.table);
+    let layout = Layout::new(&[Column::Url, Column::Verdict]).map_err(Failure::new)?;
+    let decider = Decider::new(of_pages.table.agents().clone(), layout).map_err(Failure::new)?;
+    let decider = TableDecider::new(decider, reptile_columns::Format::Tsv).map_err(Failure::new)?;
+    let lineage = lineage::of_list(run, args, settings, input, &totals, &decider);
+    let complete = sink.complete(METADATA_KEY, &lineage.stamp()?)?;
+    let time = start.elapsed();
+    let beside = beside(&complete, &lineage, totals.is_bad())?;
+    publish(beside.into_iter().chain(complete))?;
+    let is_bad = totals.report(&args.urls, &decider, time) || is_damaged;
+    Ok(Decided { is_bad, totals, decider, time, lineage })
+}
+
+/// Reads an archive, and passes on its pages in batches. Returns whether records were damaged.
+fn read(
+    args: &Args,
+    mut pages: Pages,
+    of_pages: &PageSettings,
+    mut write: impl FnMut(&[(Page, PageRights)]) -> Result<()>,
+) -> Result<bool> {
+    let path = &args.urls;
+    let mut batch: Vec<Record> = Vec::new();
+    let (mut bytes, mut damaged, mut is_untrusted) = (0, 0, false);
+    loop {
+        let next = pages.next_record()?;
+        let is_end = matches!(next, NextPage::End);
+        match next {
+            NextPage::End => {}
+            NextPage::Damaged(damage) if damage.stops && !args.options.archives.resync => {
+                return Err(unread(path, &damage).into());
+            }
+            NextPage::Damaged(damage) => {
+                damaged += 1;
+                if damaged <= MAX_NAMED_DAMAGES || damage.stops {
+                    let (number, fault, detail) = (damage.number, fault_of(&damage), damage.detail);
+                    note(format_args!("{}: record {number}: {fault}: {detail}", path.display()));
+                }
+            }
+            NextPage::Record(record) => {
+                if record.is_untrusted && !std::mem::replace(&mut is_untrusted, true) {
+                    note(untrusted_from(&format!("{}: record {}", path.display(), record.number)));
+                }
+                if kind_of(&record).is_some() {
+                    bytes += record.block_start.len();
+                    batch.push(*record);
+                }
+            }
+        }
+        if is_end || batch.len() >= PAGES_AT_ONCE || bytes >= BYTES_AT_ONCE {
+            write(&decide_all(args, of_pages, &batch)?)?;
+            batch.clear();
+            bytes = 0;
+        }
+        if is_end {
+            return Ok(damaged > 0);
+        }
+    }
+}
+
+/// Reads and decides the pages in some records, in their order.
+fn decide_all(args: &Args, of_pages: &PageSettings, records: &[Record]) -> Result<Vec<(Page, PageRights)>> {
+    let decide = |record: &Record| {
+        let page = of_pages.page(record)?;
+        let decided = of_pages.table.decide(&page);
+        Some(decided.map(|rights| (page, rights)).map_err(|error| Failure::at(&args.set, error)))
+    };
+    records.par_iter().filter_map(decide).collect()
+}
+
+/// Counts of verdicts and permissions.
+struct Counted {
+    totals: Totals,
+    /// Of the current batch.
+    answers: Answers,
+    uses: Uses,
+}
+
+impl Counted {
+    fn new(table: &RightsTable) -> Counted {
+        let agents = table.agents().len();
+        let answers = Answers { tally: vec![[0; VERDICTS.len()]; agents], ..Answers::default() };
+        Counted { totals: Totals::new(Table::of_archive()), answers, uses: Uses::default() }
+    }
+
+    fn add(&mut self, decided: &PageRights, table: &RightsTable) {
+        for (place, rights) in decided.rights.iter().enumerate() {
+            self.answers.tally[place][rights.verdict as usize] += 1;
+            self.uses.add(place, &rights.permissions, table.verdict(rights));
+        }
+    }
+
+    fn end_batch(&mut self, pages: u64, path: &Path) {
+        self.answers.lines = pages;
+        self.totals.add(&self.answers, path);
+        self.answers.tally.iter_mut().for_each(|counts| *counts = [0; VERDICTS.len()]);
+    }
+}
+
+/// Counts of permissions by crawler and use, and of verdicts about the purpose.
+#[derive(Default)]
+struct Uses {
+    permissions: Vec<Vec<[u64; Permission::ALL.len()]>>,
+    purpose: Vec<[u64; VERDICTS.len()]>,
+}
+
+impl Uses {
+    fn add(&mut self, crawler: usize, permissions: &[Permission], verdict: Verdict) {
+        if self.permissions.len() <= crawler {
+            self.permissions.resize(crawler + 1, Vec::new());
+            self.purpose.resize(crawler + 1, [0; VERDICTS.len()]);
+        }
+        let counts = &mut self.permissions[crawler];
+        counts.resize(permissions.len(), [0; Permission::ALL.len()]);
+        for (counts, permission) in counts.iter_mut().zip(permissions) {
+            counts[*permission as usize] += 1;
+        }
+        self.purpose[crawler][verdict as usize] += 1;
+    }
+
+    /// Returns the rows of the summary.
+    fn rows(&self, table: &RightsTable) -> Vec<(String, String)> {
+        let mut rows = Vec::new();
+        let shown = |name: &str, count: u64| format!("{name} {}", grouped(count));
+        for (agent, (permissions, purpose)) in table.agents().iter().zip(self.permissions.iter().zip(&self.purpose)) {
+            let crawler = agent.crawler().to_string();
+            for (name, counts) in table.shown_names().zip(permissions) {
+                let counts = Permission::ALL.iter().map(|permission| shown(permission.name(), counts[*permission as usize]));
+                rows.push((format!("{crawler} {name}"), counts.collect::<Vec<_>>().join(", ")));
+            }
+            if table.has_purpose() {
+                let counts = VERDICTS.iter().map(|verdict| shown(verdict.name(), purpose[*verdict as usize]));
+                rows.push((format!("{crawler} purpose"), counts.collect::<Vec<_>>().join(", ")));
+            }
+        }
+        rows
+    }
+}

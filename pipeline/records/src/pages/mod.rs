@@ -1,0 +1,251 @@
+//! Pages in crawl archives, with the statements that arrive with them: in response headers and in `<meta>` elements.
+//!
+//! WARC files have whole responses, and WAT files have their headers and elements as JSON ([`wat`]). WET files have
+//! neither, so the statements of their pages are unavailable, unless [`JoinedPages`] finds them in another file.
+//! [`html`] reads elements. What the statements mean is up to [`reptile::rights`].
+//!
+//! ```
+//! use reptile::rights::Channel;
+//! use reptile_records::pages::{CrawlerNames, NextPage, Pages};
+//!
+//! let response = "HTTP/1.1 200 OK\r\nX-Robots-Tag: noai\r\nContent-Type: text/html\r\n\r\n<meta name=GPTBot content=noindex>";
+//! let record = format!(
+//!     "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://example.com/\r\nContent-Length: {}\r\n\r\n{response}\r\n\r\n",
+//!     response.len(),
+//! );
+//! let file = tempfile::NamedTempFile::new()?;
+//! std::fs::write(file.path(), record)?;
+//!
+//! let names = CrawlerNames::new(["gptbot"]);
+//! let mut pages = Pages::open(file.path(), false)?;
+//! let NextPage::Record(record) = pages.next_record()? else { return Err("no record".into()) };
+//! let page = names.page(&record).ok_or("not a page")?;
+//! assert_eq!(page.url, b"https://example.com/");
+//! assert_eq!(page.statements.of(Channel::RobotsHeader).next(), Some((&b""[..], &b"noai"[..])));
+//! assert_eq!(page.statements.of(Channel::RobotsMeta).next(), Some((&b"gptbot"[..], &b"noindex"[..])));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod html;
+mod join;
+mod wat;
+
+use std::path::{Path, PathBuf};
+
+use reptile::rights::{Channel, Statements};
+
+pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
+pub use wat::MAX_WAT_BYTES;
+
+use crate::detect::Content;
+use crate::open::Input;
+use crate::unpack::Start;
+use crate::warc::http;
+use crate::warc::records::{Damage, Next, Record, Records, fields};
+use crate::{Error, Result};
+
+/// Number of bytes of a page's decoded text that are searched for elements.
+pub const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// Number of bytes that are kept from a response's block: its header, and the compressed start of its text.
+pub(crate) const MAX_START_BYTES: usize = MAX_HEADER_BYTES + (256 << 10);
+
+/// Maximum length of a response's header in bytes. The statements of a page with a longer header are unavailable.
+const MAX_HEADER_BYTES: usize = 64 << 10;
+
+/// A page, with the statements that arrive with it.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The URL, as in the record.
+    pub url: Vec<u8>,
+    /// The time of the fetch, as in the record.
+    pub date: Option<Vec<u8>>,
+    /// The ID of the record with the response.
+    pub id: Option<Vec<u8>>,
+    /// The statements that arrived with the page.
+    pub statements: Statements,
+}
+
+/// A record's part in an archive of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageKind {
+    /// A server's response, or a resource without a response.
+    Response,
+    /// A page's text, as in WET files.
+    Text,
+    /// A response's headers and elements as JSON, as in WAT files.
+    Metadata,
+}
+
+/// Returns the kind of a page's record, or `None` for other records, such as requests. A JSON record may also describe
+/// something other than a page, which only its block shows.
+#[must_use]
+pub fn kind_of(record: &Record) -> Option<PageKind> {
+    record.target.as_ref()?;
+    match &*record.kind {
+        "response" | "resource" | "revisit" => Some(PageKind::Response),
+        "conversion" => Some(PageKind::Text),
+        "metadata" if wat::is_wat(record) => Some(PageKind::Metadata),
+        _ => None,
+    }
+}
+
+/// Returns the number of bytes at the start of a record's block that its page is read from.
+pub(crate) fn start_bytes(record: &Record) -> usize {
+    match kind_of(record) {
+        Some(PageKind::Response) => MAX_START_BYTES,
+        Some(PageKind::Metadata) => MAX_WAT_BYTES,
+        Some(PageKind::Text) | None => 0,
+    }
+}
+
+/// The crawlers whose names `<meta>` elements may have, in addition to `robots`.
+#[derive(Clone, Debug, Default)]
+pub struct CrawlerNames {
+    names: html::Names,
+}
+
+impl CrawlerNames {
+    /// Creates a list of product tokens, in any letter case.
+    pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> CrawlerNames {
+        CrawlerNames { names: html::Names::new(names) }
+    }
+
+    /// Returns a record's page, or `None` if the record is not a page.
+    ///
+    /// Time: linear in the start of the record's block.
+    #[must_use]
+    pub fn page(&self, record: &Record) -> Option<Page> {
+        let mut page = Page {
+            url: record.target.clone()?,
+            date: record.date.clone(),
+            id: record.links.id.clone(),
+            statements: Statements::default(),
+        };
+        match kind_of(record)? {
+            PageKind::Response => self.read_response(record, &mut page.statements),
+            PageKind::Text => {
+                page.id.clone_from(&record.links.refers_to);
+                page.statements = Statements::unavailable();
+            }
+            PageKind::Metadata => {
+                page.id.clone_from(&record.links.refers_to);
+                wat::read(record, &self.names, &mut page)?;
+            }
+        }
+        Some(page)
+    }
+
+    /// Reads the statements in a response.
+    fn read_response(&self, record: &Record, statements: &mut Statements) {
+        let block = &record.block_start;
+        if record.kind == "resource" || !http::is_response(block) {
+            // A resource has no headers, and a revisit may have none.
+            statements.set_missing(true, record.kind != "resource");
+            if record.kind == "resource" && html::is_html(record.content_type.as_deref()) {
+                self.names.read(&block[..block.len().min(MAX_TEXT_BYTES)], statements);
+            }
+            return;
+        }
+        let header_end = http::header_end(block);
+        if header_end > MAX_HEADER_BYTES {
+            statements.set_missing(true, true);
+            return;
+        }
+        let mut media_type = None;
+        for (name, value) in fields(&block[..header_end]) {
+            if name.eq_ignore_ascii_case(b"content-type") {
+                media_type.get_or_insert(value);
+            } else {
+                add_field(statements, name, &value);
+            }
+        }
+        if record.kind == "revisit" {
+            statements.set_missing(false, true);
+        } else if html::is_html(media_type.as_deref()) {
+            let is_cut = record.block_start.len() as u64 != record.block_len();
+            match http::body_start(block, is_cut, MAX_TEXT_BYTES) {
+                Ok(text) => self.names.read(&text, statements),
+                Err(_) => statements.set_missing(false, true),
+            }
+        }
+    }
+}
+
+/// Adds a response header's statements, if it has any.
+fn add_field(statements: &mut Statements, name: &[u8], value: &[u8]) {
+    let channel = match name {
+        name if name.eq_ignore_ascii_case(b"content-usage") => Channel::UsageHeader,
+        name if name.eq_ignore_ascii_case(b"x-robots-tag") => Channel::RobotsHeader,
+        name if name.eq_ignore_ascii_case(b"tdm-reservation") => Channel::TdmHeader,
+        name if name.eq_ignore_ascii_case(b"link") && html::is_license_link(value) => Channel::License,
+        _ => return,
+    };
+    statements.add(channel, b"", value);
+}
+
+/// The next item in an archive.
+pub enum NextPage {
+    /// A record, which may be a page.
+    Record(Box<Record>),
+    /// A damaged record.
+    Damaged(Damage),
+    /// The end of the file.
+    End,
+}
+
+/// Reads the records of an archive, with the starts of their blocks.
+pub struct Pages {
+    path: PathBuf,
+    records: Records<Start>,
+    /// The record whose end is still unknown.
+    last: Option<Box<Record>>,
+    /// Damage to report after the record.
+    damage: Option<Damage>,
+}
+
+impl Pages {
+    /// Opens an archive in any compression format. With `searches`, reading continues after damage at the next record
+    /// that a search finds.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened, or is not an archive.
+    pub fn open(path: &Path, searches: bool) -> Result<Pages> {
+        let input = Input::open(path)?;
+        if !matches!(input.content, Content::Warc | Content::Empty) {
+            let what = input.content.describe();
+            return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT)")));
+        }
+        let records = Records::new(input.into_source(), searches).with_block_starts();
+        Ok(Pages { path: path.into(), records, last: None, damage: None })
+    }
+
+    /// Returns the next record, once its block is known to be complete.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn next_record(&mut self) -> Result<NextPage> {
+        if let Some(damage) = self.damage.take() {
+            return Ok(NextPage::Damaged(damage));
+        }
+        loop {
+            let next = self.records.next_record();
+            let next = next.map_err(|error| Error::at(&self.path, format!("cannot be read: {error}")))?;
+            match (next, self.last.take()) {
+                (Next::Record(record), last) => {
+                    self.last = Some(Box::new(record));
+                    if let Some(last) = last {
+                        return Ok(NextPage::Record(last));
+                    }
+                }
+                (Next::Damaged(damage), Some(last)) if last.number != damage.number => {
+                    self.damage = Some(damage);
+                    return Ok(NextPage::Record(last));
+                }
+                (Next::Damaged(damage), _) => return Ok(NextPage::Damaged(damage)),
+                (Next::End, Some(last)) => return Ok(NextPage::Record(last)),
+                (Next::End, None) => return Ok(NextPage::End),
+            }
+        }
+    }
+}
