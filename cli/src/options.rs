@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reptile::capture::Time;
 use reptile::reason::Assumption;
-use reptile::settings::{NormalForm, Strategy};
 use reptile::rights::{Profile as RightsProfile, RightsQuery};
+use reptile::settings::{NormalForm, Strategy};
 use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary};
 use reptile::{Dialect, Profile, Scheme, capture, dialects};
 

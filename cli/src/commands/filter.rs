@@ -1,6 +1,7 @@
 //! `reptile filter`: the records of crawl archives that crawlers may fetch, copied as they are.
 
 mod record;
+mod rights;
 
 use std::fs;
 use std::io::{self, BufRead, ErrorKind, Read};
@@ -10,13 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::ValueEnum;
 use flate2::bufread::GzDecoder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use reptile::capture::Time;
 use reptile::{Agents, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Exit, Failure, Result, note};
 use crate::failures::{Failures, KeepGoing};
 use crate::inputs::FilesFrom;
-use crate::options::{CompileOptions, ExactAgent, Resume};
+use crate::options::{CompileOptions, ExactAgent, PurposeOptions, Resume, RightsOptions};
 use crate::outputs::build_record;
 use crate::outputs::file::{Output, publish};
 use crate::outputs::identity::Identity;
@@ -39,6 +41,7 @@ use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainR
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
 use reptile_records::warc::{fault_of, unread};
+use rights::{Followed, Followers, PageFilter};
 
 /// Maximum number of damaged records reported per file, and of records without a valid date per run.
 const MAX_NAMED_DAMAGES: u64 = 10;
@@ -50,6 +53,9 @@ const MAX_NAMED_DAMAGES: u64 = 10;
 /// and metadata follow their responses. Records without a URL, such as warcinfo, are kept.
 /// With a set made with --by-time, each record is decided at its own WARC-Date; a record
 /// without a valid date counts as invalid.
+/// With --rights and --purpose, a page is kept only if it may also be used for the purpose:
+/// robots.txt and the statements that arrive with the page count. Other records about a page
+/// follow its response, and are dropped without one.
 /// Damaged records are reported, counted and dropped. If the next record's start is
 /// unknown, the file cannot be read to its end, which is an error: see --keep-going and
 /// --resync. Each file in a folder gets a record of how it was made (FILE.made.json),
@@ -62,6 +68,8 @@ const MAX_NAMED_DAMAGES: u64 = 10;
   reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot -o allowed.warc.gz
   reptile filter wet/*.wet.gz --set web.reptile --agent @ai-training -o allowed/
   reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --dry-run
+  reptile filter CC-MAIN-1.warc.gz --set web.reptile --agent CCBot --rights all \\
+    --purpose train-ai --unknown-usage allow -o usable.warc.gz
 
 With several agents, a record is kept if all of them may fetch it, or with --any if one
 of them may. Archives must be uncompressed, or compressed record by record with gzip.
@@ -92,6 +100,10 @@ pub struct Args {
     /// Keep or drop records with invalid URLs: dns:example.com and the like [default: drop]
     #[arg(long, value_name = "WHAT")]
     invalid: Option<Rest>,
+    #[command(flatten)]
+    purpose: PurposeOptions,
+    #[command(flatten)]
+    rights: RightsOptions,
     /// Write all archives to this file; or to this folder, each under its own name
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -166,7 +178,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     set.verify().map_err(|error| Failure::at(&args.set, error))?;
     let by_time = set.has_times();
     let agents = agents(&set, &args.set, &args.agents, args.exact)?;
-    let filter = Filter { by_time, agents, args, state, run, undated_named: AtomicU64::new(0) };
+    let pages = PageFilter::open(&args.rights, &args.purpose, &agents, by_time)?;
+    let filter = Filter { by_time, agents, pages, args, state, run, undated_named: AtomicU64::new(0) };
     let mut failures = Failures::new(args.keep_going);
     let counts = match into_folder {
         Some(folder) => filter.each_into(folder, &named, &mut failures),
@@ -201,6 +214,8 @@ fn ends_in_slash(path: &Path) -> bool {
 /// The crawlers and options that decide which records are kept.
 struct Filter<'a> {
     agents: Agents,
+    /// The question about pages, with `--rights`.
+    pages: Option<PageFilter>,
     /// Whether each record is decided at its own date.
     by_time: bool,
     args: &'a Args,
@@ -354,10 +369,12 @@ impl Filter<'_> {
         };
         let searches = self.args.options.archives.resync;
         if is_packed {
-            let mut records = PackedRecords::new(source, searches);
+            let records = PackedRecords::new(source, searches);
+            let mut records = if self.pages.is_some() { records.with_block_starts() } else { records };
             self.copy_each(path, || records.next_record(), &mut write, counts)
         } else {
-            let mut records = PlainRecords::new(source, searches);
+            let records = PlainRecords::new(source, searches);
+            let mut records = if self.pages.is_some() { records.with_block_starts() } else { records };
             self.copy_each(path, || records.next_record(), &mut write, counts)
         }
     }
@@ -370,9 +387,22 @@ impl Filter<'_> {
         counts: &mut Counts,
     ) -> Result<()> {
         let (mut damaged, mut untrusted) = (0, 0);
+        let mut followers = Followers::default();
+        let mut add = |followed: Vec<Followed>, counts: &mut Counts| -> Result<()> {
+            followed.into_iter().try_for_each(|(_, stored, verdict)| {
+                if self.keeps_verdict(verdict, counts) {
+                    counts.kept += 1;
+                    counts.bytes += write(stored)?;
+                }
+                Ok(())
+            })
+        };
         loop {
             match next().map_err(|error| Failure::at(path, format!("cannot be read: {error}")))? {
-                NextStored::End => break,
+                NextStored::End => {
+                    add(followers.end(), counts)?;
+                    break;
+                }
                 NextStored::Damaged(damage) if damage.stops && !self.args.options.archives.resync => {
                     return Err(unread(path, &damage).into());
                 }
@@ -398,10 +428,23 @@ impl Filter<'_> {
                             note(untrusted_from(&format!("{}: record {}", path.display(), record.number)));
                         }
                     }
-                    if self.keeps(path, &record, counts)? {
-                        counts.kept += 1;
-                        counts.bytes += write(stored)?;
-                    }
+                    let followed = match &self.pages {
+                        None => {
+                            let verdict = self.verdict(path, &record, counts)?;
+                            vec![(record, stored, verdict)]
+                        }
+                        Some(pages) => {
+                            match pages.verdicts(&record).map_err(|error| Failure::at(&self.args.set, error))? {
+                                Some(verdicts) => {
+                                    self.check_date(path, &record, counts);
+                                    let verdict = self.together(&verdicts);
+                                    followers.page(record, stored, verdict)
+                                }
+                                None => followers.other(record, stored),
+                            }
+                        }
+                    };
+                    add(followed, counts)?;
                 }
             }
         }
@@ -410,43 +453,62 @@ impl Filter<'_> {
         Ok(())
     }
 
-    /// Returns whether a record is kept. Counts its verdict.
-    fn keeps(&self, path: &Path, record: &Record, counts: &mut Counts) -> Result<bool> {
-        let Some(url) = &record.target else {
-            counts.without_url += 1;
-            return Ok(true);
-        };
+    /// Returns a record's verdict, or `None` for a record without a URL.
+    fn verdict(&self, path: &Path, record: &Record, counts: &mut Counts) -> Result<Option<Verdict>> {
+        let Some(url) = &record.target else { return Ok(None) };
         let mut verdicts = vec![Verdict::Invalid; self.agents.len()];
-        let date = record.date.as_deref().unwrap_or_default();
-        let decided = match read_date(date) {
+        let decided = match self.check_date(path, record, counts) {
             _ if !self.by_time => self.agents.decide(url, &mut verdicts),
-            Ok(time) => self.agents.decide_all_at(&[url], &[time], &mut verdicts),
-            Err(_) => {
-                counts.without_date += 1;
-                if self.undated_named.fetch_add(1, Ordering::Relaxed) < MAX_NAMED_DAMAGES {
-                    let (path, number, date) = (path.display(), record.number, shown(date));
-                    note(format_args!(
-                        "{path}: record {number}: \"{date}\" is not a valid date; the record counts as invalid"
-                    ));
-                }
-                Ok(())
-            }
+            Some(time) => self.agents.decide_all_at(&[url], &[time], &mut verdicts),
+            None => Ok(()),
         };
         decided.map_err(|error| Failure::at(&self.args.set, error))?;
+        Ok(Some(self.together(&verdicts)))
+    }
+
+    /// Returns a record's date. If each record is decided at its own date, counts and reports an invalid one.
+    fn check_date(&self, path: &Path, record: &Record, counts: &mut Counts) -> Option<Time> {
+        let date = record.date.as_deref().unwrap_or_default();
+        let time = read_date(date).ok();
+        if time.is_none() && self.by_time {
+            counts.without_date += 1;
+            if self.undated_named.fetch_add(1, Ordering::Relaxed) < MAX_NAMED_DAMAGES {
+                let (path, number, date) = (path.display(), record.number, shown(date));
+                note(format_args!(
+                    "{path}: record {number}: \"{date}\" is not a valid date; the record counts as invalid"
+                ));
+            }
+        }
+        time
+    }
+
+    /// Returns one verdict for all agents.
+    fn together(&self, verdicts: &[Verdict]) -> Verdict {
         let is_allowed = |verdict: &Verdict| *verdict == Verdict::Allow;
-        let verdict = match verdicts.first() {
-            Some(&verdict @ (Verdict::Unknown | Verdict::Invalid)) => verdict,
-            _ if self.args.any && verdicts.iter().any(is_allowed) => Verdict::Allow,
+        let open = verdicts.iter().find(|verdict| matches!(verdict, Verdict::Unknown | Verdict::Invalid));
+        match open {
             _ if verdicts.iter().all(is_allowed) => Verdict::Allow,
-            _ => Verdict::Disallow,
+            _ if self.args.any && verdicts.iter().any(is_allowed) => Verdict::Allow,
+            // Of all agents, one that is refused decides; of any, one that is not.
+            _ if !self.args.any && verdicts.contains(&Verdict::Disallow) => Verdict::Disallow,
+            Some(&open) => open,
+            None => Verdict::Disallow,
+        }
+    }
+
+    /// Returns whether a record with a verdict is kept, and counts it. A record without a URL is kept.
+    fn keeps_verdict(&self, verdict: Option<Verdict>, counts: &mut Counts) -> bool {
+        let Some(verdict) = verdict else {
+            counts.without_url += 1;
+            return true;
         };
         counts.verdicts[verdict as usize] += 1;
-        Ok(match verdict {
+        match verdict {
             Verdict::Allow => true,
             Verdict::Disallow => false,
             Verdict::Unknown => self.args.unknown == Some(Rest::Keep),
             Verdict::Invalid => self.args.invalid == Some(Rest::Keep),
-        })
+        }
     }
 }
 

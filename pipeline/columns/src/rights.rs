@@ -164,7 +164,8 @@ impl RightsTable {
             Preference::Disallowed => Some("n"),
             Preference::Unknown | Preference::NotApplicable => None,
         };
-        let stated = self.query.names().zip(stated).filter_map(|(name, found)| Some(format!("{name}={}", value(found)?)));
+        let stated =
+            self.query.names().zip(stated).filter_map(|(name, found)| Some(format!("{name}={}", value(found)?)));
         stated.collect::<Vec<_>>().join(", ")
     }
 

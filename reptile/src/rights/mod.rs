@@ -30,7 +30,6 @@ mod tokens;
 
 use reptile_engine::verdict::{Preference, Verdict};
 
-
 use crate::Agent;
 use crate::error::Error;
 use crate::usage::UnknownUsage;

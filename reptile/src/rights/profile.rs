@@ -63,11 +63,8 @@ impl fmt::Display for ProfileError {
 impl std::error::Error for ProfileError {}
 
 /// The profiles that ship, with their texts.
-const SHIPPED: [(&str, &str); 3] = [
-    ("all", include_str!("all.txt")),
-    ("aipref", include_str!("aipref.txt")),
-    ("robots", include_str!("robots.txt")),
-];
+const SHIPPED: [(&str, &str); 3] =
+    [("all", include_str!("all.txt")), ("aipref", include_str!("aipref.txt")), ("robots", include_str!("robots.txt"))];
 
 impl Profile {
     /// The names of the profiles that ship.
@@ -366,7 +363,9 @@ mod tests {
             ("tdm-meta 1 = c=no", Some("line 1: expected a use with the value y or n for tdm-meta, found \"c=no\"")),
             (
                 "robots a = B",
-                Some("line 1: expected a use of lower-case letters, digits, \"-\", \"_\", \".\" and \"*\", found \"B\""),
+                Some(
+                    "line 1: expected a use of lower-case letters, digits, \"-\", \"_\", \".\" and \"*\", found \"B\"",
+                ),
             ),
             ("robots a = c\nrobots a = d", Some("line 2: expected each token of a channel once, found \"a\"")),
             (

@@ -38,8 +38,8 @@ use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
 use crate::sets::report::Report as SetReport;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
-use parts::PartOptions;
 use pages::PageSettings;
+use parts::PartOptions;
 use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
@@ -396,7 +396,9 @@ fn decide(
             return pages::decide(args, (*archive, output), (settings, pages), (input, next), run, beside);
         }
         (Input::Table(source), _) => source,
-        (Input::Pages(_), None) => return Err(Failure::new("internal error: pages without a question; please report it")),
+        (Input::Pages(_), None) => {
+            return Err(Failure::new("internal error: pages without a question; please report it"));
+        }
     };
     let is_colored = output.is_colored();
     let shows_rows = args.written.has_rows() && !output.pass_bytes_on();

@@ -247,7 +247,8 @@ impl Uses {
         for (agent, (permissions, purpose)) in table.agents().iter().zip(self.permissions.iter().zip(&self.purpose)) {
             let crawler = agent.crawler().to_string();
             for (name, counts) in table.shown_names().zip(permissions) {
-                let counts = Permission::ALL.iter().map(|permission| shown(permission.name(), counts[*permission as usize]));
+                let counts =
+                    Permission::ALL.iter().map(|permission| shown(permission.name(), counts[*permission as usize]));
                 rows.push((format!("{crawler} {name}"), counts.collect::<Vec<_>>().join(", ")));
             }
             if table.has_purpose() {

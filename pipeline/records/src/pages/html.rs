@@ -320,8 +320,27 @@ mod tests {
     #[test]
     fn the_search_changes_nothing() {
         let parts = [
-            "<meta ", "name=", "robots", "r&#111;bots", "content=", "noai", ">", "<!--", "-->", "<script>", "</script>",
-            "\"", "'", "<link rel=license href=x>", "&amp;", "<p>", "gptbot ", " ", "<noscript>", "<title>", "</title>",
+            "<meta ",
+            "name=",
+            "robots",
+            "r&#111;bots",
+            "content=",
+            "noai",
+            ">",
+            "<!--",
+            "-->",
+            "<script>",
+            "</script>",
+            "\"",
+            "'",
+            "<link rel=license href=x>",
+            "&amp;",
+            "<p>",
+            "gptbot ",
+            " ",
+            "<noscript>",
+            "<title>",
+            "</title>",
             "<META name=tdm-reservation content=1>",
         ];
         let mut seed = 7_u64;

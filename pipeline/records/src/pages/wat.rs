@@ -20,7 +20,12 @@ pub const MAX_WAT_BYTES: usize = 16 << 20;
 /// Returns whether a metadata record has JSON.
 pub fn is_wat(record: &Record) -> bool {
     let media_type = record.content_type.as_deref().unwrap_or_default();
-    media_type.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"application/json")
+    media_type
+        .split(|&byte| byte == b';')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii()
+        .eq_ignore_ascii_case(b"application/json")
 }
 
 /// Reads a page's date and statements. Returns `None` if the record describes something other than a response.
