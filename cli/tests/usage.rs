@@ -112,7 +112,7 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
         ),
         (
             &["--usage", "training", "--vocabulary", "none"],
-            "none: expected aipref-08, aipref-07, any, or a file that can be read, found \"No such file",
+            "none: expected aipref-08, aipref-07, legacy, any, or a file that can be read, found \"No such file",
         ),
         (&["--usage", "Train-AI"], "has no use \"Train-AI\"; expected train-ai, search, ai-use"),
         (&["--usage", "ai-use", "--vocabulary", "aipref-07"], "has no use \"ai-use\"; expected train-ai, search"),

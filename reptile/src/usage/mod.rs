@@ -47,7 +47,7 @@ pub enum Sources {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
     names: Vec<Box<str>>,
-    query: UsageQuery,
+    pub(crate) query: UsageQuery,
 }
 
 impl Uses {

@@ -26,7 +26,7 @@ const UNUSED_KEYS: [&str; 10] = [
 ];
 
 /// Keys that decide no URL, but state the uses of pages.
-const USAGE_KEYS: [&str; 3] = ["content-signal", "content-usage", "license"];
+const USAGE_KEYS: [&str; 4] = ["content-signal", "content-usage", "disallowaitraining", "license"];
 
 /// Number of known keys.
 const KNOWN_KEYS: usize = KEYS.len() + UNUSED_KEYS.len() + USAGE_KEYS.len();

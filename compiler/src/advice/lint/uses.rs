@@ -1,21 +1,23 @@
-//! Findings about lines that state uses: `Content-Usage`, `Content-Signal` and `License`.
+//! Findings about lines that state uses: `Content-Usage`, `Content-Signal`, `License` and `DisallowAITraining`.
 //!
 //! Sources: draft-ietf-aipref-attach-05; draft-ietf-aipref-vocab, whose labels differ between drafts;
-//! contentsignals.org; RSL 1.0, section 4.4.
+//! contentsignals.org; RSL 1.0, section 4.4; draft-canel-robots-ai-control, which has expired.
 
 use std::collections::HashMap;
 
+use bumpalo::Bump;
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::{Preference, RuleKind};
 
 use super::{Code, Findings, Fix, Severity, quote};
-use crate::body::directives::{content_usage, kind_of};
+use crate::body::directives::{DirectiveReader, UsageOverLimit, content_usage, kind_of};
 use crate::body::{RawDirective, RawRule, Robots};
 use crate::dialect::{Dialect, Order};
-use crate::limits::MAX_DIRECTIVES;
-use crate::rules::groups::{Named, named};
+use crate::limits::{MAX_BODY_BYTES, MAX_DIRECTIVES};
+use crate::rules::groups::{Named, assign, named};
 use crate::usage::Statement;
+use crate::usage::rules::usages_of;
 
 /// The labels in draft-ietf-aipref-vocab-08.
 const LABELS: [&str; 3] = ["train-ai", "search", "ai-use"];
@@ -38,6 +40,9 @@ const SIGNALS: [&str; 6] = ["search", "ai-train", "ai-input", "use-immediate", "
 /// The uses that both kinds of lines name: as a label, and as a signal. The assignment is our choice.
 const SAME_USES: [(&str, &str); 3] = [("train-ai", "ai-train"), ("search", "search"), ("ai-use", "ai-input")];
 
+/// A key in an expired draft of 2024, in lower case.
+const DISALLOW_TRAINING: &[u8] = b"disallowaitraining";
+
 /// The lines about uses, and the marks of managed blocks. At most [`MAX_DIRECTIVES`], because sets store no more.
 #[derive(Default)]
 pub(super) struct UsageLines<'b>(Vec<(DirectiveKind, RawDirective<'b>)>);
@@ -49,7 +54,7 @@ impl<'b> UsageLines<'b> {
         let is_kept = match kind {
             DirectiveKind::ContentUsage | DirectiveKind::ContentSignal => true,
             DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd => true,
-            _ => line.key.eq_ignore_ascii_case(b"license"),
+            _ => [b"license", DISALLOW_TRAINING].iter().any(|key| line.key.eq_ignore_ascii_case(key)),
         };
         if is_kept && self.0.len() < MAX_DIRECTIVES {
             self.0.push((kind, line));
@@ -87,7 +92,11 @@ pub(super) fn uses(
             }
             DirectiveKind::ContentSignal => (Place::Signals, signals(line, found)),
             DirectiveKind::Other => {
-                license(line, found);
+                if line.key.eq_ignore_ascii_case(DISALLOW_TRAINING) {
+                    disallow_training(line, found);
+                } else {
+                    license(line, found);
+                }
                 continue;
             }
             _ => continue,
@@ -364,6 +373,43 @@ fn managed_groups(
              two, so the block's rules and signals also apply here, and some crawlers read only one group"
         );
         (message.into(), None)
+    });
+}
+
+/// Finds lines that exceed a limit, because every use is then unknown. `reader` has read all lines that are not rules.
+pub(super) fn over_limit(
+    lines: &UsageLines<'_>,
+    body: &[u8],
+    robots: &Robots<'_>,
+    reader: DirectiveReader<'_, '_>,
+    dialect: &Dialect,
+    found: &mut Findings,
+) {
+    // Nearly all files have no such lines.
+    let has_uses = [DirectiveKind::ContentUsage, DirectiveKind::ContentSignal].map(|kind| lines.of(kind).next());
+    if body.len() > MAX_BODY_BYTES || has_uses == [None; 2] {
+        return;
+    }
+    let compile = || {
+        if let Some(error) = reader.usage_over_limit() {
+            return Err(error.clone());
+        }
+        let (arena, directives) = (Bump::new(), reader.finish());
+        usages_of(body, &directives, &assign(robots, dialect, &arena), dialect, &arena).map(|_| ())
+    };
+    let Err(UsageOverLimit { line, error }) = compile() else { return };
+    found.add(line, Code::UsageOverLimit, Severity::Error, || {
+        let message = format!("every use is unknown, because the lines about uses exceed a limit: {error}");
+        (message.into(), Some("use fewer or shorter lines".into()))
+    });
+}
+
+/// Finds a `DisallowAITraining`.
+fn disallow_training(line: &RawDirective<'_>, found: &mut Findings) {
+    found.add(line.line, Code::DisallowAiTraining, Severity::Warning, || {
+        let message =
+            "has no effect: the draft that proposed it has expired, and it changes neither a verdict nor a use";
+        (message.into(), Some(format!("write \"Content-Usage: {} train-ai=n\"", quote(line.value)).into()))
     });
 }
 
