@@ -3,7 +3,9 @@
 use bumpalo::Bump;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use reptile_compiler::advice::lint::{Code, lint};
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Capture, Outcome};
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
@@ -346,7 +348,25 @@ fn tied_patterns_are_limited() {
         let set = set_of(body.as_bytes(), &GOOGLE, false);
         let query = query(&["train-ai"], &[]);
         assert_eq!(ask(&set, "FooBot", "/0001xyzab", &query).1, [expected], "{count}");
+        let message = format!(
+            "every use is unknown, because the lines about uses exceed a limit: patterns with wildcards and the same \
+             length: {count} is over the limit of {MAX_TIED_PATTERNS}"
+        );
+        let is_over = count > MAX_TIED_PATTERNS;
+        assert_eq!(over_limit(&body), is_over.then_some((2, message)), "{count}");
     }
+}
+
+/// Returns the line and the message of the finding about a limit. The diagnostics have the same line.
+fn over_limit(body: &str) -> Option<(u32, String)> {
+    let diagnostics = prepare(body.as_bytes(), &GOOGLE, &Bump::new()).unwrap().diagnostics;
+    let of_kind = diagnostics.first().iter().filter(|found| found.kind == DiagnosticKind::UsageOverLimit);
+    let noted: Vec<u32> = of_kind.map(|found| found.line).collect();
+    let found = lint(body.as_bytes(), &GOOGLE, 9).findings;
+    let found: Vec<_> = found.into_iter().filter(|finding| finding.code == Code::UsageOverLimit).collect();
+    assert_eq!(noted, found.iter().map(|finding| finding.line).collect::<Vec<_>>());
+    assert!(found.len() < 2 && diagnostics.first().is_sorted_by_key(|found| found.line));
+    found.into_iter().next().map(|finding| (finding.line, finding.message))
 }
 
 /// Compiles 300 matching rules with a wildcard each, and as many as a file may have.
@@ -367,7 +387,12 @@ fn many_wildcards_stay_within_the_limits() {
     let mut body = String::from("User-agent: *\nContent-Usage: a=y\n");
     body += &"Sitemap: https://a.example/s\n".repeat(MAX_DIRECTIVES - 1);
     for (more, expected) in [("", Preference::Allowed), ("Content-Usage: a=n\n", Preference::Unknown)] {
-        let set = set_of((body.clone() + more).as_bytes(), &GOOGLE, false);
+        let body = body.clone() + more + "unknown key\n";
+        let set = set_of(body.as_bytes(), &GOOGLE, false);
         assert_eq!(ask(&set, "FooBot", "/", &query(&["a"], &[])).1, [expected], "{more}");
+        let message = "every use is unknown, because the lines about uses exceed a limit: lines that are not rules: 4097 is \
+                       over the limit of 4096";
+        let is_over = expected == Preference::Unknown;
+        assert_eq!(over_limit(&body), is_over.then(|| (MAX_DIRECTIVES as u32 + 2, message.to_owned())));
     }
 }

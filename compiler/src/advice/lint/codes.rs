@@ -62,7 +62,7 @@ codes! {
     CrawlDelayValue = "crawl-delay-value",
     /// A rule whose own path is decided differently by another dialect in use.
     DialectsDiffer = "dialects-differ",
-    /// A `DisallowAITraining`, which has no effect.
+    /// A `DisallowAITraining`, which states nothing about training, and which some crawlers read as a `Disallow`.
     DisallowAiTraining = "disallow-ai-training",
     /// A `$` before the end, which is an ordinary character.
     DollarInside = "dollar-inside",

@@ -1,7 +1,7 @@
-//! Findings about lines that state uses: `Content-Usage`, `Content-Signal`, `License` and `DisallowAITraining`.
+//! Findings about lines that state uses: `Content-Usage`, `Content-Signal` and `License`.
 //!
 //! Sources: draft-ietf-aipref-attach-05; draft-ietf-aipref-vocab, whose labels differ between drafts;
-//! contentsignals.org; RSL 1.0, section 4.4; draft-canel-robots-ai-control, which has expired.
+//! contentsignals.org; RSL 1.0, section 4.4.
 
 use std::collections::HashMap;
 
@@ -40,9 +40,6 @@ const SIGNALS: [&str; 6] = ["search", "ai-train", "ai-input", "use-immediate", "
 /// The uses that both kinds of lines name: as a label, and as a signal. The assignment is our choice.
 const SAME_USES: [(&str, &str); 3] = [("train-ai", "ai-train"), ("search", "search"), ("ai-use", "ai-input")];
 
-/// A key in an expired draft of 2024, in lower case.
-const DISALLOW_TRAINING: &[u8] = b"disallowaitraining";
-
 /// The lines about uses, and the marks of managed blocks. At most [`MAX_DIRECTIVES`], because sets store no more.
 #[derive(Default)]
 pub(super) struct UsageLines<'b>(Vec<(DirectiveKind, RawDirective<'b>)>);
@@ -54,7 +51,7 @@ impl<'b> UsageLines<'b> {
         let is_kept = match kind {
             DirectiveKind::ContentUsage | DirectiveKind::ContentSignal => true,
             DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd => true,
-            _ => [b"license", DISALLOW_TRAINING].iter().any(|key| line.key.eq_ignore_ascii_case(key)),
+            _ => line.key.eq_ignore_ascii_case(b"license"),
         };
         if is_kept && self.0.len() < MAX_DIRECTIVES {
             self.0.push((kind, line));
@@ -92,11 +89,7 @@ pub(super) fn uses(
             }
             DirectiveKind::ContentSignal => (Place::Signals, signals(line, found)),
             DirectiveKind::Other => {
-                if line.key.eq_ignore_ascii_case(DISALLOW_TRAINING) {
-                    disallow_training(line, found);
-                } else {
-                    license(line, found);
-                }
+                license(line, found);
                 continue;
             }
             _ => continue,
@@ -401,15 +394,6 @@ pub(super) fn over_limit(
     found.add(line, Code::UsageOverLimit, Severity::Error, || {
         let message = format!("every use is unknown, because the lines about uses exceed a limit: {error}");
         (message.into(), Some("use fewer or shorter lines".into()))
-    });
-}
-
-/// Finds a `DisallowAITraining`.
-fn disallow_training(line: &RawDirective<'_>, found: &mut Findings) {
-    found.add(line.line, Code::DisallowAiTraining, Severity::Warning, || {
-        let message =
-            "has no effect: the draft that proposed it has expired, and it changes neither a verdict nor a use";
-        (message.into(), Some(format!("write \"Content-Usage: {} train-ai=n\"", quote(line.value)).into()))
     });
 }
 
