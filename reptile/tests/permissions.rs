@@ -78,7 +78,7 @@ fn permissions_never_contradict_the_preferences_of_pages() {
 #[test]
 fn origins_without_rules_have_permissions_too() {
     let mut compiler = Compiler::new(Dialect::google());
-    let body = "user-agent: x\ncontent-usage: a=y\n\nuser-agent: *\ndisallow: /\n";
+    let body = "user-agent: x\ncontent-usage: a=y\ndisallow: /x\n\nuser-agent: *\ndisallow: /\n";
     compiler.add(Capture::new("https://a.example/robots.txt", body).unwrap()).unwrap();
     let set = compiler.finish().unwrap().into_set().unwrap();
     let uses = uses(&["a", "b"], Sources::Usage);
