@@ -117,8 +117,9 @@ pub struct ExactAgent {
 pub struct UsageOptions {
     /// Add the website's preference for each use, such as train-ai [values: the uses in --vocabulary]
     ///
-    /// In tables, the columns are called AGENT:train-ai and so on. The longest matching Content-Usage line decides:
-    /// allowed, disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is not-applicable.
+    /// In tables of URLs, the columns are called AGENT:train-ai and so on. The longest matching Content-Usage line
+    /// decides: allowed, disallowed, or unknown if it says nothing. For a URL that must not be fetched the use is
+    /// not-applicable.
     #[arg(long, value_name = "USES", value_delimiter = ',')]
     pub usage: Vec<String>,
     /// Read Content-Signal lines instead of Content-Usage lines
@@ -127,7 +128,7 @@ pub struct UsageOptions {
     /// Read Content-Usage and Content-Signal lines: the most restrictive holds
     #[arg(long)]
     combine: bool,
-    /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, any, or a file [default: aipref-08]
+    /// The uses, and their labels in robots.txt files: aipref-08, aipref-07, legacy, any, or a file [default: aipref-08]
     ///
     /// Each line in a file is "use = labels | signals": its labels in Content-Usage and in
     /// Content-Signal lines. With any, each label is a use.

@@ -40,10 +40,73 @@ fn directives_are_printed_as_json() {
     let objects: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(objects.len(), 4);
     assert_eq!(objects[1]["agents"], serde_json::json!(["gptbot"]));
-    assert_eq!(objects[1]["means"], serde_json::json!({"ai-train": false}));
+    assert_eq!(objects[1]["means"], serde_json::json!({"statement": {"ai-train": "disallowed"}, "error": null}));
     assert_eq!(objects[2]["value"], "a\tb\\\u{1}");
     assert_eq!(objects[3]["means"], serde_json::json!({"names": ["sid", "ref"], "prefix": "/forum"}));
     assert!(objects[3]["agents"].is_null());
+}
+
+/// Lines about uses are shown with their meaning, or why they cannot be read.
+#[test]
+fn lines_about_uses_are_parsed() {
+    use serde_json::{Value, json};
+    let folder = Folder::new();
+    let not_whole = "not everything is a signal such as search=yes; the rest is read";
+    let no_uri = "not an absolute URI such as https://example.com/license.xml";
+    let expired = "from an expired draft: no vocabulary reads it";
+    for (line, means) in [
+        (
+            "Content-Usage: train-ai=n, search=y",
+            json!({"path": null, "statement": {"train-ai": "disallowed", "search": "allowed"}, "error": null}),
+        ),
+        (
+            "Content-Usage: /*.pdf$ ai-use=maybe",
+            json!({"path": "/*.pdf$", "statement": {"ai-use": "unknown"}, "error": null}),
+        ),
+        ("Content-Usage: /a", json!({"path": "/a", "statement": {}, "error": null})),
+        (
+            "Content-Usage: /a Train-AI=n",
+            json!({"path": "/a", "statement": null, "error": "not a dictionary such as \"train-ai=n, search=y\": expected start of key ('a'-'z' or '*') at index 0"}),
+        ),
+        (
+            "Content-Signal: Search=yes, ai-train=no",
+            json!({"statement": {"search": "allowed", "ai-train": "disallowed"}, "error": null}),
+        ),
+        (
+            "Content-Signal: search=maybe, ai-train=no",
+            json!({"statement": {"ai-train": "disallowed"}, "error": not_whole}),
+        ),
+        ("License: https://a.example/license.xml", json!({"url": "https://a.example/license.xml", "error": null})),
+        ("License: urn:x:y", json!({"url": "urn:x:y", "error": null})),
+        ("License: /license.xml", json!({"url": null, "error": no_uri})),
+        ("License: https://a b", json!({"url": null, "error": no_uri})),
+        ("License: 1a:b", json!({"url": null, "error": no_uri})),
+        ("License: https:", json!({"url": null, "error": no_uri})),
+        ("DisallowAITraining: /x", json!({"path": "/x", "error": expired})),
+    ] {
+        folder.write("robots.txt", format!("user-agent: *\n{line}\n"));
+        // Some dialects read DisallowAITraining as a Disallow.
+        let text = folder.run(&["fields", "robots.txt", "--json", "--dialect", "rfc9309"]).says(0, &[]).text();
+        let object: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(object["means"], means, "{line}");
+    }
+}
+
+/// A group's own licenses and signals replace those before all groups. A license counts only if it is an absolute URI.
+#[test]
+fn a_groups_own_lines_replace_those_of_the_file() {
+    let folder = Folder::new();
+    folder.write(
+        "robots.txt",
+        "License: https://a.example/1\nContent-Signal: search=yes\nUser-agent: a\nLicense: https://a.example/2\n\
+         Disallow: /x\nUser-agent: b\nLicense: no-uri\nContent-Signal: search=no\nDisallow: /y\n",
+    );
+    for (agent, lines) in [(Some("a"), "2 4"), (Some("b"), "1 7 8"), (Some("c"), "1 2"), (None, "1 2 4 7 8")] {
+        let agent = agent.map_or(Vec::new(), |agent| vec!["--agent", agent]);
+        let text = folder.run(&[&["fields", "robots.txt"], &agent[..]].concat()).says(0, &[]).text();
+        let found: Vec<&str> = text.lines().map(|line| line.split('\t').nth(1).unwrap()).collect();
+        assert_eq!(found.join(" "), lines, "{agent:?}");
+    }
 }
 
 #[test]

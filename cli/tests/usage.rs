@@ -1,4 +1,4 @@
-//! `reptile classify --usage`: preferences in every format, at any time, and errors.
+//! `--usage`: preferences in every format, at any time, for whole origins, and errors.
 
 use crate::support::Folder;
 
@@ -112,7 +112,7 @@ fn vocabularies_are_data_and_mistakes_are_errors() {
         ),
         (
             &["--usage", "training", "--vocabulary", "none"],
-            "none: expected aipref-08, aipref-07, any, or a file that can be read, found \"No such file",
+            "none: expected aipref-08, aipref-07, legacy, any, or a file that can be read, found \"No such file",
         ),
         (&["--usage", "Train-AI"], "has no use \"Train-AI\"; expected train-ai, search, ai-use"),
         (&["--usage", "ai-use", "--vocabulary", "aipref-07"], "has no use \"ai-use\"; expected train-ai, search"),
@@ -252,4 +252,173 @@ fn batches_equal_explained_rows() {
         }
     }
     assert_eq!(compared, 18);
+}
+
+/// Table: a robots.txt, and the access and what it permits for training and search, by `Content-Usage` lines, by signals
+/// and combined.
+const PERMISSIONS: [(&str, &str, [&str; 3]); 12] = [
+    ("", "allowed", ["unknown unknown"; 3]),
+    ("disallow: /", "disallowed", ["not-applicable not-applicable"; 3]),
+    ("content-usage: train-ai=n, search=y", "allowed", ["disallowed allowed", "unknown unknown", "disallowed allowed"]),
+    // Every page but /a is covered, and /a must not be fetched.
+    (
+        "disallow: /a\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y",
+        "partial",
+        ["disallowed unknown", "unknown unknown", "disallowed unknown"],
+    ),
+    // The exception is a single page.
+    (
+        "disallow: /a\nallow: /ab$\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y",
+        "partial",
+        ["partial unknown", "unknown unknown", "partial unknown"],
+    ),
+    (
+        "content-usage: / train-ai=y\ncontent-usage: train-ai=n",
+        "allowed",
+        ["allowed unknown", "unknown unknown", "allowed unknown"],
+    ),
+    ("content-usage: /x train-ai=y", "allowed", ["partial unknown", "unknown unknown", "partial unknown"]),
+    ("content-usage: Train-AI=n", "allowed", ["unknown unknown"; 3]),
+    // A line that cannot be read hides shorter ones.
+    (
+        "content-usage: train-ai=n\ncontent-usage: /x/ Train-AI=n",
+        "allowed",
+        ["partial unknown", "unknown unknown", "partial unknown"],
+    ),
+    (
+        "disallow: /\nallow: /x\ncontent-usage: train-ai=n\ncontent-usage: /*x train-ai=y, search=y\ncontent-usage: /x* search=n",
+        "partial",
+        ["allowed disallowed", "unknown unknown", "allowed disallowed"],
+    ),
+    (
+        "content-signal: ai-train=no, search=yes\ncontent-usage: /x train-ai=y, search=n",
+        "allowed",
+        ["partial partial", "disallowed allowed", "disallowed partial"],
+    ),
+    (
+        "disallow: /x\ncontent-usage: /robots.txt train-ai=n",
+        "partial",
+        ["partial unknown", "unknown unknown", "partial unknown"],
+    ),
+];
+
+#[test]
+fn summaries_prove_what_an_origin_permits() {
+    let folder = Folder::new();
+    for (number, (body, ..)) in PERMISSIONS.iter().enumerate() {
+        folder.write(&format!("robots/{number}.example"), format!("user-agent: *\n{body}\n"));
+    }
+    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+    let mut list: String = (0..PERMISSIONS.len()).map(|number| format!("{number}.example\n")).collect();
+    list += "other.example\nno host\n";
+    folder.write("list", list);
+    let summarize = |options: &[&str]| {
+        let asked = ["summarize", "set", "list", "--agent", "Bot", "--key", "host", "--usage", "train-ai,search"];
+        folder.run(&[&asked, options].concat())
+    };
+    for (at, options) in [&[][..], &["--signals"], &["--combine"]].into_iter().enumerate() {
+        let run = summarize(options).says(0, &["  train-ai "]);
+        let rows: Vec<(String, String)> = run
+            .text()
+            .lines()
+            .map(|line| {
+                let cells: Vec<&str> = line.split('\t').collect();
+                (cells[2].to_owned(), cells[9..].join(" "))
+            })
+            .collect();
+        let expected = PERMISSIONS.map(|(_, access, permitted)| (access, permitted[at]));
+        let expected = expected.into_iter().chain([("unknown", "unknown unknown"), ("invalid", "invalid invalid")]);
+        for ((row, expected), (body, ..)) in
+            rows.iter().zip(expected.clone()).zip(PERMISSIONS.iter().chain([&PERMISSIONS[0]; 2]))
+        {
+            assert_eq!((&*row.0, &*row.1), expected, "{options:?} {body}");
+        }
+        assert_eq!(rows.len(), expected.count());
+    }
+    summarize(&[]).says(
+        0,
+        &["  train-ai allowed 2, disallowed 2, partial 5, unknown 3, not-applicable 1, unproved 0, invalid 1\n"],
+    );
+    let first = summarize(&["--header"]).says(0, &[]).text();
+    assert!(
+        first.starts_with("host\tagent\taccess\t")
+            && first.lines().next().unwrap().ends_with("\tdisallowed_path\ttrain-ai\tsearch")
+    );
+    let jsonl = summarize(&["--format", "jsonl"]).says(0, &[]).text();
+    assert!(jsonl.lines().nth(2).unwrap().contains("\"train-ai\":\"disallowed\",\"search\":\"allowed\""), "{jsonl}");
+    for (options, says) in [
+        (
+            &["--usage", "search", "--by-site"][..],
+            "--usage: a row of --by-site covers up to four origins; ask without --by-site",
+        ),
+        (&["--usage", "search,search"], "--usage search: is given twice"),
+        (&["--usage", "access", "--vocabulary", "any"], "--usage access: is given twice, or is the name of a column"),
+        (&["--usage", "train"], "has no use \"train\""),
+        (&["--signals"], "--signals: requires --usage"),
+    ] {
+        folder.run(&[&["summarize", "set", "--agent", "Bot"], options].concat()).says(2, &[says]);
+    }
+}
+
+/// A set without these lines says nothing about uses, and a failed fetch decides for every use.
+#[test]
+fn summaries_without_statements_follow_the_access() {
+    let folder = Folder::new();
+    let capture = |host: &str, status: u32| {
+        format!("{{\"url\":\"https://{host}/robots.txt\",\"status\":{status},\"time\":1700000000,\"body\":\"\"}}\n")
+    };
+    folder.write("captures.jsonl", capture("gone.example", 404) + &capture("down.example", 503));
+    let text = folder
+        .run(&["summarize", "captures.jsonl", "--agent", "x", "--key", "host", "--usage", "search"])
+        .says(0, &[])
+        .text();
+    let mut rows: Vec<String> = text.lines().map(|line| line.split('\t').next_back().unwrap().to_owned()).collect();
+    rows.sort();
+    assert_eq!(rows, ["not-applicable", "unknown"]);
+}
+
+/// Labels of older drafts count only in the vocabulary that has them, and `DisallowAITraining` in none.
+#[test]
+fn old_labels_are_read_on_request() {
+    let folder = Folder::new();
+    let body = "user-agent: *\ndisallow: /x\ncontent-usage: train-genai=n, ai-output=y\nDisallowAITraining: /y\n";
+    folder.write("robots.txt", body);
+    for (vocabulary, expected) in [("aipref-08", "unknown\tunknown"), ("legacy", "disallowed\tallowed")] {
+        // Google reads the last line as a Disallow.
+        for (dialect, rules) in [("rfc9309", "\t0\t1\t"), ("google", "\t0\t2\t")] {
+            let asked =
+                ["summarize", "robots.txt", "--host", "a.example", "--agent", "x", "--usage", "train-ai,ai-use"];
+            let asked = [&asked[..], &["--vocabulary", vocabulary, "--dialect", dialect]].concat();
+            let text = folder.run(&asked).says(0, &[]).text();
+            let is_expected = |line: &str| line.ends_with(expected) && line.contains(rules);
+            assert!(text.lines().all(is_expected) && !text.is_empty(), "{vocabulary}: {text}");
+        }
+    }
+    for (dialect, message) in [
+        ("rfc9309", "warning[disallow-ai-training]: states nothing about training, because its draft has expired; "),
+        ("google", "error[disallow-ai-training]: states nothing about training, because its draft has expired; "),
+    ] {
+        let linted = folder.run(&["lint", "robots.txt", "--dialect", dialect]);
+        let text = linted.text();
+        assert!(text.contains(&format!("robots.txt:4: {message}")), "{text}");
+        assert!(text.contains("fix: Content-Usage: /y train-ai=n\n"), "{text}");
+        assert_eq!(text.contains(", as a Disallow for all uses\n"), dialect == "google", "{text}");
+    }
+}
+
+/// A report names the limit that a file's lines about uses exceed.
+#[test]
+fn lines_over_a_limit_are_reported() {
+    let folder = Folder::new();
+    for (len, is_over) in [(4095, false), (4096, false), (4097, true)] {
+        let value = format!("train-ai=n;x={}", "a".repeat(len - 13));
+        folder.write("robots/a.example", format!("user-agent: *\ndisallow: /x\ncontent-usage: {value}\n"));
+        let run = folder.run(&["compile", "--force", "-o", "set", "robots"]).says(0, &[]);
+        let message = "diagnostic: lines about uses over a limit, so every use is unknown";
+        assert_eq!(run.stderr.contains(message), is_over, "{run:?}");
+        let linted = folder.run(&["lint", "robots/a.example"]).says(i32::from(is_over), &[]).text();
+        let message = ":3: error[usage-over-limit]: every use is unknown, because the lines about uses exceed a limit: bytes in \
+                       a line: 4097 is over the limit of 4096\n";
+        assert_eq!(linted.contains(message), is_over, "{linted}");
+    }
 }

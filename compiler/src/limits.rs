@@ -47,7 +47,7 @@
 //! | `MAX_WILDCARDS` | wildcard automata in a ruleset | an error |
 //! | `MAX_PASSES` | passes over a path per decision | an error |
 //! | `MAX_FALLBACK_BYTES` | fallback patterns in a ruleset | an error |
-//! | `MAX_TIED_PATTERNS` | usage rules with wildcards and the same length | every use is unknown |
+//! | `MAX_TIED_PATTERNS` | usage rules with wildcards and the same length | every use is unknown, with a diagnostic |
 //! | `MAX_PATCHED_BYTES` | a ruleset stored as patches to another | stored whole |
 //! | `MAX_RULESETS_BYTES` | all automata in a set | an error |
 //! | `MAX_ORIGINS_BYTES` | origins in a set | an error |

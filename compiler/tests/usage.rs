@@ -3,15 +3,18 @@
 use bumpalo::Bump;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use reptile_compiler::advice::lint::{Code, lint};
 use reptile_compiler::automaton::Strategy;
+use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::capture::{self, Capture, Outcome};
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE};
-use reptile_compiler::limits::MAX_DIRECTIVES;
+use reptile_compiler::limits::{MAX_DIRECTIVES, MIN_MERGED_RULES};
 use reptile_compiler::oracle::{self, Uses};
+use reptile_compiler::reason::{Access, Reasoner, StatedUses, Witness};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::format::usages::MAX_TIED_PATTERNS;
-use reptile_engine::set::{Set, UsageCategory, UsageQuery};
+use reptile_engine::set::{Agent, Set, UsageCategory, UsageQuery};
 use reptile_engine::verdict::{Preference, Verdict};
 use serde::Deserialize;
 
@@ -207,6 +210,130 @@ fn a_million_random_pairs_agree_with_the_oracle() {
     assert_eq!(compare_random(20_000, 50), 1_000_000);
 }
 
+/// Returns all paths of up to `len` bytes after the slash.
+fn short_paths(alphabet: &[u8], len: usize) -> Vec<String> {
+    let mut paths = vec!["/".to_owned()];
+    let mut start = 0;
+    for _ in 0..len {
+        let end = paths.len();
+        for at in start..end {
+            paths.extend(alphabet.iter().map(|&byte| format!("{}{}", paths[at], char::from(byte))).collect::<Vec<_>>());
+        }
+        start = end;
+    }
+    paths
+}
+
+/// Returns the preferences for each path, or an empty list if it must not be fetched.
+fn ask_all(set: &Set<Vec<u8>>, agent: &Agent, paths: &[String], query: &UsageQuery) -> Vec<Vec<Preference>> {
+    let urls: Vec<String> = paths.iter().map(|path| format!("https://a.example{path}")).collect();
+    let (mut verdicts, mut found) =
+        (vec![Verdict::Invalid; urls.len()], vec![Preference::Unknown; urls.len() * query.len()]);
+    let agents = std::slice::from_ref(agent);
+    set.usage_all(agents, urls.iter().map(|url| url.as_bytes()), query, &mut verdicts, &mut found).unwrap();
+    let rows = found.chunks(query.len()).zip(verdicts);
+    rows.map(|(row, verdict)| if verdict == Verdict::Allow { row.to_vec() } else { Vec::new() }).collect()
+}
+
+/// The preferences in the order of `Reasoner::uses`.
+const PROVED: [Preference; 3] = [Preference::Allowed, Preference::Disallowed, Preference::Unknown];
+
+/// Compares proofs with brute force. Each path found has its preference, and no path is shorter. If none was found,
+/// none exists. Returns the number of proofs of each result.
+fn compare_proofs(body: &str, dialect: &Dialect, paths: &[String], query: &UsageQuery) -> [u64; 2] {
+    let set = set_of(body.as_bytes(), dialect, false);
+    let record = set.origins().next().unwrap().unwrap();
+    let policy = set.policy_of(&record).unwrap();
+    let reasoner = Reasoner::new(set.normal_form());
+    let mut counts = [0; 2];
+    for name in ["a", "b", "c"] {
+        let agent = set.crawler(name.as_bytes()).unwrap();
+        let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), query).unwrap();
+        let proved = reasoner.uses(&Access::of(&policy, &agent).unwrap(), &uses).unwrap();
+        assert_eq!(proved.len(), query.len());
+        let answers = ask_all(&set, &agent, paths, query);
+        for (number, witnesses) in proved.iter().enumerate() {
+            for (preference, witness) in PROVED.into_iter().zip(witnesses) {
+                let shown = format!("{}: {name} {number} {preference} {witness:?}\n{body}", dialect.name);
+                let shortest = paths.iter().zip(&answers).find(|(_, row)| row.get(number) == Some(&preference));
+                match witness {
+                    Witness::Path(path) => {
+                        let path = String::from_utf8(path.clone()).unwrap();
+                        let len = |path: &str| set.normal_form().path(path.as_bytes()).len();
+                        assert!(shortest.is_none_or(|(shortest, _)| len(shortest) >= len(&path)), "{shown}");
+                        let answer = ask_all(&set, &agent, &[path], query);
+                        assert_eq!(answer[0].get(number), Some(&preference), "{shown}");
+                        counts[0] += 1;
+                    }
+                    Witness::None => {
+                        assert_eq!(shortest, None, "{shown}");
+                        counts[1] += 1;
+                    }
+                    Witness::Unproved => panic!("{shown}"),
+                }
+            }
+        }
+    }
+    counts
+}
+
+#[test]
+fn proofs_about_uses_agree_with_brute_force() {
+    let mut world = World { random: TestRng::deterministic_rng(RngAlgorithm::ChaCha) };
+    let mut both = query(&["a", "b"], &["a"]);
+    let combined = UsageCategory { usage: vec![b"a"[..].into(), b"b"[..].into()], signals: vec![b"b"[..].into()] };
+    both = UsageQuery::new(both.categories().iter().cloned().chain([combined]).collect());
+    let paths = short_paths(b"ab/$c", 4);
+    assert_eq!(paths.len(), 781);
+    let mut counts = [0; 2];
+    for file in 0..300 {
+        let found = compare_proofs(&world.body(), &ALL[file % ALL.len()], &paths, &both);
+        counts = [counts[0] + found[0], counts[1] + found[1]];
+    }
+    assert_eq!(counts[0] + counts[1], 300 * 3 * 4 * 3);
+    assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+}
+
+/// Groups that decide together are proved, too: the longest rules of all groups decide.
+#[test]
+fn proofs_combine_groups_that_decide_together() {
+    // Merging the groups for a takes up the limit, so that those for b are kept apart.
+    let mut body =
+        String::from("User-agent: a\nUser-agent: b\nContent-Usage: a=y\nContent-Usage: /a* a=n\nDisallow: /ab\n");
+    body.extend((0..MIN_MERGED_RULES).map(|number| format!("Disallow: /q{number:05}x\n")));
+    for name in ["a", "b"] {
+        body += &format!(
+            "\nUser-agent: {name}\nContent-Usage: b=n\nContent-Usage: /*a a=y\nContent-Usage: /ab b=y\nDisallow: /b\n"
+        );
+    }
+    let set = set_of(body.as_bytes(), &GOOGLE, false);
+    let policy = set.policy_of(&set.origins().next().unwrap().unwrap()).unwrap();
+    let groups = policy.usages_for(&set.crawler(b"b").unwrap()).unwrap();
+    assert_eq!(groups.len(), 2, "{groups:?}");
+    let counts = compare_proofs(&body, &GOOGLE, &short_paths(b"abc", 4), &query(&["a", "b"], &[]));
+    assert_eq!(counts.iter().sum::<u64>(), 18);
+    assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+}
+
+/// A proof that would take too long is not guessed.
+#[test]
+fn long_proofs_about_uses_stop() {
+    let body = "User-agent: *\nDisallow: /*a\nDisallow: /*b\nContent-Usage: /*c*d a=y\n";
+    let set = set_of(body.as_bytes(), &GOOGLE, false);
+    let (agent, record) = (set.crawler(b"a").unwrap(), set.origins().next().unwrap().unwrap());
+    let policy = set.policy_of(&record).unwrap();
+    let uses = StatedUses::of(&set, &policy.usages_for(&agent).unwrap(), &query(&["a"], &[])).unwrap();
+    for (max_steps, is_proved) in [(0, false), (1_000, true)] {
+        let reasoner = Reasoner::with_max_steps(set.normal_form(), max_steps);
+        let found = reasoner.uses(&Access::of(&policy, &agent).unwrap(), &uses).unwrap();
+        // No rule disallows the use, which needs no steps.
+        assert_eq!(found[0][1], Witness::None);
+        assert_eq!(found[0][0] == Witness::Path(b"/cd".into()), is_proved, "{found:?}");
+        // The first path needs no steps, either.
+        assert_eq!(found[0][2], Witness::Path(b"/".into()));
+    }
+}
+
 /// Up to the limit, patterns of the same length are combined; over it, every use is unknown.
 #[test]
 fn tied_patterns_are_limited() {
@@ -223,7 +350,25 @@ fn tied_patterns_are_limited() {
         let set = set_of(body.as_bytes(), &GOOGLE, false);
         let query = query(&["train-ai"], &[]);
         assert_eq!(ask(&set, "FooBot", "/0001xyzab", &query).1, [expected], "{count}");
+        let message = format!(
+            "every use is unknown, because the lines about uses exceed a limit: patterns with wildcards and the same \
+             length: {count} is over the limit of {MAX_TIED_PATTERNS}"
+        );
+        let is_over = count > MAX_TIED_PATTERNS;
+        assert_eq!(over_limit(&body), is_over.then_some((2, message)), "{count}");
     }
+}
+
+/// Returns the line and the message of the finding about a limit. The diagnostics have the same line.
+fn over_limit(body: &str) -> Option<(u32, String)> {
+    let diagnostics = prepare(body.as_bytes(), &GOOGLE, &Bump::new()).unwrap().diagnostics;
+    let of_kind = diagnostics.first().iter().filter(|found| found.kind == DiagnosticKind::UsageOverLimit);
+    let noted: Vec<u32> = of_kind.map(|found| found.line).collect();
+    let found = lint(body.as_bytes(), &GOOGLE, 9).findings;
+    let found: Vec<_> = found.into_iter().filter(|finding| finding.code == Code::UsageOverLimit).collect();
+    assert_eq!(noted, found.iter().map(|finding| finding.line).collect::<Vec<_>>());
+    assert!(found.len() < 2 && diagnostics.first().is_sorted_by_key(|found| found.line));
+    found.into_iter().next().map(|finding| (finding.line, finding.message))
 }
 
 /// Compiles 300 matching rules with a wildcard each, and as many as a file may have.
@@ -244,7 +389,12 @@ fn many_wildcards_stay_within_the_limits() {
     let mut body = String::from("User-agent: *\nContent-Usage: a=y\n");
     body += &"Sitemap: https://a.example/s\n".repeat(MAX_DIRECTIVES - 1);
     for (more, expected) in [("", Preference::Allowed), ("Content-Usage: a=n\n", Preference::Unknown)] {
-        let set = set_of((body.clone() + more).as_bytes(), &GOOGLE, false);
+        let body = body.clone() + more + "unknown key\n";
+        let set = set_of(body.as_bytes(), &GOOGLE, false);
         assert_eq!(ask(&set, "FooBot", "/", &query(&["a"], &[])).1, [expected], "{more}");
+        let message = "every use is unknown, because the lines about uses exceed a limit: lines that are not rules: 4097 is \
+                       over the limit of 4096";
+        let is_over = expected == Preference::Unknown;
+        assert_eq!(over_limit(&body), is_over.then(|| (MAX_DIRECTIVES as u32 + 2, message.to_owned())));
     }
 }

@@ -1,7 +1,8 @@
-//! A crawler's access to an origin over all paths: [`Summary`].
+//! A crawler's access to an origin over all paths: [`Summary`]; and what the origin permits for a use: [`Permission`].
 //!
-//! [`Agent::access`] summarizes one origin. [`Summarizer`] summarizes many, and examines every ruleset once. For
-//! programs that read [`crate::contents`], [`Statements`] holds the answers by ruleset.
+//! [`Agent::access`] and [`Agent::permissions`] summarize one origin. [`Summarizer`] summarizes many, and examines every
+//! ruleset once. For programs that read [`crate::contents`], [`Statements`] and [`UsageStatements`] hold the answers by
+//! ruleset.
 //!
 //! ```
 //! use reptile::{Capture, Compiler, Dialect};
@@ -18,6 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod usage;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -33,6 +36,8 @@ use crate::agent::{Agent, Agents};
 use crate::error::Error;
 use crate::set::{Columns, Query, Set, SiteLookup};
 use crate::{Group, Origin, Reason, Verdict};
+
+pub use self::usage::{DecidingUsage, Permission, UsageStatements};
 
 /// A crawler's access to an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -193,16 +198,9 @@ impl Statements {
             deciding.filter_map(Deciding::rulesets).filter(|rulesets| !self.known.contains_key(*rulesets)).collect();
         new.sort_unstable();
         new.dedup();
-        let examine = |numbers: &&[u32]| {
-            let stored = numbers.iter().map(|&number| Ok(Ruleset::stored(set.rulesets().get(number)?)?));
-            let rulesets: Vec<Ruleset<'_>> = stored.collect::<Result<_, FormatError>>()?;
-            Ok((numbers.to_vec(), self.reasoner.extent(&rulesets)?))
-        };
-        #[cfg(feature = "rayon")]
-        let found: Result<Vec<(Vec<u32>, Statement)>, FormatError> = new.par_iter().map(examine).collect();
-        #[cfg(not(feature = "rayon"))]
-        let found: Result<Vec<(Vec<u32>, Statement)>, FormatError> = new.iter().map(examine).collect();
-        self.known.extend(found?);
+        let examine = |numbers: &&[u32]| Ok((numbers.to_vec(), self.reasoner.extent(&rulesets_of(set, numbers)?)?));
+        let found = examine_all(&new, examine)?;
+        self.known.extend(found);
         Ok(())
     }
 
@@ -211,6 +209,23 @@ impl Statements {
     pub fn get(&self, rulesets: &[u32]) -> Option<&Statement> {
         self.known.get(rulesets)
     }
+}
+
+/// Returns the rulesets with these numbers.
+fn rulesets_of<'s, B: AsRef<[u8]>>(set: &'s engine::Set<B>, numbers: &[u32]) -> Result<Vec<Ruleset<'s>>, FormatError> {
+    numbers.iter().map(|&number| Ok(Ruleset::stored(set.rulesets().get(number)?)?)).collect()
+}
+
+/// Examines each item, on all threads with the feature `rayon`.
+fn examine_all<T: Sync, S: Send>(
+    new: &[T],
+    examine: impl Fn(&T) -> Result<S, FormatError> + Sync + Send,
+) -> Result<Vec<S>, FormatError> {
+    #[cfg(feature = "rayon")]
+    let found = new.par_iter().map(examine).collect();
+    #[cfg(not(feature = "rayon"))]
+    let found = new.iter().map(examine).collect();
+    found
 }
 
 /// A crawler's access to an origin, with its reason: a row of `reptile summarize`.

@@ -71,7 +71,7 @@ def test_lines_and_vocabularies(tmp_path):
     [
         ({"uses": "train"}, "has no use \"train\"; expected train-ai, search, ai-use"),
         ({"uses": "search", "lines": "all"}, "unknown lines \"all\"; expected usage, signals, both"),
-        ({"uses": "search", "vocabulary": "none"}, "expected aipref-08, aipref-07, any, or a file"),
+        ({"uses": "search", "vocabulary": "none"}, "expected aipref-08, aipref-07, legacy, any, or a file"),
         ({"uses": "ai-use", "vocabulary": "aipref-07"}, "has no use \"ai-use\""),
     ],
 )

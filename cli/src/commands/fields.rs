@@ -13,6 +13,7 @@ use reptile::DirectiveKind;
 use reptile::body::{Hours, directives};
 use reptile::contents::{Agent, Directive, FormatError, Policy, PolicyGroup, Set, Site};
 use reptile::urls::OriginRef;
+use reptile::usage::{Preference, Statement};
 use serde_json::{Value, json};
 
 use crate::commands::inspect::Wanted;
@@ -50,7 +51,8 @@ use reptile_records::text::{escaped, printable};
 The fields of --json, an object on each line: those above, and
   agents       a list; null for every crawler
   more_agents  the number of others, if \"agents\" is incomplete
-  means        the value, parsed
+  means        the value, parsed; for statements about uses an object with the preference
+               for each label, the path if there is one, and the error if it cannot be read
 
 Exit code: 0 done; 1 the set has no robots.txt for the host; 2 the set cannot be
 read."
@@ -65,6 +67,9 @@ pub struct Args {
     #[arg(long = "kind", value_name = "KIND", value_parser = kinds())]
     kinds: Vec<DirectiveKind>,
     /// Show only lines for this crawler or for every crawler
+    ///
+    /// Content-Signal and License lines before all groups do not apply to a crawler whose group has such lines (for
+    /// License, valid ones).
     #[arg(short, long, value_name = "TOKEN")]
     agent: Option<String>,
     #[command(flatten)]
@@ -153,12 +158,14 @@ fn write_lines(
     }
     let of_agent = agent.map(|agent| list.parts_of(&policy.group_indices(agent)?)).transpose()?;
     let of_agent: Option<BTreeSet<u32>> = of_agent.map(|parts| parts.into_iter().collect());
+    let replaced = of_agent.as_ref().map(|parts| Replaced::by(site, parts)).transpose()?.unwrap_or_default();
     let names = names_of_parts(set, policy, &list.parts()?)?;
     let mut reader = list.reader()?;
     while let Some(field) = reader.next()? {
         let is_for_agent = match (field.part, &of_agent) {
             (Some(part), Some(parts)) => parts.contains(&part),
-            _ => true,
+            (None, _) => !replaced.has(&field),
+            (Some(_), None) => true,
         };
         if !is_for_agent || !(args.kinds.is_empty() || args.kinds.contains(&field.kind)) {
             continue;
@@ -234,6 +241,60 @@ fn key_of(field: &Directive<'_>) -> String {
     }
 }
 
+/// Returns a statement as an object, with labels whose values cannot be read as unknown.
+fn statement_of(statement: &Statement, unread: &[Box<str>]) -> Value {
+    let unread = unread.iter().map(|label| (&**label, Preference::Unknown));
+    let entries = unread.chain(statement.entries());
+    Value::Object(entries.map(|(label, preference)| (label.to_owned(), preference.name().into())).collect())
+}
+
+fn is_license(field: &Directive<'_>) -> bool {
+    field.kind == DirectiveKind::Other && field.key.eq_ignore_ascii_case(b"license")
+}
+
+/// Returns whether a text is an absolute URI: a scheme, a colon, and at least one character, without white space.
+///
+/// Source: RSL 1.0, section 4.4; RFC 3986, section 4.3.
+fn is_absolute_uri(text: &[u8]) -> bool {
+    let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };
+    let (scheme, rest) = (&text[..colon], &text[colon + 1..]);
+    let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let in_rest = |byte: &u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}#".contains(byte);
+    scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(in_scheme)
+        && !rest.is_empty()
+        && rest != b"//"
+        && rest.iter().all(in_rest)
+}
+
+/// The kinds of lines before all groups that a group's own lines of the same kind replace.
+#[derive(Default)]
+struct Replaced {
+    licenses: bool,
+    signals: bool,
+}
+
+impl Replaced {
+    /// Returns the kinds that the groups of a crawler state themselves.
+    ///
+    /// Source: RSL 1.0, section 4.4, for licenses: only valid ones count. For signals it is our choice.
+    fn by(site: &Site<'_>, parts: &BTreeSet<u32>) -> std::result::Result<Replaced, FormatError> {
+        let (mut replaced, mut reader) = (Replaced::default(), site.other().reader()?);
+        while let Some(field) = reader.next()? {
+            if field.part.is_some_and(|part| parts.contains(&part)) {
+                replaced.licenses |= is_license(&field) && is_absolute_uri(field.value);
+                replaced.signals |= field.kind == DirectiveKind::ContentSignal;
+            }
+        }
+        Ok(replaced)
+    }
+
+    /// Returns whether a line before all groups does not apply to the crawler.
+    fn has(&self, field: &Directive<'_>) -> bool {
+        self.licenses && is_license(field) || self.signals && field.kind == DirectiveKind::ContentSignal
+    }
+}
+
 /// Returns the meaning of a value, or null if it cannot be parsed or its kind has no syntax.
 fn meaning(field: &Directive<'_>) -> Value {
     let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
@@ -249,17 +310,27 @@ fn meaning(field: &Directive<'_>) -> Value {
         DirectiveKind::CleanParam => directives::CleanParam::parse(value).map(|param| {
             json!({"names": param.names.into_iter().map(text).collect::<Vec<_>>(), "prefix": text(param.prefix)})
         }),
-        DirectiveKind::ContentSignal => directives::content_signal(value).map(|signals| {
-            Value::Object(
-                signals
-                    .into_iter()
-                    .map(|(name, answer)| (String::from_utf8_lossy(name).into_owned(), answer.into()))
-                    .collect(),
-            )
-        }),
-        DirectiveKind::ContentUsage => Some(directives::content_usage(value))
-            .filter(|(_, statement)| !statement.is_empty())
-            .map(|(path, statement)| json!({"path": path.map(text), "statement": text(statement)})),
+        DirectiveKind::ContentSignal => {
+            let (signals, is_whole) = Statement::signals(value);
+            let error = (!is_whole).then_some("not everything is a signal such as search=yes; the rest is read");
+            Some(json!({"statement": statement_of(&signals, &[]), "error": error}))
+        }
+        DirectiveKind::ContentUsage => {
+            let (path, statement) = directives::content_usage(value);
+            let (statement, error) = match Statement::parse_all(statement) {
+                Ok((stated, unread)) => (statement_of(&stated, &unread), None),
+                Err(error) => (Value::Null, Some(error.to_string())),
+            };
+            Some(json!({"path": path.map(text), "statement": statement, "error": error}))
+        }
+        DirectiveKind::Other if is_license(field) => {
+            let is_url = is_absolute_uri(value);
+            let error = (!is_url).then_some("not an absolute URI such as https://example.com/license.xml");
+            Some(json!({"url": is_url.then(|| text(value)), "error": error}))
+        }
+        DirectiveKind::Other if field.key.eq_ignore_ascii_case(b"disallowaitraining") => {
+            Some(json!({"path": text(value), "error": "from an expired draft: no vocabulary reads it"}))
+        }
         _ => None,
     };
     meaning.unwrap_or(Value::Null)

@@ -44,13 +44,15 @@ pub enum DiagnosticKind {
     DirectiveTooLong,
     /// Another directive beyond the number that is kept. It is left out.
     TooManyDirectives,
+    /// Lines about the use of pages that are over a limit. Every use is unknown.
+    UsageOverLimit,
     /// A web page instead of a robots.txt. Lines that look like rules count nevertheless.
     Html,
 }
 
 impl DiagnosticKind {
     /// All kinds, in declaration order.
-    pub const ALL: [DiagnosticKind; 14] = [
+    pub const ALL: [DiagnosticKind; 15] = [
         DiagnosticKind::LineTooLong,
         DiagnosticKind::Nul,
         DiagnosticKind::RuleOutsideGroup,
@@ -64,6 +66,7 @@ impl DiagnosticKind {
         DiagnosticKind::TooManyRules,
         DiagnosticKind::DirectiveTooLong,
         DiagnosticKind::TooManyDirectives,
+        DiagnosticKind::UsageOverLimit,
         DiagnosticKind::Html,
     ];
 
@@ -84,6 +87,7 @@ impl DiagnosticKind {
             DiagnosticKind::TooManyRules => "rule after the last that counts, left out",
             DiagnosticKind::DirectiveTooLong => "other directive too long, left out",
             DiagnosticKind::TooManyDirectives => "other directive after the last that is kept, left out",
+            DiagnosticKind::UsageOverLimit => "lines about uses over a limit, so every use is unknown",
             DiagnosticKind::Html => "web page instead of a robots.txt",
         }
     }
@@ -101,7 +105,9 @@ impl Diagnostics {
     pub fn add(&mut self, diagnostic: Diagnostic) {
         self.counts[diagnostic.kind as usize] += 1;
         if self.kept.len() < MAX_DIAGNOSTICS {
-            self.kept.push(diagnostic);
+            // All but one kind arrive in line order.
+            let at = self.kept.partition_point(|kept| kept.line <= diagnostic.line);
+            self.kept.insert(at, diagnostic);
         }
     }
 

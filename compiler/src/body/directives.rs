@@ -5,6 +5,7 @@
 
 use core::time::Duration;
 
+use reptile_engine::format::TooLarge;
 use reptile_engine::format::directives::{
     Directive, DirectiveKind, DirectiveState, MAX_DIRECTIVE_BYTES, decimal_seconds,
 };
@@ -33,6 +34,15 @@ fn is_key(text: &[u8]) -> bool {
     text.len() <= MAX_OTHER_KEY_BYTES && text.iter().all(in_key)
 }
 
+/// The limit that a file's lines about the use of pages exceed. Every use is then unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageOverLimit {
+    /// The first line that is left out, or the first of the lines that are over the limit together.
+    pub line: u32,
+    /// The limit and the actual value.
+    pub error: TooLarge,
+}
+
 /// Selects the other directives among the lines that are not rules.
 ///
 /// A directive over a limit is left out entirely, with a diagnostic.
@@ -46,7 +56,7 @@ pub struct DirectiveReader<'d, 'b> {
     /// Total bytes of values and unknown keys so far.
     bytes: usize,
     is_full: bool,
-    lacks_usage: bool,
+    usage_over_limit: Option<UsageOverLimit>,
     has_host: bool,
     /// The last group with a valid `Crawl-delay`.
     group_with_delay: Option<u32>,
@@ -62,7 +72,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             directives: Vec::new(),
             bytes: 0,
             is_full: false,
-            lacks_usage: false,
+            usage_over_limit: None,
             has_host: false,
             group_with_delay: None,
         }
@@ -77,14 +87,24 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
         let key = if kind == DirectiveKind::Other { key } else { b"" };
         let is_usage = matches!(kind, DirectiveKind::ContentUsage | DirectiveKind::ContentSignal);
+        let mut leave_out = |what, limit: usize, found: usize| {
+            if is_usage && self.usage_over_limit.is_none() {
+                let error = TooLarge { what, limit: limit as u64, found: found as u64 };
+                self.usage_over_limit = Some(UsageOverLimit { line, error });
+            }
+        };
         if value.len() > MAX_DIRECTIVE_BYTES {
-            self.lacks_usage |= is_usage;
+            leave_out("bytes in a line", MAX_DIRECTIVE_BYTES, value.len());
             return Some(DiagnosticKind::DirectiveTooLong);
         }
         self.bytes += key.len() + value.len();
         self.is_full |= self.directives.len() == MAX_DIRECTIVES || self.bytes > MAX_DIRECTIVE_TEXT_BYTES;
         if self.is_full {
-            self.lacks_usage |= is_usage;
+            if self.bytes > MAX_DIRECTIVE_TEXT_BYTES {
+                leave_out("bytes in lines that are not rules", MAX_DIRECTIVE_TEXT_BYTES, self.bytes);
+            } else {
+                leave_out("lines that are not rules", MAX_DIRECTIVES, MAX_DIRECTIVES + 1);
+            }
             return Some(DiagnosticKind::TooManyDirectives);
         }
         let is_for_all = matches!(kind, DirectiveKind::Sitemap | DirectiveKind::Host | DirectiveKind::CleanParam);
@@ -131,11 +151,11 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
         }
     }
 
-    /// Returns whether a limit left out a line about the use of pages. Then the others must not be relied on, because
-    /// the missing line may disallow what they allow.
+    /// Returns the limit that left out a line about the use of pages, if one did. Then the others must not be relied on,
+    /// because the missing line may disallow what they allow.
     #[must_use]
-    pub fn lacks_usage(&self) -> bool {
-        self.lacks_usage
+    pub fn usage_over_limit(&self) -> Option<&UsageOverLimit> {
+        self.usage_over_limit.as_ref()
     }
 
     /// Returns the directives collected so far.

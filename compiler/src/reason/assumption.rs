@@ -1,10 +1,10 @@
-//! A restriction of a question to some paths.
+//! A restriction of a question to some paths: those that match a pattern, or for which usage rules state a preference.
 
 use std::fmt;
 
 use reptile_engine::norm::NormalForm;
 
-use super::patterns::{Condition, ConditionRule, matches_slowly};
+use super::patterns::{Condition, ConditionRule, matches_slowly, slow_steps};
 
 /// The paths that a question is about: paths that match at least one of several patterns.
 ///
@@ -20,13 +20,19 @@ use super::patterns::{Condition, ConditionRule, matches_slowly};
 pub struct Assumption {
     form: NormalForm,
     patterns: Vec<AssumedPattern>,
+    /// Whether paths that no pattern matches are included.
+    otherwise: bool,
 }
 
 #[derive(Clone, Debug)]
-struct AssumedPattern {
+pub(super) struct AssumedPattern {
     /// In normal form, without trailing wildcards and the end anchor.
-    text: Vec<u8>,
-    anchored: bool,
+    pub(super) text: Vec<u8>,
+    pub(super) anchored: bool,
+    /// The precedence; the smaller value decides.
+    pub(super) place: u64,
+    /// Whether paths are included if this pattern decides.
+    pub(super) includes: bool,
 }
 
 /// A pattern that no path can match.
@@ -58,25 +64,51 @@ impl Assumption {
             }
             Ok(AssumedPattern::new(pattern, form))
         };
-        Ok(Assumption { form, patterns: patterns.into_iter().map(pattern).collect::<Result<_, _>>()? })
+        let patterns = patterns.into_iter().map(pattern).collect::<Result<_, _>>()?;
+        Ok(Assumption { form, patterns, otherwise: false })
+    }
+
+    /// Creates an assumption from patterns of which the first matching one decides.
+    pub(super) fn of_deciding(patterns: Vec<AssumedPattern>, otherwise: bool, form: NormalForm) -> Assumption {
+        Assumption { form, patterns, otherwise }
     }
 
     /// Returns whether the assumption includes a path, as written in a URL.
     #[must_use]
     pub fn includes(&self, path: &[u8]) -> bool {
+        self.includes_within(path, usize::MAX, &mut 0) == Some(true)
+    }
+
+    /// Returns whether the assumption includes a path, as written in a URL. `None` if that may take more than
+    /// `max_steps`. Adds the steps to `spent`.
+    pub(super) fn includes_within(&self, path: &[u8], max_steps: usize, spent: &mut usize) -> Option<bool> {
         let path = self.form.path(path);
-        self.patterns.iter().any(|pattern| matches_slowly(&pattern.text, pattern.anchored, &path))
+        let (mut best, mut steps): (Option<&AssumedPattern>, usize) = (None, 0);
+        for pattern in &self.patterns {
+            if best.is_some_and(|best| best.place <= pattern.place) {
+                continue;
+            }
+            steps = steps.saturating_add(slow_steps(&pattern.text, &path));
+            if steps > max_steps {
+                break;
+            }
+            if matches_slowly(&pattern.text, pattern.anchored, &path) {
+                best = Some(pattern);
+            }
+        }
+        *spent = spent.saturating_add(steps);
+        (steps <= max_steps).then(|| best.map_or(self.otherwise, |best| best.includes))
     }
 
     /// Returns the condition that a path is included.
     pub(super) fn condition(&self) -> Condition<'_> {
-        let rules = self.patterns.iter().map(|AssumedPattern { text, anchored }| ConditionRule {
+        let rules = self.patterns.iter().map(|AssumedPattern { text, anchored, place, includes }| ConditionRule {
             text,
             anchored: *anchored,
-            place: 0,
-            holds: true,
+            place: *place,
+            holds: *includes,
         });
-        Condition::new(rules.collect(), false)
+        Condition::new(rules.collect(), self.otherwise)
     }
 }
 
@@ -94,6 +126,6 @@ impl AssumedPattern {
         text.dedup_by(|byte, before| (*byte, *before) == (b'*', b'*'));
         let ends_with_wildcard = body.ends_with(b"*");
         text.pop();
-        AssumedPattern { text, anchored: anchored && !ends_with_wildcard }
+        AssumedPattern { text, anchored: anchored && !ends_with_wildcard, place: 0, includes: true }
     }
 }

@@ -1,7 +1,7 @@
 //! Proves statements about all URLs under rulesets, rather than deciding a single one.
 //!
 //! [`Reasoner::extent`] proves that everything is allowed, that everything is disallowed, or that each occurs, with an
-//! example path. [`Reasoner::compare`], [`Reasoner::excess`] and [`Reasoner::common`] compare two rulesets: are they
+//! example path. [`Reasoner::uses`] does the same for what usage rules permit. [`Reasoner::compare`], [`Reasoner::excess`] and [`Reasoner::common`] compare two rulesets: are they
 //! equivalent, does one allow more than the other, does any path have both? [`Assumption`] restricts a question to some
 //! paths. A few probes cannot answer this: `Disallow: /` with `Allow: /$` disallows every page except the first.
 //!
@@ -22,6 +22,7 @@ mod patterns;
 pub(crate) mod removal;
 mod search;
 mod two_forms;
+mod usage;
 
 use std::borrow::Cow;
 
@@ -32,13 +33,14 @@ use reptile_engine::format::automaton::{Corrupt, kind_of};
 use reptile_engine::norm::NormalForm;
 use reptile_engine::set::{Agent, Policy};
 use reptile_engine::url::MAX_URL_BYTES;
-use reptile_engine::verdict::{RuleKind, Verdict};
+use reptile_engine::verdict::{Preference, RuleKind, Verdict};
 
 pub use self::assumption::{Assumption, BadPattern};
+pub use self::usage::StatedUses;
 use crate::limits::MAX_PROOF_STEPS;
 use crate::rules::order::{OrderedRule, RuleList};
 use paths::Paths;
-use patterns::{Condition, Pattern, Patterns, joint_path, matches_slowly, rule_out};
+use patterns::{Condition, Pattern, Patterns, joint_path, matches_slowly, rule_out, slow_steps};
 use search::search;
 use two_forms::TwoForms;
 
@@ -308,6 +310,29 @@ impl Reasoner {
         Ok(self.find(&[Side::of(access)?], [verdict; 2], assumption)?.0)
     }
 
+    /// Searches, for each use, for a path that may be fetched and is allowed for the use, one that is disallowed, and
+    /// one about which the usage rules say nothing, in this order. If all three are [`Witness::None`], no path may be
+    /// fetched.
+    ///
+    /// Cost: see [`Reasoner::excess`], for each use and each preference that a rule states.
+    ///
+    /// # Errors
+    /// Returns an error if a ruleset is damaged.
+    pub fn uses(&self, access: &Access<'_>, uses: &StatedUses) -> Result<Vec<[Witness; 3]>, Corrupt> {
+        let side = [Side::of(access)?];
+        let of_use = |number| {
+            let mut found = [const { Witness::None }; 3];
+            let preferences = [Preference::Allowed, Preference::Disallowed, Preference::Unknown];
+            for (witness, preference) in found.iter_mut().zip(preferences) {
+                if let Some(paths) = uses.paths(number, preference) {
+                    *witness = self.find(&side, [RuleKind::Allow; 2], Some(&paths))?.0;
+                }
+            }
+            Ok(found)
+        };
+        (0..uses.len()).map(of_use).collect()
+    }
+
     /// Searches for a path to which each side gives its wanted verdict, among the paths of the assumption. Returns the
     /// steps too.
     fn find(
@@ -385,12 +410,11 @@ impl Reasoner {
     ) -> Result<bool, Corrupt> {
         let normal = self.forms.map(|form| form.path(written));
         let is_page = normal.iter().all(|path| **path != *search::ROBOTS_TXT);
-        let is_assumed = assumption.is_none_or(|assumption| assumption.includes(written));
-        if !is_page
-            || !is_assumed
-            || !self.paths.accepts(&normal[0])
-            || written.len() > MAX_URL_BYTES - MIN_ORIGIN_BYTES
-        {
+        if !is_page || !self.paths.accepts(&normal[0]) || written.len() > MAX_URL_BYTES - MIN_ORIGIN_BYTES {
+            return Ok(false);
+        }
+        let includes = |assumption: &Assumption| assumption.includes_within(written, MAX_CHECK_STEPS, spent);
+        if assumption.map(includes).is_some_and(|is_included| is_included != Some(true)) {
             return Ok(false);
         }
         let decided = || sides.iter().zip(wanted).zip(&normal);
@@ -492,10 +516,7 @@ impl<'r> Side<'r> {
     /// [`MAX_CHECK_STEPS`].
     fn decide_slowly(&self, path: &[u8]) -> Option<RuleKind> {
         let rules = || self.lists.iter().flat_map(RuleList::iter);
-        let steps_of = |rule: OrderedRule<'_>| match memchr::memchr(b'*', rule.matcher) {
-            Some(_) => rule.matcher.len().saturating_mul(path.len()),
-            None => rule.matcher.len(),
-        };
+        let steps_of = |rule: OrderedRule<'_>| slow_steps(rule.matcher, path);
         if rules().map(steps_of).fold(0, usize::saturating_add) > MAX_CHECK_STEPS {
             return None;
         }

@@ -107,6 +107,15 @@ pub(super) fn matches_slowly(text: &[u8], anchored: bool, path: &[u8]) -> bool {
     path.starts_with(prefix) && pattern_matches(&[text, end].concat(), path)
 }
 
+/// Returns the steps of [`matches_slowly`]: the pattern's bytes, and for a wildcard pattern times the path's if the path
+/// begins like it.
+pub(super) fn slow_steps(text: &[u8], path: &[u8]) -> usize {
+    match memchr::memchr(b'*', text) {
+        Some(end) if path.starts_with(&text[..end]) => text.len().saturating_mul(path.len()),
+        _ => text.len(),
+    }
+}
+
 /// The place of a missing twin, which rules nothing out.
 const NO_TWIN: usize = usize::MAX;
 

@@ -7,8 +7,8 @@ use reptile_engine::format::directives::{Directive, encode};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::automaton::{TooManySteps, check_file};
-use crate::body::directives::DirectiveReader;
-use crate::body::{Diagnostics, Robots, is_html, parse, parse_with};
+use crate::body::directives::{DirectiveReader, UsageOverLimit};
+use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, is_html, parse, parse_with};
 use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
@@ -78,8 +78,8 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
     check_size(body)?;
     let mut directives = DirectiveReader::new(dialect, is_html(body));
     let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
-    let lacks_usage = directives.lacks_usage();
-    prepared_from(body, robots, &directives.finish(), lacks_usage, dialect, arena)
+    let over_limit = directives.usage_over_limit().cloned();
+    prepared_from(body, robots, &directives.finish(), over_limit, dialect, arena)
 }
 
 /// Prepares a file like [`prepare`], but leaves out the other directives, with the usage rules among them. Verdicts do
@@ -89,7 +89,7 @@ pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Pre
 /// Returns the same errors as [`prepare`].
 pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    let prepared = prepared_from(body, parse(body, dialect, arena), &[], false, dialect, arena)?;
+    let prepared = prepared_from(body, parse(body, dialect, arena), &[], None, dialect, arena)?;
     Ok(Prepared { body_hash: xxh3_64(body), ..prepared })
 }
 
@@ -99,9 +99,9 @@ fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
 
 fn prepared_from<'b>(
     body: &[u8],
-    robots: Robots<'b>,
+    mut robots: Robots<'b>,
     directives: &[Directive<'b>],
-    lacks_usage: bool,
+    over_limit: Option<UsageOverLimit>,
     dialect: &Dialect,
     arena: &'b Bump,
 ) -> Result<Prepared, BodyOverLimit> {
@@ -111,7 +111,14 @@ fn prepared_from<'b>(
     // Freed because the check may need the memory.
     drop(scratch);
     check_file(body, &assignment.tokens, &groups).map_err(BodyOverLimit::Steps)?;
-    let usages = if lacks_usage { Vec::new() } else { usages_of(body, directives, &assignment, dialect, arena) };
+    let usages = match over_limit {
+        None => usages_of(body, directives, &assignment, dialect, arena),
+        Some(error) => Err(error),
+    };
+    let usages = usages.unwrap_or_else(|UsageOverLimit { line, .. }| {
+        robots.diagnostics.add(Diagnostic { line, kind: DiagnosticKind::UsageOverLimit });
+        Vec::new()
+    });
     Ok(Prepared {
         usages,
         tokens: assignment.tokens.iter().map(|&(token, list)| (token.into(), list)).collect(),

@@ -9,14 +9,15 @@ use std::collections::HashMap;
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use reptile_engine::format::TooLarge;
 use reptile_engine::format::directives::{Directive, DirectiveKind, MAX_DIRECTIVES};
 use reptile_engine::format::usages::{MAX_TIED_PATTERNS, UsageDraft};
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
-use crate::automaton::check_file;
+use crate::automaton::{TooManySteps, check_file};
 use crate::body::RawRule;
-use crate::body::directives::content_usage;
+use crate::body::directives::{UsageOverLimit, content_usage};
 use crate::dialect::{Dialect, Order};
 use crate::rules::groups::{Assignment, List};
 use crate::rules::order::{OrderScratch, RuleList, order};
@@ -33,22 +34,23 @@ pub struct UsageRules {
 
 /// Reads each rule list's usage rules, and then those for crawlers without a group. Empty if there are none.
 ///
-/// Also empty if the rules of a group exceed the limits of one decision, or more than [`MAX_TIED_PATTERNS`] of them have
-/// wildcards and the same length. Then every use is unknown.
-///
 /// Time: linear in the lines' text, times the number of lists that share a group, plus sorting.
+///
+/// # Errors
+/// Returns an error if the rules of a group exceed the limits of one decision, or more than [`MAX_TIED_PATTERNS`] of them
+/// have wildcards and the same length. Then every use is unknown.
 pub fn usages_of<'b>(
     body: &[u8],
     directives: &[Directive<'b>],
     assignment: &Assignment<'_>,
     dialect: &Dialect,
     arena: &'b Bump,
-) -> Vec<UsageRules> {
+) -> Result<Vec<UsageRules>, UsageOverLimit> {
     let is_usage =
         |line: &&Directive<'b>| matches!(line.kind, DirectiveKind::ContentUsage | DirectiveKind::ContentSignal);
     let lines: Vec<&Directive<'b>> = directives.iter().filter(is_usage).collect();
     if lines.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let dialect = Dialect {
         order: Order::Longest,
@@ -67,23 +69,20 @@ pub fn usages_of<'b>(
     for list in &assignment.lists {
         let lines: Vec<&Directive<'b>> =
             list.groups.iter().filter_map(|&group| of_part.get(&Some(group))).flatten().copied().collect();
-        let Some((list, stated)) = reader.usage_of(&lines, signals_of(&lines).or(of_file.clone())) else {
-            return Vec::new();
-        };
+        let (list, stated) = reader.usage_of(&lines, signals_of(&lines).or(of_file.clone()))?;
         lists.push(list);
         statements.push(stated);
     }
-    let without_group = reader.usage_of(&[], of_file.clone()).unwrap_or_default();
-    if check_file(body, &assignment.tokens, &lists).is_err() {
-        return Vec::new();
-    }
+    let without_group = reader.usage_of(&[], of_file.clone())?;
+    let over_limit = |TooManySteps { line, error }| UsageOverLimit { line, error };
+    check_file(body, &assignment.tokens, &lists).map_err(over_limit)?;
     let with_statements = lists.into_iter().zip(statements).chain([without_group]);
     let usages: Vec<UsageRules> =
         with_statements.map(|((list, _), statements)| UsageRules { list, statements }).collect();
-    if usages.iter().all(|usage| usage.statements.is_empty()) { Vec::new() } else { usages }
+    Ok(if usages.iter().all(|usage| usage.statements.is_empty()) { Vec::new() } else { usages })
 }
 
-/// A rule list with each rule's statement by position, and the encoded statements.
+/// A rule list with each rule's line by position, and the encoded statements.
 type Compiled = ((RuleList, Vec<u32>), Box<[u8]>);
 
 /// Combines the signals among some lines, or returns `None` if there are none.
@@ -100,6 +99,13 @@ struct PathRule<'b> {
     path: &'b [u8],
     pattern: &'b [u8],
     statement: Statement,
+    line: u32,
+}
+
+impl PathRule<'_> {
+    fn kind(&self) -> RuleKind {
+        if is_plain(self.pattern) { RuleKind::Disallow } else { RuleKind::Allow }
+    }
 }
 
 struct Reader<'d, 'b> {
@@ -108,8 +114,8 @@ struct Reader<'d, 'b> {
 }
 
 impl<'b> Reader<'_, 'b> {
-    /// Compiles a group's usage lines, with its signals. Returns `None` if they exceed a limit.
-    fn usage_of(&self, lines: &[&Directive<'b>], signals: Option<Statement>) -> Option<Compiled> {
+    /// Compiles a group's usage lines, with its signals.
+    fn usage_of(&self, lines: &[&Directive<'b>], signals: Option<Statement>) -> Result<Compiled, UsageOverLimit> {
         let mut base: Option<Statement> = None;
         let mut rules = Vec::new();
         for line in lines.iter().filter(|line| line.kind == DirectiveKind::ContentUsage) {
@@ -117,7 +123,9 @@ impl<'b> Reader<'_, 'b> {
             // A statement that cannot be read states nothing, but the rule still hides shorter ones.
             let statement = Statement::parse(statement).unwrap_or_default();
             match path {
-                Some(path) => rules.push(PathRule { path, pattern: self.normal(path), statement }),
+                Some(path) => {
+                    rules.push(PathRule { path, pattern: self.normal(path), statement, line: line.line });
+                }
                 None => base.get_or_insert_default().combine(&statement),
             }
         }
@@ -128,8 +136,10 @@ impl<'b> Reader<'_, 'b> {
         }
         draft.base = base.map(|base| draft.add(labels(&base)));
         draft.signals = signals.map(|signals| draft.add(labels(&signals)));
-        let statements = if draft.is_empty() { Vec::new() } else { draft.encode().ok()? };
-        Some((list, statements.into_boxed_slice()))
+        let first = lines.first().map_or(0, |line| line.line);
+        let over_limit = |error| UsageOverLimit { line: first, error };
+        let statements = if draft.is_empty() { Vec::new() } else { draft.encode().map_err(over_limit)? };
+        Ok((list, statements.into_boxed_slice()))
     }
 
     /// Returns a pattern in normal form.
@@ -140,35 +150,35 @@ impl<'b> Reader<'_, 'b> {
         }
     }
 
-    /// Orders rules with paths. Returns their list, and each rule's statement and pattern length in rank order, or
-    /// `None` if too many have equal lengths.
+    /// Orders rules with paths. Returns their list with each rule's line, and each rule's statement and pattern length,
+    /// in rank order.
     #[allow(clippy::type_complexity, reason = "two lists that belong together")]
-    fn ordered(&self, rules: Vec<PathRule<'b>>) -> Option<((RuleList, Vec<u32>), Vec<(Statement, u32)>)> {
-        let mut statements: Vec<Statement> = Vec::new();
+    fn ordered(
+        &self,
+        rules: Vec<PathRule<'b>>,
+    ) -> Result<((RuleList, Vec<u32>), Vec<(Statement, u32)>), UsageOverLimit> {
+        let rules = combined(rules);
         let mut raw = BumpVec::new_in(self.arena);
-        let (mut lens, mut kinds) = (Vec::new(), Vec::new());
-        for rule in combined(rules) {
-            let kind = if is_plain(rule.pattern) { RuleKind::Disallow } else { RuleKind::Allow };
-            // The line number is the statement's place.
-            raw.push(RawRule { kind, value: rule.path, line: statements.len() as u32 });
-            statements.push(rule.statement);
-            lens.push(rule.pattern.len() as u32);
-            kinds.push(kind);
-        }
+        // The line number is the rule's place.
+        raw.extend(rules.iter().zip(0..).map(|(rule, line)| RawRule { kind: rule.kind(), value: rule.path, line }));
         if raw.is_empty() {
-            return Some(Default::default());
+            return Ok(Default::default());
         }
         let list = List { rules: raw.into_bump_slice(), groups: &[], is_part: false };
         let (list, places) = order(&list, self.dialect, self.arena, &mut OrderScratch::default());
-        let tied = places
-            .chunk_by(|&a, &b| lens.get(a as usize) == lens.get(b as usize))
-            .map(|tied| tied.iter().filter(|&&place| kinds.get(place as usize) == Some(&RuleKind::Allow)).count());
-        if tied.max() > Some(MAX_TIED_PATTERNS) {
-            return None;
+        let ordered: Vec<&PathRule<'_>> = places.iter().filter_map(|&place| rules.get(place as usize)).collect();
+        for tied in ordered.chunk_by(|a, b| a.pattern.len() == b.pattern.len()) {
+            let lines: Vec<u32> =
+                tied.iter().filter(|rule| rule.kind() == RuleKind::Allow).map(|rule| rule.line).collect();
+            if lines.len() > MAX_TIED_PATTERNS {
+                let what = "patterns with wildcards and the same length";
+                let error = TooLarge { what, limit: MAX_TIED_PATTERNS as u64, found: lines.len() as u64 };
+                return Err(UsageOverLimit { line: lines.into_iter().min().unwrap_or(0), error });
+            }
         }
-        let rule = |&place: &u32| Some((statements.get(place as usize)?.clone(), *lens.get(place as usize)?));
-        let rules = places.iter().filter_map(rule).collect();
-        Some(((list, places), rules))
+        let lines = ordered.iter().map(|rule| rule.line).collect();
+        let stated = ordered.iter().map(|rule| (rule.statement.clone(), rule.pattern.len() as u32)).collect();
+        Ok(((list, lines), stated))
     }
 }
 

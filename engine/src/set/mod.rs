@@ -207,8 +207,10 @@ impl<D: AsRef<[u8]>> Set<D> {
         OtherDirectives(self.section(Section::Other))
     }
 
+    /// Returns the statements in the groups' usage rules.
     #[inline]
-    fn usages(&self) -> Usages<'_> {
+    #[must_use]
+    pub fn usages(&self) -> Usages<'_> {
         Usages(self.section(Section::Usages))
     }
 

@@ -68,6 +68,26 @@ impl UsageQuery {
         self.categories.is_empty()
     }
 
+    /// Returns the preferences that a usage rule's statement gives, one for each category.
+    ///
+    /// # Errors
+    /// Returns an error if the statement is damaged.
+    pub fn stated_by_rule(&self, statement: StatementView<'_>) -> Result<Vec<Preference>, FormatError> {
+        let mut answer = vec![Preference::Unknown; self.len()];
+        self.combine(statement, |category| &category.usage, &mut answer)?;
+        Ok(answer)
+    }
+
+    /// Returns the preferences that a group's signals give, one for each category.
+    ///
+    /// # Errors
+    /// Returns an error if the statement is damaged.
+    pub fn stated_by_signals(&self, view: UsageView<'_>) -> Result<Vec<Preference>, FormatError> {
+        let mut answer = vec![Preference::Unknown; self.len()];
+        self.combine_signals(view, &mut answer)?;
+        Ok(answer)
+    }
+
     /// Combines an answer with a group's signals.
     #[inline]
     fn combine_signals(&self, view: UsageView<'_>, answer: &mut [Preference]) -> Result<(), FormatError> {
@@ -152,6 +172,18 @@ impl PathRules<'_> {
 }
 
 impl<'a> Policy<'a> {
+    /// Returns the usage groups for a crawler, which decide together. Empty if they state nothing.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn usages_for(&self, agent: &Agent) -> Result<Vec<UsageGroup>, FormatError> {
+        if !self.view.has_usages() || agent.is_free() {
+            return Ok(Vec::new());
+        }
+        let groups = agent.groups(&self.view)?.usages();
+        Ok(groups.filter(|&group| group != UsageGroup::EMPTY).collect())
+    }
+
     /// Returns the group's statements, and its rules with paths if it has any.
     #[inline]
     fn usage_rules(&self, group: UsageGroup) -> Result<Option<(UsageView<'a>, Option<PathRules<'a>>)>, FormatError> {

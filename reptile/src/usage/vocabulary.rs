@@ -80,8 +80,11 @@ impl fmt::Display for VocabularyError {
 impl std::error::Error for VocabularyError {}
 
 /// The vocabularies that ship, with their texts.
-const SHIPPED: [(&str, &str); 2] =
-    [("aipref-08", include_str!("aipref-08.txt")), ("aipref-07", include_str!("aipref-07.txt"))];
+const SHIPPED: [(&str, &str); 3] = [
+    ("aipref-08", include_str!("aipref-08.txt")),
+    ("aipref-07", include_str!("aipref-07.txt")),
+    ("legacy", include_str!("legacy.txt")),
+];
 
 /// The vocabulary in which each label is a category.
 const ANY: &str = "any";
@@ -97,7 +100,7 @@ impl Default for Vocabulary {
 
 impl Vocabulary {
     /// The names of the vocabularies that ship. In `any`, each label is a category.
-    pub const NAMES: [&str; 3] = ["aipref-08", "aipref-07", ANY];
+    pub const NAMES: [&str; 4] = ["aipref-08", "aipref-07", "legacy", ANY];
 
     /// Returns a vocabulary that ships, or `None` if there is none of this name.
     #[must_use]
@@ -129,7 +132,7 @@ impl Vocabulary {
         // One byte more, so that a longer file is an error.
         let read = std::fs::File::open(name)
             .and_then(|file| file.take(MAX_VOCABULARY_BYTES as u64 + 1).read_to_string(&mut text));
-        let expected = "aipref-08, aipref-07, any, or a file that can be read";
+        let expected = "aipref-08, aipref-07, legacy, any, or a file that can be read";
         read.map_err(|error| VocabularyError { line: 0, expected, found: error.to_string().into() })?;
         Vocabulary::parse(name, &text)
     }
@@ -258,9 +261,12 @@ mod tests {
 
     #[test]
     fn shipped_vocabularies_have_their_categories() {
-        for (name, categories) in
-            [("aipref-08", &["train-ai", "search", "ai-use"][..]), ("aipref-07", &["train-ai", "search"]), ("any", &[])]
-        {
+        for (name, categories) in [
+            ("aipref-08", &["train-ai", "search", "ai-use"][..]),
+            ("aipref-07", &["train-ai", "search"]),
+            ("legacy", &["train-ai", "search", "ai-use", "tdm", "all", "bots"]),
+            ("any", &[]),
+        ] {
             let vocabulary = Vocabulary::named(name).unwrap();
             assert_eq!((vocabulary.name(), vocabulary.categories().collect::<Vec<_>>()), (name, categories.to_vec()));
         }
@@ -268,8 +274,7 @@ mod tests {
         assert!(Vocabulary::NAMES.into_iter().all(|name| Vocabulary::named(name).is_some()));
         assert_eq!(Vocabulary::named("aipref-09"), None);
         let error = Vocabulary::open("aipref-09").unwrap_err();
-        let start =
-            format!("expected {}, {}, {}, or a file", Vocabulary::NAMES[0], Vocabulary::NAMES[1], Vocabulary::NAMES[2]);
+        let start = format!("expected {}, or a file", Vocabulary::NAMES.join(", "));
         assert!(error.to_string().starts_with(&start), "{error}");
         let error = Vocabulary::named("aipref-07").unwrap().uses(["ai-use"], Sources::Usage).unwrap_err();
         assert_eq!(error.to_string(), "the vocabulary aipref-07 has no use \"ai-use\"; expected train-ai, search");

@@ -14,10 +14,11 @@ use std::time::Instant;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::contents::{Agent, FormatError, Set};
 use reptile::crawlers::Resolved;
-use reptile::summary::{Access, Deciding, Statements, Summary as Row};
+use reptile::summary::{Access, Deciding, DecidingUsage, Permission, Statements, Summary as Row, UsageStatements};
+use reptile::usage::Uses;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
-use crate::options::{CompileOptions, ExactAgent, answer_formats};
+use crate::options::{CompileOptions, ExactAgent, UsageOptions, answer_formats};
 use crate::outputs::endings::{chosen_format, names_in_schema};
 use crate::outputs::file::Output;
 use crate::outputs::identity::Identity;
@@ -57,8 +58,15 @@ const ORIGINS_AT_ONCE: usize = 8192;
 /// The columns are the key, agent, access (one of the words above), group (named,
 /// default or none), allow_rules and disallow_rules (numbers of rules in the agent's
 /// groups), reason (as in `classify --reason`), allowed_path and disallowed_path (for
-/// partial: a shortest path with each verdict, as in a URL). With --by-site, they are the
-/// key, agent, https, http, https_www and http_www (the words above for the host without
+/// partial: a shortest path with each verdict, as in a URL), and one for each use in --usage:
+///   allowed, disallowed     the same for every URL that may be fetched
+///   partial                 it differs between URLs that may be fetched
+///   unknown                 nothing is said about any URL that may be fetched, or SET has no
+///                           robots.txt
+///   not-applicable          no URL may be fetched
+///   unproved, invalid       as above
+/// With --by-site, they are the
+/// key, agent, https, http, https_www and http_www (the words for access, for the host without
 /// and with www.), and agree: yes if the origins in SET have the same access, for partial by
 /// the same rules, no if they do not, and empty if SET has fewer than two of them.
 #[derive(clap::Args)]
@@ -70,6 +78,7 @@ const ORIGINS_AT_ONCE: usize = 8192;
   reptile summarize web.reptile --agent CCBot --key surt --format jsonl -o access.jsonl.gz
   reptile summarize web.reptile hosts.txt --agent MyBot
   reptile summarize web.reptile --agent MyBot --by-site --format parquet -o sites.parquet
+  reptile summarize web.reptile --agent MyBot --usage train-ai,search --combine -o uses.tsv
 
 Keys match other tables: host is the column url_host_name of Common Crawl's index,
 domain is url_host_registered_domain, and surt is the start of urlkey. http and https, and
@@ -114,6 +123,8 @@ pub struct Args {
     #[arg(long, requires = "output")]
     force: bool,
     #[command(flatten)]
+    uses: UsageOptions,
+    #[command(flatten)]
     options: CompileOptions,
     #[command(flatten)]
     pub metrics: MetricsOptions,
@@ -137,7 +148,9 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
     if args.header && format.is_columnar() {
         return Err(Failure::new(names_in_schema(format)));
     }
-    let rows = if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys) };
+    let uses = uses(args)?;
+    let rows =
+        if args.by_site { RowWriter::of_sites(format, keys) } else { RowWriter::of_origins(format, keys, &uses)? };
     if let Some(output) = &args.output {
         refuse_overwriting(output, [args.set.as_path()].into_iter().chain(args.origins.as_deref()))?;
     }
@@ -167,6 +180,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         set: &set,
         rows,
         statements: Statements::new(&set),
+        permitted: vec![[0; Permission::ALL.len()]; agents.names.len() * uses.len()],
+        usage: UsageStatements::new(&set, uses),
         tally: vec![[0; Access::ALL.len()]; agents.names.len()],
         agreements: vec![[0; Agreement::ALL.len()]; agents.names.len()],
         agents,
@@ -213,6 +228,17 @@ fn keys(args: &Args) -> Result<Vec<Key>> {
     }
 }
 
+/// Returns the uses of `--usage`; none without it.
+fn uses(args: &Args) -> Result<Uses> {
+    let names = args.uses.names();
+    if names.is_empty() {
+        args.uses.refuse_without("--usage")?;
+    } else if args.by_site {
+        return Err(Failure::new("--usage: a row of --by-site covers up to four origins; ask without --by-site"));
+    }
+    args.uses.uses(&args.uses.vocabulary()?, "--usage", &names)
+}
+
 /// The summarized agents.
 struct Agents {
     names: Vec<String>,
@@ -234,12 +260,15 @@ struct Summarizer<'s> {
     agents: Agents,
     rows: RowWriter,
     statements: Statements,
+    usage: UsageStatements,
     /// Number of origins or sites.
     count: u64,
     /// Number of origins without a site.
     others: u64,
     /// Number of origins for each agent and access, in the order of [`Access::ALL`].
     tally: Vec<[u64; Access::ALL.len()]>,
+    /// Number of origins for each agent, use and permission, in the order of [`Permission::ALL`].
+    permitted: Vec<[u64; Permission::ALL.len()]>,
     /// Number of sites for each agent and agreement, in the order of [`Agreement::ALL`].
     agreements: Vec<[u64; Agreement::ALL.len()]>,
 }
@@ -268,23 +297,32 @@ impl<'s> Summarizer<'s> {
 
     /// Writes the rows of some origins.
     fn write_origins(&mut self, batch: &[Subject<'s>], sink: &mut Sink) -> std::result::Result<(), Stop> {
-        let agents = &self.agents.resolved;
+        type Rules = (Option<Deciding>, Option<DecidingUsage>);
+        let (agents, asks_usage) = (&self.agents.resolved, !self.usage.uses().is_empty());
         let decide = |subject: &Subject<'s>| {
-            let of = |agent| subject.policy.as_ref().map(|policy| Deciding::of(policy, agent)).transpose();
+            let of = |agent| {
+                let Some(policy) = &subject.policy else { return Ok((None, None)) };
+                let deciding = Deciding::of(policy, agent)?;
+                let usage = if asks_usage { DecidingUsage::of(policy, agent, &deciding)? } else { None };
+                Ok::<Rules, FormatError>((Some(deciding), usage))
+            };
             agents.iter().map(of).collect()
         };
-        let deciding: Vec<Vec<Option<Deciding>>> =
-            batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
-        self.statements.examine(self.set, deciding.iter().flatten().flatten())?;
+        let rules: Vec<Vec<Rules>> = batch.par_iter().map(decide).collect::<std::result::Result<_, FormatError>>()?;
+        self.statements.examine(self.set, rules.iter().flatten().filter_map(|(deciding, _)| deciding.as_ref()))?;
+        self.usage.examine(self.set, rules.iter().flatten().filter_map(|(_, usage)| usage.as_ref()))?;
         let mut rows = self.rows.format().rows();
-        for (subject, deciding) in batch.iter().zip(&deciding) {
-            for ((agent, deciding), tally) in self.agents.names.iter().zip(deciding).zip(&mut self.tally) {
+        for (subject, rules) in batch.iter().zip(&rules) {
+            for (at, (agent, (deciding, usage))) in self.agents.names.iter().zip(rules).enumerate() {
                 let summary = match subject.name {
                     Name::Invalid(_) => Row::invalid(),
                     _ => self.statements.summary(deciding.as_ref()),
                 };
-                self.rows.push(subject.name.key(), agent, &summary, &mut rows);
-                tally[summary.access as usize] += 1;
+                let permissions = self.usage.permissions(usage.as_ref(), &summary);
+                self.rows.push(subject.name.key(), agent, &summary, &permissions, &mut rows);
+                self.tally[at][summary.access as usize] += 1;
+                let permitted = self.permitted.iter_mut().skip(at * permissions.len());
+                permitted.zip(permissions).for_each(|(tally, permission)| tally[permission as usize] += 1);
             }
         }
         self.count += batch.len() as u64;
@@ -371,12 +409,12 @@ impl<'s> Summarizer<'s> {
         summary.count("distinct rulesets examined", self.statements.len() as u64);
         for (at, (name, agent)) in self.agents.names.iter().zip(&self.agents.resolved).enumerate() {
             let name = printable(name.as_bytes());
-            let counts = self
-                .counts(at, by_site)
-                .into_iter()
-                .filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
-            let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
-            summary.row(format!("agent {name}"), counts.join(", "));
+            summary.row(format!("agent {name}"), listed(self.counts(at, by_site)));
+            let permitted = self.permitted.iter().skip(at * self.usage.uses().len());
+            for (used, counts) in self.usage.uses().names().zip(permitted) {
+                let counts = Permission::ALL.iter().map(|permission| permission.name()).zip(*counts);
+                summary.row(format!("  {used}"), listed(counts));
+            }
             if !agent.is_named() && agent.honors_default_group() {
                 note(format_args!("agent {name} is not named by any robots.txt in this set; the rules for * apply"));
             }
@@ -385,6 +423,12 @@ impl<'s> Summarizer<'s> {
         summary.row("time", format!("{}, {} {unit}/s", seconds(time), rate(self.count, time)));
         summary.print();
     }
+}
+
+/// Returns counts with their names. Without `invalid` if nothing is.
+fn listed(counts: impl IntoIterator<Item = (&'static str, u64)>) -> String {
+    let shown = counts.into_iter().filter(|&(name, count)| name != Access::Invalid.name() || count > 0);
+    shown.map(|(name, count)| format!("{name} {}", grouped(count))).collect::<Vec<_>>().join(", ")
 }
 
 /// Passes the items from `each` to `write` in batches. Returns the result of `each`.

@@ -4,7 +4,9 @@ use reptile::urls::OriginRef;
 
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
-use reptile::summary::{Access, Summary};
+use crate::error::Failure;
+use reptile::summary::{Access, Permission, Summary};
+use reptile::usage::Uses;
 use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows, SUMMARY_COLUMNS};
 
 /// How rows are written.
@@ -14,9 +16,19 @@ pub struct RowWriter {
 }
 
 impl RowWriter {
-    /// Returns a row for each origin and agent.
-    pub fn of_origins(format: Format, keys: Vec<Key>) -> RowWriter {
-        RowWriter::new(format, keys, SUMMARY_COLUMNS)
+    /// Returns a row for each origin and agent, with a column for each use.
+    ///
+    /// # Errors
+    /// Returns an error if two columns have the same name.
+    pub fn of_origins(format: Format, keys: Vec<Key>, uses: &Uses) -> Result<RowWriter, Failure> {
+        let others: Vec<&str> =
+            keys.iter().map(|key| key.name()).chain(SUMMARY_COLUMNS.map(|(name, _)| name)).collect();
+        for (at, name) in uses.names().enumerate() {
+            if others.contains(&name) || uses.names().take(at).any(|other| other == name) {
+                return Err(Failure::new(format!("--usage {name}: is given twice, or is the name of a column")));
+            }
+        }
+        Ok(RowWriter::new(format, keys, SUMMARY_COLUMNS.into_iter().chain(uses.names().map(|name| (name, Kind::Word)))))
     }
 
     /// Returns a row for each site and agent.
@@ -26,9 +38,9 @@ impl RowWriter {
         RowWriter::new(format, keys, columns)
     }
 
-    fn new(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'static str, Kind)>) -> RowWriter {
-        let of_keys = keys.iter().map(|key| (key.name(), Kind::Text));
-        let columns = of_keys.chain(columns).map(|(name, kind)| (name.to_owned(), kind)).collect();
+    fn new<'n>(format: Format, keys: Vec<Key>, columns: impl IntoIterator<Item = (&'n str, Kind)>) -> RowWriter {
+        let of_keys = keys.iter().map(|key| (key.name().to_owned(), Kind::Text));
+        let columns = of_keys.chain(columns.into_iter().map(|(name, kind)| (name.to_owned(), kind))).collect();
         RowWriter { format: RowFormat::new(format, columns), keys }
     }
 
@@ -37,8 +49,16 @@ impl RowWriter {
         &self.format
     }
 
-    /// Appends an agent's row for an origin. A list line without an origin is its own key.
-    pub fn push(&self, origin: Result<OriginRef<'_>, &[u8]>, agent: &str, summary: &Summary<'_>, rows: &mut Rows) {
+    /// Appends an agent's row for an origin, with a permission for each use. A list line without an origin is its own
+    /// key.
+    pub fn push(
+        &self,
+        origin: Result<OriginRef<'_>, &[u8]>,
+        agent: &str,
+        summary: &Summary<'_>,
+        permissions: &[Permission],
+        rows: &mut Rows,
+    ) {
         let mut cells = self.begin(origin, agent, rows);
         cells.text(summary.access.name().as_bytes());
         cells.text(summary.group.as_str().as_bytes());
@@ -47,6 +67,7 @@ impl RowWriter {
         cells.text(summary.reason.to_string().as_bytes());
         cells.text(summary.allowed_path.as_deref().unwrap_or_default());
         cells.text(summary.disallowed_path.as_deref().unwrap_or_default());
+        permissions.iter().for_each(|permission| cells.text(permission.name().as_bytes()));
         cells.end();
     }
 

@@ -62,6 +62,8 @@ codes! {
     CrawlDelayValue = "crawl-delay-value",
     /// A rule whose own path is decided differently by another dialect in use.
     DialectsDiffer = "dialects-differ",
+    /// A `DisallowAITraining`, which states nothing about training, and which some crawlers read as a `Disallow`.
+    DisallowAiTraining = "disallow-ai-training",
     /// A `$` before the end, which is an ordinary character.
     DollarInside = "dollar-inside",
     /// Two or more consecutive wildcards.
@@ -158,6 +160,8 @@ codes! {
     UsageLabel = "usage-label",
     /// A `Content-Usage` for pages that must not be fetched.
     UsageNotApplicable = "usage-not-applicable",
+    /// Lines about the uses of pages that exceed a limit of this compiler, so every use is unknown.
+    UsageOverLimit = "usage-over-limit",
     /// A path in a `Content-Usage` that does not begin with `/`.
     UsagePath = "usage-path",
     /// A `Content-Usage` whose statement cannot be read, or is empty.

@@ -10,7 +10,7 @@ use crate::body::Lines;
 use crate::dialect::Dialect;
 
 /// One bit per code.
-type Codes = u64;
+type Codes = u128;
 
 const _: () = assert!(Code::ALL.len() <= Codes::BITS as usize, "one bit per code");
 

@@ -28,6 +28,10 @@ const UNUSED_KEYS: [&str; 10] = [
 /// Keys that decide no URL, but state the uses of pages.
 const USAGE_KEYS: [&str; 3] = ["content-signal", "content-usage", "license"];
 
+/// A key for uses that no dialect defines, because the draft that proposed it has expired. Some dialects read it as a
+/// `Disallow`, because it begins like one. Source: draft-canel-robots-ai-control (2024).
+const DISALLOW_TRAINING: &str = "disallowaitraining";
+
 /// Number of known keys.
 const KNOWN_KEYS: usize = KEYS.len() + UNUSED_KEYS.len() + USAGE_KEYS.len();
 
@@ -111,6 +115,17 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
         return;
     }
     if is_one_of(&KEYS, key) || is_one_of(&USAGE_KEYS, key) {
+        return;
+    }
+    if is_one_of(&[DISALLOW_TRAINING], key) {
+        let severity = if is_read { Severity::Error } else { Severity::Warning };
+        found.add(number, Code::DisallowAiTraining, severity, || {
+            let meaning = if is_read { ", as a Disallow for all uses" } else { "" };
+            let message =
+                format!("states nothing about training, because its draft has expired; {}{meaning}", line.readers());
+            let value = line.text.get(line.colon() + 1..).unwrap_or_default().trim_ascii();
+            (message.into(), Fix::replace("Content-Usage", &[value, b" train-ai=n"].concat(), false))
+        });
         return;
     }
     if is_one_of(&UNUSED_KEYS, key) {

@@ -37,8 +37,9 @@ use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
 use self::proofs::proofs;
-use self::uses::{UsageLines, uses};
+use self::uses::{UsageLines, over_limit, uses};
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
+use crate::body::directives::DirectiveReader;
 use crate::body::{Diagnostic, Lines, Robots, is_html, parse_with};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
@@ -207,13 +208,14 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     let arena = Bump::new();
     let is_html = is_html(body);
     let mut lines = Lines::new(body, dialect.byte_order_mark).zip(1..).peekable();
-    let mut usage_lines = UsageLines::default();
+    let (mut usage_lines, mut reader) = (UsageLines::default(), DirectiveReader::new(dialect, is_html));
     let robots = parse_with(
         body,
         dialect,
         &arena,
         |line| {
             usage_lines.add(line);
+            reader.line(line);
             None
         },
         |Diagnostic { line, kind }| {
@@ -240,6 +242,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         idle_rules(group, merged, dialect, &mut found);
     }
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
+    over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);

@@ -5,17 +5,19 @@
 
 use std::collections::HashMap;
 
+use bumpalo::Bump;
 use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::{Preference, RuleKind};
 
 use super::{Code, Findings, Fix, Severity, quote};
-use crate::body::directives::{content_usage, kind_of};
+use crate::body::directives::{DirectiveReader, UsageOverLimit, content_usage, kind_of};
 use crate::body::{RawDirective, RawRule, Robots};
 use crate::dialect::{Dialect, Order};
-use crate::limits::MAX_DIRECTIVES;
-use crate::rules::groups::{Named, named};
+use crate::limits::{MAX_BODY_BYTES, MAX_DIRECTIVES};
+use crate::rules::groups::{Named, assign, named};
 use crate::usage::Statement;
+use crate::usage::rules::usages_of;
 
 /// The labels in draft-ietf-aipref-vocab-08.
 const LABELS: [&str; 3] = ["train-ai", "search", "ai-use"];
@@ -364,6 +366,34 @@ fn managed_groups(
              two, so the block's rules and signals also apply here, and some crawlers read only one group"
         );
         (message.into(), None)
+    });
+}
+
+/// Finds lines that exceed a limit, because every use is then unknown. `reader` has read all lines that are not rules.
+pub(super) fn over_limit(
+    lines: &UsageLines<'_>,
+    body: &[u8],
+    robots: &Robots<'_>,
+    reader: DirectiveReader<'_, '_>,
+    dialect: &Dialect,
+    found: &mut Findings,
+) {
+    // Nearly all files have no such lines.
+    let has_uses = [DirectiveKind::ContentUsage, DirectiveKind::ContentSignal].map(|kind| lines.of(kind).next());
+    if body.len() > MAX_BODY_BYTES || has_uses == [None; 2] {
+        return;
+    }
+    let compile = || {
+        if let Some(error) = reader.usage_over_limit() {
+            return Err(error.clone());
+        }
+        let (arena, directives) = (Bump::new(), reader.finish());
+        usages_of(body, &directives, &assign(robots, dialect, &arena), dialect, &arena).map(|_| ())
+    };
+    let Err(UsageOverLimit { line, error }) = compile() else { return };
+    found.add(line, Code::UsageOverLimit, Severity::Error, || {
+        let message = format!("every use is unknown, because the lines about uses exceed a limit: {error}");
+        (message.into(), Some("use fewer or shorter lines".into()))
     });
 }
 

@@ -1,0 +1,259 @@
+//! What an origin permits for some uses, over all URLs that a crawler may fetch.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use reptile_compiler::reason::{self, Reasoner, StatedUses, Witness};
+use reptile_engine::format::FormatError;
+use reptile_engine::format::policies::UsageGroup;
+use reptile_engine::set::{self as engine, Policy};
+use reptile_engine::verdict::RuleKind;
+
+use super::{Access, Deciding, Statements, Summary, examine_all, rulesets_of};
+use crate::Agent;
+use crate::error::Error;
+use crate::set::{Query, Set, SiteLookup};
+use crate::usage::Uses;
+
+/// What an origin permits for a use, over all URLs that a crawler may fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Permission {
+    /// The use is allowed for every URL that may be fetched.
+    Allowed,
+    /// The use is disallowed for every URL that may be fetched.
+    Disallowed,
+    /// The preference differs between URLs that may be fetched.
+    Partial,
+    /// Nothing is said about the use of any URL that may be fetched, or no robots.txt is known for the origin.
+    Unknown,
+    /// No URL may be fetched, so preferences do not apply.
+    NotApplicable,
+    /// One of the above, but the proof would have taken too long.
+    Unproved,
+    /// The text is neither a URL nor a host.
+    Invalid,
+}
+
+impl Permission {
+    /// All values in the order of their numbers.
+    pub const ALL: [Permission; 7] = [
+        Permission::Allowed,
+        Permission::Disallowed,
+        Permission::Partial,
+        Permission::Unknown,
+        Permission::NotApplicable,
+        Permission::Unproved,
+        Permission::Invalid,
+    ];
+
+    /// Returns the word for the permission, such as `partial`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Permission::Allowed => "allowed",
+            Permission::Disallowed => "disallowed",
+            Permission::Partial => "partial",
+            Permission::Unknown => "unknown",
+            Permission::NotApplicable => "not-applicable",
+            Permission::Unproved => "unproved",
+            Permission::Invalid => "invalid",
+        }
+    }
+
+    /// Returns the permission of an origin that states nothing about uses.
+    fn without_usage(summary: &Summary<'_>) -> Permission {
+        match summary.access {
+            Access::Invalid => Permission::Invalid,
+            Access::Allowed | Access::Partial | Access::Unknown => Permission::Unknown,
+            Access::Disallowed => Permission::NotApplicable,
+            Access::Unproved if summary.allowed_path.is_some() => Permission::Unknown,
+            Access::Unproved => Permission::Unproved,
+        }
+    }
+
+    /// Returns the permission for the paths found by [`Reasoner::uses`].
+    fn of_witnesses(found: &[Witness; 3]) -> Permission {
+        let exists = |witness: &Witness| matches!(witness, Witness::Path(_));
+        let is_unproved = found.contains(&Witness::Unproved);
+        match (found.each_ref().map(exists), is_unproved) {
+            ([true, true, _] | [true, _, true] | [_, true, true], _) => Permission::Partial,
+            (_, true) => Permission::Unproved,
+            ([true, false, false], false) => Permission::Allowed,
+            ([false, true, false], false) => Permission::Disallowed,
+            ([false, false, true], false) => Permission::Unknown,
+            ([false, false, false], false) => Permission::NotApplicable,
+        }
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+reptile_engine::words!(Permission, "a permission", Permission::ALL, Permission::name);
+
+/// The usage rules for a crawler at an origin, with the rules that decide which URLs may be fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DecidingUsage {
+    /// The rulesets that decide about fetching, or `None` if every path is allowed.
+    rulesets: Option<Vec<u32>>,
+    groups: Vec<UsageGroup>,
+}
+
+impl DecidingUsage {
+    /// Returns the usage rules for a crawler under a policy, or `None` if it states nothing about uses or forbids every
+    /// fetch. `deciding` is the result of [`Deciding::of`].
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn of(
+        policy: &Policy<'_>,
+        agent: &engine::Agent,
+        deciding: &Deciding,
+    ) -> Result<Option<DecidingUsage>, FormatError> {
+        let rulesets = match deciding {
+            Deciding::One { verdict: crate::Verdict::Disallow, .. } => return Ok(None),
+            Deciding::One { .. } => None,
+            Deciding::Rules { rulesets, .. } => Some(rulesets.clone()),
+        };
+        let groups = policy.usages_for(agent)?;
+        Ok((!groups.is_empty()).then_some(DecidingUsage { rulesets, groups }))
+    }
+}
+
+/// The permissions for some uses by the rules of one set that were examined so far. Each distinct pair of rules and
+/// usage rules takes about 150 bytes.
+pub struct UsageStatements {
+    reasoner: Reasoner,
+    uses: Uses,
+    known: HashMap<DecidingUsage, Vec<Permission>>,
+}
+
+impl UsageStatements {
+    /// Returns an empty collection for a set and some uses.
+    ///
+    /// ```
+    /// use reptile::contents::Set;
+    /// use reptile::summary::{Deciding, DecidingUsage, Permission, Statements, UsageStatements};
+    /// use reptile::usage::{Sources, Vocabulary};
+    /// use reptile::{Capture, Compiler, Dialect};
+    ///
+    /// let mut compiler = Compiler::new(Dialect::google());
+    /// let body = "user-agent: *\ncontent-usage: train-ai=n\ncontent-usage: /open/ train-ai=y";
+    /// compiler.add(Capture::new("https://example.com/robots.txt", body)?)?;
+    /// let mut bytes = Vec::new();
+    /// compiler.finish()?.write(&mut bytes)?;
+    ///
+    /// let set = Set::from_bytes(&bytes[..])?;
+    /// let agent = set.crawler(b"AnyBot")?;
+    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
+    /// let (mut access, mut usage) = (Statements::new(&set), UsageStatements::new(&set, uses));
+    /// for origin in set.origins() {
+    ///     let policy = set.policy_of(&origin?)?;
+    ///     let deciding = Deciding::of(&policy, &agent)?;
+    ///     let deciding_usage = DecidingUsage::of(&policy, &agent, &deciding)?;
+    ///     access.examine(&set, [&deciding].into_iter())?;
+    ///     usage.examine(&set, deciding_usage.iter())?;
+    ///     let permissions = usage.permissions(deciding_usage.as_ref(), &access.summary(Some(&deciding)));
+    ///     assert_eq!(permissions, [Permission::Partial, Permission::Unknown]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn new<B: AsRef<[u8]>>(set: &engine::Set<B>, uses: Uses) -> UsageStatements {
+        UsageStatements { reasoner: Reasoner::new(set.normal_form()), uses, known: HashMap::new() }
+    }
+
+    /// Returns the uses.
+    #[must_use]
+    pub fn uses(&self) -> &Uses {
+        &self.uses
+    }
+
+    /// Examines the rules without a known permission, on all threads with the feature `rayon`.
+    ///
+    /// Cost: for each new pair of rules and usage rules, and each use, usually a few microseconds, and at most tens of
+    /// milliseconds.
+    ///
+    /// # Errors
+    /// Returns an error if the set is damaged.
+    pub fn examine<'d, B: AsRef<[u8]> + Sync>(
+        &mut self,
+        set: &engine::Set<B>,
+        deciding: impl Iterator<Item = &'d DecidingUsage>,
+    ) -> Result<(), FormatError> {
+        let new: HashSet<&DecidingUsage> = deciding.filter(|usage| !self.known.contains_key(*usage)).collect();
+        let new: Vec<&DecidingUsage> = new.into_iter().collect();
+        let examine = |usage: &&DecidingUsage| {
+            let access = match &usage.rulesets {
+                None => reason::Access::Every(RuleKind::Allow),
+                Some(numbers) => reason::Access::Rules(rulesets_of(set, numbers)?),
+            };
+            let stated = StatedUses::of(set, &usage.groups, &self.uses.query)?;
+            let found = self.reasoner.uses(&access, &stated)?;
+            Ok(((*usage).clone(), found.iter().map(Permission::of_witnesses).collect()))
+        };
+        let found = examine_all(&new, examine)?;
+        self.known.extend(found);
+        Ok(())
+    }
+
+    /// Returns the permission for each use, by usage rules that were examined or without any. `summary` is the crawler's
+    /// access to the origin.
+    #[must_use]
+    pub fn permissions(&self, deciding: Option<&DecidingUsage>, summary: &Summary<'_>) -> Vec<Permission> {
+        match deciding.map(|usage| self.known.get(usage)) {
+            Some(Some(permissions)) => permissions.clone(),
+            Some(None) => vec![Permission::Unproved; self.uses.len()],
+            None => vec![Permission::without_usage(summary); self.uses.len()],
+        }
+    }
+}
+
+impl Agent {
+    /// Returns what a URL's origin permits for each use, over all URLs that the crawler may fetch.
+    ///
+    /// ```
+    /// use reptile::summary::Permission;
+    /// use reptile::usage::{Sources, Vocabulary};
+    /// use reptile::{Dialect, Robots};
+    ///
+    /// // Training is allowed only for pages that must not be fetched.
+    /// let body = "user-agent: *\ndisallow: /a\ncontent-usage: train-ai=n\ncontent-usage: /ab train-ai=y";
+    /// let agent = Robots::parse(body, Dialect::google())?.agent("FooBot")?;
+    /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
+    /// assert_eq!(agent.permissions("/", &uses)?, [Permission::Disallowed, Permission::Unknown]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Every answer is a proof. `/robots.txt` itself does not count.
+    ///
+    /// Cost: for each use usually a few microseconds, and at most tens of milliseconds.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
+    pub fn permissions(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<Permission>, Error> {
+        self.set().permissions_of(self.as_query(), url.as_ref(), uses)
+    }
+}
+
+impl Set {
+    /// Returns what a URL's origin permits an agent for each use.
+    fn permissions_of(&self, query: Query<'_>, url: &[u8], uses: &Uses) -> Result<Vec<Permission>, Error> {
+        let (site, engine, resolved) = match self.find(url)? {
+            SiteLookup::Invalid => return Ok(vec![Permission::Invalid; uses.len()]),
+            SiteLookup::Unknown => return Ok(vec![Permission::Unknown; uses.len()]),
+            SiteLookup::Site { site, replaced: None, .. } => (site, self.engine(), query.resolved.clone()),
+            SiteLookup::Site { site, replaced: Some(engine), .. } => (site, engine, query.chain.look_up(engine)?),
+        };
+        let deciding = Deciding::of(site.policy(), &resolved)?;
+        let usage = DecidingUsage::of(site.policy(), &resolved, &deciding)?;
+        let (mut statements, mut known) = (Statements::new(engine), UsageStatements::new(engine, uses.clone()));
+        statements.examine(engine, std::iter::once(&deciding))?;
+        known.examine(engine, usage.iter())?;
+        Ok(known.permissions(usage.as_ref(), &statements.summary(Some(&deciding))))
+    }
+}
