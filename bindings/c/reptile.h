@@ -865,6 +865,9 @@ reptile_code reptile_uses_free(reptile_uses **uses);
 // `NAME:group`, `NAME:reason`, `NAME:ruleset`; then `capture_time` (when the deciding robots.txt was captured); `mask`
 // and `refused`, the disallowed crawlers as a bit mask and as a list. All columns are null where the URL is null.
 //
+// `uses`, which may be null, adds a column `NAME:USE` for each use after each crawler's other columns: `allowed`,
+// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these.
+//
 // With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 // timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
 // `invalid`. The set must be by time.
@@ -874,11 +877,12 @@ reptile_code reptile_uses_free(reptile_uses **uses);
 // copied. With `all_threads`, the work is spread over all processors. Thread-safe.
 //
 // # Safety
-// `agents` must be null or agents that are not freed during the call. `columns`, `url_column` and `time_column` must
-// be null or NUL-terminated. `urls` and `urls_schema` must be null or follow the C data interface. `out`, `out_schema`
-// and `message` must be null or writable.
+// `agents` and `uses` must be null or handles that are not freed during the call. `columns`, `url_column` and
+// `time_column` must be null or NUL-terminated. `urls` and `urls_schema` must be null or follow the C data interface.
+// `out`, `out_schema` and `message` must be null or writable.
 reptile_code reptile_decide_arrow(const reptile_agents *agents,
                                   const char *columns,
+                                  const reptile_uses *uses,
                                   const char *url_column,
                                   const char *time_column,
                                   bool all_threads,
@@ -896,11 +900,12 @@ reptile_code reptile_decide_arrow(const reptile_agents *agents,
 // time may read the stream.
 //
 // # Safety
-// `agents` must be null or agents that are not freed during the call. `columns`, `url_column` and `time_column` must
-// be null or NUL-terminated. `urls` must be null or follow the C stream interface. `out` and `message` must be null or
-// writable.
+// `agents` and `uses` must be null or handles that are not freed during the call. `columns`, `url_column` and
+// `time_column` must be null or NUL-terminated. `urls` must be null or follow the C stream interface. `out` and
+// `message` must be null or writable.
 reptile_code reptile_decide_arrow_stream(const reptile_agents *agents,
                                          const char *columns,
+                                         const reptile_uses *uses,
                                          const char *url_column,
                                          const char *time_column,
                                          bool all_threads,

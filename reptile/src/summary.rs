@@ -1,4 +1,4 @@
-//! A crawler's access to an origin over all paths: [`Summary`]; and what the origin permits for a use: [`Permission`].
+//! A crawler's access to an origin over all paths: [`Summary`]; and what the origin permits for a use: [`UsageAccess`].
 //!
 //! [`Agent::access`] and [`Agent::permissions`] summarize one origin. [`Summarizer`] summarizes many, and examines every
 //! ruleset once. For programs that read [`crate::contents`], [`Statements`] and [`UsageStatements`] hold the answers by
@@ -37,7 +37,7 @@ use crate::error::Error;
 use crate::set::{Columns, Query, Set, SiteLookup};
 use crate::{Group, Origin, Reason, Verdict};
 
-pub use self::usage::{DecidingUsage, Permission, UsageStatements};
+pub use self::usage::{DecidingUsage, UsageAccess, UsageStatements};
 
 /// A crawler's access to an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

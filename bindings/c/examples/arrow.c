@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     struct ArrowSchema type = {.format = "u", .name = "", .flags = 2, .release = release_schema};
     struct ArrowArray rows;
     struct ArrowSchema rows_type;
-    reptile_code code = reptile_decide_arrow(agents, "verdict,line", NULL, NULL, true, &urls, &type, &rows, &rows_type, &message);
+    reptile_code code = reptile_decide_arrow(agents, "verdict,line", NULL, NULL, NULL, true, &urls, &type, &rows, &rows_type, &message);
     reptile_agents_free(&agents);
     reptile_set_free(&set);
     if (code != REPTILE_CODE_OK) {

@@ -5,11 +5,12 @@ use std::ffi::c_char;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, ArrayRef, StructArray, make_array};
-use reptile_columns::Column;
 use reptile_columns::arrow::{ArrayDecider, VerdictStream};
+use reptile_columns::{Column, UsageColumns};
 
 use crate::agents::ReptileAgents;
 use crate::border::{self, Failure, ReptileCode, call};
+use crate::usage::ReptileUses;
 
 /// Decides an Arrow array of URLs. The array contains strings or binary data in any Arrow layout, dictionaries of
 /// these, or structs. In a struct, the URL column is `url_column`; if that is null, it is `url` or the only string
@@ -20,6 +21,9 @@ use crate::border::{self, Failure, ReptileCode, call};
 /// `NAME:group`, `NAME:reason`, `NAME:ruleset`; then `capture_time` (when the deciding robots.txt was captured); `mask`
 /// and `refused`, the disallowed crawlers as a bit mask and as a list. All columns are null where the URL is null.
 ///
+/// `uses`, which may be null, adds a column `NAME:USE` for each use after each crawler's other columns: `allowed`,
+/// `disallowed`, `unknown` or `not-applicable`. An empty list of columns then means only these.
+///
 /// With `time_column`, which may be null, each row is decided by the rules active at the time in that column: a
 /// timestamp, a date, or an integer in seconds since 1970 (milliseconds if it has 13 digits). A row without a time is
 /// `invalid`. The set must be by time.
@@ -29,13 +33,14 @@ use crate::border::{self, Failure, ReptileCode, call};
 /// copied. With `all_threads`, the work is spread over all processors. Thread-safe.
 ///
 /// # Safety
-/// `agents` must be null or agents that are not freed during the call. `columns`, `url_column` and `time_column` must
-/// be null or NUL-terminated. `urls` and `urls_schema` must be null or follow the C data interface. `out`, `out_schema`
-/// and `message` must be null or writable.
+/// `agents` and `uses` must be null or handles that are not freed during the call. `columns`, `url_column` and
+/// `time_column` must be null or NUL-terminated. `urls` and `urls_schema` must be null or follow the C data interface.
+/// `out`, `out_schema` and `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_arrow(
     agents: *const ReptileAgents,
     columns: *const c_char,
+    uses: *const ReptileUses,
     url_column: *const c_char,
     time_column: *const c_char,
     all_threads: bool,
@@ -54,8 +59,8 @@ pub unsafe extern "C" fn reptile_decide_arrow(
         unsafe { border::put(out, FFI_ArrowArray::empty(), "the output array") }?;
         // SAFETY: `out_schema` is null or writable.
         unsafe { border::put(out_schema, FFI_ArrowSchema::empty(), "the output schema") }?;
-        // SAFETY: the agents are not freed during the call, and the strings are null or NUL-terminated.
-        let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
+        // SAFETY: the handles are not freed during the call, and the strings are null or NUL-terminated.
+        let decider = unsafe { decider(agents, columns, uses, time_column, all_threads) }?;
         // SAFETY: `url_column` is null or NUL-terminated.
         let url_column = unsafe { border::optional_text(url_column, "the URL column's name") }?;
         let (Some(urls), Some(schema)) = (urls, schema) else {
@@ -86,13 +91,14 @@ pub unsafe extern "C" fn reptile_decide_arrow(
 /// time may read the stream.
 ///
 /// # Safety
-/// `agents` must be null or agents that are not freed during the call. `columns`, `url_column` and `time_column` must
-/// be null or NUL-terminated. `urls` must be null or follow the C stream interface. `out` and `message` must be null or
-/// writable.
+/// `agents` and `uses` must be null or handles that are not freed during the call. `columns`, `url_column` and
+/// `time_column` must be null or NUL-terminated. `urls` must be null or follow the C stream interface. `out` and
+/// `message` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reptile_decide_arrow_stream(
     agents: *const ReptileAgents,
     columns: *const c_char,
+    uses: *const ReptileUses,
     url_column: *const c_char,
     time_column: *const c_char,
     all_threads: bool,
@@ -105,8 +111,8 @@ pub unsafe extern "C" fn reptile_decide_arrow_stream(
         let urls = (!urls.is_null()).then(|| unsafe { FFI_ArrowArrayStream::from_raw(urls) });
         // SAFETY: `out` is null or writable.
         unsafe { border::put(out, FFI_ArrowArrayStream::empty(), "the output stream") }?;
-        // SAFETY: the agents are not freed during the call, and the strings are null or NUL-terminated.
-        let decider = unsafe { decider(agents, columns, time_column, all_threads) }?;
+        // SAFETY: the handles are not freed during the call, and the strings are null or NUL-terminated.
+        let decider = unsafe { decider(agents, columns, uses, time_column, all_threads) }?;
         // SAFETY: `url_column` is null or NUL-terminated.
         let url_column = unsafe { border::optional_text(url_column, "the URL column's name") }?;
         let urls = urls.ok_or_else(|| Failure::argument("the URL stream is a null pointer"))?;
@@ -120,11 +126,12 @@ pub unsafe extern "C" fn reptile_decide_arrow_stream(
 }
 
 /// # Safety
-/// `agents` must be null or agents that are not freed during the call. `columns` and `time_column` must be null or
-/// NUL-terminated.
+/// `agents` and `uses` must be null or handles that are not freed during the call. `columns` and `time_column` must be
+/// null or NUL-terminated.
 unsafe fn decider(
     agents: *const ReptileAgents,
     columns: *const c_char,
+    uses: *const ReptileUses,
     time_column: *const c_char,
     all_threads: bool,
 ) -> Result<ArrayDecider, Failure> {
@@ -132,7 +139,14 @@ unsafe fn decider(
     let agents = unsafe { border::value(agents, "the agents") }?;
     // SAFETY: `columns` is null or NUL-terminated.
     let columns = unsafe { border::optional_text(columns, "the column list") }?.unwrap_or(Column::Verdict.name());
-    let decider = ArrayDecider::new(agents.agents.clone(), &Column::from_list(columns)?)?;
+    // SAFETY: the uses are null or are not freed during the call.
+    let uses = (!uses.is_null()).then(|| unsafe { border::value(uses, "the uses") }).transpose()?;
+    let usage = uses.map(|ReptileUses(uses)| UsageColumns::new(uses.clone()));
+    let columns = match columns {
+        "" if usage.is_some() => Vec::new(),
+        columns => Column::from_list(columns)?,
+    };
+    let decider = ArrayDecider::with_usage(agents.agents.clone(), &columns, usage.as_ref())?;
     let decider = decider.parallel(all_threads).in_scope(agents.scope);
     // SAFETY: `time_column` is null or NUL-terminated.
     let times = unsafe { border::optional_text(time_column, "the time column's name") }?;

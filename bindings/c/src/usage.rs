@@ -47,7 +47,7 @@ pub enum ReptileUsageLines {
 }
 
 /// The uses in a question. Immutable: any number of threads may share them.
-pub struct ReptileUses(Uses);
+pub struct ReptileUses(pub(crate) Uses);
 
 /// Prepares questions about uses, such as `train-ai`, which must be in a vocabulary. `vocabulary` is the name of a
 /// vocabulary or a file's path, as in `reptile classify --vocabulary`, or null for the default. `lines` is one

@@ -181,7 +181,19 @@ fn arrow(agents: *const ReptileAgents) -> Vec<String> {
     // SAFETY: the array and schema follow the C data interface, and the results are writable.
     let (code, text) = asked(|message| unsafe {
         let (columns, none) = (null(), null());
-        reptile_decide_arrow(agents, columns, none, none, true, taken, taken_schema, place, place_schema, message)
+        reptile_decide_arrow(
+            agents,
+            columns,
+            null(),
+            none,
+            none,
+            true,
+            taken,
+            taken_schema,
+            place,
+            place_schema,
+            message,
+        )
     });
     assert_eq!(code, ReptileCode::Ok, "{text}");
     // SAFETY: the library follows the C data interface.

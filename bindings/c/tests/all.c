@@ -152,14 +152,25 @@ static void arrow(void) {
     reptile_code code;
     struct ArrowArray urls = TWO_URLS, rows;
     struct ArrowSchema schema = TEXT, rows_schema;
-    OK(reptile_decide_arrow(agents, "url,line", NULL, NULL, true, &urls, &schema, &rows, &rows_schema, &message));
+    OK(reptile_decide_arrow(agents, "url,line", NULL, NULL, NULL, true, &urls, &schema, &rows, &rows_schema, &message));
     TRUE(rows.length == 2 && rows.n_children == 3);
+    rows.release(&rows);
+    rows_schema.release(&rows_schema);
+
+    const char *names[] = {"train-ai", "search"};
+    reptile_uses *uses = NULL;
+    OK(reptile_uses_new(names, 2, REPTILE_USAGE_LINES_USAGE, NULL, &uses, &message));
+    urls = TWO_URLS;
+    schema = TEXT;
+    OK(reptile_decide_arrow(agents, "url", uses, NULL, NULL, true, &urls, &schema, &rows, &rows_schema, &message));
+    TRUE(rows.length == 2 && rows.n_children == 5 && strcmp(rows_schema.children[4]->name, "GPTBot:search") == 0);
     rows.release(&rows);
     rows_schema.release(&rows_schema);
 
     int left = 2, batches = 0;
     struct ArrowArrayStream stream = {get_schema, get_next, get_last_error, release_stream, &left}, verdicts;
-    OK(reptile_decide_arrow_stream(agents, NULL, NULL, NULL, true, &stream, &verdicts, &message));
+    OK(reptile_decide_arrow_stream(agents, NULL, uses, NULL, NULL, true, &stream, &verdicts, &message));
+    OK(reptile_uses_free(&uses));
     TRUE(verdicts.get_schema(&verdicts, &rows_schema) == 0);
     rows_schema.release(&rows_schema);
     while (verdicts.get_next(&verdicts, &rows) == 0 && rows.release != NULL) {

@@ -282,9 +282,10 @@ fn explanations_name_the_rule_and_are_freed_once() {
 }
 
 /// Decides an Arrow array. Returns the rows, or the code and the message.
-fn arrow(
+pub fn arrow(
     agents: *const ReptileAgents,
     columns: Option<&CStr>,
+    uses: *const ReptileUses,
     array: &dyn Array,
 ) -> Result<RecordBatch, (ReptileCode, String)> {
     let (mut urls, mut schema) = to_ffi(&array.to_data()).unwrap();
@@ -295,6 +296,7 @@ fn arrow(
         reptile_decide_arrow(
             agents,
             columns,
+            uses,
             null(),
             null(),
             false,
@@ -320,17 +322,17 @@ fn arrow_arrays_are_released_even_after_errors() {
     let _alone = alone();
     let agents = agents(&["MyBot"]);
     let urls = StringArray::from(vec![Some("/cart"), None]);
-    let rows = arrow(agents, Some(c"url,verdict,refused"), &urls).unwrap();
+    let rows = arrow(agents, Some(c"url,verdict,refused"), null(), &urls).unwrap();
     assert_eq!((rows.num_rows(), rows.num_columns(), rows.column(1).null_count()), (2, 3, 1));
-    assert_eq!(arrow(agents, None, &urls).unwrap().schema().field(0).name(), "MyBot:verdict");
+    assert_eq!(arrow(agents, None, null(), &urls).unwrap().schema().field(0).name(), "MyBot:verdict");
     let numbers = Int32Array::from(vec![1]);
-    let (code, text) = arrow(agents, None, &numbers).unwrap_err();
+    let (code, text) = arrow(agents, None, null(), &numbers).unwrap_err();
     assert!(code == ReptileCode::Arrow && text.contains("found Int32"), "{text}");
-    let (code, text) = arrow(agents, Some(c"verdicts"), &urls).unwrap_err();
+    let (code, text) = arrow(agents, Some(c"verdicts"), null(), &urls).unwrap_err();
     assert!(code == ReptileCode::Column && text.contains("verdicts"), "{text}");
-    assert_eq!(arrow(null(), None, &urls).unwrap_err().0, ReptileCode::Argument);
+    assert_eq!(arrow(null(), None, null(), &urls).unwrap_err().0, ReptileCode::Argument);
     done(agents);
-    assert_eq!(arrow(agents, None, &urls).unwrap_err().0, ReptileCode::Argument);
+    assert_eq!(arrow(agents, None, null(), &urls).unwrap_err().0, ReptileCode::Argument);
 }
 
 #[test]
@@ -343,6 +345,7 @@ fn released_arrow_arrays_are_errors() {
     let (code, _) = asked(|message| unsafe {
         reptile_decide_arrow(
             agents,
+            null(),
             null(),
             null(),
             null(),
@@ -362,6 +365,7 @@ fn released_arrow_arrays_are_errors() {
             null(),
             null(),
             null(),
+            null(),
             false,
             null_mut(),
             null_mut(),
@@ -374,7 +378,17 @@ fn released_arrow_arrays_are_errors() {
     let (mut stream, mut verdicts) = (FFI_ArrowArrayStream::empty(), FFI_ArrowArrayStream::empty());
     // SAFETY: the stream is marked as released, and the result is writable.
     let (code, _) = asked(|message| unsafe {
-        reptile_decide_arrow_stream(agents, null(), null(), null(), false, &raw mut stream, &raw mut verdicts, message)
+        reptile_decide_arrow_stream(
+            agents,
+            null(),
+            null(),
+            null(),
+            null(),
+            false,
+            &raw mut stream,
+            &raw mut verdicts,
+            message,
+        )
     });
     assert_eq!(code, ReptileCode::Arrow);
     done(agents);
@@ -397,6 +411,7 @@ fn arrow_streams_outlive_their_agents() {
         let (code, text) = asked(|message| unsafe {
             reptile_decide_arrow_stream(
                 agents,
+                null(),
                 null(),
                 column,
                 null(),

@@ -140,6 +140,7 @@ fn arrow_rows_are_decided_by_a_time_column() {
                 timed,
                 columns,
                 null(),
+                null(),
                 column,
                 true,
                 taken,

@@ -3,11 +3,13 @@
 use std::ffi::{CString, c_char};
 use std::ptr::{null, null_mut};
 
+use arrow_array::StringArray;
+use arrow_array::cast::AsArray;
 use reptile::{Capture, Compiler, Dialect};
 use reptile_c::*;
 use serde::Deserialize;
 
-use crate::misuse::{alone, asked, done, free_set, resolved};
+use crate::misuse::{alone, arrow, asked, done, free_set, resolved};
 
 #[derive(Deserialize)]
 struct Case {
@@ -115,6 +117,13 @@ fn cases_hold_in_parsed_files_and_sets() {
                 assert_eq!((code, text.as_str()), (ReptileCode::Ok, ""));
                 let found = usage(agents, 0, &format!("https://a.example{path}"), None, asked_uses, 2);
                 assert_eq!(found, (numbers(&[&train, &search]), ReptileCode::Ok, String::new()), "{name}");
+                let urls = StringArray::from(vec![Some(format!("https://a.example{path}")), None]);
+                let rows = arrow(agents, Some(c""), asked_uses, &urls).unwrap();
+                for (column, word) in rows.columns().iter().zip([&train, &search]) {
+                    let words: Vec<Option<&str>> = column.as_string::<i64>().iter().collect();
+                    assert_eq!(words, [Some(word.as_str()), None], "{name}");
+                }
+                assert_eq!(rows.schema().field(1).name(), &format!("{agent}:search"));
                 done(agents);
                 assert_eq!(free_set(&mut set), ReptileCode::Ok);
             }
@@ -166,8 +175,17 @@ fn misuse_is_an_error_and_leaves_no_preference() {
     }
     let (preferences, code, _) = usage(agents, 0, url, Some(1), two, 2);
     assert_eq!((preferences, code), (vec![0, 0], ReptileCode::Other));
-    let mut same = two;
+    let (mut same, freed) = (two, two);
     assert_eq!((free(&mut two), free(&mut same)), (ReptileCode::Ok, ReptileCode::Argument));
+    let urls = StringArray::from(vec![url]);
+    for (columns, uses, code, says) in [
+        (None, freed, ReptileCode::Argument, "the uses"),
+        (None, agents.cast(), ReptileCode::Argument, "the uses"),
+        (Some(c""), null_mut(), ReptileCode::Column, "unknown column"),
+    ] {
+        let (found, text) = arrow(agents, columns, uses, &urls).unwrap_err();
+        assert!(found == code && text.contains(says), "{text}");
+    }
     done(agents);
     assert_eq!(free_set(&mut set), ReptileCode::Ok);
 }

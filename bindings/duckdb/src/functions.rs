@@ -12,7 +12,7 @@ use quack_rs::error::ExtensionError;
 use quack_rs::scalar::{ScalarFunctionInfo, ScalarFunctionSetBuilder, ScalarOverloadBuilder};
 use quack_rs::types::{LogicalType, LogicalTypeError, TypeId};
 use reptile_columns::arrow::summarize;
-use reptile_columns::{Column, Scope};
+use reptile_columns::{Column, Scope, UsageOptions};
 
 use crate::bodies;
 use crate::input::{Arguments, Choice};
@@ -36,11 +36,13 @@ pub enum Kind {
     Refused,
     /// `robots_access`: a crawler's access to the URL's origin, as a struct.
     Access,
+    /// `robots_usage`: the website's preference for a use of the page.
+    Usage,
 }
 
 /// Every function. DuckDB keeps pointers to these.
-static KINDS: [Kind; 7] =
-    [Kind::Verdict, Kind::Allowed, Kind::Explain, Kind::Verdicts, Kind::Mask, Kind::Refused, Kind::Access];
+static KINDS: [Kind; 8] =
+    [Kind::Verdict, Kind::Allowed, Kind::Explain, Kind::Verdicts, Kind::Mask, Kind::Refused, Kind::Access, Kind::Usage];
 
 impl Kind {
     /// Returns the function's name.
@@ -53,17 +55,29 @@ impl Kind {
             Kind::Mask => "robots_mask",
             Kind::Refused => "robots_refused",
             Kind::Access => "robots_access",
+            Kind::Usage => "robots_usage",
         }
     }
 
     /// Returns whether the function takes one crawler rather than a list.
     pub fn is_about_one(self) -> bool {
-        matches!(self, Kind::Verdict | Kind::Allowed | Kind::Explain | Kind::Access)
+        matches!(self, Kind::Verdict | Kind::Allowed | Kind::Explain | Kind::Access | Kind::Usage)
     }
 
-    /// Returns how many of the arguments `scope` and `exact` the function accepts.
-    fn optional(self) -> usize {
-        if self == Kind::Access { 0 } else { 2 }
+    /// Returns the arguments after the crawlers, and how many of them are required.
+    fn options(self) -> (&'static [TypeId], usize) {
+        match self {
+            Kind::Access => (&[], 0),
+            // The use, the lines and the vocabulary.
+            Kind::Usage => (&[TypeId::Varchar; 3], 1),
+            // The scope and `exact`.
+            _ => (&[TypeId::Varchar, TypeId::Boolean], 0),
+        }
+    }
+
+    /// Returns the maximum number of texts after the crawlers.
+    fn max_texts(self) -> usize {
+        self.options().0.iter().filter(|kind| **kind == TypeId::Varchar).count()
     }
 
     /// Returns the columns that the function needs.
@@ -81,13 +95,14 @@ impl Kind {
             ],
             Kind::Mask => &[Column::Mask],
             Kind::Refused => &[Column::Refused],
+            Kind::Usage => &[],
         }
     }
 
     /// Returns the type of the result.
     fn result(self) -> Result<LogicalType, LogicalTypeError> {
         Ok(match self {
-            Kind::Verdict => LogicalType::try_new(TypeId::Varchar)?,
+            Kind::Verdict | Kind::Usage => LogicalType::try_new(TypeId::Varchar)?,
             Kind::Allowed => LogicalType::try_new(TypeId::Boolean)?,
             Kind::Explain => LogicalType::try_struct_type(&[
                 ("verdict", TypeId::Varchar),
@@ -113,16 +128,15 @@ impl Kind {
         })
     }
 
-    /// Returns one form of the function: for URLs of this type, with this many of the arguments `scope` and `exact`.
-    fn overload(&'static self, url: TypeId, optional: usize) -> Result<ScalarOverloadBuilder, LogicalTypeError> {
+    /// Returns one form of the function: for URLs of this type, with this many arguments after the crawlers.
+    fn overload(&'static self, url: TypeId, options: usize) -> Result<ScalarOverloadBuilder, LogicalTypeError> {
         let agents = if self.is_about_one() {
             LogicalType::try_new(TypeId::Varchar)?
         } else {
             LogicalType::try_list(TypeId::Varchar)?
         };
         let form = ScalarOverloadBuilder::new().param(url).param(TypeId::Varchar).param_logical(agents);
-        let form =
-            [TypeId::Varchar, TypeId::Boolean].into_iter().take(optional).fold(form, ScalarOverloadBuilder::param);
+        let form = self.options().0.iter().copied().take(options).fold(form, ScalarOverloadBuilder::param);
         let data = ptr::from_ref(self).cast_mut().cast();
         // SAFETY: the pointer refers to a static, which is never freed. It is only read.
         let form = unsafe { form.extra_info(data, None) };
@@ -135,8 +149,9 @@ pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
     for kind in &KINDS {
         let mut forms = ScalarFunctionSetBuilder::try_new(kind.name())?;
         for url in [TypeId::Varchar, TypeId::Blob] {
-            for optional in 0..=kind.optional() {
-                let form = kind.overload(url, optional).map_err(|error| error.to_string())?;
+            let (options, required) = kind.options();
+            for count in required..=options.len() {
+                let form = kind.overload(url, count).map_err(|error| error.to_string())?;
                 forms = forms.overload(form);
             }
         }
@@ -167,7 +182,7 @@ struct Group {
 /// Decides a chunk of rows.
 fn decide(kind: Kind, chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), String> {
     // SAFETY: the chunk has the types of `overload`, and DuckDB flattens it.
-    let arguments = unsafe { Arguments::of(chunk, !kind.is_about_one()) };
+    let arguments = unsafe { Arguments::of(chunk, !kind.is_about_one(), kind.max_texts()) };
     // SAFETY: DuckDB passes a flat vector of the function's type, with room for the chunk's rows.
     let output = unsafe { Output::of(output, arguments.rows()) };
     let (groups, nulls) = groups(kind, &arguments)?;
@@ -212,10 +227,7 @@ fn groups(kind: Kind, arguments: &Arguments) -> Result<(Vec<Group>, Vec<usize>),
                             Some(file) => file.clone(),
                             None => open.entry(choice.set).or_insert(sets::open(choice.set)?).clone(),
                         };
-                        let scope = choice.scope.map(scope_of).transpose()?.unwrap_or_default();
-                        let (columns, is_about_one) = (kind.columns(), kind.is_about_one());
-                        let (names, is_exact) = (choice.names.clone(), choice.is_exact);
-                        let query = Query { columns, is_about_one, names, scope, is_exact };
+                        let query = query(kind, &choice)?;
                         groups.push(Group { decider: file.decider(&query)?, rows: Vec::new() });
                         places.insert(choice, groups.len() - 1);
                         groups.len() - 1
@@ -227,6 +239,25 @@ fn groups(kind: Kind, arguments: &Arguments) -> Result<(Vec<Group>, Vec<usize>),
         groups[place].rows.push(row);
     }
     Ok((groups, nulls))
+}
+
+/// Returns the query of a function with these arguments.
+fn query(kind: Kind, choice: &Choice<'_>) -> Result<Query, String> {
+    let (columns, is_about_one) = (kind.columns(), kind.is_about_one());
+    let (names, is_exact) = (choice.names.clone(), choice.is_exact);
+    let mut query =
+        Query { columns, is_about_one, names, scope: Scope::default(), usage: UsageOptions::default(), is_exact };
+    let mut options = choice.options.iter().copied();
+    if kind == Kind::Usage {
+        let text = |option: &[u8]| String::from_utf8_lossy(option).into_owned();
+        let usage = &mut query.usage;
+        usage.uses.extend(options.next().map(text));
+        usage.lines = options.next().map_or_else(|| usage.lines.clone(), text);
+        usage.vocabulary = options.next().map_or_else(|| usage.vocabulary.clone(), text);
+    } else if let Some(scope) = options.next() {
+        query.scope = scope_of(scope)?;
+    }
+    Ok(query)
 }
 
 /// Returns the scope with a name.
@@ -241,7 +272,7 @@ fn write(kind: Kind, output: &Output, group: &Group, decided: &RecordBatch) -> R
     let rows = &group.rows;
     let first = || decided.columns().first().ok_or("internal error, please report it: no column");
     match kind {
-        Kind::Verdict | Kind::Mask | Kind::Refused => output.write(rows, first()?),
+        Kind::Verdict | Kind::Mask | Kind::Refused | Kind::Usage => output.write(rows, first()?),
         Kind::Allowed => output.write_allowed(rows, first()?),
         Kind::Explain | Kind::Access => output.write_structs(rows, decided.columns()),
         Kind::Verdicts => {

@@ -7,13 +7,16 @@ use quack_rs::data_chunk::DataChunk;
 use quack_rs::vector::VectorReader;
 use quack_rs::vector::complex::ListVector;
 
-/// The arguments of a chunk's rows: a URL, the path of a set, crawlers, and optionally a scope and `exact`.
+/// Maximum number of texts after the crawlers.
+const MAX_OPTIONS: usize = 3;
+
+/// The arguments of a chunk's rows: a URL, the path of a set, crawlers, then texts, such as a scope, and `exact`.
 pub struct Arguments {
     rows: usize,
     urls: Texts,
     sets: Texts,
     agents: Agents,
-    scopes: Option<Texts>,
+    options: Vec<Texts>,
     exact: Option<VectorReader>,
 }
 
@@ -22,7 +25,7 @@ pub struct Arguments {
 pub struct Bits {
     set: [u64; 2],
     agents: [u64; 2],
-    scope: [u64; 2],
+    options: [[u64; 2]; MAX_OPTIONS],
     is_exact: bool,
 }
 
@@ -31,17 +34,18 @@ pub struct Bits {
 pub struct Choice<'a> {
     pub set: &'a [u8],
     pub names: Vec<String>,
-    pub scope: Option<&'a [u8]>,
+    /// The texts after the crawlers, as many as the call has.
+    pub options: Vec<&'a [u8]>,
     pub is_exact: bool,
 }
 
 impl Arguments {
-    /// Reads the arguments in a chunk.
+    /// Reads the arguments in a chunk, with up to `max_options` texts after the crawlers.
     ///
     /// # Safety
-    /// The chunk is alive while the arguments are used, and has 3 to 5 flat columns: text or bytes, text, text
-    /// (`is_list`: lists of text), text and a Boolean.
-    pub unsafe fn of(chunk: duckdb_data_chunk, is_list: bool) -> Arguments {
+    /// The chunk is alive while the arguments are used, and has at least 3 flat columns: text or bytes, text, text
+    /// (`is_list`: lists of text), then up to `max_options` texts, and after all of these possibly a Boolean.
+    pub unsafe fn of(chunk: duckdb_data_chunk, is_list: bool, max_options: usize) -> Arguments {
         // SAFETY: the caller passes a valid chunk.
         let chunk = unsafe { DataChunk::from_raw(chunk) };
         let rows = chunk.size();
@@ -58,12 +62,13 @@ impl Arguments {
             // SAFETY: the column has lists of text.
             true => Agents::Many(unsafe { Lists::of(vector(2), rows) }),
         };
-        let exact = (chunk.column_count() > 4).then(|| {
+        let end = 3 + max_options.min(MAX_OPTIONS);
+        let exact = (chunk.column_count() > end).then(|| {
             // SAFETY: the column has Booleans, and the vector has the chunk's rows.
-            unsafe { VectorReader::from_vector(vector(4), rows) }
+            unsafe { VectorReader::from_vector(vector(end), rows) }
         });
-        let scopes = (chunk.column_count() > 3).then(|| texts(3));
-        Arguments { rows, urls: texts(0), sets: texts(1), agents, scopes, exact }
+        let options = (3..chunk.column_count().min(end)).map(texts).collect();
+        Arguments { rows, urls: texts(0), sets: texts(1), agents, options, exact }
     }
 
     /// Returns the number of rows.
@@ -82,8 +87,11 @@ impl Arguments {
             Agents::One(names) => names.bits(row)?,
             Agents::Many(lists) => lists.entry(row).map(|entry| [entry.offset, entry.length])?,
         };
-        let scope = self.scopes.as_ref().map_or(Some([0; 2]), |scopes| scopes.bits(row))?;
-        Some(Bits { set: self.sets.bits(row)?, agents, scope, is_exact: self.is_exact(row)? })
+        let mut options = [[0; 2]; MAX_OPTIONS];
+        for (bits, texts) in options.iter_mut().zip(&self.options) {
+            *bits = texts.bits(row)?;
+        }
+        Some(Bits { set: self.sets.bits(row)?, agents, options, is_exact: self.is_exact(row)? })
     }
 
     /// Returns a row's other arguments, or `None` if one is null. Returns an error if a crawler's name is null or not
@@ -94,14 +102,8 @@ impl Arguments {
         else {
             return Ok(None);
         };
-        let scope = match &self.scopes {
-            None => None,
-            Some(scopes) => match scopes.get(row) {
-                None => return Ok(None),
-                scope => scope,
-            },
-        };
-        Ok(Some(Choice { set, names, scope, is_exact }))
+        let options: Option<Vec<&[u8]>> = self.options.iter().map(|texts| texts.get(row)).collect();
+        Ok(options.map(|options| Choice { set, names, options, is_exact }))
     }
 
     fn is_exact(&self, row: usize) -> Option<bool> {

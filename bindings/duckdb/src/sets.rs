@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use reptile::{Agents, Headers, MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, Scope, Source, text_of};
+use reptile_columns::{Column, Scope, Source, UsageOptions, text_of};
 
 /// Maximum number of set files that are kept open.
 const MAX_OPEN_SETS: usize = 8;
@@ -25,6 +25,7 @@ pub struct Query {
     pub is_about_one: bool,
     pub names: Vec<String>,
     pub scope: Scope,
+    pub usage: UsageOptions,
     pub is_exact: bool,
 }
 
@@ -94,7 +95,9 @@ impl OpenSet {
             let (name, count) = (query.names.join(", "), agents.len());
             return Err(format!("expected one crawler, found {count} in {name:?}; use robots_verdicts"));
         }
-        let arrays = ArrayDecider::new(agents.clone(), query.columns).map_err(|error| error.to_string())?;
+        let usage = query.usage.columns().map_err(|error| error.to_string())?;
+        let arrays = ArrayDecider::with_usage(agents.clone(), query.columns, usage.as_ref());
+        let arrays = arrays.map_err(|error| error.to_string())?;
         let decider = Arc::new(Decider { agents, arrays: arrays.parallel(false).in_scope(query.scope) });
         push(&mut deciders, (query.clone(), decider.clone()), MAX_DECIDERS);
         Ok(decider)

@@ -105,6 +105,42 @@ def test_null_arguments_give_null(connection, function):
     assert connection.execute(f"select {call(function, 'u')} from (select '' as u) where false").fetchall() == []
 
 
+BODY = """user-agent: *
+disallow: /x
+content-signal: search=yes
+content-usage: train-ai=n
+content-usage: /*.pdf train-ai=y, search=n
+"""
+
+
+def test_uses_equal_those_of_the_python_package(connection, tmp_path):
+    path = str(tmp_path / "web.reptile")
+    web = reptile.compile({"https://a.example/robots.txt": BODY}, path)
+    urls = [f"https://a.example/{name}" for name in ("", "x", "1.pdf")] + ["https://b.example/", "none", None]
+    connection.register("pages", pyarrow.table({"n": range(len(urls) * TIMES), "url": urls * TIMES}))
+    words = set()
+    for use, lines in [("train-ai", None), ("search", "usage"), ("search", "both"), ("search", "signals")]:
+        more = f", '{lines}'" if lines else ""
+        query = f"select robots_usage(url, ?, 'GPTBot', '{use}'{more}) from pages order by n"
+        decided = web.decide_many(urls, "GPTBot", [], uses=use, lines=lines or "usage")[f"GPTBot:{use}"]
+        assert connection.execute(query, [path]).fetchall() == [(word,) for word in decided] * TIMES
+        words.update(decided)
+    assert words == {"allowed", "disallowed", "unknown", "not-applicable", None}
+    # Rows may ask about their own use.
+    uses = "robots_usage('https://a.example/1.pdf', ?, 'GPTBot', use, 'usage', 'aipref-07')"
+    query = f"select {uses} from (values (1, 'train-ai'), (2, 'search'), (3, null)) t(n, use) order by n"
+    assert connection.execute(query, [path]).fetchall() == [("allowed",), ("disallowed",), (None,)]
+    url = "'https://a.example/', ?, 'GPTBot'"
+    for arguments, message in [
+        (f"{url}, 'train'", 'has no use "train"'),
+        (f"{url}, 'search', 'all'", "expected usage, signals, both"),
+        (f"{url}, 'ai-use', 'usage', 'aipref-07'", "aipref-07 has no use"),
+        (f"{url}", "No function matches"),
+    ]:
+        with pytest.raises(duckdb.Error, match=message):
+            connection.execute(f"select robots_usage({arguments})", [path])
+
+
 def test_a_null_struct_has_null_fields(connection):
     rows = connection.execute(
         """select r.verdict, r.line, r.rule, r.reason, r.ruleset, r.capture_time, r is null from (

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
 use arrow_schema::{DataType, Field};
 use reptile::{MappedFile, Set};
 use reptile_columns::arrow::ArrayDecider;
-use reptile_columns::{Column, Scope, Source, text_of};
+use reptile_columns::{Column, Scope, Source, UsageOptions, text_of};
 use serde::Deserialize;
 
 use crate::series;
@@ -20,13 +20,18 @@ const SMALL: usize = 1 << 17;
 /// The result's name.
 const NAME: &str = "robots";
 
-/// The arguments of `reptile_polars.robots`.
+/// The arguments of `reptile_polars.robots` and `reptile_polars.usage`.
 #[derive(Deserialize)]
 struct Arguments {
     /// The set file's path.
     set: String,
     agents: Vec<String>,
     columns: Vec<String>,
+    uses: Vec<String>,
+    lines: String,
+    vocabulary: String,
+    purpose: Option<String>,
+    unknown_usage: Option<String>,
     scope: String,
     exact: bool,
 }
@@ -89,5 +94,9 @@ fn decider(kwargs: &[u8]) -> Result<ArrayDecider, String> {
     let unknown = || format!("unknown scope {:?}; the scopes are {}", arguments.scope, names());
     let scope = Scope::from_name(&arguments.scope).ok_or_else(unknown)?;
     let agents = Source::Set(set).agents(&arguments.agents, arguments.exact).map_err(|error| error.to_string())?;
-    Ok(ArrayDecider::new(agents, &columns).map_err(|error| error.to_string())?.in_scope(scope))
+    let Arguments { uses, lines, vocabulary, purpose, unknown_usage, .. } = arguments;
+    let usage = UsageOptions { uses, lines, vocabulary, purpose, unknown_usage };
+    let usage = usage.columns().map_err(|error| error.to_string())?;
+    let decider = ArrayDecider::with_usage(agents, &columns, usage.as_ref()).map_err(|error| error.to_string())?;
+    Ok(decider.in_scope(scope))
 }

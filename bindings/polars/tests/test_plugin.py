@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 
 import reptile
-from reptile_polars import robots
+from reptile_polars import robots, usage
 
 SHOP = """user-agent: *
 disallow: /cart
@@ -163,6 +163,49 @@ def test_scope_and_exact_names(path):
         assert found(decided["robots"])["GPTBot:verdict"] == [verdict]
     exact = frame.select(robots("url", path, "Googelbot", "verdict", exact=True))
     assert found(exact["robots"]) == {"Googelbot:verdict": ["unknown"]}
+
+
+BODY = """user-agent: *
+disallow: /x
+content-signal: search=yes
+content-usage: train-ai=n
+content-usage: /*.pdf train-ai=y, search=n
+"""
+
+
+def test_uses_equal_those_of_the_python_package(tmp_path):
+    path = tmp_path / "web.reptile"
+    web = reptile.compile({"https://a.example/robots.txt": BODY}, path)
+    urls = [f"https://a.example/{name}" for name in ("", "x", "1.pdf")] + ["https://b.example/", "none", None]
+    frame = polars.DataFrame({"url": urls})
+    words = set()
+    for options in (
+        {"uses": "train-ai"},
+        {"uses": ["search", "train-ai"], "lines": "both", "purpose": "search", "unknown_usage": "disallow"},
+        {"uses": ["search"], "lines": "signals", "vocabulary": "aipref-07"},
+        {"uses": [], "purpose": "train-ai", "unknown_usage": "allow"},
+    ):
+        decided = pyarrow.table(web.decide_many(urls, AGENTS, [], **options)).to_pydict()
+        expression = usage("url", path, AGENTS, **options)
+        assert found(frame.select(expression)["usage"]) == decided
+        lazy = frame.lazy().select(expression)
+        assert lazy.collect_schema() == lazy.collect().schema
+        words.update(*decided.values())
+    assert words >= {"allowed", "disallowed", "unknown", "not-applicable", "allow", "disallow", "invalid", None}
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"uses": "train"}, 'has no use "train"'),
+        ({"uses": "search", "lines": "all"}, "expected usage, signals, both"),
+        ({"uses": [], "purpose": "search"}, "needs unknown_usage"),
+        ({"uses": []}, "no column is named"),
+    ],
+)
+def test_mistakes_about_uses_are_errors(path, options, message):
+    with pytest.raises(polars.exceptions.PolarsError, match=message):
+        polars.DataFrame({"url": URLS}).select(usage("url", path, "GPTBot", **options))
 
 
 def test_groups_of_crawlers(path):

@@ -9,7 +9,7 @@ use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::ask::{Ask, decide, explain, scope_of};
 use crate::convert::{self, Reduced, unpickles};
 use crate::explain::{self as lines, PyExplanation};
-use crate::usage::usage;
+use crate::usage;
 
 /// Returns the URL that determines a question's origin. Defaults to a path, which a robots.txt accepts for any origin.
 fn origin_of(url: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
@@ -110,7 +110,7 @@ impl PyAgent {
         lines: &str,
         vocabulary: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
-        usage(py, &self.agent, url, uses, at, lines, vocabulary)
+        usage::usage(py, &self.agent, url, uses, at, lines, vocabulary)
     }
 
     /// Returns the lines that state the preferences for a page, with the keys of ``directives``: the
@@ -220,44 +220,54 @@ impl PyAgents {
 
     /// Returns the verdicts for many URLs as Arrow columns; see ``Set.decide_many``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
-    #[pyo3(signature = (urls, columns=None, *, url_column=None, times=None, scope="origin", parallel=true))]
+    #[pyo3(signature = (
+        urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        unknown_usage=None, times=None, scope="origin", parallel=true
+    ))]
     fn decide_many(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        uses: Option<&Bound<'_, PyAny>>,
+        lines: &str,
+        vocabulary: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
         scope: &str,
         parallel: bool,
     ) -> PyResult<PyVerdicts> {
-        arrow::decide_many(
-            py,
-            self.agents.clone(),
-            urls,
-            &DecideOptions { columns, url_column, times, scope, parallel },
-        )
+        let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
+        let options = DecideOptions { columns, url_column, usage, times, scope, parallel };
+        arrow::decide_many(py, self.agents.clone(), urls, &options)
     }
 
     /// Returns verdicts that are decided as the URLs are read; see ``Set.decide_stream``.
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
-    #[pyo3(signature = (urls, columns=None, *, url_column=None, times=None, scope="origin", parallel=true))]
+    #[pyo3(signature = (
+        urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        unknown_usage=None, times=None, scope="origin", parallel=true
+    ))]
     fn decide_stream(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        uses: Option<&Bound<'_, PyAny>>,
+        lines: &str,
+        vocabulary: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
         scope: &str,
         parallel: bool,
     ) -> PyResult<PyVerdictReader> {
-        arrow::decide_stream(
-            py,
-            self.agents.clone(),
-            urls,
-            &DecideOptions { columns, url_column, times, scope, parallel },
-        )
+        let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
+        let options = DecideOptions { columns, url_column, usage, times, scope, parallel };
+        arrow::decide_stream(py, self.agents.clone(), urls, &options)
     }
 
     /// Returns each crawler's access to each origin, as Arrow columns; see ``Set.summarize``.

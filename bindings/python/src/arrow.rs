@@ -15,8 +15,8 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
 use reptile::Agents;
-use reptile_columns::Column;
 use reptile_columns::arrow::{self as summary, ArrayDecider, VerdictStream};
+use reptile_columns::{Column, UsageOptions};
 
 use crate::ask::scope_of;
 use crate::convert::{self, Reduced, VERDICTS, unpickles};
@@ -37,6 +37,8 @@ pub struct DecideOptions<'a, 'py> {
     pub columns: Option<&'a Bound<'py, PyAny>>,
     /// The column with the URLs.
     pub url_column: Option<&'a str>,
+    /// The columns about uses.
+    pub usage: UsageOptions,
     /// The column with the times, or the times themselves.
     pub times: Option<&'a Bound<'py, PyAny>>,
     /// The name of a scope.
@@ -77,6 +79,7 @@ fn stream(
     options: &DecideOptions<'_, '_>,
 ) -> PyResult<VerdictStream<Arrays>> {
     let failed = |error: reptile_columns::Error| convert::arrow_error(py, &error);
+    let usage = options.usage.columns().map_err(failed)?;
     let columns = match options.columns {
         None => vec![Column::Verdict],
         Some(names) => {
@@ -85,7 +88,8 @@ fn stream(
             Column::from_names(names).map_err(failed)?
         }
     };
-    let mut decider = ArrayDecider::new(agents, &columns).map_err(failed)?.parallel(options.parallel);
+    let decider = ArrayDecider::with_usage(agents, &columns, usage.as_ref()).map_err(failed)?;
+    let mut decider = decider.parallel(options.parallel);
     decider = decider.in_scope(scope_of(options.scope)?);
     // Polars passes columns without any value as texts, except for times.
     let times_column = options.times.and_then(|times| times.extract::<String>().ok());

@@ -13,6 +13,7 @@ use crate::arrow::{self, DecideOptions, PyVerdictReader, PyVerdicts};
 use crate::ask::{Ask, Cache};
 use crate::convert::{self, Kind, raised};
 use crate::explain::{self, PyExplanation};
+use crate::usage;
 
 /// A compiled set of robots.txt files. Created by ``reptile.open`` and ``reptile.compile``; threads may share it.
 #[pyclass(frozen, name = "Set", module = "reptile")]
@@ -93,6 +94,12 @@ impl PySet {
     /// deciding robots.txt was captured), ``mask`` and ``refused``: the disallowed crawlers, as a bit mask and as a
     /// list (null if the verdict is unknown or invalid). All columns are null where the URL is null.
     ///
+    /// ``uses`` adds the website's preference for each use, such as "train-ai": columns ``NAME:train-ai`` after each
+    /// crawler's other columns, with the words of ``Agent.usage``, whose ``lines`` and ``vocabulary`` select the lines
+    /// and the uses. ``purpose`` adds a column ``NAME:purpose`` with a single verdict for the fetch and this use. The
+    /// drafts leave open what an unknown preference means, so ``unknown_usage`` ("allow", "disallow" or "unknown") is
+    /// then required. With either, ``columns`` may be empty.
+    ///
     /// ``times`` decides each URL by the rules of its own time, in a set by time: the name of a column next to the
     /// URLs, an Arrow array, or an iterable. Values are timestamps, dates, or integers in seconds since 1970
     /// (milliseconds if they have 13 digits). A row without a time is ``invalid``. ``scope`` is as in ``decide``.
@@ -100,7 +107,8 @@ impl PySet {
     /// Uses all processors and lets other Python threads run, also while it copies an iterable. With
     /// ``parallel=False``, uses only the calling thread.
     #[pyo3(signature = (
-        urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false
+        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        unknown_usage=None, times=None, scope="origin", parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_many(
@@ -110,19 +118,26 @@ impl PySet {
         agents: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        uses: Option<&Bound<'_, PyAny>>,
+        lines: &str,
+        vocabulary: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
         scope: &str,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdicts> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, times, scope, parallel })
+        let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
+        arrow::decide_many(py, agents, urls, &DecideOptions { columns, url_column, usage, times, scope, parallel })
     }
 
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
     /// exceeds memory. The result can be read once.
     #[pyo3(signature = (
-        urls, agents, columns=None, *, url_column=None, times=None, scope="origin", parallel=true, exact=false
+        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        unknown_usage=None, times=None, scope="origin", parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_stream(
@@ -132,13 +147,19 @@ impl PySet {
         agents: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
+        uses: Option<&Bound<'_, PyAny>>,
+        lines: &str,
+        vocabulary: &str,
+        purpose: Option<&str>,
+        unknown_usage: Option<&str>,
         times: Option<&Bound<'_, PyAny>>,
         scope: &str,
         parallel: bool,
         exact: bool,
     ) -> PyResult<PyVerdictReader> {
         let agents = self.cache.agents(py, &convert::names(agents)?, exact)?;
-        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, times, scope, parallel })
+        let usage = usage::options(uses, lines, vocabulary, purpose, unknown_usage)?;
+        arrow::decide_stream(py, agents, urls, &DecideOptions { columns, url_column, usage, times, scope, parallel })
     }
 
     /// Resolves a crawler, for many queries about one crawler.

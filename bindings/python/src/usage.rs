@@ -1,25 +1,27 @@
 //! Questions about usage preferences.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reptile::Agent;
-use reptile::usage::{Sources, Uses, Vocabulary};
+use reptile_columns::UsageOptions;
 
 use crate::convert;
 
-/// The lines that can be read, by their names in Python.
-const LINES: [(&str, Sources); 3] = [("usage", Sources::Usage), ("signals", Sources::Signals), ("both", Sources::Both)];
-
-/// Returns the uses with these names, from the vocabulary with this name or in this file.
-fn uses_of(uses: &[String], lines: &str, vocabulary: &str) -> PyResult<Uses> {
-    let Some((_, sources)) = LINES.iter().find(|(name, _)| *name == lines) else {
-        let names = LINES.map(|(name, _)| name).join(", ");
-        return Err(PyValueError::new_err(format!("unknown lines {lines:?}; expected {names}")));
-    };
-    let found = Vocabulary::open(vocabulary)
-        .map_err(|error| PyValueError::new_err(format!("vocabulary {vocabulary:?}: {error}")))?;
-    found.uses(uses, *sources).map_err(|error| PyValueError::new_err(error.to_string()))
+/// Returns the options for columns about uses from Python's arguments.
+pub fn options(
+    uses: Option<&Bound<'_, PyAny>>,
+    lines: &str,
+    vocabulary: &str,
+    purpose: Option<&str>,
+    unknown_usage: Option<&str>,
+) -> PyResult<UsageOptions> {
+    Ok(UsageOptions {
+        uses: uses.map(convert::names).transpose()?.unwrap_or_default(),
+        lines: lines.to_owned(),
+        vocabulary: vocabulary.to_owned(),
+        purpose: purpose.map(str::to_owned),
+        unknown_usage: unknown_usage.map(str::to_owned),
+    })
 }
 
 /// Returns the website's preference for each use of a page.
@@ -32,18 +34,15 @@ pub fn usage<'py>(
     lines: &str,
     vocabulary: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let names = match uses.extract::<String>() {
-        Ok(one) => vec![one],
-        Err(_) => uses.extract::<Vec<String>>()?,
-    };
-    let uses = uses_of(&names, lines, vocabulary)?;
+    let answer = PyDict::new(py);
+    let options = options(Some(uses), lines, vocabulary, None, None)?;
+    let Some(uses) = options.uses().map_err(|error| convert::arrow_error(py, &error))? else { return Ok(answer) };
     let at = at.map(convert::moment).transpose()?;
     let found = convert::with_bytes(url, |url| match at {
         None => agent.usage(url, &uses),
         Some(time) => agent.usage_at(url, time, &uses),
     })?;
     let found = found.map_err(|error| convert::library_error(py, error))?;
-    let answer = PyDict::new(py);
     for (name, preference) in uses.names().zip(&found.preferences) {
         answer.set_item(name, preference.name())?;
     }

@@ -8,6 +8,7 @@ SHOP = """user-agent: *
 disallow: /cart
 allow: /cart/help
 disallow: /*?sort=
+content-usage: train-ai=n
 crawl-delay: 2
 sitemap: https://shop.example/sitemap.xml
 

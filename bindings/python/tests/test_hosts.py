@@ -26,6 +26,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 AGENTS = ["MyBot", "GPTBot"]
 COLUMNS = ["verdict", "line", "rule", "group", "reason", "ruleset", "capture_time", "mask", "refused"]
+USAGE = {"uses": ["train-ai"], "lines": "both", "purpose": "train-ai", "unknown_usage": "disallow"}
+OF_AGENT = [*COLUMNS[: COLUMNS.index("capture_time")], "train-ai", "purpose"]
+"""The columns of each crawler, in order."""
+OF_ROW = COLUMNS[COLUMNS.index("capture_time") :]
 SMALL = [*URLS, "", "https://shop.example/%zz?a=\u00e9", "ftp://shop.example/", None]
 PAGE = pathlib.Path(__file__).parent.parent / "HOSTS.md"
 
@@ -45,13 +49,13 @@ def short(kind):
 
 
 def in_arrow(web, urls, folder):
-    table = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS))
+    table = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS, **USAGE))
     return Decided({field.name: field.type for field in table.schema}, table)
 
 
 def in_pandas(web, urls, folder):
     pandas = pytest.importorskip("pandas")
-    frame = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS)).to_pandas(types_mapper=pandas.ArrowDtype)
+    frame = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS, **USAGE)).to_pandas(types_mapper=pandas.ArrowDtype)
     return Decided(dict(frame.dtypes.items()), pyarrow.Table.from_pandas(frame))
 
 
@@ -60,7 +64,7 @@ def in_polars(web, urls, folder):
     from reptile.polars import robots
 
     frame = polars.DataFrame({"url": urls.to_pylist()}, schema={"url": polars.String})
-    decided = frame.lazy().select(robots("url", web, AGENTS, COLUMNS)).unnest("robots")
+    decided = frame.lazy().select(robots("url", web, AGENTS, COLUMNS, **USAGE)).unnest("robots")
     assert decided.collect_schema() == decided.collect().schema
     types = {name: re.sub("time_(unit|zone)=", "", str(kind)) for name, kind in decided.collect_schema().items()}
     return Decided(types, decided.collect().to_arrow())
@@ -71,7 +75,7 @@ def in_duckdb(web, urls, folder):
     from reptile.duckdb import register
 
     connection = duckdb.connect()
-    register(connection, web, AGENTS, COLUMNS)
+    register(connection, web, AGENTS, COLUMNS, **USAGE)
     connection.register("urls", pyarrow.table({"n": range(len(urls)), "url": urls}))
     query = "select unnest(robots(url)) from urls order by n"
     types = {name: kind for name, kind, *_ in connection.sql(f"describe {query}").fetchall()}
@@ -83,7 +87,7 @@ def in_datafusion(web, urls, folder):
     from reptile.datafusion import register
 
     context = datafusion.SessionContext()
-    register(context, web, AGENTS, COLUMNS)
+    register(context, web, AGENTS, COLUMNS, **USAGE)
     table = pyarrow.table({"n": range(len(urls)), "url": urls})
     context.register_record_batches("urls", [table.to_batches() or [pyarrow.RecordBatch.from_pylist([], table.schema)]])
     found = context.sql("select robots(url) as robots from urls order by n").to_arrow_table().flatten()
@@ -96,7 +100,7 @@ def in_spark(web, urls, folder):
     from reptile import spark
 
     parquet.write_table(pyarrow.table({"n": pyarrow.array(range(len(urls)), pyarrow.int64()), "url": urls}), folder / "urls.parquet")
-    frame = spark.verdicts(session.read.parquet(f"file://{folder}/urls.parquet"), web.path, AGENTS, columns=COLUMNS)
+    frame = spark.verdicts(session.read.parquet(f"file://{folder}/urls.parquet"), web.path, AGENTS, columns=COLUMNS, **USAGE)
     types = dict(frame.dtypes)
     del types["n"], types["url"]
     return Decided(types, frame.orderBy("n").drop("n", "url").toArrow())
@@ -127,6 +131,7 @@ def classify(web, folder, given, out):
     if not command:
         pytest.skip("REPTILE is not set: the command was NOT compared")
     made = [command, "classify", "-q", web.path, given, "-o", out, "--columns", ",".join(COLUMNS)]
+    made += ["--usage", ",".join(USAGE["uses"]), "--combine", "--purpose", USAGE["purpose"], "--unknown-usage", USAGE["unknown_usage"]]
     made += [f"--agent={agent}" for agent in AGENTS] + (["--header"] if out.endswith(".csv") else [])
     ran = subprocess.run(made, cwd=folder, capture_output=True, text=True)
     # 1: most rows are invalid.
@@ -176,16 +181,15 @@ def page_types():
     """Returns the types in HOSTS.md, by host and column."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
     at = next(place for place, row in enumerate(rows) if row[:2] == ["column", "Arrow"])
-    rows = rows[at:][: 1 + len(COLUMNS)]
+    rows = rows[at:][: 1 + len(OF_AGENT + OF_ROW)]
     columns = [row[0].strip("`") for row in rows[1:]]
-    assert columns == COLUMNS
+    assert columns == OF_AGENT + OF_ROW
     return {host: dict(zip(columns, (row[place].strip("`") for row in rows[1:]))) for place, host in enumerate(rows[0]) if place}
 
 
 def order():
     """Returns the columns' names in the command's order: each crawler's columns, then the row's columns."""
-    per_agent = COLUMNS[: COLUMNS.index("capture_time")]
-    return [f"{agent}:{column}" for agent in AGENTS for column in per_agent] + COLUMNS[len(per_agent) :]
+    return [f"{agent}:{column}" for agent in AGENTS for column in OF_AGENT] + OF_ROW
 
 
 def arrays():
@@ -205,7 +209,7 @@ def test_every_host_agrees(host, name, urls, path, tmp_path):
     assert list(decided.types) == decided.table.column_names == order()
     documented = page_types()[host]
     assert {name: documented[name.rpartition(":")[2]] for name in decided.types} == decided.types
-    expected = web.decide_many(urls, AGENTS, COLUMNS).to_pydict()
+    expected = web.decide_many(urls, AGENTS, COLUMNS, **USAGE).to_pydict()
     found = canonical(decided.table)
     assert {name: found[name].to_pylist() for name in found.column_names} == {
         name: [str(value) if isinstance(value, reptile.Verdict) else value for value in values]
@@ -215,6 +219,8 @@ def test_every_host_agrees(host, name, urls, path, tmp_path):
         if url is None:
             assert set(found.slice(place, 1).to_pylist()[0].values()) == {None}
     if name == "mixed":
+        preferences = {found[f"{agent}:{name}"][1].as_py() for agent in AGENTS for name in ("train-ai",)}
+        assert preferences == {"disallowed", "not-applicable"}
         times = {time for time in found["capture_time"].to_pylist() if time}
         assert times == {datetime.datetime.fromtimestamp(1_700_000_000, datetime.timezone.utc)}
 
@@ -227,7 +233,7 @@ def test_urls_as_bytes(path, tmp_path):
     polars = pytest.importorskip("polars")
     from reptile.polars import robots
 
-    frame = polars.DataFrame({"url": urls.to_pylist()}).select(robots("url", web, AGENTS, COLUMNS)).unnest("robots")
+    frame = polars.DataFrame({"url": urls.to_pylist()}).select(robots("url", web, AGENTS, COLUMNS, **USAGE)).unnest("robots")
     assert canonical(frame.to_arrow()).equals(expected)
 
 
@@ -248,7 +254,7 @@ def test_csv_has_the_same_values_as_text(path, tmp_path):
     read = csv.ConvertOptions(column_types={name: pyarrow.string() for name in order()}, strings_can_be_null=False)
     found = csv.read_csv(tmp_path / "decided.csv", convert_options=read)
     assert found.column_names == order()
-    expected = web.decide_many(urls, AGENTS, COLUMNS).to_pydict()
+    expected = web.decide_many(urls, AGENTS, COLUMNS, **USAGE).to_pydict()
     for name, values in expected.items():
         texts = [text_of(value) for value in values]
         if name.endswith(":line"):

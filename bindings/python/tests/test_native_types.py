@@ -38,6 +38,7 @@ once: tuple[reptile.Verdict, int | None] = reptile.OneShot("GPTBot").decide(b"",
 summary: reptile.Verdicts = web.summarize("GPTBot", ["example.com"])
 explained: reptile.Explanation = web.explain("https://example.com/", "GPTBot", scope="www")
 kind: str = agent.directives("https://example.com/")[0]["kind"]
+purposes = web.decide_many(["https://example.com/"], "GPTBot", uses=["search"], purpose="search", unknown_usage="allow")
 """
 
 # Each line uses a truth value, and is an error. The lines after it never run, so each line is in its own function.

@@ -51,7 +51,7 @@ def part_of(captures, folder, options=None, on_error=None, size=2):
 
 def test_batches_keep_their_columns_and_get_verdicts(web, path):
     batch = pyarrow.record_batch({"n": range(len(URLS)), "url": URLS})
-    decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, "url", False)))
+    decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, {}, "url", False)))
     found = list(decide(iter([batch, batch.slice(0, 0), batch.slice(2, 3)])))
     assert [each.num_rows for each in found] == [len(URLS), 0, 3]
     whole = found[0].to_pydict()
@@ -66,24 +66,32 @@ def test_batches_keep_their_columns_and_get_verdicts(web, path):
     assert len({each.schema for each in found}) == 1
 
 
+def test_batches_get_columns_about_uses(web, path):
+    usage = {"uses": ["train-ai"], "purpose": "train-ai", "unknown_usage": "allow"}
+    decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, usage, "url", False)))
+    (found,) = decide([pyarrow.record_batch({"url": URLS})])
+    assert found.to_pydict() == {"url": URLS, **web.decide_many(URLS, AGENTS, COLUMNS, **usage).to_pydict()}
+    assert found.schema.field("GPTBot:train-ai").type == found.schema.field("GPTBot:purpose").type == pyarrow.string()
+
+
 @pytest.mark.parametrize("count", [_partitions.MAX_MASK - 1, _partitions.MAX_MASK, _partitions.MAX_MASK + 1])
 def test_masks_are_limited(web, count):
     names = [f"bot{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(count)]
     agents = web.agents(names, exact=True)
-    assert len(_partitions.structs_of(agents, "refused").type) == 1
+    assert len(_partitions.structs_of(agents, "refused", {}).type) == 1
     if count > _partitions.MAX_MASK:
         with pytest.raises(ValueError, match="at most 63 crawlers for mask in Spark, found 64"):
-            _partitions.structs_of(agents, "mask")
+            _partitions.structs_of(agents, "mask", {})
     else:
-        (field,) = _partitions.structs_of(agents, "mask").type
-        found = _partitions.structs_of(agents, "mask")(pyarrow.array(["https://down.example/"])).flatten()[0]
+        (field,) = _partitions.structs_of(agents, "mask", {}).type
+        found = _partitions.structs_of(agents, "mask", {})(pyarrow.array(["https://down.example/"])).flatten()[0]
         assert field.type == pyarrow.int64() and found.to_pylist() == [2**count - 1]
 
 
 def test_urls_that_are_not_utf_8(path):
     urls = pyarrow.array([b"https://shop.example/\xff", b"https://\xff.example/"]).view(pyarrow.binary())
     as_text = pyarrow.Array.from_buffers(pyarrow.string(), 2, urls.buffers())
-    decide = _partitions.Decide(str(path), False, ("MyBot",), ("verdict",), "url", False)
+    decide = _partitions.Decide(str(path), False, ("MyBot",), ("verdict",), {}, "url", False)
     found = next(decide([pyarrow.RecordBatch.from_arrays([as_text], names=["url"])]))
     assert found.column(1).to_pylist() == reptile.open(path).decide_many(urls, "MyBot")["MyBot:verdict"]
 
@@ -91,12 +99,12 @@ def test_urls_that_are_not_utf_8(path):
 def test_errors_in_a_partition_are_raised(tmp_path, path):
     batch = pyarrow.record_batch({"url": URLS})
     with pytest.raises(FileNotFoundError):
-        next(_partitions.Decide(str(tmp_path / "no"), False, AGENTS, COLUMNS, "url", False)([batch]))
+        next(_partitions.Decide(str(tmp_path / "no"), False, AGENTS, COLUMNS, {}, "url", False)([batch]))
     (tmp_path / "bad").write_bytes(b"not a set")
     with pytest.raises(reptile.FormatError):
-        next(_partitions.Decide(str(tmp_path / "bad"), False, AGENTS, COLUMNS, "url", False)([batch]))
+        next(_partitions.Decide(str(tmp_path / "bad"), False, AGENTS, COLUMNS, {}, "url", False)([batch]))
     with pytest.raises(reptile.CrawlerError):
-        next(_partitions.Decide(str(path), False, ("Googelbot",), COLUMNS, "url", False)([batch]))
+        next(_partitions.Decide(str(path), False, ("Googelbot",), COLUMNS, {}, "url", False)([batch]))
 
 
 def test_merged_parts_equal_the_whole_byte_for_byte(tmp_path):

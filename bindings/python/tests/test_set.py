@@ -54,7 +54,7 @@ def test_properties_of_a_set(web, path):
     assert "Googlebot" in web.crawlers
     assert web.sitemaps("https://shop.example/") == ["https://shop.example/sitemap.xml"]
     assert web.sitemaps("https://no.example/") is None
-    assert [line["key"] for line in web.directives("https://shop.example/")] == ["crawl-delay", "sitemap"]
+    assert [line["key"] for line in web.directives("https://shop.example/")] == ["content-usage", "crawl-delay", "sitemap"]
     web.verify()
     web.verify(deep=True)
     assert reptile.open(path, map=True).decide("https://shop.example/cart", "MyBot") == "disallow"

@@ -1,6 +1,8 @@
 """Usage preferences: the cases in corpora/usage, sets by time, lines and mistakes."""
 
 import pathlib
+import pickle
+import random
 
 import pytest
 
@@ -39,6 +41,10 @@ def test_cases(lines, tmp_path):
         reptile.compile([("https://a.example/robots.txt", case["body"])], path, force=True)
         agent = reptile.open(path).agent(case["agent"])
         assert agent.usage(url.encode(), ["train-ai", "search"], lines=lines) == expected, case
+        # As columns.
+        agents = reptile.open(path).agents(case["agent"])
+        found = agents.decide_many([url, None], [], uses=["train-ai", "search"], lines=lines).to_pydict()
+        assert found == {f"{case['agent']}:{name}": [word, None] for name, word in expected.items()}, case
 
 
 def test_preferences_at_a_time(tmp_path):
@@ -50,6 +56,93 @@ def test_preferences_at_a_time(tmp_path):
     agent = reptile.open(tmp_path / "set").agent("Bot")
     found = [agent.usage("https://a.example/1", "train-ai", at=at) for at in (150, 250)]
     assert found == [{"train-ai": "allowed"}, {"train-ai": "disallowed"}]
+    web = reptile.open(tmp_path / "set")
+    purpose = {"purpose": "train-ai", "unknown_usage": "allow"}
+    found = web.decide_many(["https://a.example/1"] * 4, "Bot", uses="train-ai", **purpose, times=[150, 250, None, 50])
+    assert found.to_pydict() == {
+        "Bot:verdict": ["allow", "allow", "invalid", "unknown"],
+        "Bot:train-ai": ["allowed", "disallowed", "unknown", "unknown"],
+        "Bot:purpose": ["allow", "disallow", "invalid", "unknown"],
+    }
+
+
+PATHS = ["/", "/a", "/a/b", "/a/b.pdf", "/x", "/x/a", ""]
+LINES = [
+    "content-usage: train-ai=n",
+    "content-usage: / search=y",
+    "content-usage: /a train-ai=y, search=n",
+    "content-usage: /*.pdf$ train-ai=n",
+    "content-usage: /a Train-AI=n",
+    "content-signal: search=no, ai-train=yes",
+    "disallow: /x",
+    "allow: /x/a",
+    "user-agent: gptbot",
+    "user-agent: *",
+]
+
+
+def test_columns_equal_single_answers_on_random_rules():
+    seed = random.randrange(1 << 32)
+    numbers = random.Random(seed)
+    words = set()
+    for _ in range(100):
+        captures = {
+            f"https://{host}.example/robots.txt": "user-agent: *\n" + "\n".join(numbers.choices(LINES, k=8)) for host in "abc"
+        }
+        web = reptile.compile(captures)
+        urls = [f"https://{host}.example{path}" for host in "abcd" for path in PATHS] + ["none", ""]
+        numbers.shuffle(urls)
+        lines = numbers.choice(["usage", "signals", "both"])
+        options = {"uses": ["search", "train-ai"], "lines": lines}
+        found = web.decide_many(urls, ["GPTBot", "Bot"], numbers.choice([None, "line", "verdict,mask"]), **options).to_pydict()
+        for name in ("GPTBot", "Bot"):
+            agent = web.agent(name)
+            for use in options["uses"]:
+                column = found[f"{name}:{use}"]
+                assert column == [agent.usage(url, use, lines=lines)[use] for url in urls], (seed, captures)
+                words.update(column)
+    assert words == {"allowed", "disallowed", "unknown", "not-applicable"}
+
+
+def test_a_purpose_is_one_verdict():
+    agents = reptile.Robots(BODY).agents(["Bot"])
+    urls = ["/1", "/1.pdf", "/x"]
+    for unknown, verdict in [("allow", "allow"), ("disallow", "disallow"), ("unknown", "unknown")]:
+        found = agents.decide_many(urls, [], purpose="search", unknown_usage=unknown)
+        assert found.column_names == ["Bot:purpose"]
+        assert found["Bot:purpose"] == [verdict, "disallow", "disallow"]
+    found = agents.decide_many(urls, uses="search", lines="signals", purpose="train-ai", unknown_usage="allow")
+    assert found["Bot:search"] == ["allowed", "allowed", "not-applicable"]
+    assert found["Bot:purpose"] == ["allow", "allow", "disallow"]
+    assert pickle.loads(pickle.dumps(found)).to_pydict() == found.to_pydict()
+
+
+def test_streams_have_the_same_columns():
+    pyarrow = pytest.importorskip("pyarrow")
+    agents = reptile.Robots(BODY).agents(["Bot", "Other"])
+    urls = pyarrow.chunked_array([["/1", None], ["/1.pdf"], ["/x"] * 3])
+    options = {"uses": ["train-ai", "search"], "lines": "both"}
+    read = pyarrow.RecordBatchReader.from_stream(agents.decide_stream(urls, "url,verdict", **options)).read_all()
+    assert read == pyarrow.table(agents.decide_many(urls, "url,verdict", **options))
+    assert read.column_names == ["url", *(f"{name}:{column}" for name in agents.names for column in ("verdict", "train-ai", "search"))]
+
+
+def test_a_wider_scope_also_states_preferences():
+    web = reptile.compile({"https://www.a.example/robots.txt": BODY})
+    for scope, word in [("origin", "unknown"), ("www", "disallowed")]:
+        assert web.decide_many(["https://a.example/"], "Bot", uses="train-ai", scope=scope)["Bot:train-ai"] == [word]
+
+
+@pytest.mark.parametrize("name", ["polars", "duckdb", "datafusion"])
+def test_query_functions_check_their_options(name, web):
+    pytest.importorskip(name)
+    pytest.importorskip("pyarrow")
+    module = __import__(f"reptile.{name}", fromlist=["robots"])
+    add = getattr(module, "register", None) or module.robots
+    with pytest.raises(ValueError, match="has no use"):
+        add("url", web, "GPTBot", uses="train")
+    with pytest.raises(TypeError, match="usage"):
+        add("url", web, "GPTBot", usage="train-ai")
 
 
 def test_lines_and_vocabularies(tmp_path):
@@ -78,3 +171,23 @@ def test_lines_and_vocabularies(tmp_path):
 def test_mistakes_are_errors(options, says):
     with pytest.raises(ValueError, match=says):
         reptile.Robots(BODY).agent("Bot").usage("/1", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"uses": ["train"]}, "has no use \"train\"; expected train-ai, search, ai-use"),
+        ({"uses": ["search", "search"]}, "search: is given twice"),
+        ({"uses": ["search"], "lines": "all"}, "unknown lines \"all\"; expected usage, signals, both"),
+        ({"uses": ["search"], "vocabulary": "none"}, "expected aipref-08, aipref-07, any, or a file"),
+        ({"lines": "both"}, "have no effect without uses or purpose"),
+        ({"purpose": "search"}, "purpose: needs unknown_usage"),
+        ({"purpose": "search", "unknown_usage": "yes"}, "unknown unknown_usage \"yes\"; expected allow, disallow, unknown"),
+        ({"unknown_usage": "allow"}, "has no effect without purpose"),
+    ],
+)
+def test_mistakes_about_columns_are_errors(options, says):
+    agents = reptile.Robots(BODY).agents("Bot")
+    for decide in (agents.decide_many, agents.decide_stream):
+        with pytest.raises(ValueError, match=says):
+            decide(["/1"], **options)

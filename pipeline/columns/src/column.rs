@@ -216,7 +216,8 @@ impl Layout {
         })
     }
 
-    /// Appends a column for each use, with each crawler's preference.
+    /// Adds a column for each use, with each crawler's preference, after the last column that each crawler has.
+    /// Without such a column, they follow the URL, or else are the first.
     ///
     /// ```
     /// use reptile::usage::{Sources, Vocabulary};
@@ -243,23 +244,36 @@ impl Layout {
                 return fail(format!("{name}: is given twice, or is the name of a column"));
             }
         }
-        let columns = (0..uses.len() as u8).map(Column::Usage);
-        self.order.extend(columns.clone());
-        self.columns.extend(columns);
+        for at in 0..uses.len() as u8 {
+            self.add_of_agent(Column::Usage(at));
+        }
         self.uses = Some(Arc::new(uses));
         Ok(self)
     }
 
-    /// Appends the column `purpose`: one verdict for a fetch and the last use in `uses`. The uses in `shown` get separate
-    /// columns, as in [`Layout::with_uses`].
+    /// Adds a column for each crawler after the last one, or else after the URL, or else as the first.
+    fn add_of_agent(&mut self, column: Column) {
+        let last = self.order.iter().rposition(|column| !column.is_once());
+        let last = last.or_else(|| self.order.iter().position(|&column| column == Column::Url));
+        self.order.insert(last.map_or(0, |last| last + 1), column);
+        self.columns.push(column);
+    }
+
+    /// Adds the column `purpose` after the uses in `shown`, whose columns are as in [`Layout::with_uses`]: one verdict
+    /// for a fetch and the last use in `uses`.
     ///
     /// # Errors
     /// The errors of [`Layout::with_uses`], where the last use may be given twice.
     pub fn with_purpose(self, uses: Uses, shown: Uses, unknown: UnknownUsage) -> Result<Layout, Error> {
         let mut layout = self.with_uses(shown)?;
-        layout.order.push(Column::Purpose);
-        layout.columns.push(Column::Purpose);
+        layout.add_of_agent(Column::Purpose);
         Ok(Layout { uses: Some(Arc::new(uses)), unknown_usage: unknown, ..layout })
+    }
+
+    /// Returns the number of cells about uses that a row has for each crawler.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn usage_cells(&self) -> usize {
+        self.columns.iter().filter(|column| column.is_about_usage()).count()
     }
 
     /// Sets whether the last column has one verdict for all crawlers: `disallow` if any crawler is refused.

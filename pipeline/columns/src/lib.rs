@@ -54,6 +54,8 @@ mod scope;
 mod source;
 #[cfg(feature = "tables")]
 mod text;
+#[cfg(feature = "arrow")]
+mod usage;
 
 pub use by_row::{
     ByRow, Counted, MAX_CACHED_CELL_BYTES, MAX_CACHED_CELLS, MAX_MISSPELLED_NAMES, Misspelled, NamedRow, Session, Times,
@@ -76,3 +78,5 @@ pub use text::{
     Answers, Faults, Format, LongPart, MAX_COUNTED_KEYS, MAX_KEY_BYTES, MAX_NAMED_FAULTS, Rejected, RowCells,
     RowFormat, Rows, TableDecider, Tally, Text, Top, Tops, shown_row,
 };
+#[cfg(feature = "arrow")]
+pub use usage::{UsageColumns, UsageOptions};

@@ -5,3 +5,4 @@ mod arrays;
 mod columns;
 mod streams;
 mod summary;
+mod usage;

@@ -18,7 +18,7 @@ use crate::usage::Uses;
 /// What an origin permits for a use, over all URLs that a crawler may fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Permission {
+pub enum UsageAccess {
     /// The use is allowed for every URL that may be fetched.
     Allowed,
     /// The use is disallowed for every URL that may be fetched.
@@ -35,65 +35,65 @@ pub enum Permission {
     Invalid,
 }
 
-impl Permission {
+impl UsageAccess {
     /// All values in the order of their numbers.
-    pub const ALL: [Permission; 7] = [
-        Permission::Allowed,
-        Permission::Disallowed,
-        Permission::Partial,
-        Permission::Unknown,
-        Permission::NotApplicable,
-        Permission::Unproved,
-        Permission::Invalid,
+    pub const ALL: [UsageAccess; 7] = [
+        UsageAccess::Allowed,
+        UsageAccess::Disallowed,
+        UsageAccess::Partial,
+        UsageAccess::Unknown,
+        UsageAccess::NotApplicable,
+        UsageAccess::Unproved,
+        UsageAccess::Invalid,
     ];
 
     /// Returns the word for the permission, such as `partial`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Permission::Allowed => "allowed",
-            Permission::Disallowed => "disallowed",
-            Permission::Partial => "partial",
-            Permission::Unknown => "unknown",
-            Permission::NotApplicable => "not-applicable",
-            Permission::Unproved => "unproved",
-            Permission::Invalid => "invalid",
+            UsageAccess::Allowed => "allowed",
+            UsageAccess::Disallowed => "disallowed",
+            UsageAccess::Partial => "partial",
+            UsageAccess::Unknown => "unknown",
+            UsageAccess::NotApplicable => "not-applicable",
+            UsageAccess::Unproved => "unproved",
+            UsageAccess::Invalid => "invalid",
         }
     }
 
     /// Returns the permission of an origin that states nothing about uses.
-    fn without_usage(summary: &Summary<'_>) -> Permission {
+    fn without_usage(summary: &Summary<'_>) -> UsageAccess {
         match summary.access {
-            Access::Invalid => Permission::Invalid,
-            Access::Allowed | Access::Partial | Access::Unknown => Permission::Unknown,
-            Access::Disallowed => Permission::NotApplicable,
-            Access::Unproved if summary.allowed_path.is_some() => Permission::Unknown,
-            Access::Unproved => Permission::Unproved,
+            Access::Invalid => UsageAccess::Invalid,
+            Access::Allowed | Access::Partial | Access::Unknown => UsageAccess::Unknown,
+            Access::Disallowed => UsageAccess::NotApplicable,
+            Access::Unproved if summary.allowed_path.is_some() => UsageAccess::Unknown,
+            Access::Unproved => UsageAccess::Unproved,
         }
     }
 
     /// Returns the permission for the paths found by [`Reasoner::uses`].
-    fn of_witnesses(found: &[Witness; 3]) -> Permission {
+    fn of_witnesses(found: &[Witness; 3]) -> UsageAccess {
         let exists = |witness: &Witness| matches!(witness, Witness::Path(_));
         let is_unproved = found.contains(&Witness::Unproved);
         match (found.each_ref().map(exists), is_unproved) {
-            ([true, true, _] | [true, _, true] | [_, true, true], _) => Permission::Partial,
-            (_, true) => Permission::Unproved,
-            ([true, false, false], false) => Permission::Allowed,
-            ([false, true, false], false) => Permission::Disallowed,
-            ([false, false, true], false) => Permission::Unknown,
-            ([false, false, false], false) => Permission::NotApplicable,
+            ([true, true, _] | [true, _, true] | [_, true, true], _) => UsageAccess::Partial,
+            (_, true) => UsageAccess::Unproved,
+            ([true, false, false], false) => UsageAccess::Allowed,
+            ([false, true, false], false) => UsageAccess::Disallowed,
+            ([false, false, true], false) => UsageAccess::Unknown,
+            ([false, false, false], false) => UsageAccess::NotApplicable,
         }
     }
 }
 
-impl fmt::Display for Permission {
+impl fmt::Display for UsageAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-reptile_engine::words!(Permission, "a permission", Permission::ALL, Permission::name);
+reptile_engine::words!(UsageAccess, "a permission", UsageAccess::ALL, UsageAccess::name);
 
 /// The usage rules for a crawler at an origin, with the rules that decide which URLs may be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -129,7 +129,7 @@ impl DecidingUsage {
 pub struct UsageStatements {
     reasoner: Reasoner,
     uses: Uses,
-    known: HashMap<DecidingUsage, Vec<Permission>>,
+    known: HashMap<DecidingUsage, Vec<UsageAccess>>,
 }
 
 impl UsageStatements {
@@ -137,7 +137,7 @@ impl UsageStatements {
     ///
     /// ```
     /// use reptile::contents::Set;
-    /// use reptile::summary::{Deciding, DecidingUsage, Permission, Statements, UsageStatements};
+    /// use reptile::summary::{Deciding, DecidingUsage, UsageAccess, Statements, UsageStatements};
     /// use reptile::usage::{Sources, Vocabulary};
     /// use reptile::{Capture, Compiler, Dialect};
     ///
@@ -158,7 +158,7 @@ impl UsageStatements {
     ///     access.examine(&set, [&deciding].into_iter())?;
     ///     usage.examine(&set, deciding_usage.iter())?;
     ///     let permissions = usage.permissions(deciding_usage.as_ref(), &access.summary(Some(&deciding)));
-    ///     assert_eq!(permissions, [Permission::Partial, Permission::Unknown]);
+    ///     assert_eq!(permissions, [UsageAccess::Partial, UsageAccess::Unknown]);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -194,7 +194,7 @@ impl UsageStatements {
             };
             let stated = StatedUses::of(set, &usage.groups, &self.uses.query)?;
             let found = self.reasoner.uses(&access, &stated)?;
-            Ok(((*usage).clone(), found.iter().map(Permission::of_witnesses).collect()))
+            Ok(((*usage).clone(), found.iter().map(UsageAccess::of_witnesses).collect()))
         };
         let found = examine_all(&new, examine)?;
         self.known.extend(found);
@@ -204,11 +204,11 @@ impl UsageStatements {
     /// Returns the permission for each use, by usage rules that were examined or without any. `summary` is the crawler's
     /// access to the origin.
     #[must_use]
-    pub fn permissions(&self, deciding: Option<&DecidingUsage>, summary: &Summary<'_>) -> Vec<Permission> {
+    pub fn permissions(&self, deciding: Option<&DecidingUsage>, summary: &Summary<'_>) -> Vec<UsageAccess> {
         match deciding.map(|usage| self.known.get(usage)) {
             Some(Some(permissions)) => permissions.clone(),
-            Some(None) => vec![Permission::Unproved; self.uses.len()],
-            None => vec![Permission::without_usage(summary); self.uses.len()],
+            Some(None) => vec![UsageAccess::Unproved; self.uses.len()],
+            None => vec![UsageAccess::without_usage(summary); self.uses.len()],
         }
     }
 }
@@ -217,7 +217,7 @@ impl Agent {
     /// Returns what a URL's origin permits for each use, over all URLs that the crawler may fetch.
     ///
     /// ```
-    /// use reptile::summary::Permission;
+    /// use reptile::summary::UsageAccess;
     /// use reptile::usage::{Sources, Vocabulary};
     /// use reptile::{Dialect, Robots};
     ///
@@ -225,7 +225,7 @@ impl Agent {
     /// let body = "user-agent: *\ndisallow: /a\ncontent-usage: train-ai=n\ncontent-usage: /ab train-ai=y";
     /// let agent = Robots::parse(body, Dialect::google())?.agent("FooBot")?;
     /// let uses = Vocabulary::default().uses(["train-ai", "search"], Sources::Usage)?;
-    /// assert_eq!(agent.permissions("/", &uses)?, [Permission::Disallowed, Permission::Unknown]);
+    /// assert_eq!(agent.permissions("/", &uses)?, [UsageAccess::Disallowed, UsageAccess::Unknown]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -235,17 +235,17 @@ impl Agent {
     ///
     /// # Errors
     /// Returns [`ErrorKind::Format`](crate::ErrorKind::Format) if the set is damaged.
-    pub fn permissions(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<Permission>, Error> {
+    pub fn permissions(&self, url: impl AsRef<[u8]>, uses: &Uses) -> Result<Vec<UsageAccess>, Error> {
         self.set().permissions_of(self.as_query(), url.as_ref(), uses)
     }
 }
 
 impl Set {
     /// Returns what a URL's origin permits an agent for each use.
-    fn permissions_of(&self, query: Query<'_>, url: &[u8], uses: &Uses) -> Result<Vec<Permission>, Error> {
+    fn permissions_of(&self, query: Query<'_>, url: &[u8], uses: &Uses) -> Result<Vec<UsageAccess>, Error> {
         let (site, engine, resolved) = match self.find(url)? {
-            SiteLookup::Invalid => return Ok(vec![Permission::Invalid; uses.len()]),
-            SiteLookup::Unknown => return Ok(vec![Permission::Unknown; uses.len()]),
+            SiteLookup::Invalid => return Ok(vec![UsageAccess::Invalid; uses.len()]),
+            SiteLookup::Unknown => return Ok(vec![UsageAccess::Unknown; uses.len()]),
             SiteLookup::Site { site, replaced: None, .. } => (site, self.engine(), query.resolved.clone()),
             SiteLookup::Site { site, replaced: Some(engine), .. } => (site, engine, query.chain.look_up(engine)?),
         };

@@ -8,11 +8,12 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import polars
 from polars.plugins import register_plugin_function
 
-__all__ = ["robots"]
+__all__ = ["robots", "usage"]
 __version__ = "0.1.0"
 
 COLUMNS = "verdict,refused"
@@ -43,16 +44,49 @@ def robots(
     ``polars.exceptions.ComputeError`` if the set cannot be opened or is damaged, or if a crawler, a column or the scope
     is unknown; a lazy query fails when its schema is needed.
     """
+    names = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(columns)
+    return _decided(urls, web, agents, columns=names, scope=scope, exact=exact).alias("robots")
+
+
+def usage(
+    urls: str | polars.Expr,
+    web: str | os.PathLike[str],
+    agents: str | Sequence[str],
+    uses: str | Sequence[str],
+    *,
+    lines: Literal["usage", "signals", "both"] = "usage",
+    vocabulary: str = "aipref-08",
+    purpose: str | None = None,
+    unknown_usage: Literal["allow", "disallow", "unknown"] | None = None,
+    scope: str = "origin",
+    exact: bool = False,
+) -> polars.Expr:
+    """Returns an expression with the website's preference for each use of a page, as a struct called ``usage``.
+
+    A crawler has a field ``NAME:USE`` for each of ``uses``, such as ``train-ai``: ``allowed``, ``disallowed``,
+    ``unknown`` or ``not-applicable``. ``lines`` selects ``Content-Usage`` lines (``usage``), ``Content-Signal`` lines
+    (``signals``) or both (``both``), and ``vocabulary`` is a name, or a file's path. ``purpose`` adds a field
+    ``NAME:purpose``, a single verdict for the fetch and this use; ``unknown_usage`` is then required, the verdict for an
+    unknown preference. The other arguments, nulls and errors are as in ``robots``.
+    """
+    options = {"lines": lines, "vocabulary": vocabulary, "purpose": purpose, "unknown_usage": unknown_usage}
+    names = [uses] if isinstance(uses, str) else list(uses)
+    return _decided(urls, web, agents, uses=names, scope=scope, exact=exact, **options).alias("usage")
+
+
+def _decided(
+    urls: str | polars.Expr,
+    web: str | os.PathLike[str],
+    agents: str | Sequence[str],
+    **options: Any,
+) -> polars.Expr:
+    """Returns an expression with the chosen columns of ``Set.decide_many``, as a struct."""
+    defaults = {"columns": [], "uses": [], "lines": "usage", "vocabulary": "aipref-08", "purpose": None, "unknown_usage": None}
+    names = [agents] if isinstance(agents, str) else list(agents)
     return register_plugin_function(
         plugin_path=_FOLDER,
         function_name="robots",
         args=[polars.col(urls) if isinstance(urls, str) else urls],
-        kwargs={
-            "set": os.path.abspath(os.fspath(web)),
-            "agents": [agents] if isinstance(agents, str) else list(agents),
-            "columns": [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(columns),
-            "scope": scope,
-            "exact": exact,
-        },
+        kwargs={"set": os.path.abspath(os.fspath(web)), "agents": names, **defaults, **options},
         is_elementwise=True,
-    ).alias("robots")
+    )

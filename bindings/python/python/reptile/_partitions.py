@@ -16,6 +16,7 @@ import pyarrow
 from . import _opened
 from ._native import Agents, compile
 from ._structs import Structs
+from ._types import UsageOptions
 
 PIECE = 16 << 20
 """Bytes of a part in one row. A row must fit into an Arrow batch, and a few of them into memory."""
@@ -44,9 +45,9 @@ MAX_MASK = 63
 """Maximum number of crawlers in a mask. Spark's numbers are signed."""
 
 
-def structs_of(agents: Agents, columns: str | Sequence[str]) -> Structs:
+def structs_of(agents: Agents, columns: str | Sequence[str], usage: UsageOptions) -> Structs:
     """Returns structs with types that Spark supports."""
-    structs = Structs(agents, columns, type_of=_type)
+    structs = Structs(agents, columns, usage, type_of=_type)
     names = [field.name for field in structs.type]
     if "mask" in names and len(agents) > MAX_MASK:
         raise ValueError(f"expected at most {MAX_MASK} crawlers for mask in Spark, found {len(agents)}; use refused")
@@ -68,18 +69,26 @@ class Decide:
     """Adds columns of verdicts to each batch of a partition."""
 
     def __init__(
-        self, place: str, is_shipped: bool, names: tuple[str, ...], columns: str | tuple[str, ...], url_column: str, exact: bool
+        self,
+        place: str,
+        is_shipped: bool,
+        names: tuple[str, ...],
+        columns: str | tuple[str, ...],
+        usage: UsageOptions,
+        url_column: str,
+        exact: bool,
     ) -> None:
         self._place = place
         self._is_shipped = is_shipped
         self._names = names
         self._columns = columns
+        self._usage = usage
         self._url_column = url_column
         self._exact = exact
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         agents = _opened.agents(path_of(self._place, self._is_shipped), self._names, self._exact)
-        structs = structs_of(agents, self._columns)
+        structs = structs_of(agents, self._columns, self._usage)
         names = [field.name for field in structs.type]
         for batch in batches:
             # Strings in Spark need not be valid UTF-8. Binary data may be anything, and the cast does not copy.

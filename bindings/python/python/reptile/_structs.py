@@ -11,6 +11,7 @@ import pyarrow
 
 from ._native import Agents, Set
 from ._native import open as open_set
+from ._types import UsageOptions
 
 COLUMNS = "verdict,refused"
 """Default columns of a struct."""
@@ -36,18 +37,20 @@ class Structs:
         self,
         agents: Agents,
         columns: str | Sequence[str],
+        usage: UsageOptions,
         *,
         is_whole: bool = False,
         type_of: Callable[[pyarrow.DataType], pyarrow.DataType] | None = None,
     ) -> None:
         self._agents = agents
         self._columns = columns
+        self._usage = usage
         self._is_whole = is_whole
-        schema = pyarrow.schema(agents.decide_many([], columns))
+        schema = pyarrow.schema(agents.decide_many([], columns, **usage))
         self.type = pyarrow.struct([(field.name, type_of(field.type) if type_of else field.type) for field in schema])
 
     def __call__(self, urls: Any) -> pyarrow.StructArray:
         is_parallel = self._is_whole and len(urls) > SMALL
-        decided = pyarrow.table(self._agents.decide_many(urls, self._columns, parallel=is_parallel))
+        decided = pyarrow.table(self._agents.decide_many(urls, self._columns, parallel=is_parallel, **self._usage))
         arrays = [decided.column(field.name).cast(field.type).combine_chunks() for field in self.type]
         return pyarrow.StructArray.from_arrays(arrays, fields=list(self.type))

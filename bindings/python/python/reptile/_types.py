@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+from collections.abc import Sequence
 from typing import Literal, NoReturn, TypedDict
 
 
@@ -116,6 +117,16 @@ class Directive(TypedDict):
     """The line's number, starting at 1."""
     counts: bool
     """Whether the line counts under the dialect."""
+
+
+class UsageOptions(TypedDict, total=False):
+    """The options for columns about uses of pages, as in ``Set.decide_many``."""
+
+    uses: str | Sequence[str] | None
+    lines: Literal["usage", "signals", "both"]
+    vocabulary: str
+    purpose: str | None
+    unknown_usage: Literal["allow", "disallow", "unknown"] | None
 
 
 class Error(Exception):

@@ -16,6 +16,9 @@ from ._structs import COLUMNS, Structs, resolved
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from typing_extensions import Unpack
+
+    from ._types import UsageOptions
 
 __all__ = ["register"]
 
@@ -28,14 +31,16 @@ def register(
     *,
     name: str = "robots",
     exact: bool = False,
+    **usage: "Unpack[UsageOptions]",
 ) -> None:
     """Registers a function ``robots(url)`` that returns a struct with the columns of ``Set.decide_many``.
 
-    ``web`` is a ``Set`` or the path of a set file, which is mapped. DuckDB calls the function for 2,048 rows at a time.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped. ``usage`` are the options ``uses``, ``lines``,
+    ``vocabulary``, ``purpose`` and ``unknown_usage`` of ``Set.decide_many``. DuckDB calls the function for 2,048 rows at a time.
     All fields are NULL where the URL is NULL; ``refused`` and ``mask`` are also NULL where the verdict is unknown or
     invalid. HOSTS.md lists the types.
     """
-    structs = Structs(resolved(web, agents, exact), columns)
+    structs = Structs(resolved(web, agents, exact), columns, usage)
     fields = ", ".join('"' + field.name.replace('"', '""') + '" ' + _type(field.type) for field in structs.type)
     connection.create_function(name, structs, ["VARCHAR"], f"STRUCT({fields})", type="arrow", null_handling="special")
 

@@ -7,12 +7,18 @@
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars
 import pyarrow
 
 from ._native import Set
 from ._structs import COLUMNS, Structs, resolved
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import UsageOptions
 
 __all__ = ["robots"]
 
@@ -24,12 +30,14 @@ def robots(
     columns: str | Sequence[str] = COLUMNS,
     *,
     exact: bool = False,
+    **usage: "Unpack[UsageOptions]",
 ) -> polars.Expr:
     """Returns an expression that decides a column of URLs, as a struct with the columns of ``Set.decide_many``.
 
-    ``web`` is a ``Set`` or the path of a set file, which is mapped.
+    ``web`` is a ``Set`` or the path of a set file, which is mapped. ``usage`` are the options ``uses``, ``lines``,
+    ``vocabulary``, ``purpose`` and ``unknown_usage`` of ``Set.decide_many``.
     """
-    structs = Structs(resolved(web, agents, exact), columns, is_whole=True)
+    structs = Structs(resolved(web, agents, exact), columns, usage, is_whole=True)
     kind = polars.Series(pyarrow.array([], structs.type)).dtype
     expression = polars.col(urls) if isinstance(urls, str) else urls
     # Rows are independent, so the streaming engine may split columns.

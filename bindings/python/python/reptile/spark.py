@@ -24,6 +24,9 @@ from ._native import open as open_set
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
+    from typing_extensions import Unpack
+
+    from ._types import UsageOptions
 
 __all__ = ["compile_partitions", "verdicts"]
 
@@ -54,6 +57,7 @@ def verdicts(
     url_column: str = "url",
     columns: str | Sequence[str] = "verdict",
     exact: bool = False,
+    **usage: Unpack[UsageOptions],
 ) -> DataFrame:
     """Returns the DataFrame with columns of verdicts added. They are null where the URL is null.
 
@@ -66,6 +70,9 @@ def verdicts(
     ``capture_time``, and the disallowed crawlers as ``refused`` (a list) and ``mask``, which are null if the verdict is
     unknown or invalid. Spark has no unsigned numbers, so ``mask`` is limited to 63 crawlers. HOSTS.md lists the types.
     Spark runs nothing until the result is used. An error in a partition fails the job.
+
+    ``usage`` are the options ``uses``, ``lines``, ``vocabulary``, ``purpose`` and ``unknown_usage`` of
+    ``Set.decide_many``. A vocabulary file must have the same path on every machine.
     """
     from pyspark.sql.types import StructType
 
@@ -77,11 +84,11 @@ def verdicts(
     resolved = open_set(_partitions.path_of(place, is_shipped), map=True).agents(agents, exact=exact)
     columns = columns if isinstance(columns, str) else tuple(columns)
     schema = StructType(list(frame.schema.fields))
-    for field in _partitions.structs_of(resolved, columns).type:
+    for field in _partitions.structs_of(resolved, columns, usage).type:
         if field.name in frame.columns:
             raise ValueError(f"the DataFrame already has a column {field.name!r}; drop or rename it")
         schema.add(field.name, _type(field.type))
-    decide = _partitions.Decide(place, is_shipped, tuple(resolved.names), columns, url_column, exact)
+    decide = _partitions.Decide(place, is_shipped, tuple(resolved.names), columns, usage, url_column, exact)
     return frame.mapInArrow(decide, schema)
 
 

@@ -14,7 +14,7 @@ use std::time::Instant;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::contents::{Agent, FormatError, Set};
 use reptile::crawlers::Resolved;
-use reptile::summary::{Access, Deciding, DecidingUsage, Permission, Statements, Summary as Row, UsageStatements};
+use reptile::summary::{Access, Deciding, DecidingUsage, Statements, Summary as Row, UsageAccess, UsageStatements};
 use reptile::usage::Uses;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
@@ -180,7 +180,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         set: &set,
         rows,
         statements: Statements::new(&set),
-        permitted: vec![[0; Permission::ALL.len()]; agents.names.len() * uses.len()],
+        permitted: vec![[0; UsageAccess::ALL.len()]; agents.names.len() * uses.len()],
         usage: UsageStatements::new(&set, uses),
         tally: vec![[0; Access::ALL.len()]; agents.names.len()],
         agreements: vec![[0; Agreement::ALL.len()]; agents.names.len()],
@@ -267,8 +267,8 @@ struct Summarizer<'s> {
     others: u64,
     /// Number of origins for each agent and access, in the order of [`Access::ALL`].
     tally: Vec<[u64; Access::ALL.len()]>,
-    /// Number of origins for each agent, use and permission, in the order of [`Permission::ALL`].
-    permitted: Vec<[u64; Permission::ALL.len()]>,
+    /// Number of origins for each agent, use and permission, in the order of [`UsageAccess::ALL`].
+    permitted: Vec<[u64; UsageAccess::ALL.len()]>,
     /// Number of sites for each agent and agreement, in the order of [`Agreement::ALL`].
     agreements: Vec<[u64; Agreement::ALL.len()]>,
 }
@@ -412,7 +412,7 @@ impl<'s> Summarizer<'s> {
             summary.row(format!("agent {name}"), listed(self.counts(at, by_site)));
             let permitted = self.permitted.iter().skip(at * self.usage.uses().len());
             for (used, counts) in self.usage.uses().names().zip(permitted) {
-                let counts = Permission::ALL.iter().map(|permission| permission.name()).zip(*counts);
+                let counts = UsageAccess::ALL.iter().map(|permission| permission.name()).zip(*counts);
                 summary.row(format!("  {used}"), listed(counts));
             }
             if !agent.is_named() && agent.honors_default_group() {

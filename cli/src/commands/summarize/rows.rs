@@ -5,7 +5,7 @@ use reptile::urls::OriginRef;
 use super::keys::Key;
 use super::sites::{Agreement, ORIGINS};
 use crate::error::Failure;
-use reptile::summary::{Access, Permission, Summary};
+use reptile::summary::{Access, Summary, UsageAccess};
 use reptile::usage::Uses;
 use reptile_columns::{Format, Kind, RowCells, RowFormat, Rows, SUMMARY_COLUMNS};
 
@@ -56,7 +56,7 @@ impl RowWriter {
         origin: Result<OriginRef<'_>, &[u8]>,
         agent: &str,
         summary: &Summary<'_>,
-        permissions: &[Permission],
+        permissions: &[UsageAccess],
         rows: &mut Rows,
     ) {
         let mut cells = self.begin(origin, agent, rows);

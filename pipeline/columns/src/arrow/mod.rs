@@ -39,6 +39,7 @@ use crate::data::{ColumnData, columns_of};
 use crate::decide::{DecidedRow, Decider, ExplainedRow, Facts, ROWS_AT_ONCE, Why};
 use crate::error::{Error, ErrorKind};
 use crate::scope::Scope;
+use crate::usage::UsageColumns;
 use urls::Place;
 
 pub use stream::{MAX_ROWS_IN_BATCH, VerdictStream};
@@ -51,7 +52,8 @@ pub use urls::{Texts, is_text};
 const MAX_ROWS_OF_TASK: usize = 4096;
 /// Minimum number of rows in a task. Tasks with explanations, which take longer, have this size.
 const MIN_ROWS_OF_TASK: usize = 256;
-/// Maximum number of verdicts that a task holds in addition to the result, unless the minimum rows have more.
+/// Maximum number of verdicts and preferences that a task holds in addition to the result, unless the minimum rows
+/// have more.
 const VERDICTS_OF_TASK: usize = 1 << 17;
 /// Maximum number of cells that all tasks hold at a time, in addition to the result, unless the minimum rows have more.
 const HELD_CELLS: usize = 1 << 20;
@@ -84,7 +86,36 @@ impl ArrayDecider {
     /// Returns an error if there is no crawler or no column, if a column occurs twice or is [`Column::Agent`], or if a
     /// mask is requested for more than [`MAX_MASKED_AGENTS`](crate::MAX_MASKED_AGENTS) crawlers.
     pub fn new(agents: Agents, columns: &[Column]) -> Result<ArrayDecider, Error> {
-        if columns.is_empty() {
+        ArrayDecider::with_usage(agents, columns, None)
+    }
+
+    /// Creates a decider that also returns columns about uses, after each crawler's other columns. With them, `columns`
+    /// may be empty.
+    ///
+    /// Time: as for `reptile::Agents::usage_all`. In a wider [`Scope`], the deciding origin also states the preferences,
+    /// and rows take as long as explanations.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_array::{ArrayRef, StringArray, cast::AsArray};
+    /// use reptile::{Dialect, Robots};
+    /// use reptile_columns::{Source, UsageOptions, arrow::ArrayDecider};
+    ///
+    /// let robots = Robots::parse("user-agent: *\ncontent-usage: train-ai=n\n", Dialect::google())?;
+    /// let agents = Source::Robots(robots).agents(&["GPTBot"], false)?;
+    /// let options = UsageOptions { uses: vec!["train-ai".into()], ..UsageOptions::default() };
+    /// let urls: ArrayRef = Arc::new(StringArray::from(vec![Some("https://example.com/"), None]));
+    /// let found = ArrayDecider::with_usage(agents, &[], options.columns()?.as_ref())?.decide(&urls)?;
+    /// let preferences: Vec<Option<&str>> = found["GPTBot:train-ai"].as_string::<i64>().iter().collect();
+    /// assert_eq!(preferences, [Some("disallowed"), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`ArrayDecider::new`] and [`Layout::with_uses`].
+    pub fn with_usage(agents: Agents, columns: &[Column], usage: Option<&UsageColumns>) -> Result<ArrayDecider, Error> {
+        if columns.is_empty() && usage.is_none() {
             let message = format!("no column is named; the columns are {}", Column::names());
             return Err(Error::new(ErrorKind::Column, message));
         }
@@ -99,7 +130,9 @@ impl ArrayDecider {
         let (once, mut order): (Vec<Column>, Vec<Column>) = columns.iter().partition(|column| column.is_once());
         let has_url = once.contains(&Column::Url);
         order.extend(once.into_iter().filter(|&column| column != Column::Url));
-        let decider = Decider::new(agents, Layout::new(&order)?)?;
+        let layout = Layout::new(&order)?;
+        let layout = usage.map_or(Ok(layout.clone()), |usage| usage.added_to(layout))?;
+        let decider = Decider::new(agents, layout)?;
         Ok(ArrayDecider { decider, has_url, time_column: None, is_parallel: true })
     }
 
@@ -172,10 +205,11 @@ impl ArrayDecider {
         let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         let texts = Texts::of(array.as_ref())?;
         let mut columns = self.decider.columns();
-        let agents = self.decider.agents().len();
+        // A crawler has a verdict, and a cell for each use.
+        let cells = self.decider.agents().len() * (1 + self.decider.layout().usage_cells());
         let is_explained = self.decider.explains();
-        let of_task = rows_of_task(agents, is_explained);
-        let held = if is_explained { HELD_EXPLANATIONS } else { HELD_CELLS } / agents;
+        let of_task = rows_of_task(cells, is_explained);
+        let held = if is_explained { HELD_EXPLANATIONS } else { HELD_CELLS } / cells;
         let held = held.max(of_task);
         for start in (0..array.len()).step_by(held) {
             let part = start..array.len().min(start + held);
@@ -248,11 +282,11 @@ impl fmt::Debug for ArrayDecider {
     }
 }
 
-/// Returns the number of rows in a task.
-fn rows_of_task(agents: usize, is_explained: bool) -> usize {
+/// Returns the number of rows in a task, for rows with this many verdicts and preferences.
+fn rows_of_task(cells: usize, is_explained: bool) -> usize {
     match is_explained {
         true => MIN_ROWS_OF_TASK,
-        false => (VERDICTS_OF_TASK / agents.max(1)).clamp(MIN_ROWS_OF_TASK, MAX_ROWS_OF_TASK),
+        false => (VERDICTS_OF_TASK / cells.max(1)).clamp(MIN_ROWS_OF_TASK, MAX_ROWS_OF_TASK),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use reptile::summary::Permission;
+use reptile::summary::UsageAccess;
 use reptile::usage::{Preference, Sources, Uses, Vocabulary};
 use reptile::{Capture, Compiler, Crawler, Dialect, Robots, Verdict};
 
@@ -13,14 +13,14 @@ fn uses(names: &[&str], sources: Sources) -> Uses {
 }
 
 /// Returns the permission that the preferences of single pages show, if they show one.
-fn shown_by(preferences: &BTreeSet<Preference>) -> Option<Permission> {
+fn shown_by(preferences: &BTreeSet<Preference>) -> Option<UsageAccess> {
     match preferences.iter().collect::<Vec<_>>()[..] {
         [] => None,
-        [Preference::Allowed] => Some(Permission::Allowed),
-        [Preference::Disallowed] => Some(Permission::Disallowed),
-        [Preference::Unknown] => Some(Permission::Unknown),
+        [Preference::Allowed] => Some(UsageAccess::Allowed),
+        [Preference::Disallowed] => Some(UsageAccess::Disallowed),
+        [Preference::Unknown] => Some(UsageAccess::Unknown),
         [Preference::NotApplicable] => panic!("only pages that may be fetched count"),
-        [_, _, ..] => Some(Permission::Partial),
+        [_, _, ..] => Some(UsageAccess::Partial),
     }
 }
 
@@ -36,7 +36,7 @@ fn permissions_never_contradict_the_preferences_of_pages() {
         paths.extend(["a", "b", "/", "$", "c"].map(|letter| format!("{}{letter}", paths[at])));
     }
     let uses = uses(&["a", "b"], Sources::Both);
-    let mut counts = [0_u64; Permission::ALL.len()];
+    let mut counts = [0_u64; UsageAccess::ALL.len()];
     for _ in 0..500 {
         let mut body = String::from("user-agent: *\n");
         for _ in 0..below(7) {
@@ -63,16 +63,16 @@ fn permissions_never_contradict_the_preferences_of_pages() {
         for (permission, seen) in agent.permissions("/", &uses).unwrap().into_iter().zip(&seen) {
             counts[permission as usize] += 1;
             // The paths are longer than any pattern, so that two preferences would show.
-            let expected = shown_by(seen).unwrap_or(Permission::NotApplicable);
-            let is_consistent = permission == expected || permission == Permission::Partial && seen.len() < 2;
+            let expected = shown_by(seen).unwrap_or(UsageAccess::NotApplicable);
+            let is_consistent = permission == expected || permission == UsageAccess::Partial && seen.len() < 2;
             assert!(is_consistent, "{permission} instead of {expected}: {body}");
         }
     }
     assert_eq!(counts.iter().sum::<u64>(), 1000);
-    for permission in &Permission::ALL[..5] {
+    for permission in &UsageAccess::ALL[..5] {
         assert!(counts[*permission as usize] > 10, "{permission}: {counts:?}");
     }
-    assert_eq!(counts[Permission::Unproved as usize..], [0, 0]);
+    assert_eq!(counts[UsageAccess::Unproved as usize..], [0, 0]);
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn origins_without_rules_have_permissions_too() {
     let set = compiler.finish().unwrap().into_set().unwrap();
     let uses = uses(&["a", "b"], Sources::Usage);
     for (crawler, url, expected) in [
-        ("x", "https://a.example/", [Permission::Allowed, Permission::Unknown]),
-        ("y", "https://a.example/page", [Permission::NotApplicable; 2]),
-        ("x", "https://b.example/", [Permission::Unknown; 2]),
-        ("x", "no url", [Permission::Invalid; 2]),
+        ("x", "https://a.example/", [UsageAccess::Allowed, UsageAccess::Unknown]),
+        ("y", "https://a.example/page", [UsageAccess::NotApplicable; 2]),
+        ("x", "https://b.example/", [UsageAccess::Unknown; 2]),
+        ("x", "no url", [UsageAccess::Invalid; 2]),
     ] {
         let agent = set.agent(Crawler::from(crawler)).unwrap();
         assert_eq!(agent.permissions(url, &uses).unwrap(), expected, "{crawler} {url}");
@@ -95,7 +95,7 @@ fn origins_without_rules_have_permissions_too() {
 
 #[test]
 fn permissions_have_stable_words() {
-    for (number, permission) in Permission::ALL.into_iter().enumerate() {
+    for (number, permission) in UsageAccess::ALL.into_iter().enumerate() {
         assert_eq!((permission as usize, permission.to_string().parse()), (number, Ok(permission)));
     }
 }
