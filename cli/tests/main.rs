@@ -42,6 +42,7 @@ mod parquet_refused;
 mod prove;
 mod redirects;
 mod report;
+mod rights;
 mod scope;
 mod side_by_side;
 mod sources;

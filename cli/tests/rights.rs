@@ -1,0 +1,347 @@
+//! `classify --rights` and `filter --rights`: every channel, in WARC, WAT and WET files.
+
+use serde::Deserialize;
+
+use crate::support::{Folder, gz};
+
+/// A page of `corpora/rights/cases.toml`.
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    #[serde(default)]
+    robots: String,
+    #[serde(default)]
+    headers: Vec<String>,
+    #[serde(default)]
+    html: String,
+    answers: String,
+    #[serde(default)]
+    conflict: Vec<String>,
+    /// Whether the text has no elements, so that a WAT file lists none.
+    #[serde(default)]
+    raw: bool,
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+/// Number of cases.
+const CASES: usize = 29;
+
+fn cases() -> Vec<Case> {
+    let text = include_str!("../../corpora/rights/cases.toml");
+    let cases = toml::from_str::<Cases>(text).unwrap().case;
+    assert_eq!(cases.len(), CASES);
+    cases
+}
+
+impl Case {
+    fn word(answer: char) -> &'static str {
+        match answer {
+            'y' => "allowed",
+            'n' => "disallowed",
+            '-' => "unknown",
+            'x' => "not-applicable",
+            _ => "unavailable",
+        }
+    }
+
+    fn is_html(&self) -> bool {
+        !self.headers.iter().any(|header| header.starts_with("Content-Type"))
+    }
+
+    fn response(&self) -> String {
+        let mut response = "HTTP/1.1 200 OK\r\n".to_owned();
+        self.headers.iter().for_each(|header| response += &format!("{header}\r\n"));
+        if self.is_html() {
+            response += "Content-Type: text/html; charset=utf-8\r\n";
+        }
+        format!("{response}\r\n<!doctype html><title>A page</title>{}", self.html)
+    }
+
+    /// Returns the JSON that describes the response in a WAT file.
+    fn wat(&self, url: &str, id: &str) -> String {
+        let mut headers: serde_json::Map<String, serde_json::Value> = serde_json::Map::new();
+        for header in &self.headers {
+            let (name, value) = header.split_once(": ").unwrap();
+            match headers.get_mut(name) {
+                None => drop(headers.insert(name.into(), value.into())),
+                Some(_) => unreachable!("{name}: differs in letter case in the cases"),
+            }
+        }
+        let mut metas = Vec::new();
+        let mut rest = if self.raw { "" } else { &*self.html };
+        while let Some((_, after)) = rest.split_once("<meta name=\"") {
+            let (name, after) = after.split_once("\" content=\"").unwrap();
+            let (content, after) = after.split_once('"').unwrap();
+            metas.push(serde_json::json!({"name": name, "content": content}));
+            rest = after;
+        }
+        let fields = serde_json::json!({"WARC-Type": "response", "WARC-Record-ID": id, "WARC-Date": DATE,
+            "WARC-Target-URI": url});
+        let html = serde_json::json!({"Head": {"Title": "A page", "Metas": metas}});
+        serde_json::json!({"Envelope": {"WARC-Header-Metadata": fields, "Payload-Metadata": {
+            "HTTP-Response-Metadata": {"Headers": headers, "HTML-Metadata": html}}}})
+        .to_string()
+    }
+}
+
+const DATE: &str = "2026-03-01T00:00:00Z";
+
+/// Returns a record. The type of its block is in `fields`.
+fn record(kind: &str, url: &str, id: &str, fields: &str, block: &str) -> Vec<u8> {
+    let len = block.len();
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {DATE}\r\nWARC-Record-ID: {id}\r\n{fields}\
+         Content-Length: {len}\r\n\r\n{block}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+/// Creates a folder with a set, and the cases' pages as WARC (also compressed), WAT and WET.
+fn folder(cases: &[Case]) -> Folder {
+    let folder = Folder::new();
+    let (mut warc, mut packed, mut wat, mut wet) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    std::fs::create_dir(folder.path("robots")).unwrap();
+    for (number, case) in cases.iter().enumerate() {
+        let (host, id) = (format!("case{number}.example"), format!("<urn:uuid:{number}>"));
+        let url = format!("https://{host}/page");
+        folder.write(&format!("robots/{host}"), &case.robots);
+        for record in [
+            record("request", &url, &format!("<urn:uuid:{number}-r>"), "", "GET /page HTTP/1.1\r\n\r\n"),
+            record("response", &url, &id, "Content-Type: application/http; msgtype=response\r\n", &case.response()),
+            record("metadata", &url, &format!("<urn:uuid:{number}-m>"), "", "fetchTimeMs: 1\r\n"),
+        ] {
+            packed.extend(gz(&record));
+            warc.extend(record);
+        }
+        let refers = format!("Content-Type: application/json\r\nWARC-Refers-To: {id}\r\n");
+        wat.extend(record("metadata", &url, &format!("<urn:uuid:{number}-w>"), &refers, &case.wat(&url, &id)));
+        let refers = format!("Content-Type: text/plain\r\nWARC-Refers-To: {id}\r\n");
+        wet.extend(record("conversion", &url, &format!("<urn:uuid:{number}-t>"), &refers, "A page"));
+    }
+    folder.write("pages.warc", warc);
+    folder.write("pages.warc.gz", packed);
+    folder.write("pages.wat", wat);
+    folder.write("pages.wet", wet);
+    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+    folder
+}
+
+/// Returns the rows' cells of `classify --rights all`.
+fn classify(folder: &Folder, archive: &str, more: &[&str]) -> Vec<Vec<String>> {
+    let args = ["classify", "set", archive, "--agent", "CCBot", "--rights", "all"];
+    let text = folder.run(&[&args, more].concat()).says(0, &[]).text();
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn every_case_is_answered_from_every_kind_of_archive() {
+    let cases = cases();
+    let folder = folder(&cases);
+    let mut answered = 0;
+    for (archive, more) in [
+        ("pages.warc", &[][..]),
+        ("pages.warc.gz", &[]),
+        ("pages.wat", &[]),
+        ("pages.wet", &["--rights-from", "pages.warc.gz"]),
+        ("pages.wet", &["--rights-from", "pages.wat"]),
+    ] {
+        // Names in another letter case are other keys in JSON.
+        let rows = classify(&folder, archive, more);
+        assert_eq!(rows.len(), cases.len(), "{archive}");
+        for (number, (case, row)) in cases.iter().zip(&rows).enumerate() {
+            let place = format!("{archive} {more:?}: {}", case.name);
+            assert_eq!(row[0], format!("https://case{number}.example/page"), "{place}");
+            assert_eq!(row[1..3], [DATE, &*format!("<urn:uuid:{number}>")], "{place}");
+            let expected: Vec<&str> = case.answers.chars().map(Case::word).collect();
+            assert_eq!(row[4..7], expected, "{place}: {row:?}");
+            let conflicts: Vec<&str> =
+                row[9].split("; ").filter(|text| !text.is_empty()).map(|text| text.split(':').next().unwrap()).collect();
+            assert_eq!(conflicts, case.conflict, "{place}: {row:?}");
+            answered += 1;
+        }
+    }
+    assert_eq!(answered, CASES * 5);
+}
+
+#[test]
+fn pages_without_headers_are_never_allowed() {
+    let cases = cases();
+    let folder = folder(&cases);
+    let purpose = ["--purpose", "train-ai", "--unknown-usage", "allow"];
+    for (case, row) in cases.iter().zip(classify(&folder, "pages.wet", &purpose)) {
+        let known = row[4].as_str();
+        let by_robots = ["robots.txt forbids training", "a signal forbids training", "the header and robots.txt agree"];
+        let expected = match &*case.name {
+            "a page that must not be fetched" => ["not-applicable", "disallow"],
+            name if by_robots.contains(&name) || name == "the header allows what robots.txt forbids" => {
+                ["disallowed", "disallow"]
+            }
+            _ => ["unavailable", "unknown"],
+        };
+        assert_eq!([known, &row[7]], expected, "{}: {row:?}", case.name);
+        assert_eq!(row[11..], ["unavailable"; 6], "{}: {row:?}", case.name);
+    }
+    // Only robots.txt counts in this profile, so nothing is missing.
+    let args = ["classify", "set", "pages.wet", "--agent", "CCBot", "--rights", "robots", "--usage", "train-ai"];
+    let text = folder.run(&args).says(0, &[]).text();
+    let row: Vec<&str> = text.lines().nth(1).unwrap().split('\t').collect();
+    assert_eq!(row[3..5], ["allow", "allowed"]);
+}
+
+#[test]
+fn filter_keeps_what_may_be_used_with_its_requests() {
+    let cases = cases();
+    let folder = folder(&cases);
+    let args = ["--set", "set", "--agent", "CCBot", "--rights", "all", "--purpose", "train-ai", "--unknown-usage"];
+    for (archive, more, records) in [
+        ("pages.warc", &[][..], 3),
+        ("pages.warc.gz", &[], 3),
+        ("pages.wat", &[], 1),
+        ("pages.wet", &["--rights-from", "pages.warc"], 1),
+    ] {
+        for (unknown, allowed) in [("allow", "y-"), ("disallow", "y")] {
+            let output = format!("kept-{unknown}-{archive}");
+            let args = [&["filter", archive][..], &args, &[unknown], more, &["-o", &output, "--force"]].concat();
+            folder.run(&args).says(0, &[]);
+            let packed = folder.read(&output);
+            let mut text = Vec::new();
+            std::io::copy(&mut flate2::bufread::MultiGzDecoder::new(&*packed), &mut text)
+                .map_or_else(|_| text = packed.clone(), |_| ());
+            let text = String::from_utf8(text).unwrap();
+            for (number, case) in cases.iter().enumerate() {
+                let is_kept = case.answers.starts_with(|answer| allowed.contains(answer));
+                let found = text.matches(&format!("WARC-Target-URI: https://case{number}.example/page\r\n")).count();
+                assert_eq!(found, if is_kept { records } else { 0 }, "{archive} {unknown}: {}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn formats_have_the_same_rows() {
+    let folder = folder(&cases());
+    let tsv = classify(&folder, "pages.warc", &["--header"]);
+    let run = |format: &str| {
+        let args = ["classify", "set", "pages.warc", "--agent", "CCBot", "--rights", "all", "--format", format];
+        folder.run(&args).says(0, &[]).text()
+    };
+    let json: Vec<serde_json::Map<String, serde_json::Value>> =
+        run("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(json.len(), CASES);
+    for (row, cells) in json.iter().zip(&tsv[1..]) {
+        for (name, cell) in tsv[0].iter().zip(cells) {
+            let found = row[name].as_str().unwrap_or_default();
+            assert_eq!(found, cell, "{name}");
+        }
+    }
+    let csv = ["classify", "set", "pages.warc", "--agent", "CCBot", "--rights", "all", "-o", "out.parquet"];
+    folder.run(&csv).says(0, &[]);
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reader = SerializedFileReader::new(std::fs::File::open(folder.path("out.parquet")).unwrap()).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), CASES);
+    for (row, cells) in rows.iter().zip(&tsv[1..]) {
+        for ((name, field), cell) in row.get_column_iter().zip(cells).filter(|((name, _), _)| *name != "time") {
+            let found = field.to_string();
+            let found = if found == "null" { "" } else { found.trim_matches('"') };
+            assert_eq!(found.replace("\\\"", "\""), *cell, "{name}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let folder = folder(&cases()[..2]);
+    let classify = |more: &[&str]| {
+        folder.run(&[&["classify", "set", "pages.warc", "--agent", "CCBot", "--rights"], more].concat())
+    };
+    for (more, texts) in [
+        (&["none"][..], &["none: expected all, aipref, robots, or a file that can be read"][..]),
+        (&["all", "--usage", "training"], &["--usage: the vocabulary all has no use \"training\""]),
+        (&["all", "--usage", "search,search"], &["--usage search: is given twice"]),
+        (&["all", "--purpose", "train-ai"], &["--unknown-usage"]),
+        (&["all", "--signals", "--usage", "search"], &["--signals"]),
+        (&["all", "--columns", "url"], &["--columns: has no effect with --rights"]),
+        (&["all", "--rights-from", "set"], &["set: is a compiled set, not a crawl archive"]),
+        (&["all", "--rights-from", "pages.wet"], &["pages.wet: has no responses; expected a WARC or WAT file"]),
+    ] {
+        classify(more).says(2, texts);
+    }
+    folder.write("profile", "tdm-header 1 = train\n");
+    classify(&["profile"]).says(2, &["profile: line 1: expected a use with the value y or n for tdm-header"]);
+    let args = ["filter", "pages.warc", "--set", "set", "--agent", "CCBot", "--dry-run"];
+    folder.run(&[&args[..], &["--rights", "all"]].concat()).says(2, &["--rights: requires --purpose"]);
+    let purpose = ["--purpose", "train-ai", "--unknown-usage", "allow"];
+    folder.run(&[&args[..], &purpose].concat()).says(2, &["--purpose: requires --rights"]);
+    folder.run(&["classify", "set", "pages.warc", "--agent", "CCBot"]).says(2, &["WARC"]);
+    // A damaged file has no output.
+    let mut cut = folder.read("pages.warc");
+    cut.truncate(cut.len() - 10);
+    folder.write("cut.warc", cut);
+    let args = ["classify", "set", "cut.warc", "--agent", "CCBot", "--rights", "all", "-o", "out.tsv"];
+    folder.run(&args).says(2, &["cut.warc: record 6"]);
+    assert!(!folder.path("out.tsv").exists());
+}
+
+#[test]
+fn pages_are_decided_at_the_time_of_their_fetch() {
+    let folder = Folder::new();
+    let capture = |time: &str, usage: &str| {
+        let body = format!("user-agent: *\\ncontent-usage: train-ai={usage}\\n");
+        format!("{{\"url\":\"https://case0.example/robots.txt\",\"time\":\"{time}\",\"body\":\"{body}\"}}\n")
+    };
+    folder.write("captures.jsonl", capture("2026-01-01", "y") + &capture("2026-04-01", "n"));
+    folder.run(&["compile", "--by-time", "-o", "set", "captures.jsonl"]).says(0, &[]);
+    let page = |date: &str| {
+        let text = record("response", "https://case0.example/", "<1>", "", "HTTP/1.1 200 OK\r\n\r\n");
+        String::from_utf8(text).unwrap().replace(DATE, date)
+    };
+    folder.write("pages.warc", page("2026-03-01T00:00:00Z") + &page("2026-05-01T00:00:00Z") + &page("yesterday"));
+    let rows = classify(&folder, "pages.warc", &["--usage", "train-ai"]);
+    let found: Vec<[&str; 2]> = rows.iter().map(|row| [&*row[3], &*row[4]]).collect();
+    assert_eq!(found, [["allow", "allowed"], ["allow", "disallowed"], ["invalid", "unknown"]]);
+}
+
+/// The same table from a file that warcio has written. Requires Python:
+///
+/// `pip install warcio; PYTHON=python3 cargo test -p reptile-cli --test all rights:: -- --ignored`.
+#[test]
+#[ignore = "requires Python and warcio"]
+fn archives_by_warcio_give_the_same_table() {
+    const WRITE: &str = "
+import io, sys, tomllib
+from warcio.warcwriter import WARCWriter
+from warcio.statusandheaders import StatusAndHeaders
+cases = tomllib.load(open(sys.argv[1], 'rb'))['case']
+for path, gzip in [(sys.argv[2], False), (sys.argv[2] + '.gz', True)]:
+    with open(path, 'wb') as output:
+        writer = WARCWriter(output, gzip=gzip)
+        for number, case in enumerate(cases):
+            fields = [tuple(header.split(': ', 1)) for header in case.get('headers', [])]
+            if not any(name == 'Content-Type' for name, _ in fields):
+                fields.append(('Content-Type', 'text/html'))
+            http = StatusAndHeaders('200 OK', fields, protocol='HTTP/1.1')
+            body = ('<!doctype html><title>A page</title>' + case.get('html', '')).encode()
+            writer.write_record(writer.create_warc_record(f'https://case{number}.example/page', 'response',
+                                                          payload=io.BytesIO(body), http_headers=http))
+";
+    let cases = cases();
+    let folder = folder(&cases);
+    let toml = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpora/rights/cases.toml");
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let path = folder.path("warcio.warc");
+    let status = std::process::Command::new(python).args(["-c", WRITE, toml]).arg(&path).status().unwrap();
+    assert!(status.success());
+    let expected = classify(&folder, "pages.warc", &[]);
+    for file in ["warcio.warc", "warcio.warc.gz"] {
+        let found = classify(&folder, file, &[]);
+        assert_eq!(found.len(), CASES);
+        for (row, expected) in found.iter().zip(&expected) {
+            assert_eq!((&row[0], &row[3..]), (&expected[0], &expected[3..]));
+        }
+    }
+}
