@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int64Array, LargeBinaryArray, LargeStringArray,
+    Array, ArrayAccessor, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int64Array, LargeBinaryArray, LargeStringArray,
     NullArray, RecordBatch, StringArray, StringViewArray, StructArray, make_array,
 };
 use libfuzzer_sys::fuzz_target;
@@ -158,9 +158,10 @@ fuzz_target!(|input: Input<'_>| {
         return;
     }
     for (crawler, agent) in BOTH.agents.iter().enumerate() {
-        let words = batch.column(crawler).as_string::<i32>();
+        let column = batch.column(crawler).as_dictionary::<Int8Type>();
+        let words = column.downcast_dict::<StringArray>().expect("words");
         for (row, url) in urls[offset..offset + len].iter().enumerate() {
-            let found = words.is_valid(row).then(|| words.value(row).parse::<Verdict>().expect("a verdict"));
+            let found = column.is_valid(row).then(|| words.value(row).parse::<Verdict>().expect("a verdict"));
             let expected = url.map(|url| agent.decide(url).expect("a valid file"));
             assert_eq!(found, expected, "{url:?}");
         }
