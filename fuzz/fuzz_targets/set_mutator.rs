@@ -12,6 +12,7 @@ use reptile_engine::format::container::{Header, Section, Sections};
 use reptile_engine::set::Set;
 use reptile_engine::url::path_of;
 use reptile_fuzz::answers::{answers_as_listed, check_batches};
+use reptile_fuzz::memory::within;
 use reptile_fuzz::sets::{AGENTS, Choose, STRATEGIES, URLS, check, mutate, sample, sections_of, written};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -36,7 +37,13 @@ impl Choose for Choices<'_> {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+/// Memory of one execution in bytes. The sets have some thousand bytes.
+const MAX_BYTES: usize = 8 << 20;
+
+fuzz_target!(|data: &[u8]| within(MAX_BYTES, || changed(data)));
+
+/// Changes a set, and checks the result.
+fn changed(data: &[u8]) {
     let mut choices = Choices(Unstructured::new(data));
     let (header, sections) = &BASES[choices.below(BASES.len())];
     let mut changed = sections.clone();
@@ -61,4 +68,4 @@ fuzz_target!(|data: &[u8]| {
         let paths: Vec<Vec<u8>> = URLS.iter().map(|url| form.path(&path_of(url).to_vec()).into_owned()).collect();
         assert!(answers_as_listed(&set, &paths), "accepted, but answers otherwise than its rules");
     }
-});
+}

@@ -631,7 +631,7 @@ mod tests {
             ("urls.jsonl", "{\"url\":\"/a\"}\n{\"url\":\"\n", ["allow", "invalid"]),
             ("urls.jsonl", "{\"url\":\"/a\"}\n{\"id\":1}\n", ["allow", "invalid"]),
             ("urls.tsv", "id\turl\n1\t/a\n2\n", ["allow", "invalid"]),
-            ("urls.csv", "url,id\n/a,1\n\"/b", ["allow", "invalid"]),
+            ("urls.csv", "id,url\n1,\"/a\"\n2\n", ["allow", "invalid"]),
         ] {
             for columns in [&[Column::Verdict][..], &[Column::Verdict, Column::Line]] {
                 let agents = robots.agents(["GPTBot"]).unwrap();
