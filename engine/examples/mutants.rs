@@ -231,7 +231,8 @@ fn main() {
             (out_path, files, None)
         }
         [out_path, every, random, seed, sets @ ..] => {
-            let files: Vec<(Vec<u8>, Vec<u8>)> = sets.chunks_exact(2).map(|pair| (read(&pair[0]), read(&pair[1]))).collect();
+            let files: Vec<(Vec<u8>, Vec<u8>)> =
+                sets.chunks_exact(2).map(|pair| (read(&pair[0]), read(&pair[1]))).collect();
             let numbers = (every.parse().unwrap(), random.parse().unwrap(), seed.parse().unwrap());
             (out_path, files, Some(numbers))
         }
@@ -249,8 +250,7 @@ fn main() {
         base.urls.iter().for_each(|url| put(&mut out, url));
     }
     let mut counts = BTreeMap::new();
-    let mut try_one =
-        |place: usize, edits: &[Edit]| try_mutant(&mut out, place, &bases[place], edits, &mut counts);
+    let mut try_one = |place: usize, edits: &[Edit]| try_mutant(&mut out, place, &bases[place], edits, &mut counts);
     match damaged {
         Some((every, count, seed)) => damage(&bases, every, count, seed, try_one),
         None => (0..bases.len()).for_each(|place| try_one(place, &[])),

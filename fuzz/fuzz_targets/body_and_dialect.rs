@@ -84,7 +84,9 @@ impl Question<'_> {
         set.usage_all(&[agent], [&self.url[..]], &query, &mut verdicts, &mut found).expect("a valid set");
         let Uses { usage, signals } = oracle::uses(self.body, self.dialect, resolved, &self.url);
         let expected: Vec<Preference> = match is_allowed {
-            true => USES.iter().map(|use_| usage.get(use_)).chain(SIGNALS.iter().map(|use_| signals.get(use_))).collect(),
+            true => {
+                USES.iter().map(|use_| usage.get(use_)).chain(SIGNALS.iter().map(|use_| signals.get(use_))).collect()
+            }
             false => vec![Preference::NotApplicable; query.len()],
         };
         let verdict = if is_allowed { Verdict::Allow } else { Verdict::Disallow };

@@ -10,8 +10,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    Array, ArrayAccessor, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int64Array, LargeBinaryArray, LargeStringArray,
-    NullArray, RecordBatch, StringArray, StringViewArray, StructArray, make_array,
+    Array, ArrayAccessor, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int64Array, LargeBinaryArray,
+    LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray, make_array,
 };
 use libfuzzer_sys::fuzz_target;
 use reptile::{Agents, Dialect, Robots, Verdict};
@@ -70,9 +70,8 @@ static BOTH: LazyLock<Both> = LazyLock::new(|| {
     let names = CRAWLERS.map(|name| CString::new(name).expect("no NUL"));
     let pointers = names.each_ref().map(|name| name.as_ptr());
     // SAFETY: the set is live, the names are NUL-terminated, and the results are writable.
-    let code = unsafe {
-        reptile_agents_resolve(set, pointers.as_ptr(), pointers.len(), true, &raw mut handle, null_mut())
-    };
+    let code =
+        unsafe { reptile_agents_resolve(set, pointers.as_ptr(), pointers.len(), true, &raw mut handle, null_mut()) };
     assert_eq!(code, ReptileCode::Ok);
     Both { handle: handle.expose_provenance(), agents }
 });
@@ -99,7 +98,8 @@ fn array(layout: Layout, urls: &[Option<&str>]) -> ArrayRef {
 fn decided(rows: &ArrayRef, input: &Input<'_>) -> Result<RecordBatch, ReptileCode> {
     let text = |text: Option<&str>| text.and_then(|text| CString::new(text).ok());
     let texts = [text(input.columns), text(input.url_column), text(input.time_column)];
-    let [columns, url_column, time_column] = texts.each_ref().map(|text| text.as_ref().map_or(null(), |text| text.as_ptr()));
+    let [columns, url_column, time_column] =
+        texts.each_ref().map(|text| text.as_ref().map_or(null(), |text| text.as_ptr()));
     let (mut urls, mut schema) = to_ffi(&rows.to_data()).expect("a valid array");
     let (mut out, mut out_schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
     let mut message = null_mut();
@@ -154,7 +154,8 @@ fuzz_target!(|input: Input<'_>| {
         return;
     };
     assert_eq!(batch.num_rows(), len);
-    if input.columns.is_some() || matches!(input.layout, Layout::Numbers | Layout::Nulls) || input.url_column.is_some() {
+    if input.columns.is_some() || matches!(input.layout, Layout::Numbers | Layout::Nulls) || input.url_column.is_some()
+    {
         return;
     }
     for (crawler, agent) in BOTH.agents.iter().enumerate() {

@@ -51,7 +51,10 @@ pub fn decided(source: Source, opening: &Opening) -> Option<u64> {
             assert_eq!(verdicts, expected, "verdicts of {table}");
             let rejected = answers.rejected.rows.len() as u64;
             let faults: u64 = answers.faults.counts.iter().sum();
-            assert!(faults <= rejected && rejected <= expected, "{faults} faults, {rejected} rejected, {expected} rows");
+            assert!(
+                faults <= rejected && rejected <= expected,
+                "{faults} faults, {rejected} rejected, {expected} rows"
+            );
             count += expected;
         }
         if let Part::Text(chunk) = part {
