@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use reptile_compiler::oracle::Answer;
 use reptile_engine::platform::MappedFile;
 
-pub use sets::{ask, ask_for, compile, origin_of, policy_of};
+pub use sets::{ask, compile, origin_of, policy_of};
 
 /// Configures a property test with this many cases. Failures are kept in a file next to the test's and tried first in
 /// later runs. Proptest's default location is relative to a `lib.rs`, which integration tests lack.
