@@ -22,6 +22,12 @@ final class DamageTest {
 
     private DamageTest() {}
 
+    /** Tests the sets in a file of {@code mutants.rs}, such as those that a fuzzer has changed. */
+    public static void main(String[] arguments) {
+        Check.section("changed sets", () -> mutants(Path.of(arguments[0])));
+        Check.finish();
+    }
+
     static void run(Path golden, Path data) throws Exception {
         byte[] bytes = Files.readAllBytes(golden.resolve("v3.set"));
         List<byte[]> urls = new ArrayList<>();
@@ -99,7 +105,7 @@ final class DamageTest {
         int accepted = 0;
         int lenient = 0;
         while (file.hasRemaining()) {
-            int place = file.get();
+            int place = Short.toUnsignedInt(file.getShort());
             Base base = bases.get(place);
             byte[] bytes = base.bytes.clone();
             StringBuilder where = new StringBuilder("set " + place);
