@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// Inputs from the tests of a public implementation (peacprotocol/peac, Apache-2.0), answered by the drafts. That
-    /// implementation also accepts spaces around `=`, a trailing `;`, and labels that stand for others.
+    /// implementation also accepts spaces around `=`, a trailing `;`, and labels that imply others.
     #[test]
     fn inputs_of_another_implementation_are_read_as_in_the_drafts() {
         let long = format!("train-ai=n,{}", "x".repeat(10_000));
@@ -241,7 +241,12 @@ mod tests {
             ("search=y,train-ai=n", Some("search=y, train-ai=n")),
         ] {
             let found = Statement::parse(text.as_bytes());
-            assert_eq!(found.ok().map(|found| found.to_string()).as_deref(), expected, "{}", &text[..text.len().min(60)]);
+            assert_eq!(
+                found.ok().map(|found| found.to_string()).as_deref(),
+                expected,
+                "{}",
+                &text[..text.len().min(60)]
+            );
         }
     }
 

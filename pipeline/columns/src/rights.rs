@@ -49,7 +49,7 @@ pub struct RightsTable {
 }
 
 impl RightsTable {
-    /// Creates a table. With `purpose`, the last use in the question becomes a verdict, and has no column of its own.
+    /// Creates a table. With `purpose`, the last use in the question becomes a verdict instead of a column.
     /// With `by_time`, a page without a valid time is invalid.
     #[must_use]
     pub fn new(agents: Agents, query: RightsQuery, purpose: Option<UnknownUsage>, by_time: bool) -> RightsTable {
@@ -169,7 +169,7 @@ impl RightsTable {
         stated.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the names of the uses. The purpose, which is the last, may also have a column of its own.
+    /// Returns the uses' names, each once. The purpose is the last use, and may also be a column.
     fn distinct_names(&self) -> impl Iterator<Item = &str> {
         let count = self.query.len();
         let is_shown = |name: &str| self.shown_names().any(|shown| shown == name);

@@ -2,7 +2,7 @@
 //!
 //! WARC files have whole responses, and WAT files have their headers and elements as JSON ([`wat`]). WET files have
 //! neither, so the statements of their pages are unavailable, unless [`JoinedPages`] finds them in another file.
-//! [`html`] reads elements. What the statements mean is up to [`reptile::rights`].
+//! [`html`] reads elements. [`reptile::rights`] interprets the statements.
 //!
 //! ```
 //! use reptile::rights::Channel;
@@ -140,7 +140,7 @@ impl CrawlerNames {
     fn read_response(&self, record: &Record, statements: &mut Statements) {
         let block = &record.block_start;
         if record.kind == "resource" || !http::is_response(block) {
-            // A resource has no headers, and a revisit may have none.
+            // A resource has no headers, and a revisit may lack them.
             statements.set_missing(true, record.kind != "resource");
             if record.kind == "resource" && html::is_html(record.content_type.as_deref()) {
                 self.names.read(&block[..block.len().min(MAX_TEXT_BYTES)], statements);
