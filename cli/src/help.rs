@@ -56,6 +56,8 @@ const RARE: [&str; 51] = [
     "files_from",
     "keep_going",
     "rows_per_file",
+    "rights",
+    "rights_from",
     "scheme_column",
     "host_column",
     "port_column",
