@@ -50,7 +50,7 @@ fn number(bytes: &[u8], at: usize) -> usize {
 
 /// Recomputes all checksums.
 fn repair(bytes: &mut [u8]) {
-    let count = u32::from_le_bytes(bytes[COUNT_AT..COUNT_AT + 4].try_into().unwrap()).min(12) as usize;
+    let count = u32::from_le_bytes(bytes[COUNT_AT..COUNT_AT + 4].try_into().unwrap()).min(13) as usize;
     for entry in (0..count).map(|entry| HEADER_BYTES + entry * ENTRY_BYTES) {
         let (start, len) = (number(bytes, entry + 8), number(bytes, entry + 16));
         let Some(section) = start.checked_add(len).and_then(|end| bytes.get(start..end)) else { continue };
