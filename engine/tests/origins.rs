@@ -347,7 +347,7 @@ proptest! {
 /// For an ambiguous URL, a set neither applies the rules of `shop.example.com` nor reports an unknown origin.
 #[test]
 fn ambiguous_urls_get_the_verdict_invalid() {
-    let path = format!("{}/tests/golden/v{FORMAT_VERSION}.set", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/golden/v{FORMAT_VERSION}/google.set", env!("CARGO_MANIFEST_DIR"));
     let set = Set::from_bytes(std::fs::read(path).unwrap()).unwrap();
     let agent = set.agent(b"GPTBot").unwrap();
     let verdict = |url: &str| set.decide(&agent, url.as_bytes()).unwrap();
