@@ -76,7 +76,7 @@ pub struct Record {
     /// Whether the record is at or after a search result, so that a website may have written it.
     pub is_untrusted: bool,
     /// The start of the block, if the reader keeps it ([`crate::pages`]): enough bytes to read a page's statements.
-    pub block_start: Vec<u8>,
+    pub block_start: Box<[u8]>,
     /// The fields that link records.
     pub(crate) links: Box<Links>,
     /// Block length in bytes.
@@ -291,7 +291,7 @@ impl<R: Unpack> Records<R> {
             Ok(mut record) => {
                 self.left = record.length;
                 if self.keeps_starts {
-                    record.block_start = self.block_start(start_bytes(&record))?.to_vec();
+                    record.block_start = self.block_start(start_bytes(&record))?.into();
                 }
                 if record.length == 0
                     && let Err(detail) = self.end_block(&mut Vec::new())?
