@@ -216,7 +216,7 @@ impl Pages {
             let what = input.content.describe();
             return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT)")));
         }
-        let records = Records::new(input.into_source(), searches).with_block_starts();
+        let records = Records::new(input.into_source(), searches).with_block_starts(start_bytes);
         Ok(Pages { path: path.into(), records, last: None, damage: None })
     }
 
