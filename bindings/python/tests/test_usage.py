@@ -179,7 +179,7 @@ def test_mistakes_are_errors(options, says):
         ({"uses": ["train"]}, "has no use \"train\"; expected train-ai, search, ai-use"),
         ({"uses": ["search", "search"]}, "search: is given twice"),
         ({"uses": ["search"], "lines": "all"}, "unknown lines \"all\"; expected usage, signals, both"),
-        ({"uses": ["search"], "vocabulary": "none"}, "expected aipref-08, aipref-07, any, or a file"),
+        ({"uses": ["search"], "vocabulary": "none"}, "expected aipref-08, aipref-07, legacy, any, or a file"),
         ({"lines": "both"}, "have no effect without uses or purpose"),
         ({"purpose": "search"}, "purpose: needs unknown_usage"),
         ({"purpose": "search", "unknown_usage": "yes"}, "unknown unknown_usage \"yes\"; expected allow, disallow, unknown"),

@@ -30,7 +30,7 @@ use crate::run::metrics::MetricsOptions;
 use crate::same_file::{refuse_inside, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
-use crate::sets::report::{Report, UNTRUSTED, untrusted_from};
+use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
 use reptile_records::detect::{Content, detect};
 use reptile_records::shown::shown;
 use reptile_records::stores::{is_file_or_remote, is_remote, join};
@@ -40,11 +40,7 @@ use reptile_records::unpack::START_BYTES;
 use reptile_records::warc::raw::{ArchiveBytes, NextStored, PackedRecords, PlainRecords, Stored};
 use reptile_records::warc::read_date;
 use reptile_records::warc::records::{RECORD_START, Record};
-use reptile_records::warc::{fault_of, unread};
 use rights::{Followed, Followers, PageFilter};
-
-/// Maximum number of damaged records reported per file, and of records without a valid date per run.
-const MAX_NAMED_DAMAGES: u64 = 10;
 
 /// Copy crawl archive records that crawlers may fetch
 ///
@@ -386,7 +382,7 @@ impl Filter<'_> {
         write: &mut dyn FnMut(Stored) -> Result<u64>,
         counts: &mut Counts,
     ) -> Result<()> {
-        let (mut damaged, mut untrusted) = (0, 0);
+        let mut faults = RecordFaults::of(path, self.args.options.archives.resync);
         let mut followers = Followers::default();
         let mut add = |followed: Vec<Followed>, counts: &mut Counts| -> Result<()> {
             followed.into_iter().try_for_each(|(_, stored, verdict)| {
@@ -403,17 +399,7 @@ impl Filter<'_> {
                     add(followers.end(), counts)?;
                     break;
                 }
-                NextStored::Damaged(damage) if damage.stops && !self.args.options.archives.resync => {
-                    return Err(unread(path, &damage).into());
-                }
-                NextStored::Damaged(damage) => {
-                    damaged += 1;
-                    if damaged <= MAX_NAMED_DAMAGES || damage.stops {
-                        let (path, number, fault, detail) =
-                            (path.display(), damage.number, fault_of(&damage), damage.detail);
-                        note(format_args!("{path}: record {number}: {fault}: {detail}"));
-                    }
-                }
+                NextStored::Damaged(damage) => faults.add_damage(damage)?,
                 NextStored::Several(number) => {
                     let message = format!(
                         "records are compressed together from record {number} on, expected each one separately; \
@@ -422,12 +408,7 @@ impl Filter<'_> {
                     return Err(Failure::at(path, message));
                 }
                 NextStored::Record(record, stored) => {
-                    if record.is_untrusted {
-                        untrusted += 1;
-                        if untrusted == 1 {
-                            note(untrusted_from(&format!("{}: record {}", path.display(), record.number)));
-                        }
-                    }
+                    faults.add_record(&record);
                     let followed = match &self.pages {
                         None => {
                             let verdict = self.verdict(path, &record, counts)?;
@@ -448,8 +429,8 @@ impl Filter<'_> {
                 }
             }
         }
-        counts.damaged += damaged;
-        counts.untrusted += untrusted;
+        counts.damaged += faults.damaged;
+        counts.untrusted += faults.untrusted;
         Ok(())
     }
 
@@ -472,7 +453,7 @@ impl Filter<'_> {
         let time = read_date(date).ok();
         if time.is_none() && self.by_time {
             counts.without_date += 1;
-            if self.undated_named.fetch_add(1, Ordering::Relaxed) < MAX_NAMED_DAMAGES {
+            if self.undated_named.fetch_add(1, Ordering::Relaxed) < MAX_NAMED {
                 let (path, number, date) = (path.display(), record.number, shown(date));
                 note(format_args!(
                     "{path}: record {number}: \"{date}\" is not a valid date; the record counts as invalid"

@@ -1,17 +1,20 @@
 //! Report on the captures in a set, and on skipped and invalid input.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use reptile::PolicySource;
 use reptile::body::DiagnosticKind;
 use reptile::capture::{Capture, CaptureReport, DiscardedCapture};
 
-use crate::error::note;
+use crate::error::{Result, note};
 use crate::outputs::summary::{Summary, grouped};
 use reptile_records::captures::names::{Field, NameUse};
 use reptile_records::detect::Content;
 use reptile_records::time::{now, show_time};
+use reptile_records::warc::records::{Damage, Record};
 use reptile_records::warc::redirects::REASONS;
+use reptile_records::warc::{fault_of, unread};
 
 /// Maximum number of files that messages name for each kind; all are counted.
 pub const MAX_NAMED: u64 = 10;
@@ -24,6 +27,49 @@ pub fn untrusted_from(record: &str) -> String {
     format!(
         "{record}: found by a search behind damage; it and all later records of its file are untrusted: a website may have written them"
     )
+}
+
+/// The damaged and untrusted records of one archive, named in messages as they are found.
+pub struct RecordFaults<'p> {
+    path: &'p Path,
+    /// Whether reading goes on behind damage of unknown length (`--resync`).
+    resync: bool,
+    /// Number of damaged records.
+    pub damaged: u64,
+    /// Number of records that a search behind damage found, or that follow such a record.
+    pub untrusted: u64,
+}
+
+impl RecordFaults<'_> {
+    pub fn of(path: &Path, resync: bool) -> RecordFaults<'_> {
+        RecordFaults { path, resync, damaged: 0, untrusted: 0 }
+    }
+
+    /// Counts a damaged record.
+    ///
+    /// # Errors
+    /// Returns an error if the archive cannot be read any further.
+    pub fn add_damage(&mut self, damage: Damage) -> Result<()> {
+        if damage.stops && !self.resync {
+            return Err(unread(self.path, &damage).into());
+        }
+        self.damaged += 1;
+        if self.damaged <= MAX_NAMED || damage.stops {
+            let (path, number, fault) = (self.path.display(), damage.number, fault_of(&damage));
+            note(format_args!("{path}: record {number}: {fault}: {}", damage.detail));
+        }
+        Ok(())
+    }
+
+    /// Counts a record, if it is untrusted.
+    pub fn add_record(&mut self, record: &Record) {
+        if record.is_untrusted {
+            self.untrusted += 1;
+            if self.untrusted == 1 {
+                note(untrusted_from(&format!("{}: record {}", self.path.display(), record.number)));
+            }
+        }
+    }
 }
 
 /// Counts of used, skipped and invalid input.

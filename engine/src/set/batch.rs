@@ -230,7 +230,7 @@ impl<D: AsRef<[u8]>> Set<D> {
                     *fetched_at = last.1;
                 }
             }
-            self.decide_found(agents, columns, found, &mut room, row)
+            self.decide_found(agents, columns, &found, &mut room, row)
         })
     }
 
@@ -240,17 +240,17 @@ impl<D: AsRef<[u8]>> Set<D> {
         &self,
         agents: &[Agent],
         columns: &mut Columns<'_>,
-        found: LookupResult<'_, '_>,
+        found: &LookupResult<'_, '_>,
         room: &mut [u8; MAX_PATCHED_BYTES],
         row: &mut [Verdict],
     ) -> Result<(), FormatError> {
         match found {
             LookupResult::Invalid => row.fill(Verdict::Invalid),
             LookupResult::Unknown => row.fill(Verdict::Unknown),
-            LookupResult::Known(KnownUrl { ruleset, stored, path, .. }) if ruleset != NONE => {
+            LookupResult::Known(KnownUrl { ruleset, stored, path, .. }) if *ruleset != NONE => {
                 let rulesets = self.rulesets();
                 let Some(stored) = stored.and_then(|record| rulesets.read(record)) else {
-                    return Err(rulesets.missing(ruleset));
+                    return Err(rulesets.missing(*ruleset));
                 };
                 let ruleset = Ruleset::stored(stored)?;
                 let verdict = path.with_normal(self.normal_form, |path| ruleset.verdict_in(room, path))?;

@@ -132,9 +132,12 @@ impl PathRules<'_> {
         query: &UsageQuery,
         answer: &mut [Preference],
     ) -> Result<(), FormatError> {
-        let len = self.len_of(best)?;
         let PathRules { ruleset, view } = self;
         let mut combine = |statement| query.combine(statement, |category| &category.usage, answer);
+        if best[0] == NO_RANK {
+            return combine(view.rule(best[1] / 2)?.0);
+        }
+        let len = self.len_of(best)?;
         for rank in best.into_iter().filter(|&rank| rank != NO_RANK) {
             let (statement, found) = view.rule(rank / 2)?;
             if found == len {
@@ -142,7 +145,7 @@ impl PathRules<'_> {
             }
         }
         let first = best[0] / 2;
-        if best[0] == NO_RANK || view.len_of(first)? != len {
+        if view.len_of(first)? != len {
             return Ok(());
         }
         for place in first + 1..view.rule_count() {
@@ -326,16 +329,16 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         let rows = self.fixed.chunks_exact(len).zip(preferences.chunks_exact_mut(len)).zip(&self.plans);
         for ((agent, verdict), ((fixed, answer), plan)) in self.agents.iter().zip(verdicts).zip(rows) {
             match (verdict, plan) {
-                (Verdict::Disallow, _) => answer.fill(Preference::NotApplicable),
-                (Verdict::Unknown | Verdict::Invalid, _) => answer.fill(Preference::Unknown),
-                (Verdict::Allow, Plan::Fixed) => answer.copy_from_slice(fixed),
+                (Verdict::Disallow, _) => fill(answer, Preference::NotApplicable),
+                (Verdict::Unknown | Verdict::Invalid, _) => fill(answer, Preference::Unknown),
+                (Verdict::Allow, Plan::Fixed) => copy(fixed, answer),
                 (Verdict::Allow, Plan::Together) => policy.usage_together(agent, path, self.query, answer)?,
                 (Verdict::Allow, Plan::ByPath(rules)) => {
                     let best = rules.ruleset.best_in(room, path)?;
                     if best == NO_RANKS {
-                        answer.copy_from_slice(fixed);
+                        copy(fixed, answer);
                     } else {
-                        answer.fill(Preference::Unknown);
+                        fill(answer, Preference::Unknown);
                         self.query.combine_signals(rules.view, answer)?;
                         rules.combine(best, path, self.query, answer)?;
                     }
@@ -343,6 +346,26 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
             }
         }
         Ok(())
+    }
+}
+
+/// Fills an answer. Most have one or two categories, for which a function call would take most of the time.
+#[inline(always)]
+fn fill(answer: &mut [Preference], with: Preference) {
+    match answer {
+        [only] => *only = with,
+        [first, second] => (*first, *second) = (with, with),
+        _ => answer.fill(with),
+    }
+}
+
+/// Copies an answer, like [`fill`].
+#[inline(always)]
+fn copy(from: &[Preference], answer: &mut [Preference]) {
+    match (from, answer) {
+        ([from], [only]) => *only = *from,
+        ([from, other], [first, second]) => (*first, *second) = (*from, *other),
+        (from, answer) => answer.copy_from_slice(from),
     }
 }
 
@@ -404,14 +427,12 @@ impl<D: AsRef<[u8]>> Set<D> {
         self.look_up_each::<false, _>(&mut columns, urls, |columns, place, found| {
             let row = verdicts.get_mut(place * width..(place + 1) * width).unwrap_or_default();
             let answer = preferences.get_mut(place * cells..(place + 1) * cells).unwrap_or_default();
-            let known = match &found {
-                LookupResult::Known(KnownUrl { policy, path, .. }) => Some((*policy, *path)),
-                LookupResult::Unknown | LookupResult::Invalid => None,
-            };
-            self.decide_found(agents, columns, found, &mut room, row)?;
-            match known {
-                Some((policy, path)) => plans.answer(policy, || self.policy_at(policy), &path, row, &mut room, answer),
-                None => {
+            self.decide_found(agents, columns, &found, &mut room, row)?;
+            match &found {
+                LookupResult::Known(KnownUrl { policy, path, .. }) => {
+                    plans.answer(*policy, || self.policy_at(*policy), path, row, &mut room, answer)
+                }
+                LookupResult::Unknown | LookupResult::Invalid => {
                     answer.fill(Preference::Unknown);
                     Ok(())
                 }

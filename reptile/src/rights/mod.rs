@@ -34,7 +34,7 @@ use crate::Agent;
 use crate::error::Error;
 use crate::usage::UnknownUsage;
 
-pub use self::profile::{MAX_PROFILE_BYTES, Profile, ProfileError, RightsQuery};
+pub use self::profile::{MAX_PROFILE_BYTES, Profile, RightsQuery};
 pub use crate::usage::UnknownUse;
 
 /// A place where a page's rights are stated.

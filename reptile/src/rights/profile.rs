@@ -1,14 +1,12 @@
 //! Profiles: which channels count, and which use each of their tokens means. Data, because the choice is the reader's.
 
-use std::fmt;
-use std::io::Read;
-
 use reptile_compiler::usage::Statement;
 use reptile_engine::set::{UsageCategory, UsageQuery};
 use reptile_engine::verdict::Preference;
 
 use super::{Channel, Statements, tokens};
 use crate::Agent;
+use crate::usage::text::{self, TextError};
 use crate::usage::{UnknownUse, Uses};
 
 /// Maximum number of bytes in the text of a profile.
@@ -34,34 +32,6 @@ struct Meaning {
     preference: Preference,
 }
 
-/// The error for the text of a profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileError {
-    line: usize,
-    expected: String,
-    found: Box<str>,
-}
-
-impl ProfileError {
-    /// Returns the line of the mistake, from 1, or 0 for a file that cannot be read.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-}
-
-impl fmt::Display for ProfileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProfileError { line, expected, found } = self;
-        if *line > 0 {
-            write!(f, "line {line}: ")?;
-        }
-        write!(f, "expected {expected}, found \"{}\"", found.escape_debug())
-    }
-}
-
-impl std::error::Error for ProfileError {}
-
 /// The profiles that ship, with their texts.
 const SHIPPED: [(&str, &str); 3] =
     [("all", include_str!("all.txt")), ("aipref", include_str!("aipref.txt")), ("robots", include_str!("robots.txt"))];
@@ -81,16 +51,11 @@ impl Profile {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, and the errors of [`Profile::parse`].
-    pub fn open(name: &str) -> Result<Profile, ProfileError> {
+    pub fn open(name: &str) -> Result<Profile, TextError> {
         if let Some(profile) = Profile::named(name) {
             return Ok(profile);
         }
-        let mut text = String::new();
-        // One byte more, so that a longer file is an error.
-        let read = std::fs::File::open(name)
-            .and_then(|file| file.take(MAX_PROFILE_BYTES as u64 + 1).read_to_string(&mut text));
-        let expected = || format!("{}, or a file that can be read", Profile::NAMES.join(", "));
-        read.map_err(|error| ProfileError { line: 0, expected: expected(), found: error.to_string().into() })?;
+        let text = text::read_file(name, MAX_PROFILE_BYTES, &Profile::NAMES)?;
         Profile::parse(name, &text)
     }
 
@@ -107,27 +72,19 @@ impl Profile {
     /// let profile = Profile::parse("ours", text)?;
     /// assert!(profile.categories().eq(["training"]));
     /// assert!(Profile::parse("ours", "x-robots-tag noai = training").is_err());
-    /// # Ok::<(), reptile::rights::ProfileError>(())
+    /// # Ok::<(), reptile::usage::TextError>(())
     /// ```
     ///
     /// # Errors
     /// Returns an error for the first line of another form, a token that a channel has twice, and a text without lines
     /// or over [`MAX_PROFILE_BYTES`].
-    pub fn parse(name: &str, text: &str) -> Result<Profile, ProfileError> {
-        if text.len() > MAX_PROFILE_BYTES {
-            let found = format!("{} bytes", text.len()).into();
-            return Err(ProfileError { line: 1, expected: format!("at most {MAX_PROFILE_BYTES} bytes"), found });
-        }
+    pub fn parse(name: &str, text: &str) -> Result<Profile, TextError> {
         let mut profile = Profile { name: name.into(), categories: Vec::new(), meanings: Vec::new() };
-        for (number, line) in (1..).zip(text.lines()) {
-            let content = line.split_once('#').map_or(line, |(content, _)| content).trim();
-            if !content.is_empty() {
-                let added = profile.add(content);
-                added.map_err(|(expected, found)| ProfileError { line: number, expected, found: found.into() })?;
-            }
+        for (number, content) in text::content_lines(text, MAX_PROFILE_BYTES)? {
+            profile.add(content).map_err(|(expected, found)| TextError::new(number, expected, found))?;
         }
         if profile.meanings.is_empty() {
-            return Err(ProfileError { line: 1, expected: "at least one line".into(), found: "".into() });
+            return Err(TextError::new(1, "at least one line", ""));
         }
         Ok(profile)
     }

@@ -19,6 +19,7 @@
 //! ```
 
 mod ask;
+pub(crate) mod text;
 mod vocabulary;
 
 #[cfg(feature = "compile")]
@@ -28,7 +29,8 @@ pub use reptile_engine::verdict::Preference;
 use reptile_engine::verdict::Verdict;
 
 pub use self::ask::Usage;
-pub use self::vocabulary::{MAX_VOCABULARY_BYTES, UnknownUse, Vocabulary, VocabularyError};
+pub use self::text::TextError;
+pub use self::vocabulary::{MAX_VOCABULARY_BYTES, UnknownUse, Vocabulary};
 
 /// The lines that preferences are read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

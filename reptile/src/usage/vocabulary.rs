@@ -4,6 +4,7 @@ use std::fmt;
 
 use reptile_engine::set::{UsageCategory, UsageQuery};
 
+use super::text::{self, TextError};
 use super::{Sources, Uses};
 
 /// A named list of categories, with the labels that stand for each of them.
@@ -51,34 +52,6 @@ impl fmt::Display for UnknownUse {
 
 impl std::error::Error for UnknownUse {}
 
-/// The error for the text of a vocabulary.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VocabularyError {
-    line: usize,
-    expected: &'static str,
-    found: Box<str>,
-}
-
-impl VocabularyError {
-    /// Returns the line of the mistake, from 1, or 0 for a file that cannot be read.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-}
-
-impl fmt::Display for VocabularyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let VocabularyError { line, expected, found } = self;
-        if *line > 0 {
-            write!(f, "line {line}: ")?;
-        }
-        write!(f, "expected {expected}, found \"{}\"", found.escape_debug())
-    }
-}
-
-impl std::error::Error for VocabularyError {}
-
 /// The vocabularies that ship, with their texts.
 const SHIPPED: [(&str, &str); 3] = [
     ("aipref-08", include_str!("aipref-08.txt")),
@@ -118,22 +91,16 @@ impl Vocabulary {
     /// use reptile::usage::Vocabulary;
     /// assert_eq!(Vocabulary::open("aipref-07")?.name(), "aipref-07");
     /// assert!(Vocabulary::open("aipref-99").is_err());
-    /// # Ok::<(), reptile::usage::VocabularyError>(())
+    /// # Ok::<(), reptile::usage::TextError>(())
     /// ```
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, and the errors of [`Vocabulary::parse`].
-    pub fn open(name: &str) -> Result<Vocabulary, VocabularyError> {
-        use std::io::Read;
+    pub fn open(name: &str) -> Result<Vocabulary, TextError> {
         if let Some(vocabulary) = Vocabulary::named(name) {
             return Ok(vocabulary);
         }
-        let mut text = String::new();
-        // One byte more, so that a longer file is an error.
-        let read = std::fs::File::open(name)
-            .and_then(|file| file.take(MAX_VOCABULARY_BYTES as u64 + 1).read_to_string(&mut text));
-        let expected = "aipref-08, aipref-07, legacy, any, or a file that can be read";
-        read.map_err(|error| VocabularyError { line: 0, expected, found: error.to_string().into() })?;
+        let text = text::read_file(name, MAX_VOCABULARY_BYTES, &Vocabulary::NAMES)?;
         Vocabulary::parse(name, &text)
     }
 
@@ -150,30 +117,23 @@ impl Vocabulary {
     /// assert!(vocabulary.uses(["training"], Sources::Both).is_ok());
     /// let error = vocabulary.uses(["search"], Sources::Both).unwrap_err();
     /// assert_eq!(error.to_string(), "the vocabulary ours has no use \"search\"; expected training");
-    /// # Ok::<(), reptile::usage::VocabularyError>(())
+    /// # Ok::<(), reptile::usage::TextError>(())
     /// ```
     ///
     /// # Errors
     /// Returns an error for the first line of another form, for a category without labels, one that is listed twice, and
     /// a text without categories or over [`MAX_VOCABULARY_BYTES`].
-    pub fn parse(name: &str, text: &str) -> Result<Vocabulary, VocabularyError> {
-        let error = |line, expected, found: &str| VocabularyError { line, expected, found: found.into() };
-        if text.len() > MAX_VOCABULARY_BYTES {
-            return Err(error(1, "at most 65536 bytes", &format!("{} bytes", text.len())));
-        }
+    pub fn parse(name: &str, text: &str) -> Result<Vocabulary, TextError> {
         let mut categories: Vec<Category> = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let content = line.split_once('#').map_or(line, |(content, _)| content).trim();
-            if content.is_empty() {
-                continue;
-            }
-            let (category, labels) =
-                content.split_once('=').ok_or_else(|| error(number, "category = labels | signals", content))?;
+        for (number, content) in text::content_lines(text, MAX_VOCABULARY_BYTES)? {
+            let (category, labels) = content
+                .split_once('=')
+                .ok_or_else(|| TextError::new(number, "category = labels | signals", content))?;
             let (usage, signals) = labels.split_once('|').unwrap_or((labels, ""));
             let category = category.trim();
             for label in usage.split_whitespace().chain(signals.split_whitespace()).chain([category]) {
                 if !is_label(label) {
-                    return Err(error(
+                    return Err(TextError::new(
                         number,
                         "labels of lower-case letters, digits, \"-\", \"_\", \".\" and \"*\"",
                         label,
@@ -183,15 +143,15 @@ impl Vocabulary {
             let boxed = |labels: &str| labels.split_whitespace().map(|label| label.as_bytes().into()).collect();
             let labels = UsageCategory { usage: boxed(usage), signals: boxed(signals) };
             if labels == UsageCategory::default() {
-                return Err(error(number, "at least one label", content));
+                return Err(TextError::new(number, "at least one label", content));
             }
             if categories.iter().any(|known| &*known.name == category) {
-                return Err(error(number, "each category once", category));
+                return Err(TextError::new(number, "each category once", category));
             }
             categories.push(Category { name: category.into(), labels });
         }
         if categories.is_empty() {
-            return Err(error(1, "at least one category", ""));
+            return Err(TextError::new(1, "at least one category", ""));
         }
         Ok(Vocabulary { name: name.into(), categories, is_open: false })
     }

@@ -10,12 +10,11 @@ use reptile_columns::{Answers, Column, Decider, Layout, PageRights, RightsTable,
 use reptile_records::pages::{CrawlerNames, JoinedPages, NextPage, Page, PageKind, Pages, kind_of};
 use reptile_records::tables::Table;
 use reptile_records::warc::records::Record;
-use reptile_records::warc::{fault_of, unread};
 
 use super::totals::Totals;
 use super::written::refuse_with_rights;
 use super::{Args, Decided, NextOutput, Settings, lineage};
-use crate::error::{Failure, Result, note};
+use crate::error::{Failure, Result};
 use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::parts::RowSink;
 use crate::outputs::progress::Progress;
@@ -23,16 +22,13 @@ use crate::outputs::sink::Sink;
 use crate::outputs::summary::grouped;
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, METADATA_KEY};
-use crate::sets::report::untrusted_from;
+use crate::sets::report::RecordFaults;
 
 /// Maximum number of pages decided at once. All threads share them.
 const PAGES_AT_ONCE: usize = 1024;
 
 /// Number of bytes of records after which they are decided.
 const BYTES_AT_ONCE: usize = 16 << 20;
-
-/// Maximum number of damaged records reported per file.
-const MAX_NAMED_DAMAGES: u64 = 10;
 
 /// The files and the question of a run.
 pub struct PageSettings {
@@ -141,28 +137,17 @@ fn read(
     of_pages: &PageSettings,
     mut write: impl FnMut(&[(Page, PageRights)]) -> Result<()>,
 ) -> Result<bool> {
-    let path = &args.urls;
+    let mut faults = RecordFaults::of(&args.urls, args.options.archives.resync);
     let mut batch: Vec<Record> = Vec::new();
-    let (mut bytes, mut damaged, mut is_untrusted) = (0, 0, false);
+    let mut bytes = 0;
     loop {
         let next = pages.next_record()?;
         let is_end = matches!(next, NextPage::End);
         match next {
             NextPage::End => {}
-            NextPage::Damaged(damage) if damage.stops && !args.options.archives.resync => {
-                return Err(unread(path, &damage).into());
-            }
-            NextPage::Damaged(damage) => {
-                damaged += 1;
-                if damaged <= MAX_NAMED_DAMAGES || damage.stops {
-                    let (number, fault, detail) = (damage.number, fault_of(&damage), damage.detail);
-                    note(format_args!("{}: record {number}: {fault}: {detail}", path.display()));
-                }
-            }
+            NextPage::Damaged(damage) => faults.add_damage(damage)?,
             NextPage::Record(record) => {
-                if record.is_untrusted && !std::mem::replace(&mut is_untrusted, true) {
-                    note(untrusted_from(&format!("{}: record {}", path.display(), record.number)));
-                }
+                faults.add_record(&record);
                 if kind_of(&record).is_some() {
                     bytes += record.block_start.len();
                     batch.push(*record);
@@ -175,7 +160,7 @@ fn read(
             bytes = 0;
         }
         if is_end {
-            return Ok(damaged > 0);
+            return Ok(faults.damaged > 0);
         }
     }
 }

@@ -136,26 +136,33 @@ impl Names {
 }
 
 /// Returns the offset of the last character reference in a tag `<meta ...>`: a name may be written with references.
+///
+/// A tag may start in a comment or in another tag's value, where it is none, so the search follows all that are open, in
+/// one pass. Of those in the same state it suffices to know the first.
 fn last_reference(text: &[u8]) -> Option<usize> {
-    let mut last = None;
-    for start in memchr::memchr_iter(b'<', text) {
-        let after = &text[start + 1..];
-        if !after.get(..META.len()).is_some_and(|name| name.eq_ignore_ascii_case(META)) {
-            continue;
+    let (mut last, mut at) = (None, 0);
+    // The first open tag outside quotes, in single quotes and in double quotes.
+    let mut open: [Option<usize>; 3] = [None; 3];
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'<' if text[at + 1..].get(..META.len()).is_some_and(|name| name.eq_ignore_ascii_case(META)) => {
+                open[0] = open[0].or(Some(at));
+            }
+            b'&' => last = Some(at),
+            b'>' => open[0] = None,
+            b'\'' => open.swap(0, 1),
+            b'"' => open.swap(0, 2),
+            _ => {}
         }
-        let mut quote = None;
-        for (at, &byte) in after.iter().enumerate() {
-            match (quote, byte) {
-                (_, b'&') => last = Some(start + at),
-                (None, b'>') => break,
-                (None, b'"' | b'\'') => quote = Some(byte),
-                (Some(open), byte) if byte == open => quote = None,
-                _ => {}
-            }
-            if at > MAX_TAG_BYTES {
-                // Not a tag of usual length: read everything.
-                return Some(text.len());
-            }
+        at += 1;
+        match open.into_iter().flatten().min() {
+            // Not a tag of usual length: read everything.
+            Some(start) if at - start > MAX_TAG_BYTES => return Some(text.len()),
+            Some(_) => {}
+            None => match memchr::memchr(b'<', &text[at..]) {
+                Some(next) => at += next,
+                None => break,
+            },
         }
     }
     last
