@@ -222,19 +222,16 @@ pub struct StatementView<'a> {
 }
 
 impl<'a> StatementView<'a> {
-    /// Returns the preference for a label; unknown if the statement does not contain it. Linear in the statement.
+    /// Calls `look` with each label and its preference.
     ///
     /// # Errors
     /// Returns an error if the statement is damaged.
     #[inline]
-    pub fn get(&self, label: &[u8]) -> Result<Preference, FormatError> {
-        let mut view = *self;
-        while let Some((other, preference)) = view.next_label()? {
-            if other == label {
-                return Ok(preference);
-            }
+    pub(crate) fn each_label(mut self, mut look: impl FnMut(&[u8], Preference)) -> Result<(), FormatError> {
+        while let Some((label, preference)) = self.next_label()? {
+            look(label, preference);
         }
-        Ok(Preference::Unknown)
+        Ok(())
     }
 
     /// Returns the labels in byte order, each allowed or disallowed.
@@ -300,6 +297,13 @@ mod tests {
         draft
     }
 
+    fn get(statement: StatementView<'_>, label: &[u8]) -> Preference {
+        let mut found = Preference::Unknown;
+        let look = |other: &[u8], preference| found = if other == label { preference } else { found };
+        statement.each_label(look).unwrap();
+        found
+    }
+
     #[test]
     fn records_round_trip() {
         let bytes = draft().encode().unwrap();
@@ -311,14 +315,14 @@ mod tests {
         for (place, expected, len) in [(0, &both[..], 9), (1, &[], 9), (2, &both, 3)] {
             let (statement, found) = view.rule(place).unwrap();
             assert_eq!((statement.labels().unwrap(), found), (expected.to_vec(), len));
-            let preference = |label: &[u8]| statement.get(label).unwrap();
+            let preference = |label: &[u8]| get(statement, label);
             let expected = expected.get(1).map_or(Preference::Unknown, |label| label.1);
             assert_eq!(
                 (preference(b"b"), preference(b"c"), preference(b"")),
                 (expected, Preference::Unknown, Preference::Unknown)
             );
         }
-        assert_eq!(view.base().unwrap().unwrap().get(b"a").unwrap(), Preference::Disallowed);
+        assert_eq!(get(view.base().unwrap().unwrap(), b"a"), Preference::Disallowed);
         assert!(view.signals().unwrap().is_none());
         assert!(view.rule(3).is_err());
         // Equal content has equal bytes.

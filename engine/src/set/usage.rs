@@ -105,12 +105,13 @@ impl UsageQuery {
         labels: impl Fn(&UsageCategory) -> &[Box<[u8]>],
         answer: &mut [Preference],
     ) -> Result<(), FormatError> {
-        for (category, preference) in self.categories.iter().zip(answer) {
-            for label in labels(category) {
-                *preference = preference.combined_with(statement.get(label)?);
+        statement.each_label(|label, stated| {
+            for (category, preference) in self.categories.iter().zip(&mut *answer) {
+                if labels(category).iter().any(|known| **known == *label) {
+                    *preference = preference.combined_with(stated);
+                }
             }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -325,9 +326,12 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
         room: &mut [u8; MAX_PATCHED_BYTES],
         preferences: &mut [Preference],
     ) -> Result<(), FormatError> {
-        let len = self.query.len().max(1);
-        let rows = self.fixed.chunks_exact(len).zip(preferences.chunks_exact_mut(len)).zip(&self.plans);
-        for ((agent, verdict), ((fixed, answer), plan)) in self.agents.iter().zip(verdicts).zip(rows) {
+        // Counted, because the length of an iterator over chunks takes a division.
+        let (mut start, len) = (0, self.query.len());
+        for ((agent, verdict), plan) in self.agents.iter().zip(verdicts).zip(&self.plans) {
+            let answer = preferences.get_mut(start..start + len).unwrap_or_default();
+            let fixed = self.fixed.get(start..start + len).unwrap_or_default();
+            start += len;
             match (verdict, plan) {
                 (Verdict::Disallow, _) => fill(answer, Preference::NotApplicable),
                 (Verdict::Unknown | Verdict::Invalid, _) => fill(answer, Preference::Unknown),

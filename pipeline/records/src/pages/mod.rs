@@ -40,8 +40,9 @@ pub use wat::MAX_WAT_BYTES;
 use crate::detect::Content;
 use crate::open::Input;
 use crate::unpack::Start;
+use crate::warc::fields::fields;
 use crate::warc::http;
-use crate::warc::records::{Damage, Next, Record, Records, fields};
+use crate::warc::records::{Damage, Next, Record, Records};
 use crate::{Error, Result};
 
 /// Number of bytes of a page's decoded text that are searched for elements.

@@ -10,7 +10,7 @@ use reptile::capture::Capture;
 use reptile::limits::MAX_BODY_BYTES;
 use reptile::{Challenger, capture};
 
-use super::records::{MAX_NAME_BYTES, fields, lower_name};
+use super::fields::{MAX_NAME_BYTES, fields, lower_name};
 use crate::captures::names::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
 use crate::shown::shown;
 use crate::unpack::unpack_zstd;

@@ -37,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub(crate) mod fields;
 pub(crate) mod http;
 pub(crate) mod index;
 pub mod raw;

@@ -20,13 +20,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 
 use memchr::memchr;
 
+use super::fields::{MAX_NAME_BYTES, fields, lower_name, number, without_brackets};
 use crate::gzip::Unpack;
-use crate::lines::lines;
 use crate::shown::shown;
 use crate::text::grouped;
 
@@ -801,52 +800,6 @@ fn parse(header: &[u8], mut record: Record) -> Result<Record, HeaderFault> {
     record.target = record.target.map(without_brackets);
     record.links.refers_to_target = record.links.refers_to_target.take().map(without_brackets);
     Ok(record)
-}
-
-/// Parses a number that consists only of digits and is within range.
-fn number(digits: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
-    text.parse().ok()
-}
-
-/// Returns the fields in a header, after its first line. A line that starts with white space continues the preceding
-/// field. Lines without a colon are ignored.
-pub(crate) fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
-    let mut lines = lines(header).skip(1).peekable();
-    std::iter::from_fn(move || {
-        loop {
-            let line = lines.next()?;
-            let Some(colon) = memchr(b':', line) else { continue };
-            let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
-            while let Some(folded) = lines.next_if(|line| matches!(line.first(), Some(b' ' | b'\t'))) {
-                let value = value.to_mut();
-                if !value.is_empty() {
-                    value.push(b' ');
-                }
-                value.extend_from_slice(folded.trim_ascii());
-            }
-            return Some((line[..colon].trim_ascii(), value));
-        }
-    })
-}
-
-/// Maximum length in bytes for names from [`lower_name`]. All supported names are shorter.
-pub(crate) const MAX_NAME_BYTES: usize = 32;
-
-/// Returns a field's name in lower case, or an empty one if it is longer than any supported name.
-pub(crate) fn lower_name<'m>(name: &[u8], memory: &'m mut [u8; MAX_NAME_BYTES]) -> &'m [u8] {
-    let Some(lower) = memory.get_mut(..name.len()) else { return &[] };
-    lower.copy_from_slice(name);
-    lower.make_ascii_lowercase();
-    lower
-}
-
-/// Removes the angle brackets around a URI.
-fn without_brackets(uri: Vec<u8>) -> Vec<u8> {
-    match &*uri {
-        [b'<', inner @ .., b'>'] => inner.to_vec(),
-        _ => uri,
-    }
 }
 
 #[cfg(test)]
