@@ -1,9 +1,8 @@
 //! Compares the time of a verdict with the time of a verdict and two preferences, on the benchmark files.
 //!
-//! Each file gets [`RULES`] `Content-Usage` rules for every group, in three forms: plain directories of its own URLs;
-//! patterns of its own rules; and the plain directories, with a wildcard before every fourth. Both questions are asked
-//! through the same batches, in turns, so that both see the same machine. The verdicts must be equal, and the
-//! preferences of a batch must be those that each URL gets alone.
+//! Each group gets [`RULES`] `Content-Usage` rules in three forms: directories from the file's URLs, patterns from the
+//! file's rules, and the directories with a wildcard before every fourth. Both questions take turns, so that both see
+//! the same machine. The verdicts must be equal, and a URL's preferences must be the same in a batch and alone.
 //!
 //! An argument names the only file to measure. Prints nanoseconds per URL, the best of [`PASSES`] passes over 1,000 URLs, and their ratio.
 #![deny(unsafe_code)]

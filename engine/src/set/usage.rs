@@ -353,7 +353,7 @@ impl<'a, 'q> UsagePlans<'a, 'q> {
     }
 }
 
-/// Fills an answer. Most have one or two categories, for which a function call would take most of the time.
+/// Fills an answer. With one or two categories, as in most answers, a function call would take longer than the rest.
 #[inline(always)]
 fn fill(answer: &mut [Preference], with: Preference) {
     match answer {

@@ -137,8 +137,8 @@ impl Names {
 
 /// Returns the offset of the last character reference in a tag `<meta ...>`: a name may be written with references.
 ///
-/// A tag may start in a comment or in another tag's value, where it is none, so the search follows all that are open, in
-/// one pass. Of those in the same state it suffices to know the first.
+/// What looks like a tag may be text in a comment or a value. The search therefore follows every open tag, in one pass.
+/// Among tags in the same state only the first matters.
 fn last_reference(text: &[u8]) -> Option<usize> {
     let (mut last, mut at) = (None, 0);
     // The first open tag outside quotes, in single quotes and in double quotes.

@@ -114,16 +114,6 @@ fn uncounted_bytes_are_read_up_to_the_limit() {
     }
 }
 
-#[test]
-fn fields_are_read_in_any_notation() {
-    let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA:\r\n 3\r\n: none\r\n\r\n";
-    let found: Vec<(&[u8], Cow<'_, [u8]>)> = fields(header).collect();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let found: Vec<(String, String)> = found.iter().map(|(name, value)| (text(name), text(value))).collect();
-    let expected = [("A", "1"), ("b", "2"), ("C", "x y z"), ("A", "3"), ("", "none")];
-    assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-}
-
 /// Tests that arbitrary bytes are read to their end, and that each record is either returned or reported as damaged.
 #[test]
 fn arbitrary_bytes_are_read_to_the_end() {
