@@ -118,7 +118,11 @@ impl<R> WholeStart<R> {
     }
 }
 
-impl<R: Read + Send> Unpack for WholeStart<R> {}
+impl<R: Unpack> Unpack for WholeStart<R> {
+    fn discard(&mut self) -> io::Result<u64> {
+        self.source.discard()
+    }
+}
 
 impl<R: Read> Read for WholeStart<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
