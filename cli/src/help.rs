@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 51] = [
+const RARE: [&str; 53] = [
     "usage",
     "signals",
     "combine",
@@ -56,6 +56,8 @@ const RARE: [&str; 51] = [
     "files_from",
     "keep_going",
     "rows_per_file",
+    "rights",
+    "rights_from",
     "scheme_column",
     "host_column",
     "port_column",

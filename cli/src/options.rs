@@ -219,7 +219,7 @@ impl PurposeOptions {
 /// The options for the statements that arrive with pages.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct RightsOptions {
-    /// Combine robots.txt with the statements that arrive with each page: all, aipref, robots, or a file
+    /// Combine robots.txt with pages' own statements: all, aipref, robots, or a file
     ///
     /// A profile names the channels that count, and the use that each token means: robots and signal are lines in
     /// robots.txt; content-usage, x-robots-tag and tdm-header are response headers; meta-robots and tdm-meta are

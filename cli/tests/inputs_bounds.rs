@@ -223,7 +223,7 @@ fn out_of_memory_messages_name_the_input_and_its_size() {
     for args in [&["test", "robots.txt", "--agent", "a", "/"][..], &["lint", "robots.txt", "--dialect", "google-lib"]] {
         // With less memory, not even the program can be loaded. Around 160 MB, the system's allocator reserves exactly
         // the space that thread stacks would need, and the Rust runtime aborts.
-        for kib in [50_000 + RESERVED_KIB, 80_000 + RESERVED_KIB, 320_000] {
+        for kib in [60_000 + RESERVED_KIB, 80_000 + RESERVED_KIB, 320_000] {
             let run = run_in(&folder, kib, args);
             run.says(2, &["robots.txt: there is not enough memory for its ", " bytes"]);
         }

@@ -158,8 +158,11 @@ fn every_case_is_answered_from_every_kind_of_archive() {
             assert_eq!(row[1..3], [DATE, &*format!("<urn:uuid:{number}>")], "{place}");
             let expected: Vec<&str> = case.answers.chars().map(Case::word).collect();
             assert_eq!(row[4..7], expected, "{place}: {row:?}");
-            let conflicts: Vec<&str> =
-                row[9].split("; ").filter(|text| !text.is_empty()).map(|text| text.split(':').next().unwrap()).collect();
+            let conflicts: Vec<&str> = row[9]
+                .split("; ")
+                .filter(|text| !text.is_empty())
+                .map(|text| text.split(':').next().unwrap())
+                .collect();
             assert_eq!(conflicts, case.conflict, "{place}: {row:?}");
             answered += 1;
         }

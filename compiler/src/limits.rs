@@ -1,7 +1,7 @@
 //! The compiler's limits: for each its unit, its value, the reason for it, and what happens beyond it.
 //!
 //! Some public limits are defined where they are enforced: URL limits in the engine's `url`, format limits in its
-//! `format`, linter limits in `advice::lint`. The table lists them all; a test compares it with the code.
+//! `format`, linter limits in `advice::lint`. The table lists them all; `.ci/limits` compares it with the code.
 //!
 //! | limit | applies to | beyond it |
 //! |---|---|---|

@@ -3,177 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-use bumpalo::Bump;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::capture::{Capture, Outcome};
-use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
-use reptile_engine::format::FormatError;
-use reptile_engine::format::container::{self, Container, ENTRY_BYTES, HEADER_BYTES, Header, Section, Sections};
+use reptile_engine::format::container::{Container, ENTRY_BYTES, HEADER_BYTES, Header, Section, Sections};
 use reptile_engine::set::Set;
-use reptile_engine::threads::OneThread;
-use reptile_engine::url::{Origin, Scheme};
-use reptile_engine::verdict::{Cause, Explanation};
 use xxhash_rust::xxh3::xxh3_64;
 
-const URLS: [&[u8]; 16] = [
-    b"http://closed.example/",
-    b"http://kept.example/kept",
-    b"http://a.example/",
-    b"http://a.example/shop/x?sort=1&y",
-    b"http://a.example/shop/cart/print/",
-    b"http://a.example/a/b/c/d/e.pdf",
-    b"http://a.example/index.html",
-    b"http://a.example/l/ong/enough/to/pass/through/all/of/the/states",
-    b"https://a.example/",
-    b"http://b.example/x-a-b-c",
-    b"http://b.example/private/z",
-    b"http://c.example:8080/",
-    b"http://n1.example/1234/x?q=",
-    b"http://n2.example/1567/cart",
-    b"http://nowhere.example/",
-    b"no url",
-];
-
-/// Strategies that together use the whole format. A DFA over whole patterns would only add bytes.
-const STRATEGIES: [Strategy; 2] = [Strategy::Factored, Strategy::Fallback];
-
-const AGENTS: [&[u8]; 3] = [b"any", b"FooBot", b"bar-bot"];
+use crate::support::sets::{Choose, STRATEGIES, answers, check, mutate, sample, sections_of, written};
 
 /// Offset of the checksum for the header and section table.
 const CHECKSUM_AT: usize = 56;
-
-/// Compiles a small set that uses the whole format. With [`Strategy::Fallback`] it is a set by time.
-fn sample(strategy: Strategy) -> Vec<u8> {
-    let files: [(&str, Scheme, u16, &str); 6] = [
-        (
-            "a.example",
-            Scheme::Http,
-            80,
-            "user-agent: *\nuser-agent: FooBot\nallow: /shop/index.html\ndisallow: /*sort=\ndisallow: /shop/*/print/$\n\
-             disallow: /*.pdf$\ndisallow: /a/*b*d\nallow: /l/*/states\ndisallow: /l/*ough\ndisallow: /l/*.gif\n\
-             disallow: /l/*?\ndisallow: /l/*;\ndisallow: /b\ndisallow: /c\ndisallow: /d\ndisallow: /e\ndisallow: /f\n\
-             disallow: /g\ndisallow: /h\ndisallow:\ncontent-usage: train-ai=n\ncontent-usage: /u train-ai=y\n\
-             content-usage: /*u search=n, train-ai=n\ncontent-signal: ai-train=no\n",
-        ),
-        (
-            "a.example",
-            Scheme::Https,
-            443,
-            "sitemap: https://a.example/1\nsitemap: https://a.example/2\nuser-agent: bar-bot\ndisallow: /\n\
-             crawl-delay: 2\nx-key: y\n",
-        ),
-        (
-            "b.example",
-            Scheme::Http,
-            80,
-            "user-agent: *\ndisallow: /x*-a*-b*-c*-d*-e*-f*-g*-h*-i*-j*-k*-l*-m*-n*-o*-p*-q*-r\n\
-             disallow: /private\nallow: /private/z*\n",
-        ),
-        ("c.example", Scheme::Http, 8080, ""),
-        (
-            "n1.example",
-            Scheme::Http,
-            80,
-            "user-agent: *\ndisallow: /1234/*?q=\ndisallow: /1234/cart\ndisallow: /users/\n",
-        ),
-        // A near-copy of the previous file, stored as patches.
-        (
-            "n2.example",
-            Scheme::Http,
-            80,
-            "user-agent: *\ndisallow: /1567/*?q=\ndisallow: /1567/cart\ndisallow: /users/\n",
-        ),
-    ];
-    let mut builder = SetBuilder::new(&GOOGLE_LIB).by_time(strategy == Strategy::Fallback);
-    for (host, scheme, port, body) in files {
-        let arena = Bump::new();
-        let origin = OwnedOrigin { host: host.as_bytes().into(), scheme, port };
-        builder.add([origin], prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap());
-    }
-    let closed = OwnedOrigin { host: b"closed.example"[..].into(), scheme: Scheme::Http, port: 80 };
-    builder.add_capture([closed], &Capture::default(), Outcome::Disallow(Cause::Status(503)), None);
-    let kept = OwnedOrigin { host: b"kept.example"[..].into(), scheme: Scheme::Http, port: 80 };
-    let body = prepare(b"user-agent: *\ndisallow: /kept\n", &GOOGLE_LIB, &Bump::new()).unwrap();
-    let at = |time| Capture { time: Some(time), max_age: Some(60), ..Capture::default() };
-    builder.add_capture([kept.clone()], &at(1000), Outcome::Use, Some(body));
-    for time in [2000, 3000] {
-        builder.add_capture([kept.clone()], &at(time), Outcome::Unreachable(Cause::Network), None);
-    }
-    builder.finish(strategy).unwrap().to_bytes()
-}
-
-/// Calls all of a set's queries.
-fn ask_all<D: AsRef<[u8]>>(set: &Set<D>) -> Result<(), FormatError> {
-    for agent in AGENTS {
-        let agent = set.agent(agent)?;
-        for url in URLS {
-            set.decide(&agent, url)?;
-            set.explain(&agent, url)?;
-            if set.has_times() {
-                set.explain_at(&agent, url, 2000)?;
-            }
-        }
-    }
-    let (chain, known) = (set.agent_chain(&[b"none", b"bar-bot"], false)?, set.crawler(b"FooBot/1.0")?);
-    for url in URLS {
-        set.decide(&chain, url)?;
-        set.matching_rules(&chain, url)?;
-        set.matching_rules(&known, url)?;
-    }
-    set.crawlers().iter().try_for_each(|crawler| crawler.map(drop))?;
-    for origin in set.origins() {
-        let origin = origin?;
-        let found = Origin { scheme: origin.scheme, host: origin.host, port: origin.port };
-        let _ = set.site(&found)?;
-        let site = set.site_of(&origin)?;
-        for group in site.policy().groups()? {
-            group.rules.all()?;
-            group.tokens.iter().try_for_each(|&token| set.tokens().name(token).map(drop))?;
-        }
-        let _ = (site.stale_at()?, site.expires_at()?, site.other().parts_of(&[0, 1])?, site.timeline()?);
-        for span in site.spans()? {
-            let _ = (set.policy_of_at(&origin, span.begin)?, set.policy_of_at(&origin, span.begin.wrapping_sub(1))?);
-        }
-        let mut reader = site.other().reader()?;
-        while reader.next()?.is_some() {}
-    }
-    set.policy_count()?;
-    Ok(())
-}
-
-/// Reads a set's content and writes it again.
-fn rewritten<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<u8> {
-    let draft = set.to_draft().unwrap();
-    let mut out = Vec::new();
-    container::write(&mut out, &draft.header.clone(), &draft.write(&OneThread).unwrap()).unwrap();
-    out
-}
-
-/// Runs all queries. If `verify` accepts the set, checks its guarantees. Returns whether it does.
-fn ask(bytes: Vec<u8>) -> bool {
-    let Ok(set) = Set::from_bytes(&bytes) else { return false };
-    let answers = ask_all(&set);
-    if set.verify().is_err() {
-        // Any result will do, as long as the call returns.
-        let _ = set.to_draft().map(|draft| draft.write(&OneThread));
-        return false;
-    }
-    answers.unwrap();
-    assert!(rewritten(&set) == bytes, "verify accepts a set that differs from its rewritten content");
-    true
-}
-
-fn sections_of(bytes: &[u8]) -> (Header, Sections) {
-    let container = Container::read(bytes).unwrap();
-    (container.header(), Section::ALL.map(|section| container.section(bytes, section).to_vec()))
-}
-
-fn written(header: &Header, sections: &Sections) -> Vec<u8> {
-    let mut out = Vec::new();
-    container::write(&mut out, header, sections).unwrap();
-    out
-}
 
 #[test]
 fn the_sample_is_valid_and_has_every_section() {
@@ -188,7 +26,7 @@ fn the_sample_is_valid_and_has_every_section() {
         let patched = numbers.filter(|&number| set.rulesets().get(number).unwrap().is_patched()).count();
         assert!(patched > 0, "{strategy:?}");
         assert_eq!(set.automata_form(), strategy.form());
-        assert!(ask(bytes));
+        assert!(check(bytes));
     }
 }
 
@@ -248,7 +86,7 @@ fn changed_bytes_do_not_break_queries() {
             for value in [0x00, 0x01, 0x7F, 0x80, 0xFF, whole[at] ^ 1, whole[at].wrapping_add(1)] {
                 let mut damaged = whole.clone();
                 damaged[at] = value;
-                ask(damaged);
+                check(damaged);
             }
         }
     }
@@ -269,28 +107,21 @@ fn damage_with_valid_checksums_does_not_break_queries() {
                 {
                     let mut damaged = sections.clone();
                     damaged[section][at] = value;
-                    ask(write(&damaged));
+                    check(write(&damaged));
                 }
             }
             for len in 0..sections[section].len() {
                 let mut damaged = sections.clone();
                 damaged[section].truncate(len);
-                ask(write(&damaged));
+                check(write(&damaged));
             }
             for other in 0..Section::COUNT {
                 let mut damaged = sections.clone();
                 damaged[section] = sections[other].clone();
-                ask(write(&damaged));
+                check(write(&damaged));
             }
         }
     }
-}
-
-/// Returns a set's explanations for all agents and URLs.
-fn answers<D: AsRef<[u8]>>(set: &Set<D>) -> Vec<Explanation> {
-    let agents = AGENTS.map(|agent| set.agent(agent).unwrap());
-    let questions = agents.iter().flat_map(|agent| URLS.map(|url| (agent, url)));
-    questions.map(|(agent, url)| set.explain(agent, url).unwrap()).collect()
 }
 
 /// Fingerprints must pass every position at which a segment can begin. Passing other positions only costs time.
@@ -339,7 +170,7 @@ fn bad_section_tables_are_rejected() {
                 if let Ok(set) = Set::from_bytes(damaged.clone()) {
                     assert!(damaged == whole || set.verify().is_err(), "section {entry}, field {field}, value {value}");
                 }
-                ask(damaged);
+                check(damaged);
             }
         }
     }
@@ -379,33 +210,11 @@ impl Random {
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ mixed >> 31
     }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
 }
 
-/// Changes one part of a section: a bit, a byte, a 32-bit number, or a run of bytes.
-fn mutate(section: &mut Vec<u8>, random: &mut Random) {
-    let at = random.below(section.len());
-    match random.below(6) {
-        0 => section[at] ^= 1 << random.below(8),
-        1 => section[at] = random.next() as u8,
-        2 => {
-            let at = at / 4 * 4;
-            let number = [0, 1, 2, u32::MAX, u32::MAX - 1, random.next() as u32 % 64][random.below(6)];
-            section.iter_mut().skip(at).zip(number.to_le_bytes()).for_each(|(byte, new)| *byte = new);
-        }
-        3 => {
-            let (from, len) = (random.below(section.len()), random.below(section.len() - at).min(64));
-            let copied: Vec<u8> = section.iter().copied().cycle().skip(from).take(len).collect();
-            section.splice(at..at + len, copied);
-        }
-        4 => drop(section.drain(at..(at + 4 * (1 + random.below(8))).min(section.len()))),
-        _ => {
-            let copied = section[at..(at + 4 * (1 + random.below(8))).min(section.len())].to_vec();
-            section.splice(at..at, copied);
-        }
+impl Choose for Random {
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
     }
 }
 
@@ -429,7 +238,7 @@ fn accepted_mutants_rewrite_to_the_same_bytes() {
             }
         }
         let header = Header { automata_form: random.next() as u32, ..*header };
-        accepted += usize::from(ask(written(&header, &mutant)));
+        accepted += usize::from(check(written(&header, &mutant)));
     }
     // Mutants of texts and plain numbers, such as lines and times, are valid.
     assert!((50..MUTANTS / 2).contains(&accepted), "{accepted} of {MUTANTS} accepted");

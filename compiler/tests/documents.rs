@@ -1,8 +1,7 @@
-//! Statements in the documents that code can check: numbers, names, paths, limits, and which files know a dialect.
+//! Statements in the documents that code can check: numbers, names, paths, golden sets, and which files know a dialect.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 use crate::support;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use reptile_compiler::limits::{
     MAX_OTHER_KEY_BYTES, MAX_PATTERN_BYTES_YANDEX, MAX_RULES_YANDEX,
 };
 use reptile_compiler::{capture, dialect};
+use reptile_engine::format::FORMAT_VERSION;
 use support::workspace;
 
 /// Reads a workspace file as text.
@@ -70,62 +70,53 @@ fn grouped(number: impl std::fmt::Display) -> String {
     chunks.join(",")
 }
 
-/// Limits that no test reaches, with the reason.
-const WITHOUT_TEST: [(&str, &str); 8] = [
-    ("MAX_ORIGINS_BYTES", "8 TiB"),
-    ("MAX_RULESETS_BYTES", "256 TiB"),
-    ("MAX_TOKENS", "2^32 product tokens take more memory than tests have"),
-    ("MAX_WILDCARDS", "the compiler's own limits are lower; tests/limits.rs tests them"),
-    ("MAX_RULES", "2^29 rules take more memory than tests have"),
-    ("MAX_PATTERNS_BYTES", "no robots.txt is that long"),
-    ("MAX_TRANSITIONS_PER_BYTE", "tested well below and well above, in tests/limits.rs"),
-    ("MAX_WHOLE_DFA_BYTES", "rulesets with many wildcards exceed it; their size depends on regex-automata"),
-];
-
-#[test]
-fn every_limit_is_documented_and_tested() {
-    let mut limits: BTreeMap<String, String> = BTreeMap::new();
-    for (file, text) in sources(&["engine/src", "compiler/src"]) {
-        let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub const "));
-        let names = names.filter(|name| name.starts_with("MAX_") || name.starts_with("MIN_"));
-        limits.extend(names.filter_map(|line| Some((line.split_once(':')?.0.to_owned(), file.clone()))));
-    }
-    let rows: Vec<String> = text_of("compiler/src/limits.rs")
+/// Returns what is missing for the promise in `engine/FORMAT.md`: golden sets for every format version that a release
+/// writes. `changelog` has a heading for each release, and `format` a table with the release of each version.
+fn missing_golden_sets(changelog: &str, format: &str, version: u32, has_sets: impl Fn(u32) -> bool) -> Vec<String> {
+    let mut missing = Vec::new();
+    let (_, versions) = format.split_once("\n## Versions\n").unwrap();
+    let rows: Vec<(u32, &str)> = versions
         .lines()
-        .filter_map(|line| Some(line.strip_prefix("//! | `")?.split_once('`')?.0.to_owned()))
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | "))
+        .filter_map(|(number, rest)| Some((number.parse().ok()?, rest.split_once(" |")?.0)))
         .collect();
-    for (name, file) in &limits {
-        let count = rows.iter().filter(|row| *row == name).count();
-        assert_eq!(count, 1, "rows for {name} ({file}) in the limits.rs table");
+    if rows.last().map(|(last, _)| *last) != Some(version) {
+        missing.push(format!("the table of versions does not end with version {version}"));
     }
-    for row in &rows {
-        assert!(limits.contains_key(row), "{row} is in the limits.rs table but not in the code");
+    let releases: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    for (number, since) in rows {
+        if since == "not released" {
+            continue;
+        }
+        if !releases.iter().any(|release| release.split(' ').next() == Some(since)) {
+            missing.push(format!("version {number}: CHANGELOG.md has no release {since}"));
+        }
+        if !has_sets(number) {
+            missing.push(format!("version {number}: no golden sets"));
+        }
     }
-    let mut tests: Vec<(String, String)> = sources(&["engine/tests", "compiler/tests", "cli/tests"]);
-    tests.retain(|(file, _)| !file.ends_with("documents.rs"));
-    for (file, text) in sources(&["engine/src", "compiler/src", "cli/src"]) {
-        let unit_tests = text[without_tests(&text).len()..].to_owned();
-        tests.push((file, unit_tests));
-    }
-    for name in limits.keys() {
-        let is_tested = tests.iter().any(|(_, text)| has_word(text, name));
-        let is_excused = WITHOUT_TEST.iter().any(|(excused, _)| excused == name);
-        assert!(is_tested || is_excused, "no test mentions {name}");
-    }
+    missing
 }
 
 #[test]
-fn limits_in_the_guide_exist() {
-    let guide = text_of("cli/guide/limits.md");
-    let mut folders = vec!["engine/src", "compiler/src", "reptile/src", "cli/src", "pipeline"];
-    folders.retain(|folder| workspace().join(folder).exists());
-    let code: String = sources(&folders).into_iter().map(|(_, text)| text).collect();
-    let quoted = guide.split('`').skip(1).step_by(2);
-    let names: Vec<&str> = quoted.filter(|word| word.starts_with("MAX_") || word.starts_with("MIN_")).collect();
-    assert!(names.len() > 40, "only {} limits were found", names.len());
-    for name in names {
-        assert!(code.contains(&format!("const {name}: ")), "cli/guide/limits.md: {name} does not exist");
-    }
+fn every_released_format_version_has_golden_sets() {
+    let has_sets = |version: u32| {
+        let folder = workspace().join(format!("engine/tests/golden/v{version}"));
+        ["set", "tsv", "fields", "origins"].iter().all(|kind| folder.join(format!("google.{kind}")).exists())
+    };
+    let (changelog, format) = (text_of("CHANGELOG.md"), text_of("engine/FORMAT.md"));
+    assert_eq!(missing_golden_sets(&changelog, &format, FORMAT_VERSION, has_sets), [""; 0]);
+    assert!(format.contains(&format!("Format version {FORMAT_VERSION}.")));
+    // The next version, without its row, with it, and with its sets.
+    let (next, row) = (FORMAT_VERSION + 1, format!("| {} | 0.2.0 | more |\n", FORMAT_VERSION + 1));
+    let later = changelog.replace("## 0.1.0", "## 0.2.0 (unreleased)\n## 0.1.0");
+    let longer = format + &row;
+    let missing = |changelog: &str, format: &str, last| missing_golden_sets(changelog, format, next, |v| v <= last);
+    assert_eq!(missing(&later, &longer, next), [""; 0]);
+    assert_eq!(missing(&later, &longer, FORMAT_VERSION), [format!("version {next}: no golden sets")]);
+    assert_eq!(missing(&changelog, &longer, next), [format!("version {next}: CHANGELOG.md has no release 0.2.0")]);
+    let unlisted = missing(&later, &longer.replace(&row, ""), next);
+    assert_eq!(unlisted, [format!("the table of versions does not end with version {next}")]);
 }
 
 #[test]

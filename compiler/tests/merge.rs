@@ -2,24 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
-use crate::support;
 use std::io::{self, Read};
 
 use bumpalo::Bump;
 use proptest::prelude::*;
 use reptile_compiler::automaton::Strategy as Form;
-use reptile_compiler::capture::{self, Capture, Outcome, Profile};
+use reptile_compiler::capture::{self, Profile};
 use reptile_compiler::dialect::{GOOGLE, RFC9309};
-use reptile_compiler::set::{
-    CaptureReport, CompiledSet, MergeError, OwnedOrigin, SetBuilder, prepare, prepare_without_other,
-};
+use reptile_compiler::set::{CaptureReport, CompiledSet, MergeError, SetBuilder, prepare, prepare_without_other};
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::merge::MAX_PARTS;
 use reptile_engine::set::Set;
 use reptile_engine::spool::{Memory, Spool, Store};
 use reptile_engine::threads::OneThread;
-use reptile_engine::url::Scheme;
-use reptile_engine::verdict::Cause;
+
+use crate::support;
+use crate::support::merged::{self, Fetch, Settings, may_be_undecided, opened, origin};
 
 /// Files that share rules, lines, tokens and other directives in several ways.
 const BODIES: [&str; 7] = [
@@ -33,29 +31,8 @@ const BODIES: [&str; 7] = [
     "",
 ];
 
-/// A capture: origin number, time, outcome number, body number, max-age, status.
-type Fetch = (usize, Option<i64>, u8, usize, Option<u64>, Option<u16>);
-
-fn outcome_of(number: u8) -> Outcome {
-    match number {
-        0..=2 => Outcome::Use,
-        3 => Outcome::Allow(Cause::Status(404)),
-        4 => Outcome::Disallow(Cause::Status(403)),
-        5 => Outcome::Unreachable(Cause::Status(503)),
-        _ => Outcome::Unreachable(Cause::Network),
-    }
-}
-
-fn origin(number: usize) -> OwnedOrigin {
-    OwnedOrigin { host: format!("h{number}.example").into_bytes().into(), scheme: Scheme::Http, port: 80 }
-}
-
-fn add(builder: &mut SetBuilder, &(host, time, outcome, body, max_age, status): &Fetch) {
-    let outcome = outcome_of(outcome);
-    let body = BODIES[body].as_bytes();
-    let record = (outcome == Outcome::Use).then(|| prepare(body, &GOOGLE, &Bump::new()).unwrap());
-    let capture = Capture { time, max_age, status, ..Capture::default() };
-    builder.add_capture([origin(host)], &capture, outcome, record);
+fn add(builder: &mut SetBuilder, fetch: &Fetch) {
+    merged::add(builder, fetch, &BODIES);
 }
 
 fn compiled<'f>(fetches: impl IntoIterator<Item = &'f Fetch>, profile: &Profile, at: Option<i64>) -> Vec<u8> {
@@ -68,13 +45,7 @@ fn compiled_by<'f>(
     at: Option<i64>,
     by_time: bool,
 ) -> Vec<u8> {
-    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at).by_time(by_time);
-    fetches.into_iter().for_each(|fetch| add(&mut builder, fetch));
-    builder.finish(Form::default()).unwrap().to_bytes()
-}
-
-fn opened(sets: &[Vec<u8>]) -> Result<Vec<Set<&[u8]>>, MergeError> {
-    sets.iter().map(|bytes| Set::from_bytes(&bytes[..]).map_err(MergeError::Damaged)).collect()
+    Settings { bodies: &BODIES, profile, at, by_time }.compiled(fetches)
 }
 
 /// Merges sets and further captures.
@@ -89,10 +60,7 @@ fn merged_by(
     at: Option<i64>,
     by_time: bool,
 ) -> Result<Vec<u8>, MergeError> {
-    let mut builder = SetBuilder::with_profile(&GOOGLE, profile, at).by_time(by_time);
-    more.iter().for_each(|fetch| add(&mut builder, fetch));
-    let merged = builder.finish_merged(&opened(sets)?, Form::default(), &OneThread, &Memory);
-    merged.map(|set| set.to_bytes()).map_err(|(_, error)| error)
+    Settings { bodies: &BODIES, profile, at, by_time }.merged(sets, more)
 }
 
 /// Returns a report's fields in a comparable form.
@@ -122,12 +90,7 @@ proptest! {
         Set::from_bytes(&whole[..]).unwrap().verify().unwrap();
         let mut parts: Vec<Vec<u8>> = (0..3).map(|part| compiled_by(of_part(part), &profile, at, by_time)).collect();
         let more: Vec<&Fetch> = of_part(3).collect();
-        let is_undecided = (0..3).any(|host| {
-            let timeless = fetches.iter().filter(|((number, time, outcome, ..), _)| {
-                (*number, *time, outcome_of(*outcome)) == (host, None, Outcome::Use)
-            });
-            timeless.count() > 1
-        });
+        let is_undecided = may_be_undecided(fetches.iter().map(|(fetch, _)| fetch));
         let first: Vec<Vec<u8>> = if merges_twice { parts.drain(..2).collect() } else { Vec::new() };
         let result = merged_by(&first, &[], &profile, at, by_time).and_then(|both| {
             parts.extend(merges_twice.then_some(both));

@@ -287,7 +287,7 @@ fn proofs_about_uses_agree_with_brute_force() {
     assert_eq!(paths.len(), 781);
     let mut counts = [0; 2];
     for file in 0..300 {
-        let found = compare_proofs(&world.body(), &ALL[file % ALL.len()], &paths, &both);
+        let found = compare_proofs(&world.body(), ALL[file % ALL.len()], &paths, &both);
         counts = [counts[0] + found[0], counts[1] + found[1]];
     }
     assert_eq!(counts[0] + counts[1], 300 * 3 * 4 * 3);

@@ -1,16 +1,17 @@
 //! Writes damaged sets with matching checksums and this engine's results, for testing other readers.
 //!
 //!     mutants OUT EVERY RANDOM SEED [SET URLS]...
+//!     mutants OUT --sets URLS FOLDER
 //!
 //! Each set is damaged after the header: every fifth byte with one of nine masks (EVERY is 0), every byte with one mask
-//! (1), or every byte with each mask (9). RANDOM additional mutants have one to three changes each. All numbers in OUT
-//! are little-endian:
+//! (1), or every byte with each mask (9). RANDOM additional mutants have one to three changes each. With `--sets`, the
+//! sets in FOLDER, which a fuzzer has changed already, are tried as they are. All numbers in OUT are little-endian:
 //!
 //! ```text
 //! bases: 4, then for each base
 //!     bytes: 4 + text; URLs: 4, then for each 4 + text
 //! then for each mutant, up to the end
-//!     base: 1, edits: 1, then for each edit offset: 4, length: 1, the bytes
+//!     base: 2, edits: 1, then for each edit offset: 4, length: 1, the bytes
 //!     outcome: 1 (0 refused when opened, 1 refused by verify, 2 accepted), digest of the answers: 8
 //! ```
 //!
@@ -24,12 +25,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use reptile_engine::automaton::{Ruleset, RulesetRule};
 use reptile_engine::format::FormatError;
+use reptile_engine::format::container::{ENTRY_BYTES, HEADER_BYTES, Section};
 use reptile_engine::set::Set;
 use reptile_engine::url;
-use reptile_engine::verdict::{Cause, Explanation, Reason, RuleKind, Verdict};
+use reptile_engine::verdict::{Cause, Explanation, Reason};
 use xxhash_rust::xxh3::xxh3_64;
+
+use answers::{answers_as_listed, check_batches};
+
+#[path = "../tests/support/answers.rs"]
+mod answers;
 
 const AGENTS: [&[u8]; 3] = [b"GPTBot", b"*", b"Googlebot-Image"];
 const TIMES: [i64; 4] = [i64::MIN, 1_690_000_000, 1_695_000_000, 1_700_000_000];
@@ -38,8 +44,6 @@ const MASKS: [u8; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 0xFF];
 /// The header's offsets for the number of sections and the checksum.
 const COUNT_AT: usize = 20;
 const CHECKSUM_AT: usize = 56;
-const HEADER_BYTES: usize = 64;
-const ENTRY_BYTES: usize = 32;
 
 /// An offset, and the bytes to write there.
 type Edit = (usize, Vec<u8>);
@@ -50,7 +54,8 @@ fn number(bytes: &[u8], at: usize) -> usize {
 
 /// Recomputes all checksums.
 fn repair(bytes: &mut [u8]) {
-    let count = u32::from_le_bytes(bytes[COUNT_AT..COUNT_AT + 4].try_into().unwrap()).min(12) as usize;
+    let count = u32::from_le_bytes(bytes[COUNT_AT..COUNT_AT + 4].try_into().unwrap()) as usize;
+    let count = count.min(Section::COUNT);
     for entry in (0..count).map(|entry| HEADER_BYTES + entry * ENTRY_BYTES) {
         let (start, len) = (number(bytes, entry + 8), number(bytes, entry + 16));
         let Some(section) = start.checked_add(len).and_then(|end| bytes.get(start..end)) else { continue };
@@ -111,40 +116,6 @@ fn answers(set: &Set<&[u8]>, urls: &[&[u8]]) -> (String, bool) {
     (rows, is_whole)
 }
 
-/// Checks that an accepted set gives the same answers in batches as alone.
-fn check_batches(set: &Set<&[u8]>, urls: &[&[u8]]) {
-    let agents: Vec<_> = AGENTS.iter().map(|name| set.crawler(name).unwrap()).collect();
-    let mut verdicts = vec![Verdict::Invalid; agents.len() * urls.len()];
-    set.decide_all(&agents, urls.iter().copied(), &mut verdicts).unwrap();
-    for (at, agent) in agents.iter().enumerate() {
-        let mut alone = vec![Verdict::Invalid; urls.len()];
-        set.decide_all(std::slice::from_ref(agent), urls.iter().copied(), &mut alone).unwrap();
-        for (place, url) in urls.iter().enumerate() {
-            let verdict = set.decide(agent, url).unwrap();
-            assert_eq!((alone[place], verdicts[place * agents.len() + at]), (verdict, verdict));
-        }
-    }
-}
-
-/// Returns whether every ruleset decides the URLs' paths like its listed rules.
-fn answers_as_listed(set: &Set<&[u8]>, paths: &[Vec<u8>]) -> bool {
-    (0..set.rulesets().len()).all(|ruleset| {
-        let ruleset = Ruleset::stored(set.rulesets().get(ruleset).unwrap()).unwrap();
-        let rules = ruleset.rules().unwrap();
-        paths.iter().all(|path| {
-            let is_match = |rule: &&RulesetRule| !rule.pattern.is_empty() && rule.matches(path);
-            let best = |kind| rules.iter().filter(|rule| rule.kind == kind).find(is_match).map(|rule| rule.rank);
-            let (allow, disallow) = (best(RuleKind::Allow), best(RuleKind::Disallow));
-            let found = ruleset.matches(path).unwrap();
-            let is_named = allow.or(disallow).is_none() || (found.allow, found.disallow) == (allow, disallow);
-            let disallows = disallow.is_some_and(|rank| allow.is_none_or(|allow| rank < allow));
-            is_named
-                && found.verdict == ruleset.verdict(path).unwrap()
-                && (found.verdict == Verdict::Disallow) == disallows
-        })
-    })
-}
-
 /// Reproducible pseudo-random numbers (splitmix64).
 struct Random(u64);
 
@@ -202,7 +173,7 @@ fn try_mutant(out: &mut Vec<u8>, place: usize, base: &Base<'_>, edits: &[Edit], 
             let is_valid = set.verify().is_ok();
             if is_valid {
                 assert!(is_whole, "verified, but a question failed: {edits:?}");
-                check_batches(&set, &base.urls);
+                check_batches(&set, &AGENTS, &base.urls);
                 let is_listed = answers_as_listed(&set, &base.paths);
                 *counts.entry(if is_listed { "as listed" } else { "otherwise than listed" }).or_default() += 1;
             }
@@ -210,7 +181,8 @@ fn try_mutant(out: &mut Vec<u8>, place: usize, base: &Base<'_>, edits: &[Edit], 
         }
     };
     *counts.entry(["not opened", "refused", "accepted"][usize::from(outcome)]).or_default() += 1;
-    out.extend([place as u8, edits.len() as u8]);
+    out.extend(u16::try_from(place).unwrap().to_le_bytes());
+    out.push(edits.len() as u8);
     for (at, new) in edits {
         out.extend((*at as u32).to_le_bytes());
         out.push(new.len() as u8);
@@ -220,23 +192,53 @@ fn try_mutant(out: &mut Vec<u8>, place: usize, base: &Base<'_>, edits: &[Edit], 
     out.extend(digest.to_le_bytes());
 }
 
+/// Reads a set, and its URLs, one a line.
+fn base<'b>(bytes: &'b [u8], urls: &'b [u8]) -> Base<'b> {
+    let urls: Vec<&[u8]> = urls.split(|&byte| byte == b'\n').filter(|url| !url.is_empty()).collect();
+    // A set that cannot be opened is asked nothing.
+    let form = Set::from_bytes(bytes).map(|set| set.normal_form());
+    let path = |url: &&[u8]| Some(form.as_ref().ok()?.path(&url::path_of(url).to_vec()).into_owned());
+    let paths = urls.iter().filter_map(path).collect();
+    Base { bytes, urls, paths }
+}
+
+/// Tries single changed bytes throughout each set, and random mutants.
+fn damage(bases: &[Base<'_>], every: usize, count: usize, seed: u64, mut try_one: impl FnMut(usize, &[Edit])) {
+    for (place, base) in bases.iter().enumerate() {
+        for at in (HEADER_BYTES..base.bytes.len()).step_by(if every == 0 { 5 } else { 1 }) {
+            let masks = if every >= MASKS.len() { &MASKS[..] } else { &MASKS[at % MASKS.len()..][..1] };
+            for mask in masks {
+                try_one(place, &[(at, vec![base.bytes[at] ^ mask])]);
+            }
+        }
+    }
+    let mut random = Random(seed);
+    for number in 0..count {
+        let place = number % bases.len();
+        let edits: Vec<Edit> = (0..1 + random.below(3)).map(|_| random.edit(bases[place].bytes)).collect();
+        try_one(place, &edits);
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [out_path, every, random, seed, sets @ ..] = &arguments[..] else {
-        panic!("mutants OUT EVERY RANDOM SEED [SET URLS]...");
+    let read = |path: &String| std::fs::read(path).unwrap();
+    let (out_path, files, damaged) = match &arguments[..] {
+        [out_path, option, urls, folder] if option == "--sets" => {
+            let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+            paths.sort_unstable();
+            let files = paths.iter().map(|path| (std::fs::read(path).unwrap(), read(urls))).collect();
+            (out_path, files, None)
+        }
+        [out_path, every, random, seed, sets @ ..] => {
+            let files: Vec<(Vec<u8>, Vec<u8>)> =
+                sets.chunks_exact(2).map(|pair| (read(&pair[0]), read(&pair[1]))).collect();
+            let numbers = (every.parse().unwrap(), random.parse().unwrap(), seed.parse().unwrap());
+            (out_path, files, Some(numbers))
+        }
+        _ => panic!("mutants OUT EVERY RANDOM SEED [SET URLS]... or mutants OUT --sets URLS FOLDER"),
     };
-    let (every, count): (usize, usize) = (every.parse().unwrap(), random.parse().unwrap());
-    let files: Vec<(Vec<u8>, Vec<u8>)> =
-        sets.chunks_exact(2).map(|pair| (std::fs::read(&pair[0]).unwrap(), std::fs::read(&pair[1]).unwrap())).collect();
-    let bases: Vec<Base<'_>> = files
-        .iter()
-        .map(|(bytes, urls)| {
-            let urls: Vec<&[u8]> = urls.split(|&byte| byte == b'\n').filter(|url| !url.is_empty()).collect();
-            let form = Set::from_bytes(&bytes[..]).unwrap().normal_form();
-            let paths = urls.iter().map(|url| form.path(&url::path_of(url).to_vec()).into_owned()).collect();
-            Base { bytes, urls, paths }
-        })
-        .collect();
+    let bases: Vec<Base<'_>> = files.iter().map(|(bytes, urls)| base(bytes, urls)).collect();
     let mut out = (bases.len() as u32).to_le_bytes().to_vec();
     let put = |out: &mut Vec<u8>, text: &[u8]| {
         out.extend((text.len() as u32).to_le_bytes());
@@ -248,19 +250,10 @@ fn main() {
         base.urls.iter().for_each(|url| put(&mut out, url));
     }
     let mut counts = BTreeMap::new();
-    for (place, base) in bases.iter().enumerate() {
-        for at in (HEADER_BYTES..base.bytes.len()).step_by(if every == 0 { 5 } else { 1 }) {
-            let masks = if every >= MASKS.len() { &MASKS[..] } else { &MASKS[at % MASKS.len()..][..1] };
-            for mask in masks {
-                try_mutant(&mut out, place, base, &[(at, vec![base.bytes[at] ^ mask])], &mut counts);
-            }
-        }
-    }
-    let mut random = Random(seed.parse().unwrap());
-    for number in 0..count {
-        let place = number % bases.len();
-        let edits: Vec<Edit> = (0..1 + random.below(3)).map(|_| random.edit(bases[place].bytes)).collect();
-        try_mutant(&mut out, place, &bases[place], &edits, &mut counts);
+    let mut try_one = |place: usize, edits: &[Edit]| try_mutant(&mut out, place, &bases[place], edits, &mut counts);
+    match damaged {
+        Some((every, count, seed)) => damage(&bases, every, count, seed, try_one),
+        None => (0..bases.len()).for_each(|place| try_one(place, &[])),
     }
     std::fs::write(out_path, out).unwrap();
     println!("{counts:?}");

@@ -1,4 +1,4 @@
-//! A crawler's access to an origin over all paths: [`Summary`]; and what the origin permits for a use: [`UsageAccess`].
+//! A crawler's access to an origin over all paths: [`Summary`]; and its permission for a use: [`UsageAccess`].
 //!
 //! [`Agent::access`] and [`Agent::permissions`] summarize one origin. [`Summarizer`] summarizes many, and examines every
 //! ruleset once. For programs that read [`crate::contents`], [`Statements`] and [`UsageStatements`] hold the answers by

@@ -68,7 +68,7 @@ impl Assumption {
         Ok(Assumption { form, patterns, otherwise: false })
     }
 
-    /// Creates an assumption from patterns of which the first matching one decides.
+    /// Creates an assumption from patterns. The first matching pattern decides.
     pub(super) fn of_deciding(patterns: Vec<AssumedPattern>, otherwise: bool, form: NormalForm) -> Assumption {
         Assumption { form, patterns, otherwise }
     }

@@ -211,6 +211,45 @@ mod tests {
         assert_eq!(error.offset(), Some(0));
     }
 
+    /// Inputs from the tests of a public implementation (peacprotocol/peac, Apache-2.0), answered by the drafts. That
+    /// implementation also accepts spaces around `=`, a trailing `;`, and labels that imply others.
+    #[test]
+    fn inputs_of_another_implementation_are_read_as_in_the_drafts() {
+        let long = format!("train-ai=n,{}", "x".repeat(10_000));
+        for (text, expected) in [
+            ("train-ai=n", Some("train-ai=n")),
+            ("train-ai=y, search=n", Some("search=n, train-ai=y")),
+            ("train-ai=n, train-genai=n, search=y", Some("search=y, train-ai=n, train-genai=n")),
+            ("bots=y, train-ai=n", Some("bots=y, train-ai=n")),
+            ("train-ai=n;ext=1", Some("train-ai=n")),
+            ("train-ai=n;q=0.5", Some("train-ai=n")),
+            ("train-ai", Some("")),
+            ("train-ai=?1", Some("")),
+            ("train-ai=maybe", Some("")),
+            ("train-ai=n, future-key=y, x-custom=n", Some("future-key=y, train-ai=n, x-custom=n")),
+            ("train-ai=y, train-ai=n", Some("train-ai=n")),
+            ("  train-ai = n ,  search = y  ", None),
+            (&long, Some("train-ai=n")),
+            ("train-ai= y ; q=1", None),
+            ("train-ai=n;", None),
+            ("train-ai=n;;;", None),
+            ("train-ai=\"a;b\"", Some("")),
+            ("bots;foo=bar, train-ai=n", Some("train-ai=n")),
+            ("train-ai=\"allow\";q=1, train-ai=n", Some("train-ai=n")),
+            ("x-custom=n;q=1", Some("x-custom=n")),
+            ("invalid-preference", Some("")),
+            ("search=y,train-ai=n", Some("search=y, train-ai=n")),
+        ] {
+            let found = Statement::parse(text.as_bytes());
+            assert_eq!(
+                found.ok().map(|found| found.to_string()).as_deref(),
+                expected,
+                "{}",
+                &text[..text.len().min(60)]
+            );
+        }
+    }
+
     #[test]
     fn signals_are_read_as_websites_write_them() {
         for (value, expected, is_whole) in [

@@ -2,18 +2,15 @@
 #![allow(dead_code, reason = "each test crate uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
+pub mod merged;
+pub mod sets;
+
 use std::path::{Path, PathBuf};
 
-use bumpalo::Bump;
-use reptile_compiler::automaton::Strategy;
-use reptile_compiler::dialect::Dialect;
-use reptile_compiler::dialect::crawlers::{Resolved, of_name};
 use reptile_compiler::oracle::Answer;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::platform::MappedFile;
-use reptile_engine::set::{Policy, Set};
-use reptile_engine::url::{Origin, Scheme, path_of};
-use reptile_engine::verdict::Verdict;
+
+pub use sets::{ask, compile, origin_of, policy_of};
 
 /// Configures a property test with this many cases. Failures are kept in a file next to the test's and tried first in
 /// later runs. Proptest's default location is relative to a `lib.rs`, which integration tests lack.
@@ -71,69 +68,6 @@ pub fn base64(text: &str) -> Vec<u8> {
 /// Decodes and joins base64 pieces, each repeated a number of times.
 pub fn base64_parts(parts: &[(String, usize)]) -> Vec<u8> {
     parts.iter().flat_map(|(piece, times)| base64(piece).repeat(*times)).collect()
-}
-
-/// Returns the origin under which a robots.txt is compiled.
-pub fn origin_of(host: &str) -> Origin<'_> {
-    Origin { scheme: Scheme::Http, host: host.as_bytes(), port: 80 }
-}
-
-/// Compiles a set of robots.txt files, each for the [`origin_of`] its host.
-pub fn compile<'b>(
-    bodies: impl IntoIterator<Item = (&'b str, &'b [u8])>,
-    dialect: &'static Dialect,
-    strategy: Strategy,
-) -> Vec<u8> {
-    let mut arena = Bump::new();
-    let mut builder = SetBuilder::new(dialect);
-    for (host, body) in bodies {
-        let Origin { scheme, host, port } = origin_of(host);
-        let replaced =
-            builder.add([OwnedOrigin { host: host.into(), scheme, port }], prepare(body, dialect, &arena).unwrap());
-        assert_eq!(replaced, 0, "two files for {}", host.escape_ascii());
-        arena.reset();
-    }
-    builder.finish(strategy).unwrap().to_bytes()
-}
-
-/// Returns the policy for the file that was compiled under `host`.
-pub fn policy_of<'s, D: AsRef<[u8]>>(set: &'s Set<D>, host: &str) -> Policy<'s> {
-    set.policy(&origin_of(host)).unwrap().unwrap_or_else(|| panic!("the set lost {host}"))
-}
-
-/// Asks a set about a text used as a URL. Returns `decide`'s verdict and `explain`'s line.
-///
-/// # Errors
-/// Returns an error if `decide` and `explain` disagree, or give a verdict that no file can produce.
-pub fn ask<D: AsRef<[u8]>>(set: &Set<D>, policy: &Policy<'_>, agent: &[u8], url: &[u8]) -> Result<Answer, String> {
-    let dialect = Dialect::from_name(&set.dialect()).ok_or_else(|| format!("no dialect {}", set.dialect()))?;
-    ask_for(set, policy, &of_name(agent, dialect), url)
-}
-
-/// Like [`ask`], for an agent whose names are known.
-///
-/// # Errors
-/// The same as for [`ask`].
-pub fn ask_for<D: AsRef<[u8]>>(
-    set: &Set<D>,
-    policy: &Policy<'_>,
-    agent: &Resolved,
-    url: &[u8],
-) -> Result<Answer, String> {
-    let agent = agent.look_up(set).map_err(|error| error.to_string())?;
-    path_of(url).with(|path| {
-        let decided = policy.decide(&agent, path).map_err(|error| error.to_string())?;
-        let explained = policy.explain(&agent, path).map_err(|error| error.to_string())?;
-        if decided != explained.verdict {
-            return Err(format!("decide says {decided}, explain says {}", explained.verdict));
-        }
-        let allowed = match decided {
-            Verdict::Allow => true,
-            Verdict::Disallow => false,
-            other => return Err(format!("decide says {other}")),
-        };
-        Ok(Answer { allowed, line: explained.rule().map_or(0, |rule| rule.line) })
-    })
 }
 
 /// Maps a file that no test changes.

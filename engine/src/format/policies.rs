@@ -208,8 +208,10 @@ impl<'a> PolicyView<'a> {
         let (tokens, groups) = (number(8) as usize, number(12) as usize);
         let kind = number(0);
         // A usage group for each group, and one for the crawlers without a group.
-        let usages = if kind & HAS_USAGES != 0 { groups + 1 } else { 0 };
-        let body = rest.get(..(tokens + groups + usages) * ENTRY_BYTES)?;
+        let usages = if kind & HAS_USAGES != 0 { u64::from(number(12)) + 1 } else { 0 };
+        // With 32-bit addresses, a length beyond them must not wrap around to one that fits.
+        let body_bytes = (u64::from(number(8)) + u64::from(number(12)) + usages) * ENTRY_BYTES as u64;
+        let body = rest.get(..usize::try_from(body_bytes).ok()?)?;
         Some(PolicyView { kind, default_group: number(4), body, tokens, groups })
     }
 
@@ -532,6 +534,25 @@ mod tests {
             assert_eq!(Cause::Challenge(Challenger::from_number(number)).to_string(), "challenge page");
         }
         assert_eq!([9 << 4 | 2, 0x92, 0xF3, 0x200].map(source_of_kind), [None; 4]);
+    }
+
+    #[test]
+    fn counts_that_exceed_the_section_are_rejected() {
+        // The tokens, the groups and the kind. Sums of 2 to the 32nd would wrap around with 32-bit addresses.
+        for (tokens, groups, kind, fits) in [
+            (0, 0, 0, true),
+            (1, 1, 0, true),
+            (2, 1, 0, false),
+            (0, 0, HAS_USAGES, true),
+            (1 << 31, 1 << 31, 0, false),
+            (1, u32::MAX, 0, false),
+            (0, u32::MAX, HAS_USAGES, false),
+            (u32::MAX, u32::MAX, HAS_USAGES, false),
+        ] {
+            let header = [kind, NONE, tokens, groups].map(u32::to_le_bytes).concat();
+            let bytes = [&header[..], &[0; 2 * ENTRY_BYTES]].concat();
+            assert_eq!(PolicyView::read(&bytes).is_some(), fits, "{tokens} {groups} {kind}");
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct RightsTable {
 }
 
 impl RightsTable {
-    /// Creates a table. With `purpose`, the last use in the question becomes a verdict, and has no column of its own.
+    /// Creates a table. With `purpose`, the last use in the question becomes a verdict instead of a column.
     /// With `by_time`, a page without a valid time is invalid.
     #[must_use]
     pub fn new(agents: Agents, query: RightsQuery, purpose: Option<UnknownUsage>, by_time: bool) -> RightsTable {
@@ -164,9 +164,17 @@ impl RightsTable {
             Preference::Disallowed => Some("n"),
             Preference::Unknown | Preference::NotApplicable => None,
         };
-        let stated =
-            self.query.names().zip(stated).filter_map(|(name, found)| Some(format!("{name}={}", value(found)?)));
+        let stated = self.distinct_names().zip(stated);
+        let stated = stated.filter_map(|(name, found)| Some(format!("{name}={}", value(found)?)));
         stated.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the uses' names, each once. The purpose is the last use, and may also be a column.
+    fn distinct_names(&self) -> impl Iterator<Item = &str> {
+        let count = self.query.len();
+        let is_shown = |name: &str| self.shown_names().any(|shown| shown == name);
+        let names = self.query.names().enumerate();
+        names.filter(move |(at, name)| at + 1 < count || !self.has_purpose() || !is_shown(name)).map(|(_, name)| name)
     }
 
     /// Describes the uses that one channel allows and another disallows.
@@ -180,7 +188,8 @@ impl RightsTable {
             let (yes, no) = (channels(place, Preference::Allowed), channels(place, Preference::Disallowed));
             format!("{name}: allowed by {yes}, disallowed by {no}")
         };
-        rights.conflicts.iter().map(describe).collect::<Vec<_>>().join("; ")
+        let distinct = self.distinct_names().count();
+        rights.conflicts.iter().filter(|place| **place < distinct).map(describe).collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -218,7 +218,7 @@ impl Statements {
         }
     }
 
-    /// Records that the headers or the text are missing. What is missing stays missing.
+    /// Records that the headers or the text are missing. Later calls cannot undo this.
     pub fn set_missing(&mut self, headers: bool, text: bool) {
         self.lacks_headers |= headers;
         self.lacks_text |= text;

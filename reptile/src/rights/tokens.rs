@@ -8,13 +8,13 @@
 const VALUED: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 
 /// Returns the tokens of an `X-Robots-Tag` field in lower case, each with the crawler that it is for. An empty name
-/// stands for all crawlers. White space separates tokens too, as in `noindex nofollow`.
+/// means all crawlers. White space separates tokens too, as in `noindex nofollow`.
 pub fn of_field(text: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(text).to_ascii_lowercase();
     let (mut crawler, mut tokens) = (String::new(), Vec::new());
     for item in text.split(',') {
         let mut rest = item;
-        // Words before a colon, of which the last may be a crawler's name.
+        // The last word before a colon may be a crawler's name.
         while let Some((before, after)) = rest.split_once(':') {
             let (first, last) = before.trim_end().rsplit_once(char::is_whitespace).unwrap_or(("", before.trim()));
             let is_valued = VALUED.contains(&last);

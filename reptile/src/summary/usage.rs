@@ -1,4 +1,4 @@
-//! What an origin permits for some uses, over all URLs that a crawler may fetch.
+//! An origin's permissions for some uses, over all URLs that a crawler may fetch.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::set::{Query, Set, SiteLookup};
 use crate::usage::Uses;
 
-/// What an origin permits for a use, over all URLs that a crawler may fetch.
+/// An origin's permission for a use, over all URLs that a crawler may fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum UsageAccess {
@@ -25,7 +25,7 @@ pub enum UsageAccess {
     Disallowed,
     /// The preference differs between URLs that may be fetched.
     Partial,
-    /// Nothing is said about the use of any URL that may be fetched, or no robots.txt is known for the origin.
+    /// The website says nothing about the use of any URL that may be fetched, or no robots.txt is known for the origin.
     Unknown,
     /// No URL may be fetched, so preferences do not apply.
     NotApplicable,

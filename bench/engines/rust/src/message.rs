@@ -43,8 +43,12 @@ fn read_field(input: &mut impl BufRead) -> io::Result<(String, Vec<u8>)> {
     let length = digits.parse::<usize>().ok().filter(|&length| length <= MAX_VALUE);
     let length =
         length.ok_or_else(|| malformed(format!("expected a length of up to {MAX_VALUE}, found {digits:?}")))?;
-    let mut value = vec![0; length + 1];
-    input.read_exact(&mut value)?;
+    // A declared length does not allocate memory by itself.
+    let mut value = Vec::new();
+    input.by_ref().take(length as u64 + 1).read_to_end(&mut value)?;
+    if value.len() <= length {
+        return Err(malformed(format!("the input ends after {} of {length} bytes of {key:?}", value.len())));
+    }
     if value.pop() != Some(b'\n') {
         return Err(malformed(format!("expected a newline after the {length} bytes of {key:?}")));
     }
@@ -101,7 +105,8 @@ mod tests {
     fn malformed_messages_are_described() {
         for (text, expected) in [
             (&b"do:4:load\n"[..], "ends within"),
-            (b"do:4:load", "failed to fill"),
+            (b"do:4:load", "ends after 4 of 4"),
+            (b"do:33554432:x", "ends after 1 of 33554432"),
             (b"do:3:load\n\n", "newline after the 3"),
             (b"do:x:load\n\n", "\"x\""),
             (b"do:-1:load\n\n", "\"-1\""),

@@ -78,7 +78,7 @@ pub struct Followers {
     last: Option<(Vec<u8>, Verdict)>,
 }
 
-/// A record with its verdict. Of records that are about no page, there is none.
+/// A record with its verdict, or without one if the record is not about a page.
 pub type Followed = (Record, Stored, Option<Verdict>);
 
 impl Followers {
@@ -123,7 +123,7 @@ impl Followers {
         all
     }
 
-    /// Ends the wait: no response follows. Without it, what the page permits is unknown.
+    /// Ends the wait: no response follows, so the permission is unknown.
     pub fn end(&mut self) -> Vec<Followed> {
         self.last = None;
         self.waiting.drain(..).map(|(record, stored)| (record, stored, Some(Verdict::Unknown))).collect()

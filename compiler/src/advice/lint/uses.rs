@@ -378,7 +378,7 @@ pub(super) fn over_limit(
     dialect: &Dialect,
     found: &mut Findings,
 ) {
-    // Nearly all files have no such lines.
+    // Nearly all files lack such lines.
     let has_uses = [DirectiveKind::ContentUsage, DirectiveKind::ContentSignal].map(|kind| lines.of(kind).next());
     if body.len() > MAX_BODY_BYTES || has_uses == [None; 2] {
         return;

@@ -2,6 +2,7 @@
 
 use reptile::UrlParts;
 use reptile::capture::Time;
+use reptile::limits::MAX_URL_BYTES;
 use reptile_records::lines::trimmed_url;
 use reptile_records::tables::{Fault, Row};
 use reptile_records::time::{Zone, read_time};
@@ -89,10 +90,16 @@ impl NamedRow for Line<'_> {
     }
 }
 
-/// The URL to decide, without surrounding white space.
+/// A text that is invalid everywhere. An empty text is the path `/` for a single robots.txt, which could allow it.
+static INVALID_URL: [u8; MAX_URL_BYTES + 1] = [b'x'; MAX_URL_BYTES + 1];
+
+/// The URL to decide, without surrounding white space. A row whose URL could not be read has an invalid one.
 impl AsRef<[u8]> for Line<'_> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
+        if self.cells.is_some_and(|cells| cells.fault.is_some()) {
+            return &INVALID_URL;
+        }
         trimmed_url(self.url())
     }
 }

@@ -614,8 +614,42 @@ fn push_row(format: Format, row: &[u8], is_readable: bool, text: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::column::VERDICTS;
-    use reptile_records::tables::Fault;
+    use std::io::Cursor;
+
+    use reptile::{Dialect, Robots};
+    use reptile_records::tables::open::Opening;
+    use reptile_records::tables::source::Source;
+
+    use super::*;
+    use crate::column::{Layout, VERDICTS};
+
+    /// A single robots.txt decides paths too, and an empty text is the path `/`.
+    #[test]
+    fn rows_without_a_url_are_invalid_by_a_single_robots_txt() {
+        let robots = Robots::parse("user-agent: *\nallow: /\n", Dialect::google()).unwrap();
+        for (name, text, expected) in [
+            ("urls.jsonl", "{\"url\":\"/a\"}\n{\"url\":\"\n", ["allow", "invalid"]),
+            ("urls.jsonl", "{\"url\":\"/a\"}\n{\"id\":1}\n", ["allow", "invalid"]),
+            ("urls.tsv", "id\turl\n1\t/a\n2\n", ["allow", "invalid"]),
+            ("urls.csv", "id,url\n1,\"/a\"\n2\n", ["allow", "invalid"]),
+        ] {
+            for columns in [&[Column::Verdict][..], &[Column::Verdict, Column::Line]] {
+                let agents = robots.agents(["GPTBot"]).unwrap();
+                let decider = Decider::new(agents, Layout::new(columns).unwrap()).unwrap();
+                let decider = TableDecider::new(decider, Format::Tsv).unwrap().keep_rejected(true);
+                let source = Source::Text(Box::new(Cursor::new(text.as_bytes().to_vec())));
+                let (table, mut rows) = source.open_rows(&Opening::of(name)).unwrap();
+                let part = rows.next(Vec::new(), || true).unwrap().unwrap();
+                let mut answers = Answers::default();
+                decider.decide(&table, part.blocks()[0], &mut answers).unwrap();
+                let Rows::Text(found) = &answers.rows else { panic!("TSV is text") };
+                let found = std::str::from_utf8(found.as_bytes()).unwrap().lines();
+                let words = found.map(|line| line.split('\t').next().unwrap());
+                assert_eq!(words.collect::<Vec<_>>(), expected, "{text:?}");
+                assert_eq!(answers.rejected.rows.len(), 1, "{text:?}");
+            }
+        }
+    }
 
     #[test]
     fn verdicts_and_faults_are_in_numeric_order() {

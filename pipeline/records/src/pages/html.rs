@@ -103,8 +103,8 @@ impl Names {
         }
     }
 
-    /// Returns the offset of the last word that a statement needs. Most texts end soon after it, or have none: searching
-    /// is faster than the tokenizer.
+    /// Returns the offset of the last word that a statement needs. Most texts lack such words, or have
+    /// them near the start, and a search is faster than the tokenizer.
     fn last_word(&self, text: &[u8]) -> Option<usize> {
         match &self.words {
             Some(words) => words.find_iter(text).last().map(|word| word.start()),

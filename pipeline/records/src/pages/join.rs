@@ -22,7 +22,7 @@ pub const MAX_JOINED_BYTES: usize = 1 << 28;
 pub struct JoinedPages {
     /// The index of the page's statements in `statements`, by a hash of its ID or of its URL and date.
     pages: HashMap<u128, u32>,
-    /// Different statements. Most pages have none, and share these.
+    /// Distinct statements. Most pages say nothing, and share one entry.
     statements: Vec<Statements>,
     text_bytes: usize,
 }
@@ -75,8 +75,7 @@ impl JoinedPages {
         Ok(())
     }
 
-    /// Replaces a page's statements by those of the joined page, if there is one: by the ID of its response, or else by
-    /// URL and date.
+    /// Replaces a page's statements with the joined page's, found by the ID of its response, or else by URL and date.
     pub fn complete(&self, page: &mut Page) {
         let by_id = page.id.as_deref().and_then(|id| self.pages.get(&id_key(id)));
         let by_url = || page.date.as_deref().and_then(|date| self.pages.get(&url_key(&page.url, date)));

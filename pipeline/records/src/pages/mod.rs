@@ -2,7 +2,7 @@
 //!
 //! WARC files have whole responses, and WAT files have their headers and elements as JSON ([`wat`]). WET files have
 //! neither, so the statements of their pages are unavailable, unless [`JoinedPages`] finds them in another file.
-//! [`html`] reads elements. What the statements mean is up to [`reptile::rights`].
+//! [`html`] reads elements. [`reptile::rights`] interprets the statements.
 //!
 //! ```
 //! use reptile::rights::Channel;
@@ -140,7 +140,7 @@ impl CrawlerNames {
     fn read_response(&self, record: &Record, statements: &mut Statements) {
         let block = &record.block_start;
         if record.kind == "resource" || !http::is_response(block) {
-            // A resource has no headers, and a revisit may have none.
+            // A resource has no headers, and a revisit may lack them.
             statements.set_missing(true, record.kind != "resource");
             if record.kind == "resource" && html::is_html(record.content_type.as_deref()) {
                 self.names.read(&block[..block.len().min(MAX_TEXT_BYTES)], statements);
@@ -216,7 +216,7 @@ impl Pages {
             let what = input.content.describe();
             return Err(Error::at(path, format!("is {what}, not a crawl archive (WARC, WET or WAT)")));
         }
-        let records = Records::new(input.into_source(), searches).with_block_starts();
+        let records = Records::new(input.into_source(), searches).with_block_starts(start_bytes);
         Ok(Pages { path: path.into(), records, last: None, damage: None })
     }
 
@@ -246,6 +246,80 @@ impl Pages {
                 (Next::End, Some(last)) => return Ok(NextPage::Record(last)),
                 (Next::End, None) => return Ok(NextPage::End),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &str = r#"{"Envelope": {"WARC-Header-Metadata": {"WARC-Type": "response"},
+        "Payload-Metadata": {"HTTP-Response-Metadata": {"Headers": {"X-Robots-Tag": "noai"}}}}}"#;
+
+    /// Reads a page from an archive with a record of this kind.
+    fn page(kind: &str, media_type: &str, block: &[u8]) -> Page {
+        let head = format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: https://a.example/\r\nContent-Type: {media_type}\r\n\
+             Content-Length: {}\r\n\r\n",
+            block.len()
+        );
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [head.as_bytes(), block, b"\r\n\r\n"].concat()).unwrap();
+        let NextPage::Record(record) = Pages::open(file.path(), false).unwrap().next_record().unwrap() else {
+            panic!("no record")
+        };
+        CrawlerNames::default().page(&record).unwrap()
+    }
+
+    /// Returns whether a page has the statement `noai` in this channel, and whether the channel is missing.
+    fn has_noai(page: &Page, channel: Channel) -> (bool, bool) {
+        (page.statements.of(channel).any(|(_, text)| text == b"noai"), page.statements.lacks(channel))
+    }
+
+    #[test]
+    fn headers_over_the_limit_are_unavailable() {
+        let start = "HTTP/1.1 200 OK\r\nX-Robots-Tag: noai\r\nX-Long: ";
+        for len in [MAX_HEADER_BYTES - 1, MAX_HEADER_BYTES, MAX_HEADER_BYTES + 1] {
+            let header = format!("{start}{}\r\n\r\n", "a".repeat(len - start.len() - 4));
+            assert_eq!(header.len(), len);
+            let found = page("response", "application/http", format!("{header}text").as_bytes());
+            let is_read = len <= MAX_HEADER_BYTES;
+            assert_eq!(has_noai(&found, Channel::RobotsHeader), (is_read, !is_read), "{len}");
+        }
+    }
+
+    #[test]
+    fn elements_after_the_searched_text_are_not_read() {
+        let header = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+        let element = "<meta name=robots content=noai>";
+        for len in [MAX_TEXT_BYTES - 1, MAX_TEXT_BYTES, MAX_TEXT_BYTES + 1] {
+            // The element ends at `len`.
+            let text = format!("{header}{}{element} text", " ".repeat(len - element.len()));
+            let found = page("response", "application/http", text.as_bytes());
+            assert_eq!(has_noai(&found, Channel::RobotsMeta), (len <= MAX_TEXT_BYTES, false), "{len}");
+        }
+    }
+
+    #[test]
+    fn pages_over_the_stored_start_are_read_from_it() {
+        let header = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Robots-Tag: noai\r\n\r\n";
+        for len in [MAX_START_BYTES - 1, MAX_START_BYTES, MAX_START_BYTES + 1] {
+            let mut block = [&header[..], b"<meta name=robots content=noai>"].concat();
+            block.resize(len, b' ');
+            let found = page("response", "application/http", &block);
+            assert_eq!(has_noai(&found, Channel::RobotsMeta), (true, false), "{len}");
+            assert_eq!(has_noai(&found, Channel::RobotsHeader), (true, false), "{len}");
+        }
+    }
+
+    #[test]
+    fn json_over_the_limit_is_unavailable() {
+        for len in [MAX_WAT_BYTES - 1, MAX_WAT_BYTES, MAX_WAT_BYTES + 1] {
+            let text = JSON.to_owned() + &" ".repeat(len - JSON.len());
+            let found = page("metadata", "application/json", text.as_bytes());
+            let is_read = len <= MAX_WAT_BYTES;
+            assert_eq!(has_noai(&found, Channel::RobotsHeader), (is_read, !is_read), "{len}");
         }
     }
 }

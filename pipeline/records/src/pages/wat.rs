@@ -59,7 +59,7 @@ pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
             headers.iter().for_each(|(name, value)| add_field(&mut page.statements, name.as_bytes(), value.as_bytes()));
         }
     }
-    // Pages of other types have no such elements.
+    // Other pages lack these elements.
     let head = response.html.and_then(|html| html.head);
     if fields.kind.as_deref() == Some("revisit") {
         page.statements.set_missing(false, true);

@@ -428,6 +428,7 @@ mod tests {
         for part in text.as_bytes().chunks(1000) {
             chunked.extend(format!("{:x}\r\n", part.len()).bytes().chain(part.iter().copied()).chain(*b"\r\n"));
         }
+        chunked.extend(b"0\r\n\r\n");
         let packed = gzip(&text.bytes().enumerate().map(|(at, byte)| byte ^ (at % 7) as u8).collect::<Vec<u8>>());
         for (header, body, is_text) in [
             ("", text.as_bytes().to_vec(), true),

@@ -42,6 +42,7 @@ use tempfile::SpooledTempFile;
 use super::records::{Damage, Next, Record, Records, stopped};
 use crate::gzip::ahead::{Ahead, Chunks, WholeMember};
 use crate::gzip::{Member, Unpack, has_more, skip_to_member};
+use crate::pages::start_bytes;
 use crate::stores::{Object, Reader, is_remote};
 use crate::unpack::READ_BYTES;
 use crate::unpack::START_BYTES;
@@ -311,7 +312,7 @@ impl<R: BufRead + Send + Ahead> PackedRecords<R> {
 /// Returns a reader for a member's records that uses this memory.
 fn only<R: Read + Send>(member: OneMember<R>, memory: &mut Vec<u8>, keeps_starts: bool) -> Records<OneMember<R>> {
     let records = Records::with_buffer(member, false, std::mem::take(memory));
-    if keeps_starts { records.with_block_starts() } else { records }
+    if keeps_starts { records.with_block_starts(start_bytes) } else { records }
 }
 
 /// Reads a member's record: `None` if there are several, and otherwise the record, nothing, or a description of the
@@ -426,7 +427,7 @@ impl<R: Read + Send> PlainRecords<R> {
     /// Keeps the start of each page's block in [`Record::block_start`].
     #[must_use]
     pub fn with_block_starts(self) -> PlainRecords<R> {
-        PlainRecords { records: self.records.with_block_starts(), ..self }
+        PlainRecords { records: self.records.with_block_starts(start_bytes), ..self }
     }
 
     /// Returns the next record. A record ends where the next one begins.

@@ -27,7 +27,6 @@ use memchr::memchr;
 
 use crate::gzip::Unpack;
 use crate::lines::lines;
-use crate::pages::start_bytes;
 use crate::shown::shown;
 use crate::text::grouped;
 
@@ -76,7 +75,7 @@ pub struct Record {
     /// Whether the record is at or after a search result, so that a website may have written it.
     pub is_untrusted: bool,
     /// The start of the block, if the reader keeps it ([`crate::pages`]): enough bytes to read a page's statements.
-    pub block_start: Vec<u8>,
+    pub block_start: Box<[u8]>,
     /// The fields that link records.
     pub(crate) links: Box<Links>,
     /// Block length in bytes.
@@ -173,8 +172,8 @@ pub(crate) struct Records<R> {
     start: u64,
     /// The last header's memory, for reuse by the next one.
     header: Vec<u8>,
-    /// Whether records get the start of their block.
-    keeps_starts: bool,
+    /// Returns the number of bytes that a record gets from the start of its block.
+    start_bytes: fn(&Record) -> usize,
 }
 
 impl Record {
@@ -231,13 +230,13 @@ impl<R: Unpack> Records<R> {
             given: 0,
             start: 0,
             header: Vec::new(),
-            keeps_starts: false,
+            start_bytes: |_| 0,
         }
     }
 
-    /// Keeps the start of each block that a page's statements are read from.
-    pub fn with_block_starts(self) -> Records<R> {
-        Records { keeps_starts: true, ..self }
+    /// Keeps the start of each record's block, with this number of bytes.
+    pub fn with_block_starts(self, start_bytes: fn(&Record) -> usize) -> Records<R> {
+        Records { start_bytes, ..self }
     }
 
     /// Returns the source.
@@ -290,9 +289,7 @@ impl<R: Unpack> Records<R> {
         match self.header()? {
             Ok(mut record) => {
                 self.left = record.length;
-                if self.keeps_starts {
-                    record.block_start = self.block_start(start_bytes(&record))?.to_vec();
-                }
+                record.block_start = self.block_start((self.start_bytes)(&record))?.into();
                 if record.length == 0
                     && let Err(detail) = self.end_block(&mut Vec::new())?
                 {

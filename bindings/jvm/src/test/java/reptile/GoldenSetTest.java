@@ -9,19 +9,35 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** The golden set from the engine's tests, with its recorded answers. */
+/** The golden sets from the engine's tests, with their recorded answers. */
 final class GoldenSetTest {
+    private static final int SETS = 7;
+
     private GoldenSetTest() {}
 
     static void run(Path golden, Path data) throws Exception {
-        Path file = golden.resolve("v3.set");
+        Path file = golden.resolve("v3/google.set");
         byte[] bytes = Files.readAllBytes(file);
         // With parts of 4,096 bytes, the set crosses a boundary.
         List<CompiledSet> sets = Arrays.asList(CompiledSet.open(file), CompiledSet.read(file), CompiledSet.of(bytes, 12));
         for (CompiledSet set : sets) {
             set.verify();
-            answers(set, golden.resolve("v3.tsv"));
+            answers(set, golden.resolve("v3/google.tsv"));
+        }
+        List<Path> files;
+        try (Stream<Path> found = Files.list(golden.resolve("v3"))) {
+            files = found.filter(path -> path.toString().endsWith(".set")).sorted().collect(Collectors.toList());
+        }
+        Check.equal(SETS, files.size(), "golden sets");
+        for (Path other : files) {
+            CompiledSet set = CompiledSet.open(other);
+            set.verify();
+            String name = other.toString().replaceAll("set$", "");
+            answers(set, Path.of(name + "tsv"));
+            DirectivesTest.compare(set, Path.of(name + "fields"));
         }
         for (int version = 1; version <= 2; version++) {
             Path old = golden.resolve("v" + version + ".set");
@@ -45,7 +61,7 @@ final class GoldenSetTest {
      * the policies cross a boundary between parts. The file is sparse.
      */
     private static void large(Path golden, Path file) throws Exception {
-        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v3.set"))).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer old = ByteBuffer.wrap(Files.readAllBytes(golden.resolve("v3/google.set"))).order(ByteOrder.LITTLE_ENDIAN);
         int count = old.getInt(20);
         byte[] head = Arrays.copyOf(old.array(), 64 + 32 * count);
         ByteBuffer table = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
@@ -68,7 +84,7 @@ final class GoldenSetTest {
             channel.write(ByteBuffer.wrap(head), 0);
         }
         Check.that(Files.size(file) > 3L << 30, "a file of more than 3 GiB");
-        answers(CompiledSet.open(file), golden.resolve("v3.tsv"));
+        answers(CompiledSet.open(file), golden.resolve("v3/google.tsv"));
         Files.delete(file);
     }
 
@@ -98,19 +114,34 @@ final class GoldenSetTest {
         }
     }
 
+    /** Compares a set with its answers: agent, time, URL, verdict, line, rule, reason, and preferences. */
     private static void answers(CompiledSet set, Path file) throws Exception {
         List<String[]> rows = Check.rows(file);
-        Check.equal(96, rows.size(), "rows");
+        Check.that(rows.size() > 100, "rows");
+        List<Uses> questions = Arrays.asList(Uses.usage("train-ai", "search"), Uses.signals("train-ai", "search"));
         for (String[] row : rows) {
-            Agent agent = set.agent(row[0]);
-            Explanation explained = agent.explain(Check.bytes(row[1]));
-            String where = String.join(" ", row);
-            Check.equal(Check.verdict(row[2]), explained.verdict(), where);
-            Check.equal(row[3], String.valueOf(explained.line()), where);
-            Check.equal(row[4], explained.rule().map(Rule::toString).orElse(""), where);
-            Check.equal(explained.verdict(), agent.decide(Check.bytes(row[1])), where);
-            boolean isRule = row[5].startsWith("rule");
+            Agent agent = set.agentUnchecked(Check.bytes(row[0]));
+            boolean isByTime = set.isByTime();
+            long time = isByTime ? Long.parseLong(row[1]) : 0;
+            String url = text(row[2]);
+            Explanation explained = isByTime ? agent.explainAt(url, time) : agent.explain(Check.bytes(row[2]));
+            String where = file.getFileName() + ": " + String.join(" ", row);
+            Check.equal(Check.verdict(row[3]), explained.verdict(), where);
+            Check.equal(row[4], String.valueOf(explained.line()), where);
+            Check.equal(text(row[5]), explained.rule().map(Rule::toString).orElse(""), where);
+            Check.equal(explained.verdict(), isByTime ? agent.decideAt(url, time) : agent.decide(Check.bytes(row[2])), where);
+            boolean isRule = row[6].startsWith("rule");
             Check.equal(isRule, explained.reason() == Reason.RULE, where + " " + explained.reason());
+            for (int question = 0; question < questions.size(); question++) {
+                Uses uses = questions.get(question);
+                int column = 7 + 2 * question;
+                List<Preference> preferences = Arrays.asList(UsageTest.preference(row[column]), UsageTest.preference(row[column + 1]));
+                Check.equal(preferences, isByTime ? agent.usageAt(url, time, uses) : agent.usage(url, uses), where);
+            }
         }
+    }
+
+    private static String text(String cell) {
+        return new String(Check.bytes(cell), StandardCharsets.UTF_8);
     }
 }

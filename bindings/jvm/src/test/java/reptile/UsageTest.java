@@ -39,7 +39,7 @@ final class UsageTest {
         Check.refused(IllegalStateException.class, () -> agent.usageAt("http://a.example/", 1, both), "a set without times");
     }
 
-    private static Preference preference(String word) {
+    static Preference preference(String word) {
         return Preference.valueOf(word.toUpperCase(java.util.Locale.ROOT).replace('-', '_'));
     }
 }

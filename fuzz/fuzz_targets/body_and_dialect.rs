@@ -1,0 +1,141 @@
+//! A robots.txt decides the same compiled, reopened and at once, as the oracle decides it: verdict, line and uses.
+//!
+//! Input: the dialect, the strategy, then the crawler and the path, each on a line, and the body.
+#![no_main]
+
+use bumpalo::Bump;
+use libfuzzer_sys::fuzz_target;
+use reptile::{Capture, Compiler, Dialect, OneShot, Robots, Verdict};
+use reptile_compiler::automaton::Strategy;
+use reptile_compiler::capture::{self, Outcome, Profile};
+use reptile_compiler::dialect::ALL;
+use reptile_compiler::dialect::crawlers::{Resolved, of_name};
+use reptile_compiler::dialect::resolve::resolve;
+use reptile_compiler::once::decide_once;
+use reptile_compiler::oracle::{self, Answer, Uses};
+use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
+use reptile_engine::set::{Set, UsageCategory, UsageQuery};
+use reptile_engine::url::{Scheme, split};
+use reptile_engine::verdict::Preference;
+use reptile_fuzz::sets::{ask_for, policy_of};
+
+/// The host of the compiled file.
+const HOST: &str = "h";
+
+/// Labels of uses, in usage rules and in signals.
+const USES: [&str; 3] = ["train-ai", "search", "a"];
+const SIGNALS: [&str; 3] = ["ai-train", "search", "a"];
+
+/// A question about a file.
+struct Question<'d> {
+    dialect: &'static Dialect,
+    strategy: Strategy,
+    by_time: bool,
+    agent: &'d [u8],
+    /// The URL on [`HOST`].
+    url: Vec<u8>,
+    body: &'d [u8],
+}
+
+impl Question<'_> {
+    fn of(data: &[u8]) -> Option<Question<'_>> {
+        let (&[dialect, strategy], rest) = reptile_fuzz::options(data)?;
+        let mut lines = rest.splitn(3, |&byte| byte == b'\n');
+        let (agent, path, body) = (lines.next()?, lines.next()?, lines.next()?);
+        let path = path.strip_prefix(b"/").unwrap_or(path);
+        Some(Question {
+            dialect: ALL[usize::from(dialect) % ALL.len()],
+            strategy: Strategy::ALL[usize::from(strategy) % Strategy::ALL.len()].1,
+            by_time: strategy >= 128,
+            agent,
+            url: [b"http://", HOST.as_bytes(), b"/", path].concat(),
+            body,
+        })
+    }
+
+    /// Checks the compiler's and the engine's answers.
+    fn check_set(&self) {
+        let resolved = of_name(self.agent, self.dialect);
+        let expected = oracle::decide_for(self.body, self.dialect, &resolved, &self.url);
+        if let Ok(once) = decide_once(self.body, self.dialect, &resolved, &self.url) {
+            assert_eq!(once, expected, "decided at once");
+        }
+        let arena = Bump::new();
+        let Ok(prepared) = prepare(self.body, self.dialect, &arena) else { return };
+        let mut builder = SetBuilder::new(self.dialect).by_time(self.by_time);
+        builder.add([OwnedOrigin { host: HOST.as_bytes().into(), scheme: Scheme::Http, port: 80 }], prepared);
+        let Ok(compiled) = builder.finish(self.strategy) else { return };
+        let set = Set::from_bytes(compiled.to_bytes()).expect("a compiled set opens");
+        set.verify().expect("a compiled set is valid");
+        assert_eq!(ask_for(&set, &policy_of(&set, HOST), &resolved, &self.url), Ok(expected), "decided by a set");
+        if split(&self.url).is_ok() {
+            self.check_uses(&set, &resolved, expected.allowed);
+        }
+    }
+
+    /// Checks the uses that the file states for the page.
+    fn check_uses(&self, set: &Set<Vec<u8>>, resolved: &Resolved, is_allowed: bool) {
+        let boxed = |label: &str| -> Vec<Box<[u8]>> { vec![label.as_bytes().into()] };
+        let of_usage = USES.map(|label| UsageCategory { usage: boxed(label), signals: Vec::new() });
+        let of_signals = SIGNALS.map(|label| UsageCategory { usage: Vec::new(), signals: boxed(label) });
+        let query = UsageQuery::new(of_usage.into_iter().chain(of_signals).collect());
+        let agent = resolved.look_up(set).expect("a valid set");
+        let (mut verdicts, mut found) = ([Verdict::Invalid], vec![Preference::Unknown; query.len()]);
+        set.usage_all(&[agent], [&self.url[..]], &query, &mut verdicts, &mut found).expect("a valid set");
+        let Uses { usage, signals } = oracle::uses(self.body, self.dialect, resolved, &self.url);
+        let expected: Vec<Preference> = match is_allowed {
+            true => {
+                USES.iter().map(|use_| usage.get(use_)).chain(SIGNALS.iter().map(|use_| signals.get(use_))).collect()
+            }
+            false => vec![Preference::NotApplicable; query.len()],
+        };
+        let verdict = if is_allowed { Verdict::Allow } else { Verdict::Disallow };
+        assert_eq!((verdicts[0], found), (verdict, expected), "uses");
+    }
+
+    /// Checks the library: one file, a set in memory, the same set from its bytes, and the answer at once.
+    fn check_library(&self) {
+        let Ok(name) = std::str::from_utf8(self.agent) else { return };
+        let (Ok(resolved), Ok(one_shot)) = (resolve(name, self.dialect), OneShot::new(name, self.dialect)) else {
+            return;
+        };
+        // A name such as `@search` stands for several crawlers.
+        let [resolved] = &resolved[..] else { return };
+        let Ok(robots) = Robots::parse(self.body, self.dialect) else { return };
+        let explained = robots.agent(name).expect("a resolved name").explain(&self.url).expect("a valid set");
+        let line = explained.rule().map(|rule| rule.line).filter(|&line| line > 0);
+        let answer = (explained.verdict, line);
+        assert_eq!(one_shot.decide(self.body, &self.url).expect("compiles"), answer, "decided at once by the library");
+        let (facts, profile) = (capture::Capture::default(), Profile::of_dialect(self.dialect));
+        if profile.outcome(&facts, self.body) == Outcome::Use && *profile.readable(&facts, self.body) == *self.body {
+            let Answer { allowed, line } = oracle::decide_for(self.body, self.dialect, resolved, &self.url);
+            let verdict = if allowed { Verdict::Allow } else { Verdict::Disallow };
+            let expected = (verdict, Some(line).filter(|&line| line > 0));
+            // A text that is not a URL and not a path has no verdict by any rule.
+            assert!(answer.0 == Verdict::Invalid || answer == expected, "{answer:?}, the oracle says {expected:?}");
+        }
+        let mut compiler = Compiler::new(self.dialect).by_time(self.by_time);
+        let capture = Capture::new(format!("http://{HOST}/robots.txt"), self.body).expect("a valid URL");
+        if compiler.add(capture).is_err() {
+            return;
+        }
+        let compiled = compiler.finish().expect("compiles");
+        let bytes = compiled.to_bytes();
+        let sets = [compiled.into_set().expect("opens"), reptile::Set::from_bytes(bytes).expect("opens")];
+        if split(&self.url).is_ok_and(|parts| parts.origin.host == HOST.as_bytes()) {
+            for set in sets {
+                let agent = set.agents([name]).expect("a resolved name");
+                let mut verdicts = [Verdict::Invalid];
+                agent.decide(&self.url, &mut verdicts).expect("a valid set");
+                assert_eq!(verdicts[0], answer.0, "decided by the library's set");
+            }
+        }
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    if let Some(question) = Question::of(data) {
+        question.check_set();
+        question.check_library();
+    }
+});
