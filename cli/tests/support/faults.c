@@ -1,8 +1,9 @@
 /* Injects failures into a command's system calls. Preloaded by cli/tests/fault_matrix.rs, which describes the variables.
  *
- * REPTILE_FAULT_LOG   file for a line per matching call: its name and the file's path
+ * REPTILE_FAULT_LOG   file for a line per call, its name and the file's path; or for a `!` per disturbed call
  * REPTILE_FAULT_CALL  the call to disturb: open, read, pread, write, fsync or mmap, `any` of them, or `rename` or
- *                     `flock`, which the kernel refuses because the command makes these calls without the C library
+ *                     `flock`, which the kernel passes to a signal handler because the command makes these calls
+ *                     without the C library
  * REPTILE_FAULT_PATH  part of the file's path; its end, if the last character is `$`
  * REPTILE_FAULT_AT    number of the first disturbed call, from 1
  * REPTILE_FAULT_KIND  an error number; or `once-` and an error number, for a single call; or `short`, `interrupted`, or
@@ -24,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum kind { NONE, ERROR, SHORT, INTERRUPTED, KILL };
@@ -34,15 +36,30 @@ static int number, is_once, log_file = -1;
 static long first = 1;
 static atomic_long calls;
 
+/* Gives a refused call its result. */
+static void answer(int signal, siginfo_t *info, void *context) {
+    (void)signal, (void)info;
+    if (log_file >= 0) syscall(SYS_write, log_file, "!", 1);
+#if defined(__x86_64__)
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -number;
+#elif defined(__aarch64__)
+    ((ucontext_t *)context)->uc_mcontext.regs[0] = -number;
+#else
+#error "the register for a call's result is unknown"
+#endif
+}
+
 /* Makes the kernel refuse some calls for the whole process. */
-static void refuse(const unsigned *refused, size_t count, int error) {
+static void refuse(const unsigned *refused, size_t count) {
+    struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    if (sigaction(SIGSYS, &action, NULL)) _exit(99);
     struct sock_filter filter[16];
     size_t length = 0;
     filter[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (size_t index = 0; index < count; index++)
         filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[index], count - index, 0);
     filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
+    filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
     struct sock_fprog program = {.len = length, .filter = filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) _exit(99);
 }
@@ -73,8 +90,8 @@ __attribute__((constructor)) static void begin(void) {
 #endif
         SYS_renameat2, SYS_linkat};
     const unsigned locks[] = {SYS_flock};
-    if (!strcmp(call, "rename")) refuse(renames, sizeof renames / sizeof *renames, number);
-    if (!strcmp(call, "flock")) refuse(locks, 1, number);
+    if (!strcmp(call, "rename")) refuse(renames, sizeof renames / sizeof *renames);
+    if (!strcmp(call, "flock")) refuse(locks, 1);
 }
 
 static int is_wanted(const char *path) {
