@@ -1,8 +1,8 @@
 //! Outputs under kills, other writers, readers, and a mapped set that shrinks.
 //!
 //! A command that is killed at any moment leaves the old output or the new one, never a partial one. The next run
-//! succeeds and removes leftover files. By default, each command is killed 10 times. `REPTILE_KILLS=100 cargo test -p reptile-cli --test all killed` kills
-//! it 100 times.
+//! succeeds and removes leftover files. By default, each command is killed 5 times. `REPTILE_KILLS=100 cargo test -p
+//! reptile-cli --test all killed` kills it 100 times.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -18,7 +18,7 @@ use std::time::Instant;
 use crate::support::{Folder, gz};
 
 /// Default number of kills per command.
-const KILLS: u32 = 10;
+const KILLS: u32 = 5;
 
 /// Number of origins in the set: enough for a run of some tenths of a second.
 const ORIGINS: usize = 20_000;
@@ -142,6 +142,11 @@ fn two_writers_leave_one_complete_output() {
             assert!(errors.contains("--force replaces it"), "{errors}");
         }
         folder.run(&["verify", "set"]).says(0, &[]);
+        // The set and its record get their names one after the other. Another set's record is detected.
+        let record = String::from_utf8(folder.read("set.made.json")).unwrap();
+        let is_own = record.contains(["old.jsonl", "new.jsonl"][winner.unwrap()]);
+        let shown = folder.run(&["inspect", "set"]).says(0, &[]).text();
+        assert_eq!(shown.contains("belongs to another set"), !is_own, "{shown}");
         assert!(!folder.names().iter().any(|name| name.starts_with('.')), "{:?}", folder.names());
     }
     println!("{} of 2 inputs won in {ROUNDS} rounds", winners.len());
