@@ -321,7 +321,7 @@ impl Case {
         Ended {
             code: output.status.code(),
             signal: output.status.signal(),
-            stdout: without_seconds(&folder.read(STDOUT)),
+            stdout: without_seconds(folder.read(STDOUT)),
             stderr: String::from_utf8(output.stderr).unwrap(),
             log: String::from_utf8(folder.read(LOG)).unwrap(),
             tree: tree_of(folder),
@@ -337,14 +337,13 @@ struct Plan {
     cells: Vec<Cell>,
 }
 
-/// Removes the run time, which `verify` prints.
-fn without_seconds(stdout: &[u8]) -> Vec<u8> {
+/// Removes the run time from the end of the output of `verify`.
+fn without_seconds(mut stdout: Vec<u8>) -> Vec<u8> {
+    if let Some(text) = stdout.strip_suffix(b" s\n") {
+        let end = text.iter().rposition(|&byte| byte == b' ');
+        stdout.truncate(end.unwrap_or(0));
+    }
     stdout
-        .split_inclusive(|&byte| byte == b'\n')
-        .filter(|line| !line.starts_with(b"time "))
-        .flatten()
-        .copied()
-        .collect()
 }
 
 /// Returns whether a path matches, as in `faults.c`.
@@ -395,7 +394,7 @@ impl Plan {
             let at = match (kind, is_long) {
                 ("short" | "interrupted", _) => vec![1],
                 (_, true) => moments(calls, if is_heavy { MAX_HEAVY_MOMENTS } else { MAX_MOMENTS }),
-                (_, false) => vec![if (number + cells.len()) % 2 == 0 { 1 } else { calls }],
+                (_, false) => vec![if (number + cells.len()).is_multiple_of(2) { 1 } else { calls }],
             };
             cells.extend(at.into_iter().map(|at| Cell { column, call, target, path: path.to_owned(), kind, at }));
         };
@@ -546,7 +545,7 @@ fn run_all(is_long: bool) -> [usize; 3] {
                     let plan = Plan::new(case, number, is_long);
                     let mut row = Row::new();
                     for (turn, cell) in plan.cells.iter().enumerate() {
-                        match plan.check(case, cell, (number + turn) % 2 == 0) {
+                        match plan.check(case, cell, (number + turn).is_multiple_of(2)) {
                             Ok(outcome) => row.entry(cell.column).or_default()[outcome as usize] += 1,
                             Err(what) => {
                                 println!("unexpected: {what}");
@@ -586,7 +585,7 @@ fn faults_end_a_run_cleanly_or_have_no_effect() {
 #[ignore = "thousands of runs, which take minutes"]
 fn faults_at_many_moments_end_a_run_cleanly_or_have_no_effect() {
     let runs = run_all(true).iter().sum::<usize>();
-    assert!(runs > 5000, "{runs}");
+    assert!(runs > 2000, "{runs}");
 }
 
 /// A set without the file would look complete.

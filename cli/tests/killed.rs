@@ -115,7 +115,7 @@ fn two_writers_leave_one_complete_output() {
     let expected = [folder.read("set"), folder.read("part")];
     let mut winners = HashSet::new();
     for round in 0..ROUNDS {
-        let force = round % 2 == 0;
+        let force = round.is_multiple_of(2);
         for name in ["set", "set.made.json"] {
             std::fs::remove_file(folder.path(name)).unwrap();
         }
