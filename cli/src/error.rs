@@ -57,6 +57,19 @@ impl Failure {
         Failure::Fatal(Box::new(AtPath { path: path.into(), cause: cause.into() }))
     }
 
+    /// Returns an error about an output's hidden file as an error about the output.
+    pub fn of_output(self, output: &Path) -> Failure {
+        let Failure::Fatal(error) = self else { return self };
+        let cause = match error.downcast::<AtPath>() {
+            Ok(error) => error.cause,
+            Err(error) => match error.downcast::<reptile_records::Error>() {
+                Ok(error) => error.into_cause(),
+                Err(error) => error,
+            },
+        };
+        Failure::at(output, format!("cannot be read back: {cause}"))
+    }
+
     /// Returns whether the error of a reader concerns a single input, so that a run may go on without it.
     pub fn is_of_one_input(&self) -> bool {
         let Failure::Fatal(error) = self else { return false };

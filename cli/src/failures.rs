@@ -2,7 +2,8 @@
 //!
 //! One rule holds for every command and format. If the place of the next record is known, an unreadable record is
 //! skipped and counted. Otherwise the input cannot be read to its end, and nothing in it is used: the run ends with an
-//! error, or with `--keep-going` it goes on with the other inputs.
+//! error, or with `--keep-going` it goes on with the other inputs. A file in a folder that the system cannot read also
+//! ends the run, or with `--keep-going` is skipped and counted ([`reptile_records::ReadOptions::skip_unreadable`]).
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,7 +19,8 @@ use reptile_records::redacted::shown_path;
 pub struct KeepGoing {
     /// Leave out inputs that cannot be read to their ends, list them at the end, and exit with 1
     ///
-    /// Nothing in such an input is used. Without this option, the first one ends the command with exit code 2.
+    /// Nothing in such an input is used; of a folder, only the unreadable files are left out. Without this option, the
+    /// first one ends the command with exit code 2.
     #[arg(long)]
     pub keep_going: bool,
 }

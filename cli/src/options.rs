@@ -349,13 +349,14 @@ impl CompileOptions {
         self.profile.unwrap_or_else(|| Profile::of_dialect(self.dialect()))
     }
 
-    /// Returns the read options.
-    pub fn reading(&self) -> ReadOptions {
+    /// Returns the read options. `skip_unreadable` is for a run that goes on after failed inputs.
+    pub fn reading(&self, skip_unreadable: bool) -> ReadOptions {
         ReadOptions {
             schemes: self.schemes.clone(),
             host: self.host.clone(),
             timezone: self.zone.timezone.clone(),
             resync: self.archives.resync,
+            skip_unreadable,
             warc_root: self.warc_root.clone(),
         }
     }

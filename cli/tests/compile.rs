@@ -190,11 +190,16 @@ fn invalid_files_are_reported_and_skipped() {
 }
 
 #[test]
-fn unreadable_files_are_reported_and_skipped() {
+fn unreadable_files_are_errors_or_skipped() {
     let folder = Folder::new();
     folder.write("robots/good.example", "");
     std::os::unix::fs::symlink("nowhere", folder.path("robots/link.example")).unwrap();
-    folder.run(&["compile", "-o", "set", "robots"]).says(1, &["robots/link.example: unreadable: No such file"]);
+    folder.run(&["compile", "-o", "set", "robots"]).says(2, &["robots/link.example: No such file"]);
+    assert_eq!(folder.names(), ["robots"]);
+    folder.run(&["lint", "robots"]).says(2, &["robots/link.example: No such file"]);
+    let args = ["compile", "--keep-going", "-o", "set", "robots"];
+    folder.run(&args).says(1, &["robots/link.example: unreadable: No such file", "skipped: unreadable 1\n"]);
+    folder.run(&["lint", "--keep-going", "robots"]).says(1, &["robots/link.example: unreadable: No such file"]);
 }
 
 #[test]

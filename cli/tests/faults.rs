@@ -151,7 +151,7 @@ impl Case {
 }
 
 /// Removes the run time from a report page.
-fn without_time(bytes: Vec<u8>) -> Vec<u8> {
+pub fn without_time(bytes: Vec<u8>) -> Vec<u8> {
     if !bytes.starts_with(b"<!") {
         return bytes;
     }

@@ -310,7 +310,9 @@ fn links_to_files_are_followed_and_cycles_are_not() {
     symlink("..", folder.path("robots/up.example")).unwrap();
     symlink("self.example", folder.path("robots/self.example")).unwrap();
     symlink("../outside", folder.path("robots/away.example")).unwrap();
-    run_briefly(&folder, &["compile", "-o", "set", "robots"]).says(
+    run_briefly(&folder, &["compile", "-o", "set", "robots"])
+        .says(2, &["robots/self.example: Too many levels of symbolic links"]);
+    run_briefly(&folder, &["compile", "--keep-going", "-o", "set", "robots"]).says(
         1,
         &[
             "robots/self.example: unreadable: Too many levels of symbolic links",
@@ -334,12 +336,16 @@ fn files_without_permission_are_reported() {
     let is_root = std::fs::read(folder.path("robots/closed.example")).is_ok();
     let program = folder.path("reptile");
     std::fs::copy(binary(), &program).unwrap();
-    let mut command = Command::new(if is_root { "setpriv" } else { "env" });
-    if is_root {
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    }
-    command.arg(&program).args(["compile", "-o", "set", "robots"]).current_dir(folder.path("."));
-    let run = finish(command);
+    let run = |option: &[&str]| {
+        let mut command = Command::new(if is_root { "setpriv" } else { "env" });
+        if is_root {
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        }
+        command.arg(&program).args(["compile", "-o", "set", "robots"]).args(option).current_dir(folder.path("."));
+        finish(command)
+    };
+    run(&[]).says(2, &["robots/closed.example: Permission denied"]);
+    let run = run(&["--keep-going"]);
     std::fs::set_permissions(folder.path("robots/folder.example"), std::fs::Permissions::from_mode(0o755)).unwrap();
     run.says(
         1,

@@ -23,6 +23,7 @@ mod compile;
 mod damage;
 mod diff;
 mod fates;
+mod fault_matrix;
 mod faults;
 mod fields;
 mod filter;

@@ -431,7 +431,8 @@ impl CompiledSet {
     /// [`PendingFile`]. Readers of an older set with this name keep the old one.
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Io`] if the file cannot be written; then no file with this name was created or changed.
+    /// Returns [`ErrorKind::Io`] if the file cannot be written; then no file with this name was created or changed,
+    /// unless only writing its name to disk has failed, as described for [`PendingFile::publish`].
     pub fn write_file(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let mut writer = BufWriter::new(PendingFile::create(path.as_ref(), true)?);
         self.write(&mut writer)?;

@@ -96,7 +96,8 @@ impl PendingFile {
     ///
     /// # Errors
     /// Returns [`ErrorKind::AlreadyExists`] if another process has created a file in the meantime that must not be
-    /// replaced, or another error if the file cannot be renamed. The hidden file is then removed.
+    /// replaced, or another error if the file cannot be renamed. The hidden file is then removed. Also returns an error
+    /// if the name cannot be written to disk; then the complete file has its name, which a power failure could undo.
     pub fn publish(self) -> io::Result<()> {
         let PendingFile { file, path, replaces } = self;
         if replaces { file.persist(&path) } else { file.persist_noclobber(&path) }.map_err(|error| error.error)?;
@@ -106,11 +107,12 @@ impl PendingFile {
 
 impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        // The error of `NamedTempFile` itself would contain the hidden name.
+        self.file.as_file_mut().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.file.as_file_mut().flush()
     }
 }
 

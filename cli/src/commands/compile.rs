@@ -26,6 +26,7 @@ use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::assemble::assemble_with;
 use crate::sets::fates::Fates;
+use crate::sets::map::map;
 use crate::sets::memory_budget::{DEFAULT_MEMORY, MemoryBudget, memory};
 use crate::sets::report::Report;
 use reptile_records::redacted::shown_path;
@@ -322,9 +323,11 @@ fn refuse_shrinking(old: &Path, new: &Path) -> Result<()> {
     if !exists(old).map_err(|error| Failure::at(old, error))? || !Loaded::is_set(old)? {
         return Ok(());
     }
-    let Ok(loaded) = Loaded::open_set(old) else { return Ok(()) };
-    let had = loaded.set()?.origin_count();
-    let has = Loaded::open_set(new)?.set()?.origin_count();
+    let mapped = map(old)?;
+    // A damaged set may be replaced.
+    let Ok(set) = Set::from_bytes(mapped.as_ref()) else { return Ok(()) };
+    let had = set.origin_count();
+    let has = Loaded::open_set(new).map_err(|failure| failure.of_output(old))?.set()?.origin_count();
     if has.saturating_mul(MIN_KEPT_PART) < had {
         let message = format!(
             "has {} origins, and the new set would have {}: refusing to replace it; --allow-shrink permits that",
@@ -351,13 +354,12 @@ fn write(set: &CompiledSet, output: Output) -> Result<Complete> {
 ///
 /// Does not check the structure again. `reptile verify` does, which took a quarter of the time of compiling here.
 fn check(target: &Path, complete: &Complete, report: &Report, summary: &mut Summary) -> Result<(SetState, Identity)> {
-    let path = complete.hidden_path()?;
-    let loaded = Loaded::open_set(path)?;
+    let loaded = Loaded::open_set(complete.hidden_path()?).map_err(|failure| failure.of_output(target))?;
     let files: Vec<&MappedFile> = loaded.mapped().into_iter().collect();
     release_pages_during(&files, || {
         let set = loaded.set()?;
         let described = set.verify_checksums().and_then(|()| describe(&set, report, summary));
-        described.map_err(|error| damaged(path, &error))?;
+        described.map_err(|error| damaged(target, &error).of_output(target))?;
         let bytes = loaded.bytes();
         summary.row("bytes", format!("{} in, {} in the set", grouped(report.bytes()), grouped(bytes.len() as u64)));
         let identity = Identity::of(bytes);

@@ -179,7 +179,7 @@ fn read_inputs(
     let batch_bytes = budget.map_or(BATCH_BYTES, |budget| budget.part_of(BATCH_PART).min(BATCH_BYTES as u64) as usize);
     let scratch = budget.map_or_else(Scratch::default, MemoryBudget::scratch);
     let turns = Turns::default();
-    let reading = options.reading();
+    let reading = options.reading(pass.keeps_going);
     let readers = Readers::new(inputs, Reading::new(&reading, scratch), &turns, batch_bytes);
     let readers = readers.leave_out(&pass.left_out, pass.keeps_going);
     thread::scope(|scope| {

@@ -128,16 +128,16 @@ impl Loaded {
     /// Returns whether a path is a set file, by its first bytes.
     ///
     /// # Errors
-    /// Returns an error if the path does not exist.
+    /// Returns an error if the path does not exist or cannot be read.
     pub fn is_set(path: &Path) -> Result<bool> {
         if path == Path::new("-") || is_remote_folder(path) {
             return Ok(false);
         }
-        if is_remote(path) {
-            return starts_with_label(path).map_err(|error| Failure::at(path, error));
+        let may_be_set = is_remote(path) || fs::metadata(path).map_err(|error| Failure::at(path, error))?.is_file();
+        if !may_be_set {
+            return Ok(false);
         }
-        fs::metadata(path).map_err(|error| Failure::at(path, error))?;
-        Ok(has_label(path))
+        starts_with_label(path).map_err(|error| Failure::at(path, error))
     }
 
     /// Prints a note if a set has no other directives, for example because it was compiled with `--no-other`.

@@ -13,13 +13,15 @@ use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
 use super::{Item, Robots, Sink};
 use crate::{Error, Result, stores};
 
-/// Reads every regular file in a folder and its subfolders, in an order that depends only on the names.
+/// Reads every regular file in a folder and its subfolders, in an order that depends only on the names. With
+/// `skips_unreadable`, a file or subfolder that the system cannot read is an [`Item::Bad`].
 ///
 /// # Errors
-/// Returns an error if the folder itself cannot be listed. An unreadable subfolder is an [`Item::Bad`].
-pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+/// Returns an error if the folder itself cannot be listed, and without `skips_unreadable` also if a file or subfolder
+/// cannot be read. A set without that file would look complete.
+pub fn read_folder(root: &Path, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
     if stores::is_remote(root) {
-        return read_remote(root, naming, sink);
+        return read_remote(root, naming, skips_unreadable, sink);
     }
     let mut hosts = Hosts::default();
     let mut folders = vec![root.to_path_buf()];
@@ -28,8 +30,7 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
             Ok(entries) => entries,
             Err(error) if folder == root => return Err(Error::io(root, error)),
             Err(error) => {
-                let name = folder.display().to_string();
-                sink(Item::Bad { name, reason: "unreadable", detail: error.to_string() })?;
+                sink(item_of(&folder, Fault::Unreadable(error), skips_unreadable)?)?;
                 continue;
             }
         };
@@ -41,7 +42,7 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
                 // file.
                 folders.push(path);
             } else {
-                sink(read_file(root, &path, naming, &mut hosts)?)?;
+                sink(read_file(root, &path, naming, &mut hosts, skips_unreadable)?)?;
             }
         }
     }
@@ -49,7 +50,7 @@ pub fn read_folder(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<
 }
 
 /// Reads every object in a remote folder and its subfolders, in the order of their names, several at the same time.
-fn read_remote(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+fn read_remote(root: &Path, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
     let mut hosts = Hosts::default();
     let names = stores::list(root).map_err(|error| Error::io(root, error))?;
     for names in names.chunks(stores::SMALL_OBJECTS) {
@@ -65,15 +66,14 @@ fn read_remote(root: &Path, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> 
         let wanted = names.iter().zip(&items).filter(|(_, item)| item.is_ok()).map(|(path, _)| path.clone());
         let mut bodies = stores::read_small(&wanted.collect::<Vec<_>>(), MAX_BODY_BYTES as u64).into_iter();
         for (path, item) in names.iter().zip(items) {
-            let name = path.display().to_string();
             sink(match item {
                 Err(item) => *item,
                 Ok((origins, time)) => {
                     let read = bodies.next().unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
                     let body = read.map_err(Fault::Unreadable).and_then(|(len, body)| read_sized(&body[..], len));
                     match body {
-                        Ok(body) => Item::Robots(Robots::file(name, origins, body).at(time)),
-                        Err(fault) => fault.item(name)?,
+                        Ok(body) => Item::Robots(Robots::file(path.display().to_string(), origins, body).at(time)),
+                        Err(fault) => item_of(path, fault, skips_unreadable)?,
                     }
                 }
             })?;
@@ -110,19 +110,29 @@ fn list(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// Returns the item for a file or subfolder with a problem.
+///
+/// # Errors
+/// Returns an error if the system cannot read it, unless such files are skipped, or if there is not enough memory.
+fn item_of(path: &Path, fault: Fault, skips_unreadable: bool) -> Result<Item> {
+    match fault {
+        Fault::Unreadable(error) if !skips_unreadable => Err(Error::io(path, error)),
+        fault => fault.item(path.display().to_string()),
+    }
+}
+
 /// Reads a path that is not a folder.
-fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts) -> Result<Item> {
+fn read_file(root: &Path, path: &Path, naming: &Naming, hosts: &mut Hosts, skips_unreadable: bool) -> Result<Item> {
     let (origins, time) = match owner(path, inside(root, path), naming, hosts) {
         Ok(owner) => owner,
         Err(item) => return Ok(*item),
     };
-    let name = path.display().to_string();
     // Opening a pipe would wait for a writer, so the file type is checked first.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(Item::left_out("not a regular file"));
     }
     match read_body(File::open(path)) {
-        Ok(body) => Ok(Item::Robots(Robots::file(name, origins, body).at(time))),
-        Err(fault) => fault.item(name),
+        Ok(body) => Ok(Item::Robots(Robots::file(path.display().to_string(), origins, body).at(time))),
+        Err(fault) => item_of(path, fault, skips_unreadable),
     }
 }

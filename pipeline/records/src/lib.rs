@@ -73,8 +73,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub use error::{Error, ErrorKind, Result};
 
-use bodies::decompress_and_detect;
-use bodies::read_sized;
+use bodies::{Fault, decompress_and_detect, read_sized};
 use captures::Lines;
 use captures::names::{NameUse, TableKind};
 use csv_captures::Delimiter;
@@ -270,6 +269,8 @@ pub struct ReadOptions {
     pub timezone: Zone,
     /// Whether to search damaged archives for records. A website may have written the records that are found.
     pub resync: bool,
+    /// Whether to skip files in a folder that the system cannot read, as [`Item::Bad`]. Otherwise they are errors.
+    pub skip_unreadable: bool,
     /// The folder with the WARC files that an index of WARC records names. If given, each input must be such an index.
     pub warc_root: Option<PathBuf>,
 }
@@ -295,7 +296,7 @@ impl<'o> Reading<'o> {
     /// Creates a reader. Items that must wait for the other inputs go to `scratch`.
     pub fn new(options: &'o ReadOptions, scratch: Scratch) -> Reading<'o> {
         let naming = Naming::of_schemes(&options.schemes);
-        let how = How { zone: &options.timezone, resync: options.resync, warc_root: options.warc_root.as_deref() };
+        let how = How::of(options);
         let redirects = Redirects::new(scratch);
         Reading { naming, host: options.host.as_deref(), how, files: Mutex::default(), redirects }
     }
@@ -306,8 +307,9 @@ impl<'o> Reading<'o> {
     /// for two files with the same origin would vary.
     ///
     /// # Errors
-    /// Returns an error if the input is unreadable or empty, or if a file's origin already has another file. Problems
-    /// in single files are [`Item::Bad`].
+    /// Returns an error if the input is unreadable or empty, if a file in a folder is unreadable and
+    /// [`ReadOptions::skip_unreadable`] is not set, or if a file's origin already has another file. Other problems in
+    /// single files are [`Item::Bad`].
     pub fn read(&self, input: Input, place: InputPlace, sink: &mut Sink<'_>) -> Result<()> {
         // A folder may hold one host's captures.
         let may_be_one = matches!(input.content, Content::Folder | Content::Tar);
@@ -343,14 +345,13 @@ impl<'o> Reading<'o> {
     }
 }
 
-/// Reads all bodies in an input, regardless of file names. With `resync`, searches damaged archives for records.
+/// Reads all bodies in an input, regardless of file names, hosts and schemes.
 ///
 /// # Errors
 /// Returns the errors of [`Reading::read`].
-pub fn read_bodies(input: Input, resync: bool, sink: &mut Sink<'_>) -> Result<()> {
-    let (redirects, zone) = (Redirects::new(Scratch::default()), Zone::default());
-    let how = How { zone: &zone, resync, warc_root: None };
-    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how };
+pub fn read_bodies(input: Input, options: &ReadOptions, sink: &mut Sink<'_>) -> Result<()> {
+    let redirects = Redirects::new(Scratch::default());
+    let captures = Captures { redirects: &redirects, place: InputPlace::default(), how: How::of(options) };
     read_some(input, &Naming::Any, None, captures, &mut |item| item.read(sink))?;
     redirects.resolve(sink)
 }
@@ -362,8 +363,21 @@ struct How<'o> {
     zone: &'o Zone,
     /// Whether to search damaged archives for records.
     resync: bool,
+    /// Whether to skip files in a folder that the system cannot read.
+    skips_unreadable: bool,
     /// The folder of the WARC files in an index.
     warc_root: Option<&'o Path>,
+}
+
+impl<'o> How<'o> {
+    fn of(options: &'o ReadOptions) -> How<'o> {
+        How {
+            zone: &options.timezone,
+            resync: options.resync,
+            skips_unreadable: options.skip_unreadable,
+            warc_root: options.warc_root.as_deref(),
+        }
+    }
 }
 
 /// The context for reading captures.
@@ -399,11 +413,11 @@ fn read(
     captures: Captures<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<bool> {
-    let Captures { redirects, place, how: How { zone, resync, .. } } = captures;
+    let Captures { redirects, place, how: How { zone, resync, skips_unreadable, .. } } = captures;
     let path = input.path.clone();
     let read = match (input.content, host) {
-        (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, sink),
-        (Content::Folder, None) => folders::read_folder(&path, naming, sink),
+        (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, skips_unreadable, sink),
+        (Content::Folder, None) => folders::read_folder(&path, naming, skips_unreadable, sink),
         (Content::Tar, None) => archives::read_tar(&path, input.into_source(), naming, sink),
         (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
@@ -417,6 +431,7 @@ fn read(
             let name = path.display().to_string();
             sink(match read_sized(input.into_source(), 0) {
                 Ok(body) => Item::Robots(Robots::file(name, origins, body)),
+                Err(Fault::Unreadable(error)) => return Err(Error::io(&path, error)),
                 Err(fault) => fault.item(name)?,
             })
         }
@@ -440,7 +455,7 @@ fn read(
 const MAX_HELD_ITEMS: usize = 1000;
 
 /// Reads a folder or an archive with one host's captures, which are named after their times.
-fn read_history(input: Input, host: &str, naming: &Naming, sink: &mut Sink<'_>) -> Result<()> {
+fn read_history(input: Input, host: &str, naming: &Naming, skips_unreadable: bool, sink: &mut Sink<'_>) -> Result<()> {
     let (path, what, is_tar) = (input.path.clone(), input.content.describe(), input.content == Content::Tar);
     let naming = Naming::History(origins_of_host(host, naming)?);
     let (mut has_capture, mut held) = (false, Vec::new());
@@ -455,7 +470,7 @@ fn read_history(input: Input, host: &str, naming: &Naming, sink: &mut Sink<'_>) 
     };
     match is_tar {
         true => archives::read_tar(&path, input.into_source(), &naming, &mut keep)?,
-        false => folders::read_folder(&path, &naming, &mut keep)?,
+        false => folders::read_folder(&path, &naming, skips_unreadable, &mut keep)?,
     }
     if has_capture {
         return held.into_iter().try_for_each(sink);

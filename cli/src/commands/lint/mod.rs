@@ -33,7 +33,7 @@ use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
 use reptile_records::open::Input;
 use reptile_records::open::{read_input, read_robots};
 use reptile_records::text::printable;
-use reptile_records::{Item, Robots, read_bodies};
+use reptile_records::{Item, ReadOptions, Robots, read_bodies};
 
 /// Find mistakes in robots.txt files
 ///
@@ -210,7 +210,12 @@ impl Report<'_> {
         let input = Input::open(path)?;
         match input.content {
             _ if input.is_collection() => {
-                read_bodies(input, self.args.archives.resync, &mut |item| Ok(self.item(item)?))?;
+                let options = ReadOptions {
+                    resync: self.args.archives.resync,
+                    skip_unreadable: self.args.keep_going.keep_going,
+                    ..ReadOptions::default()
+                };
+                read_bodies(input, &options, &mut |item| Ok(self.item(item)?))?;
             }
             Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
             content => {

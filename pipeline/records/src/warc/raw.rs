@@ -45,6 +45,7 @@ use crate::gzip::{Member, Unpack, has_more, skip_to_member};
 use crate::pages::start_bytes;
 use crate::stores::{Object, Reader, is_remote};
 use crate::unpack::READ_BYTES;
+use crate::unpack::START_BYTES;
 
 /// Maximum size in bytes of a record that is kept in memory. Longer records are kept in a temporary file.
 const MAX_WAITING_BYTES: usize = 4 << 20;
@@ -99,10 +100,45 @@ pub struct ArchiveBytes(Source);
 
 enum Source {
     /// A file, whose members are decompressed ahead.
-    File(Chunks<File>),
+    File(Chunks<WholeStart<File>>),
     /// A remote object, whose members are decompressed ahead too.
-    Object(Chunks<Reader>),
-    Stdin(BufReader<io::Stdin>),
+    Object(Chunks<WholeStart<Reader>>),
+    Stdin(BufReader<WholeStart<io::Stdin>>),
+}
+
+/// A source whose first read returns at least [`START_BYTES`], or everything. Its content is detected by that read,
+/// and a pipe or a network file system may return fewer bytes than a record's first words.
+struct WholeStart<R> {
+    source: R,
+    has_begun: bool,
+}
+
+impl<R> WholeStart<R> {
+    fn new(source: R) -> WholeStart<R> {
+        WholeStart { source, has_begun: false }
+    }
+}
+
+impl<R: Unpack> Unpack for WholeStart<R> {
+    fn discard(&mut self) -> io::Result<u64> {
+        self.source.discard()
+    }
+}
+
+impl<R: Read> Read for WholeStart<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (mut filled, least) = (0, if self.has_begun { 1 } else { START_BYTES.min(buffer.len()) });
+        while filled < least {
+            match self.source.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.has_begun = true;
+        Ok(filled)
+    }
 }
 
 impl ArchiveBytes {
@@ -112,14 +148,14 @@ impl ArchiveBytes {
     /// Returns an error if it does not exist or is unreadable.
     pub fn open(path: &Path) -> io::Result<ArchiveBytes> {
         Ok(ArchiveBytes(match is_remote(path) {
-            true => Source::Object(Chunks::new(Object::open(path)?.into_reader())),
-            false => Source::File(Chunks::new(File::open(path)?)),
+            true => Source::Object(Chunks::new(WholeStart::new(Object::open(path)?.into_reader()))),
+            false => Source::File(Chunks::new(WholeStart::new(File::open(path)?))),
         }))
     }
 
     /// Creates a reader of standard input.
     pub fn stdin() -> ArchiveBytes {
-        ArchiveBytes(Source::Stdin(BufReader::with_capacity(READ_BYTES, io::stdin())))
+        ArchiveBytes(Source::Stdin(BufReader::with_capacity(READ_BYTES, WholeStart::new(io::stdin()))))
     }
 
     fn source(&mut self) -> &mut dyn BufRead {
