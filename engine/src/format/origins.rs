@@ -593,6 +593,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn look_ups_find_exactly_the_origins_written() {
         let names: Vec<String> = (0..5000).map(|number| format!("h{number}.example")).collect();
         let mut origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
@@ -655,6 +656,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn look_ups_stop_at_the_slot_limit() {
         // All origins are in one bucket, and so in one run. A look-up reads the run and the empty slot after it.
         for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
@@ -680,6 +682,7 @@ mod tests {
 
     /// Names that collide under one seed do not slow down look-ups: the writer takes the first seed that bounds them.
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn colliding_names_change_the_seed() {
         let (first, buckets) = (41, 64);
         let mut names = names_in_bucket(first, 7, buckets, MAX_PROBE_SLOTS, "a");
@@ -704,6 +707,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn verify_rejects_any_other_encoding() {
         let names: Vec<String> = (0..30).map(|number| format!("h{number}.example")).collect();
         let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
