@@ -350,4 +350,60 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn forbidden_bytes_are_those_of_the_url_standard() {
+        // The forbidden host code points, C0 controls, `%` and DEL.
+        let listed = b"\0\t\n\r #/:<>?@[\\]^|%\x7F";
+        for byte in 0..=u8::MAX {
+            assert_eq!(FORBIDDEN[usize::from(byte)], byte < 32 || listed.contains(&byte), "{byte}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_pair_of_bytes_is_plain_as_documented() {
+        let is_plain_byte = |byte: &u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !b"%[".contains(byte);
+        let mut plain = 0;
+        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+            let expected = pair.iter().all(is_plain_byte) && !pair[0].is_ascii_digit() && pair[1] != b'.';
+            // Bytes that are not in names may be reported as not plain, which only costs time.
+            assert!(!is_plain(&pair) || expected, "{pair:?}");
+            let is_name = pair.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte));
+            assert!(is_plain(&pair) || !expected || !is_name, "{pair:?}");
+            plain += usize::from(is_plain(&pair));
+        }
+        assert!(plain > 30 * 40, "{plain}");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_escape_in_a_host_is_decoded_as_the_standard_library_does() {
+        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+            let digits = std::str::from_utf8(&pair).ok().filter(|digits| !digits.starts_with('+'));
+            let expected = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            let text = [b'a', b'%', pair[0], pair[1], b'z'];
+            let decoded = expected.map_or(text.to_vec(), |byte| vec![b'a', byte, b'z']);
+            assert_eq!(decode(&text).unwrap().as_bytes(), decoded, "{pair:?}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_number_of_sixteen_bits_is_an_address_in_every_spelling() {
+        for value in 0..=u32::from(u16::MAX) {
+            let expected = Some(format!("0.0.{}.{}", value / 256, value % 256));
+            for host in [format!("{value}"), format!("0{value:o}"), format!("0x{value:x}"), format!("0X{value:X}.")] {
+                assert_eq!(form(host.as_bytes()), expected, "{host}");
+            }
+            for host in [format!("7.{value}"), format!("7.0.{value}"), format!("0x7.0{value:o}")] {
+                let expected = Some(format!("7.0.{}.{}", value / 256, value % 256));
+                assert_eq!(form(host.as_bytes()), expected, "{host}");
+            }
+            let expected = (value < 256).then(|| format!("7.8.9.{value}"));
+            assert_eq!(form(format!("7.8.9.{value}").as_bytes()), expected, "{value}");
+            let expected = (value < 256).then(|| format!("{value}.0.0.9"));
+            assert_eq!(form(format!("{value}.9").as_bytes()), expected, "{value}");
+        }
+    }
 }

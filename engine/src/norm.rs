@@ -475,6 +475,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn matching_agrees_with_exhaustive_search() {
         // Returns all texts over an alphabet, by increasing length.
         fn texts(alphabet: &[u8], count: usize) -> Vec<Vec<u8>> {
@@ -580,5 +581,98 @@ mod tests {
                 prop_assert_eq!(form.path(&raw), form.pattern(&raw), "{:?}", form);
             }
         }
+    }
+
+    #[test]
+    fn unreserved_bytes_are_those_of_rfc_3986() {
+        let unreserved = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+        for byte in 0..=u8::MAX {
+            assert_eq!(is_unreserved(byte), unreserved.contains(&byte), "{byte}");
+            assert_eq!(NormalForm::is_kept(byte), unreserved.contains(&byte) || byte == b'/', "{byte}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_pair_of_bytes_is_decoded_as_the_standard_library_does() {
+        let mut decoded = 0;
+        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+            let is_hex = pair.iter().all(|&byte| char::from(byte).is_ascii_hexdigit());
+            let text = [b'%', pair[0], pair[1]];
+            assert_eq!(hex_pair(&text, 0), is_hex.then_some(pair), "{pair:?}");
+            assert_eq!(hex_pair(&text[..2], 0), None);
+            if is_hex {
+                let expected = u8::from_str_radix(std::str::from_utf8(&pair).unwrap(), 16).unwrap();
+                assert_eq!(value_of(pair), expected, "{pair:?}");
+                decoded += 1;
+            }
+        }
+        assert_eq!(decoded, 22 * 22);
+    }
+
+    /// Normalizes a text byte by byte, as each form is documented.
+    fn normalized_slowly(form: NormalForm, text: &[u8], side: Side) -> Vec<u8> {
+        if form == NormalForm::AsWritten && side == Side::Path {
+            return text.to_vec();
+        }
+        let (mut out, mut rest) = (Vec::new(), text);
+        while let [byte, after @ ..] = rest {
+            let escape = match rest {
+                [b'%', high, low, ..] if form != NormalForm::Verbatim => {
+                    let digits = [*high, *low].map(char::from);
+                    let digits = digits.iter().all(char::is_ascii_hexdigit).then(|| String::from_iter(digits));
+                    digits.map(|digits| (u8::from_str_radix(&digits, 16).unwrap(), digits.to_uppercase()))
+                }
+                _ => None,
+            };
+            let is_in_query = text[..text.len() - rest.len()].contains(&b'?');
+            let is_operator = side == Side::Pattern && (*byte == b'*' || rest == b"$");
+            rest = if escape.is_some() { &after[2..] } else { after };
+            let decoded = escape.as_ref().map_or(*byte, |(decoded, _)| *decoded);
+            let is_literal = !form.has_operators() || escape.is_some();
+            let stays_escaped = match form {
+                NormalForm::AsWritten | NormalForm::Escaped => true,
+                NormalForm::Decoded | NormalForm::Reserved => {
+                    !decoded.is_ascii_alphanumeric() && !b"-._~".contains(&decoded)
+                }
+                NormalForm::FullyDecoded | NormalForm::Verbatim => b"/%\0\n".contains(&decoded),
+            };
+            let is_encoded = match form {
+                NormalForm::AsWritten | NormalForm::Escaped => *byte > 127,
+                NormalForm::Decoded => *byte > 127 || b" %*$".contains(byte) && !is_operator,
+                NormalForm::Reserved => {
+                    (*byte < 33 || *byte > 126 || b"%*$\"<>\\^`{|}:@[]#".contains(byte)) && !is_operator
+                        || (b"?/".contains(byte) && is_in_query)
+                }
+                NormalForm::FullyDecoded => *byte == b'%',
+                NormalForm::Verbatim => false,
+            };
+            match (escape, decoded) {
+                (Some((_, digits)), _) if stays_escaped => out.extend(format!("%{digits}").bytes()),
+                (None, _) if is_encoded => out.extend(format!("%{byte:02X}").bytes()),
+                (_, b'*') if is_literal => out.push(0),
+                (_, b'$') if is_literal => out.push(b'\n'),
+                _ => out.push(decoded),
+            }
+        }
+        out
+    }
+
+    /// Every pair of bytes, by itself and after a `%`.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_pair_of_bytes_is_normalized_as_documented() {
+        let mut tried = 0;
+        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+            for (form, text) in
+                NormalForm::ALL.into_iter().flat_map(|form| [(form, pair.to_vec()), (form, [b"%", &pair[..]].concat())])
+            {
+                let found = [form.path(&text), form.pattern(&text)];
+                let expected = [Side::Path, Side::Pattern].map(|side| normalized_slowly(form, &text, side));
+                assert_eq!(found, expected, "{form:?} {}", text.escape_ascii());
+                tried += 1;
+            }
+        }
+        assert_eq!(tried, 65_536 * NormalForm::ALL.len() * 2);
     }
 }

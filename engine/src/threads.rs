@@ -149,6 +149,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn sorting_in_parts_agrees_with_standard_sort() {
         for len in [0, 1, SHORT - 1, SHORT, SHORT + 1, 5 * SHORT, 20 * SHORT + 7] {
             // Multiplying by an odd number is a bijection modulo 2^32, so all items are distinct.

@@ -227,3 +227,72 @@ pub fn crawler_in_header<'k>(header: &[u8], known: impl IntoIterator<Item = &'k 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every pair of bytes after a letter.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn tokens_end_at_the_first_byte_outside_their_syntax() {
+        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+        let mut tried = 0;
+        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+            let value = [b'a', pair[0], pair[1]];
+            let len = |is_inside: &dyn Fn(u8) -> bool| match pair.map(is_inside) {
+                [false, _] => 1,
+                [true, false] => 2,
+                [true, true] => 3,
+            };
+            let expected = [len(&|byte| letters.contains(&byte)), len(&|byte| !b"/ \t\n\x0B\x0C\r".contains(&byte)), 3];
+            assert_eq!(TokenSyntax::ALL.map(|syntax| syntax.token_of(&value).len()), expected, "{value:?}");
+            tried += 1;
+        }
+        assert_eq!(tried, 65_536);
+    }
+
+    /// Returns the token of a user-agent line's value, byte by byte.
+    fn read_slowly(value: &[u8], syntax: TokenSyntax) -> Vec<u8> {
+        let is_space = |byte: &u8| b" \t\n\x0B\x0C\r".contains(byte);
+        let line = value.split(|byte| b"#\r\n\0".contains(byte)).next().unwrap();
+        let mut token = Vec::new();
+        for byte in line.iter().skip_while(|byte| is_space(byte)) {
+            match syntax {
+                TokenSyntax::Letters if !(byte.is_ascii_alphabetic() || b"-_".contains(byte)) => break,
+                TokenSyntax::BeforeVersion if *byte == b'/' || is_space(byte) => break,
+                _ => token.push(*byte),
+            }
+        }
+        while token.last().is_some_and(|byte| is_space(byte)) {
+            token.pop();
+        }
+        token
+    }
+
+    /// Every name of up to two bytes, in every syntax: a name is a token exactly if a line with it has this token.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn tokens_are_the_names_that_lines_can_have() {
+        let pairs = (0..=u16::MAX).map(|pair| pair.to_be_bytes().to_vec());
+        let names = pairs.chain((0..=u8::MAX).map(|byte| vec![byte])).chain([Vec::new()]);
+        let (mut tried, mut accepted) = (0, 0);
+        for (name, syntax) in names.flat_map(|name| TokenSyntax::ALL.map(|syntax| (name.clone(), syntax))) {
+            // A slash after another byte begins a version, and the other bytes a header or a list.
+            let is_special =
+                name.iter().any(|byte| b"(,;|".contains(byte)) || name.iter().position(|&byte| byte == b'/') == Some(1);
+            let is_default = match &name[..] {
+                [b'*'] => true,
+                [b'*', next] => syntax != TokenSyntax::WholeValue && b" \t\n\x0B\x0C\r".contains(next),
+                _ => false,
+            };
+            let is_read = !name.is_empty() && read_slowly(&name, syntax) == name;
+            let expected = is_read && !is_special && !is_default;
+            let found = product_token(&name, syntax, false, []);
+            assert_eq!(found.as_ref().ok(), expected.then_some(&&name[..]), "{syntax:?} {}", name.escape_ascii());
+            (tried, accepted) = (tried + 1, accepted + usize::from(expected));
+        }
+        assert_eq!(tried, (65_536 + 256 + 1) * 3);
+        assert!(accepted > 54 * 54 * 3, "{accepted}");
+    }
+}

@@ -654,6 +654,9 @@ mod tests {
 
     #[test]
     fn special_bytes_are_found_at_every_position() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(has_special(&[byte]), b"\0\t\n\r#".contains(&byte), "{byte}");
+        }
         for len in 0..70 {
             let mut text = vec![b'a'; len];
             assert!(!has_special(&text), "{len}");
@@ -695,6 +698,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn fast_and_general_splitting_agree() {
         for host_len in 0..80 {
             for path_len in 0..80 {
@@ -769,6 +773,36 @@ mod tests {
             if let Ok(split) = split(url.as_bytes()) {
                 prop_assert_eq!(split.path.to_vec(), path_of_any(url.as_bytes()).to_vec());
             }
+        }
+    }
+
+    /// `;` is a `sub-delim`, but ends the authority in Google's library.
+    #[test]
+    fn unlisted_bytes_of_authorities_are_those_of_rfc_3986() {
+        let lists: [(&[u8], u8); 6] =
+            [(b"/?#", END), (b"\\;\x7F", AMBIGUOUS), (b"@", AT), (b":", COLON), (b"[]", BRACKET), (b"%", PERCENT)];
+        for byte in 0..=u8::MAX {
+            let listed = lists.iter().find(|(bytes, _)| bytes.contains(&byte)).map(|&(_, kind)| kind);
+            let expected = listed.unwrap_or(match byte {
+                0..32 => AMBIGUOUS,
+                128.. => BEYOND_ASCII,
+                _ if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,=".contains(&byte) => 0,
+                _ => FORBIDDEN,
+            });
+            assert_eq!(KINDS[usize::from(byte)], expected, "{byte}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_escape_is_decoded_as_the_standard_library_does() {
+        for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+            let digits = std::str::from_utf8(&pair).ok().filter(|digits| !digits.starts_with('+'));
+            let expected = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            // A second `%` begins another escape, which is incomplete.
+            let count = pair.iter().filter(|&&byte| byte == b'%').count();
+            let expected = std::iter::once(expected).chain(std::iter::repeat_n(None, count));
+            assert!(escapes(&[b'%', pair[0], pair[1]]).eq(expected), "{pair:?}");
         }
     }
 }

@@ -538,6 +538,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn more_lines_than_the_limit_are_neither_written_nor_read() {
         for (count, fits) in [(MAX_DIRECTIVES - 1, true), (MAX_DIRECTIVES, true), (MAX_DIRECTIVES + 1, false)] {
             let lines = vec![line(DirectiveKind::Host, None, b"", b"a", 1); count];

@@ -164,3 +164,109 @@ impl FingerprintPool {
         Ok(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_every_byte_are_its_hex_digits() {
+        let digits = (0..16).flat_map(|high| (0..16).map(move |low| (low, 16 + high)));
+        assert!((0..=u8::MAX).map(halves).eq(digits));
+    }
+
+    /// Returns whether some bucket has a text with each half of each byte, or a text that ends before the byte. Puts
+    /// texts into buckets by their place in order.
+    fn shares_a_bucket(texts: &[&[u8]], start: &[u8]) -> bool {
+        (0..8).any(|bucket| {
+            let members =
+                || (0..).zip(texts).filter(move |(at, _)| at * 8 / texts.len() == bucket).map(|(_, text)| text);
+            (0..FINGERPRINT_BYTES).all(|offset| {
+                let has = |agrees: &dyn Fn(u8) -> bool| {
+                    members().any(|text| text.get(offset).is_none_or(|&byte| agrees(byte)))
+                };
+                start
+                    .get(offset)
+                    .is_none_or(|byte| has(&|other| other % 16 == byte % 16) && has(&|other| other / 16 == byte / 16))
+            })
+        })
+    }
+
+    /// Sorted texts with distinct starts: alone, one in each bucket, and several in a bucket.
+    const TEXTS: [&[&[u8]]; 5] = [
+        &[b"/ab"],
+        &[b"a"],
+        &[b"-p", b"/a/", b"=\x80\xFF"],
+        &[b".gi", b"/", b"0x", b"?a=", b"Zz", b"a", b"b/c", b"\xC3\xA9t"],
+        &[
+            b"!",
+            b"&id",
+            b".js",
+            b".php",
+            b"/a",
+            b"/b/",
+            b"/c",
+            b"=",
+            b"?p=",
+            b"?q=",
+            b"A/",
+            b"_p",
+            b"a/b",
+            b"aab",
+            b"bb",
+            b"xyz",
+            b"~",
+            b"\xFF\xFF",
+        ],
+    ];
+
+    /// Every pair of bytes at each pair of places.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn texts_may_begin_exactly_with_the_halves_in_their_buckets() {
+        let mut tried = 0;
+        for texts in TEXTS {
+            let starts: Vec<&[u8]> = texts.iter().map(|text| &text[..text.len().min(FINGERPRINT_BYTES)]).collect();
+            let fingerprints = fingerprints_of(texts.iter().copied());
+            for pair in 0..=u16::MAX {
+                let [a, b] = pair.to_le_bytes();
+                for start in [[a, b, b'/'], [b'a', a, b], [a, b'/', b]] {
+                    assert_eq!(may_begin(&fingerprints, start), shares_a_bucket(&starts, &start), "{start:?}");
+                    assert_eq!(passes_start(&fingerprints, &start), may_begin(&fingerprints, start), "{start:?}");
+                    tried += 1;
+                }
+            }
+            for text in texts {
+                assert!(passes_start(&fingerprints, text), "{}", text.escape_ascii());
+            }
+        }
+        assert_eq!(tried, TEXTS.len() * 3 * 65_536);
+    }
+
+    /// A start passes if every text with it passes. Tries every start of up to two bytes, and every byte after it.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn starts_pass_with_every_following_byte() {
+        let (mut tried, mut passed) = (0, 0);
+        for texts in TEXTS {
+            let fingerprints = fingerprints_of(texts.iter().copied());
+            let follows =
+                |start: &[u8]| (0..=u8::MAX).all(|byte| passes_start(&fingerprints, &[start, &[byte]].concat()));
+            for start in (0..=u8::MAX).map(|byte| vec![byte]).chain([Vec::new()]) {
+                let passes = passes_start(&fingerprints, &start);
+                assert!(!passes || follows(&start), "{start:?}");
+                (tried, passed) = (tried + 1, passed + usize::from(passes));
+            }
+            for pair in 0..=u16::MAX {
+                let [a, b] = pair.to_le_bytes();
+                if passes_start(&fingerprints, &[a, b]) {
+                    assert!((0..=u8::MAX).all(|byte| may_begin(&fingerprints, [a, b, byte])), "{a} {b}");
+                    passed += 1;
+                }
+                tried += 1;
+            }
+        }
+        assert_eq!(tried, TEXTS.len() * (65_536 + 257));
+        assert!(passed > 500, "{passed}");
+    }
+}

@@ -593,6 +593,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn look_ups_find_exactly_the_origins_written() {
         let names: Vec<String> = (0..5000).map(|number| format!("h{number}.example")).collect();
         let mut origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
@@ -655,6 +656,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn look_ups_stop_at_the_slot_limit() {
         // All origins are in one bucket, and so in one run. A look-up reads the run and the empty slot after it.
         for (count, fits) in [(MAX_PROBE_SLOTS - 2, true), (MAX_PROBE_SLOTS - 1, true), (MAX_PROBE_SLOTS, false)] {
@@ -680,6 +682,7 @@ mod tests {
 
     /// Names that collide under one seed do not slow down look-ups: the writer takes the first seed that bounds them.
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn colliding_names_change_the_seed() {
         let (first, buckets) = (41, 64);
         let mut names = names_in_bucket(first, 7, buckets, MAX_PROBE_SLOTS, "a");
@@ -704,6 +707,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
     fn verify_rejects_any_other_encoding() {
         let names: Vec<String> = (0..30).map(|number| format!("h{number}.example")).collect();
         let origins: Vec<OriginRecord<'_>> = names.iter().map(|name| record(name.as_bytes())).collect();
@@ -732,5 +736,86 @@ mod tests {
             assert!(table(&longer, &records).is_err());
         }
         assert!(table(&slots, &[]).is_err());
+    }
+
+    /// The hashes are the first and the last with each upper half-word. A hash's bucket is the last one that begins at
+    /// or before the hash.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_short_hash_is_in_the_bucket_whose_range_contains_it() {
+        let mut tried = 0;
+        for buckets in (1..=24).chain([255, 256, 257, 65_535, 65_536]) {
+            let mut bucket = 0;
+            for hash in (0..=u64::from(u16::MAX)).flat_map(|upper| [upper << 48, upper << 48 | ((1 << 48) - 1)]) {
+                while u128::from(bucket + 1) << 64 <= u128::from(hash) * u128::from(buckets) {
+                    bucket += 1;
+                }
+                assert_eq!(bucket_of(hash, buckets), bucket, "{hash:016x} of {buckets}");
+                tried += 1;
+            }
+            assert_eq!(bucket, buckets - 1);
+        }
+        assert_eq!(tried, 29 * 2 * 65_536);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn buckets_are_the_fewest_that_hold_the_average_number_of_origins() {
+        let mut buckets = 0;
+        for origins in 0..=65_536 {
+            buckets += u64::from(buckets * ORIGINS_PER_BUCKET < origins);
+            assert_eq!(bucket_count(origins), buckets, "{origins}");
+        }
+        assert_eq!(buckets, 16_384);
+    }
+
+    /// Each half-word of a hash, and all addresses of up to 16 bits and around the largest one.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn slots_hold_an_address_and_the_lowest_bits_of_the_hash() {
+        let largest = MAX_ORIGINS_BYTES / UNIT as u64 - 1;
+        assert_eq!(largest, (1 << 40) - 2);
+        let hashes = (0..4).flat_map(|part| (0..=u64::from(u16::MAX)).map(move |bits| bits << (16 * part)));
+        let addresses = (0..=u64::from(u16::MAX)).chain(largest - 65_535..=largest);
+        let of_hashes = hashes.flat_map(|hash| [0, 1, 0x1234_5678, largest].map(|address| (hash, address)));
+        let of_addresses = addresses.flat_map(|address| [0, 0x00AB_CDEF, u64::MAX].map(|hash| (hash, address)));
+        let mut tried = 0;
+        for (hash, address) in of_hashes.chain(of_addresses) {
+            let slot = slot_of(hash, address);
+            assert_eq!(slot.to_le_bytes()[..5], (address + 1).to_le_bytes()[..5], "{hash:x} {address:x}");
+            assert_eq!(slot.to_le_bytes()[5..], hash.to_le_bytes()[..3], "{hash:x} {address:x}");
+            // On a 32-bit machine no section is so large.
+            if let Ok(address) = usize::try_from(address) {
+                assert_eq!(byte_of(slot), address.saturating_mul(8), "{hash:x} {address:x}");
+            }
+            tried += 1;
+        }
+        assert_eq!(tried, 4 * 65_536 * 4 + 2 * 65_536 * 3);
+        // An empty slot has no record.
+        assert_eq!(byte_of(0), usize::MAX);
+    }
+
+    /// Compares [`is_bounded`] with a table in which every origin takes the first free slot.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn tables_are_bounded_if_no_simulated_look_up_reads_too_many_slots() {
+        const COUNTS: [u8; 10] = [0, 1, 7, 8, 9, 16, 111, 119, 127, 128];
+        const BUCKETS: usize = 4;
+        let (mut tried, mut bounded) = (0, 0);
+        for number in 0..COUNTS.len().pow(BUCKETS as u32) {
+            let digit = |at: u32| COUNTS[number / COUNTS.len().pow(at) % COUNTS.len()];
+            let origins_of_bucket: [u8; BUCKETS] = std::array::from_fn(|at| digit(at as u32));
+            let mut is_full = [false; BUCKETS * 128 + 32];
+            for (bucket, &origins) in origins_of_bucket.iter().enumerate() {
+                let slots = is_full[bucket * 8..].iter_mut().filter(|is_full| !**is_full);
+                slots.take(origins.into()).for_each(|is_full| *is_full = true);
+            }
+            let reads = |bucket: usize| 1 + is_full[bucket * 8..].iter().take_while(|is_full| **is_full).count();
+            let expected = (0..BUCKETS).all(|bucket| reads(bucket) <= MAX_PROBE_SLOTS);
+            assert_eq!(is_bounded(&origins_of_bucket), expected, "{origins_of_bucket:?}");
+            (tried, bounded) = (tried + 1, bounded + usize::from(expected));
+        }
+        assert_eq!(tried, 10_000);
+        assert!((1000..9000).contains(&bounded), "{bounded}");
     }
 }

@@ -154,3 +154,19 @@ impl NameMatching {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn methods_have_two_numbers() {
+        for number in (0..=65_536).chain([u32::MAX]) {
+            let expected =
+                [NameMatching::Equal, NameMatching::Contained].into_iter().find(|method| method.number() == number);
+            assert_eq!(NameMatching::from_number(number), expected, "{number}");
+            assert_eq!(expected.is_some(), number < 2);
+        }
+    }
+}

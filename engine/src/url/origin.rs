@@ -199,3 +199,17 @@ impl fmt::Display for RobotsUrlError {
 }
 
 impl std::error::Error for RobotsUrlError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_have_the_numbers_of_their_places() {
+        for number in 0..=u8::MAX {
+            let expected =
+                [Scheme::Http, Scheme::Https, Scheme::Ftp].into_iter().find(|scheme| *scheme as u8 == number);
+            assert_eq!(Scheme::from_number(number), expected, "{number}");
+        }
+    }
+}

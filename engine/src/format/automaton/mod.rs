@@ -345,3 +345,61 @@ const LIST_MAX: usize = 7;
 const fn list_max_bytes(width: usize) -> usize {
     LIST_MAX * (1 + width)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns flags and rank by arithmetic: the highest bit, the next one, and the rest.
+    fn split_slowly(stored: u32, highest: u32) -> (TextFlags, u32) {
+        let flags = TextFlags { opens_directory: stored / highest == 1, is_literal: stored % highest >= highest / 2 };
+        (flags, stored % (highest / 2))
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn flags_are_the_highest_bits_of_every_number() {
+        for stored in 0..=u32::from(u16::MAX) {
+            let (flags, rank) = TextFlags::split::<2>(stored);
+            assert_eq!((flags, rank), split_slowly(stored, 1 << 15), "{stored}");
+            assert_eq!(flags.join::<2>(rank), stored);
+            for other in [stored << 16, stored << 16 | 0xFFFF, stored, stored | 0xC000_0000] {
+                let (flags, rank) = TextFlags::split::<4>(other);
+                assert_eq!((flags, rank), split_slowly(other, 1 << 31), "{other}");
+                assert_eq!(flags.join::<4>(rank), other);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn ranks_of_every_place_leave_the_bits_of_the_flags_free() {
+        let of_two_bytes = (0..MAX_RULES_OF_TWO_BYTES).map(|place| (place, (1 << 14) - 1));
+        let largest = MAX_RULES as u32 - 1;
+        let of_four_bytes = (0..=65_536).chain(largest - 65_536..=largest).map(|place| (place, (1 << 30) - 1));
+        let mut tried = 0;
+        for (place, max) in of_two_bytes.chain(of_four_bytes) {
+            let ranks = [RuleKind::Allow, RuleKind::Disallow].map(|kind| rank(place, kind));
+            assert_eq!(ranks, [place + place, place + place + 1]);
+            assert!(ranks[1] <= max);
+            assert_eq!(ranks.map(kind_of), [RuleKind::Allow, RuleKind::Disallow]);
+            tried += 1;
+        }
+        assert_eq!(tried, (1 << 13) + 2 * 65_537);
+    }
+
+    #[test]
+    fn fields_follow_the_width_in_order_without_gaps() {
+        use Field::{Fallbacks, Fingerprints, JointRanks, Otherwise, Rules, Texts, Trie, Wildcards};
+        let fields = [Rules, Trie, Fallbacks, Texts, JointRanks, Fingerprints, Otherwise, Wildcards];
+        assert_eq!(fields.len(), Field::COUNT);
+        for width in [2, 4] {
+            let mut at = 1;
+            for field in fields {
+                assert_eq!(field.at(width), at);
+                at += width;
+            }
+            assert_eq!(header_bytes(width), at);
+        }
+    }
+}

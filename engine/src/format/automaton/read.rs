@@ -744,3 +744,49 @@ impl<'a> Segments<'a> {
         Ok(Some((segment, left == 0)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_counted_in_every_half_byte() {
+        for four in 0..16 {
+            assert_eq!(bits(four), (0..4).filter(|bit| four >> bit & 1 != 0).count(), "{four}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too many inputs")]
+    fn every_number_of_two_and_four_bytes_is_read() {
+        for pair in 0..=u16::MAX {
+            let [low, high] = pair.to_le_bytes();
+            let value = u32::from(low) + 256 * u32::from(high);
+            assert_eq!(number::<2>(&[9, low, high], 1), Some(value));
+            assert_eq!(number::<4>(&[low, high, 0xFF, 1, 9], 0), Some(value + 0x01FF_0000));
+            assert_eq!(number::<4>(&[9, 2, 0xFE, low, high], 1), Some(value * 65_536 + 0xFE02));
+        }
+        for (len, at) in (0..8_usize).flat_map(|len| (0..8).map(move |at| (len, at))) {
+            let bytes = vec![1; len];
+            assert_eq!(
+                [number::<2>(&bytes, at), number::<4>(&bytes, at)].map(|found| found.is_some()),
+                [2, 4].map(|size| at + size <= len)
+            );
+        }
+    }
+
+    #[test]
+    fn eight_bytes_are_padded_with_zeros_at_every_place() {
+        let mut tried = 0;
+        for len in 0..=40 {
+            let text: Vec<u8> = (0..len).map(|at| 200 + at).collect();
+            for from in 0..=text.len() {
+                let mut expected = [0; 8];
+                expected.iter_mut().zip(&text[from..]).for_each(|(to, &byte)| *to = byte);
+                assert_eq!(eight_bytes(&text, from).to_le_bytes(), expected, "{from} of {len}");
+                tried += 1;
+            }
+        }
+        assert_eq!(tried, 41 * 42 / 2);
+    }
+}
