@@ -16,6 +16,9 @@ fuzz_target!(|data: &[u8]| {
         let Some(plain) = plain else { continue };
         let searched = searched.expect("a readable file is readable with a search");
         assert!(searched.found >= plain.found, "{plain:?}, and {searched:?} with a search");
-        assert!(known.is_none_or(|known| plain.records <= known), "{plain:?}, and only {known:?} records have known ends");
+        assert!(
+            known.is_none_or(|known| plain.records <= known),
+            "{plain:?}, and only {known:?} records have known ends"
+        );
     }
 });
