@@ -115,8 +115,8 @@ fn decided(rows: &ArrayRef, input: &Input<'_>) -> Result<RecordBatch, ReptileCod
     let mut message = null_mut();
     let agents: *const ReptileAgents = std::ptr::with_exposed_provenance(BOTH.handle);
     let uses: *const ReptileUses = if input.has_uses { std::ptr::with_exposed_provenance(BOTH.uses) } else { null() };
-    // SAFETY: the agents and the uses are never freed, the texts are null or NUL-terminated, the array follows the C data
-    // interface, and the results are writable.
+    // SAFETY: the agents and the uses are never freed, the texts are null or NUL-terminated, the array follows the C
+    // data interface, and the results are writable.
     let code = unsafe {
         reptile_decide_arrow(
             agents,

@@ -14,8 +14,8 @@ use reptile_fuzz::merged::{Fetch, Settings, may_be_undecided};
 const MAX_CAPTURES: usize = 16;
 const ORIGINS: usize = 3;
 
-/// Ends of the ranges of times and of patience, in seconds. They are small, so that captures have equal times and patience
-/// runs out between two of them.
+/// Ends of the ranges of times and of patience, in seconds. They are small, so that captures have equal times and
+/// patience runs out between two of them.
 const TIMES: u8 = 16;
 const PATIENCE: u8 = 8;
 

@@ -1,5 +1,5 @@
-//! Any bytes as a Parquet file or Arrow IPC with URLs, and as captures: one row out per row in, in bounded memory. A copy
-//! of all columns has the same URLs, and no page with a wrong checksum is read.
+//! Any bytes as a Parquet file or Arrow IPC with URLs, and as captures: one row out per row in, in bounded memory. A
+//! copy of all columns has the same URLs, and no page with a wrong checksum is read.
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Valid sets with changed sections and correct checksums: `verify_deep` refuses one, or it answers by its listed rules.
+//! Valid sets with changed sections and correct checksums: `verify_deep` refuses one, or it answers by its listed
+//! rules.
 //!
 //! With `REPTILE_FUZZ_SETS`, each changed set is written to that folder, for readers in other languages.
 #![no_main]

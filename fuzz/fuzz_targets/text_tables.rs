@@ -1,5 +1,5 @@
-//! Any bytes as a table of URLs in each text format, or as captures: one row out per row in, in bounded memory. A simple
-//! reader finds the same rows.
+//! Any bytes as a table of URLs in each text format, or as captures: one row out per row in, in bounded memory. A
+//! simple reader finds the same rows.
 //!
 //! Input: the format, the options, then the table.
 #![no_main]

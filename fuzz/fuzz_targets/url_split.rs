@@ -1,4 +1,5 @@
-//! A URL that the engine accepts has the same origin by the crate `url` and by RFC 3986's grammar, and its host is UTF-8.
+//! A URL that the engine accepts has the same origin by the crate `url` and by RFC 3986's grammar, and its host is
+//! UTF-8.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

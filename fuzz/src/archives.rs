@@ -21,8 +21,8 @@ pub struct Read {
     pub found: u64,
 }
 
-/// Reads all captures of an input, with their bodies. With `searches`, reading continues after damage. Returns `None` if
-/// the input is not captures, or cannot be read to its end.
+/// Reads all captures of an input, with their bodies. With `searches`, reading continues after damage. Returns `None`
+/// if the input is not captures, or cannot be read to its end.
 #[must_use]
 pub fn captures(path: &Path, searches: bool) -> Option<Read> {
     let options = ReadOptions { resync: searches, ..ReadOptions::default() };

@@ -32,8 +32,8 @@ pub struct Decided {
     pub text: Vec<u8>,
 }
 
-/// Decides a table to its end, and calls `visit` for each block of rows. Returns `None` if the table cannot be read to its
-/// end.
+/// Decides a table to its end, and calls `visit` for each block of rows. Returns `None` if the table cannot be read to
+/// its end.
 ///
 /// # Panics
 /// Panics unless each input row has exactly one output row.
