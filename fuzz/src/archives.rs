@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use reptile::rights::Profile;
 use reptile::{Dialect, Robots};
-use reptile_columns::{Format, RightsTable, Rows};
+use reptile_columns::{Format, RightsTable, RowFormat, Rows};
 use reptile_records::open::Input;
-use reptile_records::pages::{NextPage, Pages};
+use reptile_records::pages::{CrawlerNames, NextPage, Pages};
 use reptile_records::spill::Scratch;
 use reptile_records::warc::InputPlace;
 use reptile_records::{Item, ReadOptions, Reading};
@@ -50,13 +50,17 @@ static TABLE: LazyLock<RightsTable> = LazyLock::new(|| {
     RightsTable::new(robots.agents(["GPTBot"]).expect("a valid name"), query.expect("uses of the profile"), None, false)
 });
 
+/// The names that elements for the table's crawlers have, and the format of its rows.
+static NAMES_AND_FORMAT: LazyLock<(CrawlerNames, RowFormat)> =
+    LazyLock::new(|| (TABLE.names(), TABLE.format(Format::Tsv)));
+
 /// Decides all pages of an archive. Returns `None` if the input is not an archive, or cannot be read.
 ///
 /// # Panics
 /// Panics unless each page has exactly one row.
 #[must_use]
 pub fn pages(path: &Path, searches: bool) -> Option<Read> {
-    let (names, format) = (TABLE.names(), TABLE.format(Format::Tsv));
+    let (names, format) = &*NAMES_AND_FORMAT;
     let mut pages = Pages::open(path, searches).ok()?;
     let (mut read, mut rows) = (Read::default(), Rows::default());
     loop {
@@ -67,7 +71,7 @@ pub fn pages(path: &Path, searches: bool) -> Option<Read> {
                 read.records += 1;
                 if let Some(page) = names.page(&record) {
                     read.found += 1;
-                    TABLE.push(&page, &TABLE.decide(&page).expect("the robots.txt is valid"), &format, &mut rows);
+                    TABLE.push(&page, &TABLE.decide(&page).expect("the robots.txt is valid"), format, &mut rows);
                 }
             }
         }
