@@ -1,4 +1,5 @@
-//! A robots.txt decides the same compiled, reopened and at once, as the oracle decides it: verdict, line and uses.
+//! A robots.txt decides the same compiled, reopened and at once, as the oracle decides it: verdict, line and uses. It
+//! also decides paths that its own rules spell.
 //!
 //! Input: the dialect, the strategy, then the crawler and the path, each on a line, and the body.
 #![no_main]
@@ -21,6 +22,9 @@ use reptile_fuzz::sets::{ask_for, policy_of};
 
 /// The host of the compiled file.
 const HOST: &str = "h";
+
+/// Number of rules whose texts are combined to paths.
+const SPELLED_RULES: usize = 3;
 
 /// Labels of uses, in usage rules and in signals.
 const USES: [&str; 3] = ["train-ai", "search", "a"];
@@ -68,9 +72,27 @@ impl Question<'_> {
         let set = Set::from_bytes(compiled.to_bytes()).expect("a compiled set opens");
         set.verify().expect("a compiled set is valid");
         assert_eq!(ask_for(&set, &policy_of(&set, HOST), &resolved, &self.url), Ok(expected), "decided by a set");
+        for url in self.spelled_urls() {
+            let expected = oracle::decide_for(self.body, self.dialect, &resolved, &url);
+            assert_eq!(ask_for(&set, &policy_of(&set, HOST), &resolved, &url), Ok(expected), "a path of two rules");
+        }
         if split(&self.url).is_ok() {
             self.check_uses(&set, &resolved, expected.allowed);
         }
+    }
+
+    /// Returns URLs whose paths the first rules spell: the texts of two rules, one after the other. Two rules that match
+    /// the same path are rare otherwise.
+    fn spelled_urls(&self) -> Vec<Vec<u8>> {
+        let values = self.body.split(|byte| b"\r\n".contains(byte)).filter_map(|line| {
+            let colon = line.iter().position(|&byte| byte == b':')?;
+            Some(line[colon + 1..].trim_ascii()).filter(|value| value.starts_with(b"/"))
+        });
+        let text = |value: &[u8]| value.iter().copied().filter(|byte| !b"*$".contains(byte)).collect::<Vec<u8>>();
+        let texts: Vec<Vec<u8>> = values.take(SPELLED_RULES).map(text).collect();
+        let start = format!("http://{HOST}");
+        let pairs = texts.iter().flat_map(|first| texts.iter().map(move |second| (first, second)));
+        pairs.map(|(first, second)| [start.as_bytes(), first, second].concat()).collect()
     }
 
     /// Checks the uses that the file states for the page.

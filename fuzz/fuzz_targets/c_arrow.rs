@@ -16,12 +16,14 @@ use arrow_array::{
 use libfuzzer_sys::fuzz_target;
 use reptile::{Agents, Dialect, Robots, Verdict};
 use reptile_c::{
-    ReptileAgents, ReptileCode, ReptileSet, reptile_agents_resolve, reptile_decide_arrow, reptile_set_parse,
-    reptile_text_free,
+    ReptileAgents, ReptileCode, ReptileSet, ReptileUsageLines, ReptileUses, reptile_agents_resolve,
+    reptile_decide_arrow, reptile_set_parse, reptile_text_free, reptile_uses_new,
 };
 
-const BODY: &str = "user-agent: *\ndisallow: /private\nallow: /private/*.html$\n\nuser-agent: GPTBot\ndisallow: /*?\n";
+const BODY: &str = "user-agent: *\ndisallow: /private\nallow: /private/*.html$\ncontent-signal: search=yes\n\n\
+                    user-agent: GPTBot\ndisallow: /*?\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y\n";
 const CRAWLERS: [&str; 2] = ["GPTBot", "Other"];
+const USES: [&str; 2] = ["train-ai", "search"];
 
 /// Maximum number of rows.
 const MAX_ROWS: usize = 64;
@@ -47,6 +49,7 @@ struct Input<'d> {
     is_struct: bool,
     has_second_text: bool,
     all_threads: bool,
+    has_uses: bool,
     offset: u8,
     len: u8,
     columns: Option<&'d str>,
@@ -55,9 +58,10 @@ struct Input<'d> {
     urls: Vec<Option<&'d str>>,
 }
 
-/// The crawlers by the C interface, and by the library.
+/// The crawlers by the C interface, and by the library, and the uses.
 struct Both {
     handle: usize,
+    uses: usize,
     agents: Agents,
 }
 
@@ -73,7 +77,13 @@ static BOTH: LazyLock<Both> = LazyLock::new(|| {
     let code =
         unsafe { reptile_agents_resolve(set, pointers.as_ptr(), pointers.len(), true, &raw mut handle, null_mut()) };
     assert_eq!(code, ReptileCode::Ok);
-    Both { handle: handle.expose_provenance(), agents }
+    let names = USES.map(|name| CString::new(name).expect("no NUL"));
+    let pointers = names.each_ref().map(|name| name.as_ptr());
+    let (both, mut uses) = (ReptileUsageLines::Both as u32, null_mut::<ReptileUses>());
+    // SAFETY: the names are NUL-terminated, and the result is writable.
+    let code = unsafe { reptile_uses_new(pointers.as_ptr(), pointers.len(), both, null(), &raw mut uses, null_mut()) };
+    assert_eq!(code, ReptileCode::Ok);
+    Both { handle: handle.expose_provenance(), uses: uses.expose_provenance(), agents }
 });
 
 /// Builds the array of URLs.
@@ -104,12 +114,14 @@ fn decided(rows: &ArrayRef, input: &Input<'_>) -> Result<RecordBatch, ReptileCod
     let (mut out, mut out_schema) = (FFI_ArrowArray::empty(), FFI_ArrowSchema::empty());
     let mut message = null_mut();
     let agents: *const ReptileAgents = std::ptr::with_exposed_provenance(BOTH.handle);
-    // SAFETY: the agents are never freed, the texts are null or NUL-terminated, the array follows the C data interface,
-    // and the results are writable.
+    let uses: *const ReptileUses = if input.has_uses { std::ptr::with_exposed_provenance(BOTH.uses) } else { null() };
+    // SAFETY: the agents and the uses are never freed, the texts are null or NUL-terminated, the array follows the C
+    // data interface, and the results are writable.
     let code = unsafe {
         reptile_decide_arrow(
             agents,
             columns,
+            uses,
             url_column,
             time_column,
             input.all_threads,
@@ -158,13 +170,23 @@ fuzz_target!(|input: Input<'_>| {
     {
         return;
     }
+    let use_count = if input.has_uses { USES.len() } else { 0 };
+    assert_eq!(batch.num_columns(), CRAWLERS.len() * (1 + use_count));
     for (crawler, agent) in BOTH.agents.iter().enumerate() {
-        let column = batch.column(crawler).as_dictionary::<Int8Type>();
+        let first = crawler * (1 + use_count);
+        let column = batch.column(first).as_dictionary::<Int8Type>();
         let words = column.downcast_dict::<StringArray>().expect("words");
         for (row, url) in urls[offset..offset + len].iter().enumerate() {
             let found = column.is_valid(row).then(|| words.value(row).parse::<Verdict>().expect("a verdict"));
             let expected = url.map(|url| agent.decide(url).expect("a valid file"));
             assert_eq!(found, expected, "{url:?}");
+            for place in first + 1..=first + use_count {
+                let column = batch.column(place).as_string::<i64>();
+                let found = column.is_valid(row).then(|| column.value(row));
+                assert_eq!(found.is_some(), url.is_some(), "{url:?}");
+                let is_allowed = expected == Some(Verdict::Allow);
+                assert!(found.is_none_or(|word| (word == "not-applicable") != is_allowed), "{url:?}: {found:?}");
+            }
         }
     }
 });

@@ -14,6 +14,11 @@ use reptile_fuzz::merged::{Fetch, Settings, may_be_undecided};
 const MAX_CAPTURES: usize = 16;
 const ORIGINS: usize = 3;
 
+/// Ends of the ranges of times and of patience, in seconds. They are small, so that captures have equal times and
+/// patience runs out between two of them.
+const TIMES: u8 = 16;
+const PATIENCE: u8 = 8;
+
 /// A capture and the place where it is added.
 #[derive(Arbitrary, Debug)]
 struct Part {
@@ -39,19 +44,23 @@ struct Input<'d> {
 
 fuzz_target!(|input: Input<'_>| {
     let mut profile = RFC9309.clone();
-    (profile.patience, profile.keeps_last_answer) = (input.patience.into(), input.keeps_last_answer);
+    (profile.patience, profile.keeps_last_answer) = ((input.patience % PATIENCE).into(), input.keeps_last_answer);
     if input.bodies.iter().any(|body| prepare(body.as_bytes(), &GOOGLE, &Bump::new()).is_err()) {
         return;
     }
     let parts = input.parts.iter().take(MAX_CAPTURES).map(|part| {
         let body = usize::from(part.body) % input.bodies.len();
         let (origin, status) = (usize::from(part.origin) % ORIGINS, part.status.map(|is_ok| 200 + u16::from(!is_ok)));
-        let time = part.time.map(i64::from);
+        let time = part.time.map(|time| i64::from(time % TIMES));
         ((origin, time, part.outcome % 7, body, part.max_age.map(u64::from), status), part.place % 3)
     });
     let parts: Vec<(Fetch, u8)> = parts.collect();
-    let settings =
-        Settings { bodies: &input.bodies, profile: &profile, at: input.at.map(i64::from), by_time: input.by_time };
+    let settings = Settings {
+        bodies: &input.bodies,
+        profile: &profile,
+        at: input.at.map(|at| i64::from(at % (TIMES + 2 * PATIENCE))),
+        by_time: input.by_time,
+    };
     let of_place = |wanted| parts.iter().filter(move |(_, place)| *place == wanted).map(|(fetch, _)| fetch);
     let whole = settings.compiled(parts.iter().map(|(fetch, _)| fetch));
     Set::from_bytes(&whole[..]).expect("a compiled set opens").verify().expect("a compiled set is valid");

@@ -1,14 +1,19 @@
-//! Any bytes as a table of URLs in each text format, or as captures: one row out per row in, in bounded memory.
+//! Any bytes as a table of URLs in each text format, or as captures: one row out per row in, in bounded memory. A
+//! simple reader finds the same rows.
 //!
-//! Input: the format, the delimiter, then the table.
+//! Input: the format, the options, then the table.
 #![no_main]
 
+use std::io::{Cursor, Read};
+
+use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
-use reptile_fuzz::{files, memory, tables};
+use reptile_fuzz::references::rows;
+use reptile_fuzz::{archives, files, memory, tables};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::Opening;
-use reptile_records::tables::source::Source;
-use reptile_records::tables::{Delimiter, Format, Wanted};
+use reptile_records::tables::source::{Block, Source};
+use reptile_records::tables::{Delimiter, Fault, Format, Wanted};
 
 /// Memory of one execution in bytes: a chunk of rows, and for each byte of input its cells and its answer.
 const BASE_BYTES: usize = 16 << 20;
@@ -25,6 +30,39 @@ const FORMATS: [Option<Format>; 9] = [
     Some(Format::Log),
     Some(Format::JsonLog),
 ];
+
+/// Bytes per read, with the option for a slow source.
+const SLOW_READ: usize = 7;
+
+/// A source that returns a few bytes at a time.
+struct Slow(Cursor<Vec<u8>>);
+
+impl Read for Slow {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let len = buffer.len().min(SLOW_READ);
+        self.0.read(&mut buffer[..len])
+    }
+}
+
+/// Checks that a table's rows begin and end where a simple reader finds them.
+fn check(source: Source, opening: &Opening, data: &[u8]) {
+    let (mut found, mut header_len, mut delimiter, mut is_unclosed) = (Vec::new(), 0, None, false);
+    let decided = tables::decided(source, opening, |table, block| {
+        let Block::Text(text) = block else { panic!("the source is text") };
+        header_len = table.header.len();
+        delimiter = (table.format == Format::Csv).then_some(table.delimiter);
+        for row in table.rows(text, &Bump::new()) {
+            found.push(row.bytes.to_vec());
+            is_unclosed = row.fault == Some(Fault::Unclosed);
+        }
+    });
+    if decided.is_some() && !found.is_empty() {
+        // A byte order mark precedes the header.
+        let rest = &data[data.len() - found.iter().map(Vec::len).sum::<usize>()..];
+        assert!(rest.len() + header_len <= data.len());
+        assert_eq!((found.iter().map(|row| &row[..]).collect(), is_unclosed), rows(rest, delimiter), "rows");
+    }
+}
 
 fuzz_target!(|data: &[u8]| {
     let Some((&[format, options], data)) = reptile_fuzz::options(data) else { return };
@@ -45,10 +83,12 @@ fuzz_target!(|data: &[u8]| {
         if options & 8 != 0 {
             opening.wanted.push(Wanted { option: "--at-column", name: Some("2".into()) });
         }
-        let _ = tables::decided(Source::Text(Box::new(std::io::Cursor::new(data.to_vec()))), &opening);
+        let source = Cursor::new(data.to_vec());
+        let source: Box<dyn Read + Send> = if options & 16 != 0 { Box::new(Slow(source)) } else { Box::new(source) };
+        check(Source::Text(source), &opening, data);
     });
     if options & 128 != 0 {
         let path = files::written(data);
-        memory::within(limit, || tables::captures(path, false));
+        memory::within(limit, || archives::captures(path, false));
     }
 });

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | [`memory`] | a limit on the memory of one execution |
 //! | [`files`] | inputs as files, for readers that need one |
-//! | [`tables`] | decided tables, and the number of their rows |
+//! | [`tables`], [`archives`] | decided tables and pages, with the number of their rows |
+//! | [`references`] | simple readers, to compare Reptile's with |
 //! | [`sets`], [`merged`], [`standards`], [`answers`] | the properties that the tests check too, in the tests' files |
 
+pub mod archives;
 pub mod files;
 pub mod memory;
+pub mod references;
 pub mod tables;
 
 #[path = "../../engine/tests/support/answers.rs"]

@@ -1,17 +1,13 @@
 //! Decides tables of URLs, and checks the number of their rows.
 
 use std::cell::RefCell;
-use std::path::Path;
 
 use bumpalo::Bump;
 use reptile::{Dialect, Robots};
 use reptile_columns::{Answers, Column, Decider, Format, Layout, Rows, TableDecider};
-use reptile_records::open::Input;
-use reptile_records::spill::Scratch;
+use reptile_records::tables::Table;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::{Block, Part, Source};
-use reptile_records::warc::InputPlace;
-use reptile_records::{Item, ReadOptions, Reading};
 
 thread_local! {
     static DECIDER: TableDecider = decider();
@@ -27,18 +23,30 @@ fn decider() -> TableDecider {
     TableDecider::new(decider, Format::Tsv).expect("TSV has all columns").keep_rejected(true)
 }
 
-/// Decides a table to its end. Returns its number of rows, or `None` if it cannot be read to its end.
+/// A decided table.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    /// The number of rows.
+    pub rows: u64,
+    /// Each row's verdict, URL and line, as TSV.
+    pub text: Vec<u8>,
+}
+
+/// Decides a table to its end, and calls `visit` for each block of rows. Returns `None` if the table cannot be read to
+/// its end.
 ///
 /// # Panics
 /// Panics unless each input row has exactly one output row.
 #[must_use]
-pub fn decided(source: Source, opening: &Opening) -> Option<u64> {
+pub fn decided(source: Source, opening: &Opening, mut visit: impl FnMut(&Table, Block<'_>)) -> Option<Decided> {
     let (table, mut rows) = source.open_rows(opening).ok()?;
-    let (mut answers, mut count) = (Answers::default(), 0);
+    let (mut answers, mut all) = (Answers::default(), Decided::default());
     loop {
-        let part = rows.next(BUFFER.take(), || false).ok()?;
-        let Some(part) = part else { return Some(count) };
+        // A waiting thread takes the first whole rows of each read.
+        let part = rows.next(BUFFER.take(), || true).ok()?;
+        let Some(part) = part else { return Some(all) };
         for block in part.blocks() {
+            visit(&table, block);
             DECIDER.with(|decider| decider.decide(&table, block, &mut answers)).expect("the robots.txt is valid");
             let expected = match block {
                 Block::Text(text) => table.rows(text, &Bump::new()).count() as u64,
@@ -55,30 +63,11 @@ pub fn decided(source: Source, opening: &Opening) -> Option<u64> {
                 faults <= rejected && rejected <= expected,
                 "{faults} faults, {rejected} rejected, {expected} rows"
             );
-            count += expected;
+            all.rows += expected;
+            all.text.extend_from_slice(text.as_bytes());
         }
         if let Part::Text(chunk) = part {
             BUFFER.set(chunk.buffer);
         }
     }
-}
-
-/// Reads all captures of an input, with their bodies. Returns their number, or `None` if the input is not captures or
-/// cannot be read to its end.
-#[must_use]
-pub fn captures(path: &Path, resync: bool) -> Option<u64> {
-    let options = ReadOptions { resync, ..ReadOptions::default() };
-    let reading = Reading::new(&options, Scratch::default());
-    let mut count = 0;
-    let mut add = |item: Item| {
-        item.read(&mut |item| {
-            if let Ok(Some(response)) = item.into_response() {
-                count += response.captures.len() as u64;
-            }
-            Ok(())
-        })
-    };
-    reading.read(Input::open(path).ok()?, InputPlace::default(), &mut add).ok()?;
-    reading.resolve(&mut add).ok()?;
-    Some(count)
 }

@@ -1,0 +1,83 @@
+//! Reads archives: the captures in them, and the pages in them.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use reptile::rights::Profile;
+use reptile::{Dialect, Robots};
+use reptile_columns::{Format, RightsTable, RowFormat, Rows};
+use reptile_records::open::Input;
+use reptile_records::pages::{CrawlerNames, NextPage, Pages};
+use reptile_records::spill::Scratch;
+use reptile_records::warc::InputPlace;
+use reptile_records::{Item, ReadOptions, Reading};
+
+/// The items that were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// Responses with captures, or records.
+    pub records: u64,
+    /// Captures, or pages.
+    pub found: u64,
+}
+
+/// Reads all captures of an input, with their bodies. With `searches`, reading continues after damage. Returns `None`
+/// if the input is not captures, or cannot be read to its end.
+#[must_use]
+pub fn captures(path: &Path, searches: bool) -> Option<Read> {
+    let options = ReadOptions { resync: searches, ..ReadOptions::default() };
+    let reading = Reading::new(&options, Scratch::default());
+    let mut read = Read::default();
+    let mut add = |item: Item| {
+        item.read(&mut |item| {
+            if let Ok(Some(response)) = item.into_response() {
+                read.records += 1;
+                read.found += response.captures.len() as u64;
+            }
+            Ok(())
+        })
+    };
+    reading.read(Input::open(path).ok()?, InputPlace::default(), &mut add).ok()?;
+    reading.resolve(&mut add).ok()?;
+    Some(read)
+}
+
+/// The rights to a page, by rules of every kind.
+static TABLE: LazyLock<RightsTable> = LazyLock::new(|| {
+    let body = "user-agent: *\ndisallow: /private\ncontent-usage: train-ai=n\ncontent-signal: search=yes\n";
+    let robots = Robots::parse(body, Dialect::google()).expect("a valid file");
+    let query = Profile::named("aipref").expect("a profile that ships").query(["train-ai", "search"]);
+    RightsTable::new(robots.agents(["GPTBot"]).expect("a valid name"), query.expect("uses of the profile"), None, false)
+});
+
+/// The names that elements for the table's crawlers have, and the format of its rows.
+static NAMES_AND_FORMAT: LazyLock<(CrawlerNames, RowFormat)> =
+    LazyLock::new(|| (TABLE.names(), TABLE.format(Format::Tsv)));
+
+/// Decides all pages of an archive. Returns `None` if the input is not an archive, or cannot be read.
+///
+/// # Panics
+/// Panics unless each page has exactly one row.
+#[must_use]
+pub fn pages(path: &Path, searches: bool) -> Option<Read> {
+    let (names, format) = &*NAMES_AND_FORMAT;
+    let mut pages = Pages::open(path, searches).ok()?;
+    let (mut read, mut rows) = (Read::default(), Rows::default());
+    loop {
+        match pages.next_record().ok()? {
+            NextPage::End => break,
+            NextPage::Damaged(_) => {}
+            NextPage::Record(record) => {
+                read.records += 1;
+                if let Some(page) = names.page(&record) {
+                    read.found += 1;
+                    TABLE.push(&page, &TABLE.decide(&page).expect("the robots.txt is valid"), format, &mut rows);
+                }
+            }
+        }
+    }
+    let Rows::Text(text) = &rows else { panic!("TSV is text") };
+    let lines = text.as_bytes().iter().filter(|&&byte| byte == b'\n').count() as u64;
+    assert_eq!(lines, read.found, "rows of pages");
+    Some(read)
+}
