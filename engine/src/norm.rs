@@ -498,6 +498,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_match_begins_with_the_text_before_the_first_wildcard() {
+        for (pattern, prefix) in [("/a/b", "/a/b"), ("/a*b*$", "/a"), ("*", ""), ("/a$", "/a"), ("$", ""), ("", "")] {
+            assert_eq!(Pattern::new(pattern.as_bytes()).prefix(), prefix.as_bytes(), "{pattern}");
+        }
+    }
+
     /// Checks each form's documentation: which bytes it leaves unchanged in paths.
     #[test]
     fn each_form_leaves_the_documented_bytes_unchanged() {
