@@ -15,7 +15,7 @@ use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 
 const CASES: usize = 16;
-const WALKS: usize = 7;
+const WALKS: usize = 13;
 
 #[derive(Deserialize)]
 struct Cases {
