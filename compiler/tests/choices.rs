@@ -15,7 +15,7 @@ use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 
 const CASES: usize = 16;
-const WALKS: usize = 13;
+const WALKS: usize = 18;
 
 #[derive(Deserialize)]
 struct Cases {
@@ -120,6 +120,58 @@ fn allows_after_a_wildcard_are_tried_when_a_fallback_disallow_matches() {
     let fallback = format!("/{}", "a".repeat(17));
     for path in [format!("{fallback}{allowed}"), format!("/{allowed}"), fallback] {
         assert!(agrees(ruleset, &body, &path), "{path}");
+    }
+}
+
+/// The best rule of the other kind may be a fallback pattern after one that cannot decide.
+#[test]
+fn every_fallback_pattern_is_tried_for_the_best_rule_of_each_kind() {
+    let [worse, worst] = ["/*b", "/*c"].map(|front| format!("{front}{}", "*a".repeat(17)));
+    let path = format!("/bc{}/long", "a".repeat(17));
+    let body =
+        format!("user-agent: *\nallow: {path}/and/longer/path\nallow: {path}\nallow: {worse}d\nallow: {worse}\n");
+    let automaton = automaton_of(&format!("{body}disallow: {worst}\n"));
+    let ruleset = Ruleset::new(&automaton).unwrap();
+    assert!(ruleset.shape().fallbacks);
+    let matches = ruleset.matches(path.as_bytes()).unwrap();
+    let pattern_of = |rank: Option<u32>| {
+        let rule = ruleset.rules().unwrap().into_iter().find(|rule| Some(rule.rank) == rank);
+        rule.map(|rule| String::from_utf8(rule.pattern).unwrap())
+    };
+    assert_eq!(pattern_of(matches.allow), Some(path.clone()));
+    assert_eq!(pattern_of(matches.disallow), Some(worst));
+}
+
+/// A verdict needs the allows of automata that were deferred, and of those beyond the number that can be.
+#[test]
+fn more_wildcard_automata_than_can_be_deferred_are_all_tried() {
+    for count in [63, 64, 65, 66] {
+        let mut body = "user-agent: *\ndisallow: /*/s=\n".to_owned();
+        body.extend((0..count).map(|n| format!("allow: {}/*/x{n}=\n", "/a".repeat(n))));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        assert!(ruleset.shape().wildcards >= count as u32, "{count}");
+        let front = "/a".repeat(count);
+        for path in (0..count).map(|n| format!("{front}/x{n}=/s=")).chain([format!("{front}/s=")]) {
+            assert!(agrees(ruleset, &body, &path), "{count}: {path}");
+        }
+    }
+}
+
+/// A segment is searched for in parts of the path, and a similar text may come just before or after it.
+#[test]
+fn segments_are_found_at_every_position() {
+    let body = "user-agent: *\ndisallow: /*?s=1\n";
+    let automaton = automaton_of(body);
+    let ruleset = Ruleset::new(&automaton).unwrap();
+    for (at, similar) in (0..140).flat_map(|at| (at.max(6) - 6..at + 6).map(move |similar| (at, similar))) {
+        let mut path = [b"/", &[b'a'; 160][..]].concat();
+        path[1 + similar..][..3].copy_from_slice(b"?s=");
+        path[1 + at..][..4].copy_from_slice(b"?s=1");
+        assert_eq!(ruleset.verdict(&path), Ok(Verdict::Disallow), "{at}, {similar}");
+        path[1 + at + 3] = b'2';
+        assert_eq!(ruleset.verdict(&path), Ok(Verdict::Allow), "{at}, {similar}");
     }
 }
 
