@@ -10,7 +10,7 @@ use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::oracle;
 use reptile_compiler::set::prepare;
 use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::automaton::{Width, width};
+use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, Width, width};
 use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 
@@ -120,6 +120,59 @@ fn allows_after_a_wildcard_are_tried_when_a_fallback_disallow_matches() {
     let fallback = format!("/{}", "a".repeat(17));
     for path in [format!("{fallback}{allowed}"), format!("/{allowed}"), fallback] {
         assert!(agrees(ruleset, &body, &path), "{path}");
+    }
+}
+
+/// A segment may end a rule and begin others, of which no automaton is built.
+#[test]
+fn rules_whose_continuations_become_fallback_patterns_are_kept() {
+    for end in ["", "$"] {
+        let mut body = format!("user-agent: *\ndisallow: /aaaab*q{end}\n");
+        let ends = ('!'..='~').filter(|end| !"#$*".contains(*end));
+        body.extend(ends.map(|end| format!("allow: /aaaab*q*a{end}\n")));
+        body.extend((0..100).map(|n| format!("allow: /aaaab*q*{}{n}\n", "xa".repeat(100))));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        assert!(ruleset.shape().fallbacks && ruleset.shape().wildcards > 0);
+        for path in ["/aaaabq", "/aaaab/q", "/aaaabqx", "/aaaabqa1", "/aaaab"] {
+            assert!(agrees(ruleset, &body, path), "{path}, {end}");
+        }
+    }
+}
+
+/// A state's label has up to 255 bytes.
+#[test]
+fn long_segments_with_a_shared_start_match() {
+    let segments = [254, 255, 256, 257, 600].map(|len| ["a", "b"].map(|byte| format!("xyz{}", byte.repeat(len))));
+    let segments: Vec<String> = segments.into_iter().flatten().collect();
+    for segment in &segments {
+        let others = segments.iter().filter(|other| other.len() >= segment.len());
+        let body = others.fold("user-agent: *\n".to_owned(), |body, segment| format!("{body}disallow: /*{segment}\n"));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        assert!(!ruleset.shape().fallbacks);
+        for path in [format!("/p/{segment}"), format!("/p/{}", &segment[..segment.len() - 1])] {
+            assert!(agrees(ruleset, &body, &path), "{}", segment.len());
+        }
+    }
+}
+
+/// The wildcards after one segment may need more automata than a state can lead to.
+#[test]
+fn segments_with_too_many_continuations_are_still_matched() {
+    let most = MAX_WILDCARD_BRANCHES * MAX_WILDCARD_BRANCHES;
+    for count in [most, most + 1] {
+        let rules = (0..count).map(|n| format!("disallow: /*a*x{n}!*y\n"));
+        let body = format!("user-agent: *\n{}", rules.collect::<String>());
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        let last = count - 1;
+        for path in ["/a/x0!/y".to_owned(), format!("/a/x{last}!/y"), format!("/a/x{last}!"), format!("/x{last}!y")] {
+            assert!(agrees(ruleset, &body, &path), "{count}: {path}");
+        }
     }
 }
 
