@@ -10,12 +10,12 @@ use reptile_compiler::dialect::GOOGLE_LIB;
 use reptile_compiler::oracle;
 use reptile_compiler::set::prepare;
 use reptile_engine::automaton::{Ruleset, Shape};
-use reptile_engine::format::automaton::{Width, width};
+use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, Width, width};
 use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 
 const CASES: usize = 16;
-const WALKS: usize = 7;
+const WALKS: usize = 18;
 
 #[derive(Deserialize)]
 struct Cases {
@@ -120,6 +120,111 @@ fn allows_after_a_wildcard_are_tried_when_a_fallback_disallow_matches() {
     let fallback = format!("/{}", "a".repeat(17));
     for path in [format!("{fallback}{allowed}"), format!("/{allowed}"), fallback] {
         assert!(agrees(ruleset, &body, &path), "{path}");
+    }
+}
+
+/// A segment may end a rule and begin others, of which no automaton is built.
+#[test]
+fn rules_whose_continuations_become_fallback_patterns_are_kept() {
+    for end in ["", "$"] {
+        let mut body = format!("user-agent: *\ndisallow: /aaaab*q{end}\n");
+        let ends = ('!'..='~').filter(|end| !"#$*".contains(*end));
+        body.extend(ends.map(|end| format!("allow: /aaaab*q*a{end}\n")));
+        body.extend((0..100).map(|n| format!("allow: /aaaab*q*{}{n}\n", "xa".repeat(100))));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        assert!(ruleset.shape().fallbacks && ruleset.shape().wildcards > 0);
+        for path in ["/aaaabq", "/aaaab/q", "/aaaabqx", "/aaaabqa1", "/aaaab"] {
+            assert!(agrees(ruleset, &body, path), "{path}, {end}");
+        }
+    }
+}
+
+/// A state's label has up to 255 bytes.
+#[test]
+fn long_segments_with_a_shared_start_match() {
+    let segments = [254, 255, 256, 257, 600].map(|len| ["a", "b"].map(|byte| format!("xyz{}", byte.repeat(len))));
+    let segments: Vec<String> = segments.into_iter().flatten().collect();
+    for segment in &segments {
+        let others = segments.iter().filter(|other| other.len() >= segment.len());
+        let body = others.fold("user-agent: *\n".to_owned(), |body, segment| format!("{body}disallow: /*{segment}\n"));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        assert!(!ruleset.shape().fallbacks);
+        for path in [format!("/p/{segment}"), format!("/p/{}", &segment[..segment.len() - 1])] {
+            assert!(agrees(ruleset, &body, &path), "{}", segment.len());
+        }
+    }
+}
+
+/// The wildcards after one segment may need more automata than a state can lead to.
+#[test]
+fn segments_with_too_many_continuations_are_still_matched() {
+    let most = MAX_WILDCARD_BRANCHES * MAX_WILDCARD_BRANCHES;
+    for count in [most, most + 1] {
+        let rules = (0..count).map(|n| format!("disallow: /*a*x{n}!*y\n"));
+        let body = format!("user-agent: *\n{}", rules.collect::<String>());
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        let last = count - 1;
+        for path in ["/a/x0!/y".to_owned(), format!("/a/x{last}!/y"), format!("/a/x{last}!"), format!("/x{last}!y")] {
+            assert!(agrees(ruleset, &body, &path), "{count}: {path}");
+        }
+    }
+}
+
+/// The best rule of the other kind may be a fallback pattern after one that cannot decide.
+#[test]
+fn every_fallback_pattern_is_tried_for_the_best_rule_of_each_kind() {
+    let [worse, worst] = ["/*b", "/*c"].map(|front| format!("{front}{}", "*a".repeat(17)));
+    let path = format!("/bc{}/long", "a".repeat(17));
+    let body =
+        format!("user-agent: *\nallow: {path}/and/longer/path\nallow: {path}\nallow: {worse}d\nallow: {worse}\n");
+    let automaton = automaton_of(&format!("{body}disallow: {worst}\n"));
+    let ruleset = Ruleset::new(&automaton).unwrap();
+    assert!(ruleset.shape().fallbacks);
+    let matches = ruleset.matches(path.as_bytes()).unwrap();
+    let pattern_of = |rank: Option<u32>| {
+        let rule = ruleset.rules().unwrap().into_iter().find(|rule| Some(rule.rank) == rank);
+        rule.map(|rule| String::from_utf8(rule.pattern).unwrap())
+    };
+    assert_eq!(pattern_of(matches.allow), Some(path.clone()));
+    assert_eq!(pattern_of(matches.disallow), Some(worst));
+}
+
+/// A verdict needs the allows of automata that were deferred, and of those beyond the number that can be.
+#[test]
+fn more_wildcard_automata_than_can_be_deferred_are_all_tried() {
+    for count in [63, 64, 65, 66] {
+        let mut body = "user-agent: *\ndisallow: /*/s=\n".to_owned();
+        body.extend((0..count).map(|n| format!("allow: {}/*/x{n}=\n", "/a".repeat(n))));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        assert!(ruleset.shape().wildcards >= count as u32, "{count}");
+        let front = "/a".repeat(count);
+        for path in (0..count).map(|n| format!("{front}/x{n}=/s=")).chain([format!("{front}/s=")]) {
+            assert!(agrees(ruleset, &body, &path), "{count}: {path}");
+        }
+    }
+}
+
+/// A segment is searched for in parts of the path, and a similar text may come just before or after it.
+#[test]
+fn segments_are_found_at_every_position() {
+    let body = "user-agent: *\ndisallow: /*?s=1\n";
+    let automaton = automaton_of(body);
+    let ruleset = Ruleset::new(&automaton).unwrap();
+    for (at, similar) in (0..140).flat_map(|at| (at.max(6) - 6..at + 6).map(move |similar| (at, similar))) {
+        let mut path = [b"/", &[b'a'; 160][..]].concat();
+        path[1 + similar..][..3].copy_from_slice(b"?s=");
+        path[1 + at..][..4].copy_from_slice(b"?s=1");
+        assert_eq!(ruleset.verdict(&path), Ok(Verdict::Disallow), "{at}, {similar}");
+        path[1 + at + 3] = b'2';
+        assert_eq!(ruleset.verdict(&path), Ok(Verdict::Allow), "{at}, {similar}");
     }
 }
 

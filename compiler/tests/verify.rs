@@ -439,15 +439,15 @@ fn matching_stops_at_the_pass_limit() {
     assert!(MAX_WILDCARD_BRANCHES.pow(2) > MAX_PASSES && MAX_WILDCARD_DEPTH > 3);
 }
 
-/// Writes wildcard automata that each lead to the previous one twice, so that one path starts 2^depth passes. `verify`
-/// rejects them only for the pass limit.
-fn ladder(depth: u32) -> Vec<u8> {
+/// Writes wildcard automata that each lead to the previous one once or twice. With two rungs, one path starts 2^depth
+/// passes, and `verify` rejects them only for the pass limit.
+fn ladder(depth: u32, rungs: u8) -> Vec<u8> {
     let leak = |list: Vec<(u8, u32)>| &*Vec::leak(list);
     let first = depth - 1;
     let mut states = vec![State { wildcards: leak(vec![(0, first), (0, first)]), ..STATE.clone() }];
     states.extend((0..depth).map(|at| match at.checked_sub(1) {
         None => State { accept: [NO_RANK, 1], ..STATE.clone() },
-        Some(before) => State { wildcards: leak(vec![(0, before), (1, before)]), ..STATE.clone() },
+        Some(before) => State { wildcards: leak((0..rungs).map(|rung| (rung, before)).collect()), ..STATE.clone() },
     }));
     let wildcards = (0..depth).map(|at| WildcardAutomaton {
         best: [NO_RANK, 1],
@@ -466,7 +466,7 @@ fn ladder(depth: u32) -> Vec<u8> {
 #[test]
 fn nested_automata_multiply_the_passes_over_a_path() {
     for depth in 1..=12 {
-        let bytes = ladder(depth);
+        let bytes = ladder(depth, 2);
         let ruleset = Ruleset::new(&bytes).unwrap();
         // One pass for the trie, and 1 + 2 + 4 + ... for the automata.
         let passes = 1 << depth;
@@ -476,6 +476,36 @@ fn nested_automata_multiply_the_passes_over_a_path() {
         // A path that starts all of them, without a rule that ends matching early.
         let path = [&[b'a'; 11][..depth as usize - 1], b"b"].concat();
         assert_eq!(ruleset.matches(&path).is_ok(), passes <= MAX_PASSES, "{depth}");
+    }
+}
+
+#[test]
+fn matching_stops_at_the_nesting_limit() {
+    let limit = MAX_WILDCARD_DEPTH as u32;
+    for depth in [limit - 1, limit, limit + 1] {
+        let bytes = ladder(depth, 1);
+        let ruleset = Ruleset::new(&bytes).unwrap();
+        let path = [&vec![b'a'; depth as usize - 1][..], b"b"].concat();
+        let error = ruleset.matches(&path).err().map(|error| error.expected().to_string());
+        assert_eq!(error, (depth > limit).then(|| "wildcard automata that nest up to 16 deep".into()), "{depth}");
+    }
+}
+
+/// The compiler writes no such pattern.
+#[test]
+fn fallback_patterns_without_a_wildcard_match_as_a_whole_or_as_a_prefix() {
+    for (anchored, path, matches) in [
+        (false, "/a", true),
+        (false, "/ab", true),
+        (false, "/", false),
+        (true, "/a", true),
+        (true, "/ab", false),
+        (true, "/", false),
+    ] {
+        let fallbacks = vec![FallbackPattern { rank: 1, anchored, text: b"/a" }];
+        let bytes = write(&Draft { rule_count: 1, fallbacks, ..Draft::default() }).unwrap();
+        let found = Ruleset::new(&bytes).unwrap().matches(path.as_bytes()).unwrap();
+        assert_eq!(found.disallow, matches.then_some(1), "{path}, {anchored}");
     }
 }
 

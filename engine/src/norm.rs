@@ -453,12 +453,10 @@ mod tests {
     #[test]
     fn paths_and_patterns_are_normalized_as_documented() {
         for (form, text, path, pattern) in FORMS {
-            assert_eq!(
-                form.path(text.as_bytes()).escape_ascii().to_string(),
-                path.as_bytes().escape_ascii().to_string()
-            );
-            let found = form.pattern(text.as_bytes());
-            assert_eq!(found.escape_ascii().to_string(), pattern.as_bytes().escape_ascii().to_string());
+            for (found, expected) in [(form.path(text.as_bytes()), path), (form.pattern(text.as_bytes()), pattern)] {
+                assert_eq!(found.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
+                assert_eq!(matches!(found, Cow::Borrowed(_)), text == expected, "{form:?} {text}");
+            }
         }
         assert_eq!(&*NormalForm::Verbatim.shown(b"/\0a\n"), b"/*a$");
         assert_eq!(&*NormalForm::Escaped.shown(b"/\0a\n"), b"/\0a\n");
@@ -496,6 +494,13 @@ mod tests {
                 assert_eq!(trimmed.matches(path), expected, "{pattern:?} {path:?}");
                 assert!(!expected || path.starts_with(whole.prefix()));
             }
+        }
+    }
+
+    #[test]
+    fn every_match_begins_with_the_text_before_the_first_wildcard() {
+        for (pattern, prefix) in [("/a/b", "/a/b"), ("/a*b*$", "/a"), ("*", ""), ("/a$", "/a"), ("$", ""), ("", "")] {
+            assert_eq!(Pattern::new(pattern.as_bytes()).prefix(), prefix.as_bytes(), "{pattern}");
         }
     }
 

@@ -576,7 +576,7 @@ mod tests {
 
     #[test]
     fn invalid_urls_have_specific_errors() {
-        let table: [(&[u8], UrlError); 42] = [
+        let table: [(&[u8], UrlError); 43] = [
             (b"", UrlError::Empty),
             (b"example.com/a", UrlError::NoScheme),
             (b"/a", UrlError::NoScheme),
@@ -617,6 +617,7 @@ mod tests {
             (b"http://u@b\xFCcher/", UrlError::HostNotUtf8),
             (b"http://b%FCcher/", UrlError::HostNotUtf8),
             (b"http://b%C3/", UrlError::HostNotUtf8),
+            (b"http://b%C3\xFC/", UrlError::HostNotUtf8),
             (b"http://b\xED\xA0\x80/", UrlError::HostNotUtf8),
             (b"http://b\xC0\xAE/", UrlError::HostNotUtf8),
             (b"http://\xE9", UrlError::HostNotUtf8),
@@ -642,9 +643,11 @@ mod tests {
     #[test]
     fn urls_and_hosts_may_be_exactly_as_long_as_the_limit() {
         for (len, fits) in [(MAX_URL_BYTES - 1, true), (MAX_URL_BYTES, true), (MAX_URL_BYTES + 1, false)] {
-            let mut url = b"http://h/".to_vec();
-            url.resize(len, b'a');
-            assert_eq!(split(&url).is_ok(), fits, "{len}");
+            for (start, end) in [("http://h/", ""), ("HTTP://h/", ""), ("http://h/", "#"), ("gopher://h/", "")] {
+                let url = format!("{start}{}{end}", "a".repeat(len - start.len() - end.len()));
+                let error = split(url.as_bytes()).err();
+                assert_eq!(error == Some(UrlError::TooLong), !fits, "{start} {len}");
+            }
         }
         for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
             let host = vec![b'H'; len];
@@ -666,6 +669,78 @@ mod tests {
                 text[at] = b'a';
             }
         }
+    }
+
+    #[test]
+    fn two_special_bytes_are_found_at_every_position() {
+        for (first, second) in (0..70).flat_map(|first| (first + 1..70).map(move |second| (first, second))) {
+            let mut text = [b'a'; 100];
+            (text[first], text[second]) = (b'#', b'#');
+            assert!(has_special(&text), "{first}, {second}");
+            text[second] = b'\n';
+            assert!(has_special(&text), "{first}, {second}");
+        }
+    }
+
+    #[test]
+    fn an_authority_alone_has_the_same_origin_as_in_a_url() {
+        for authority in [
+            "a",
+            "a:81",
+            "u@a",
+            "u:p@a:81",
+            "[::1]:81",
+            "a;b",
+            "a;b;c",
+            "u@a@b",
+            "u@@a",
+            "a b",
+            "a b c",
+            "a%2Eb%2Ec",
+            "a%2",
+            "[a]@b",
+            "b\u{fc}r",
+            "b\u{fc}r%C3%BC",
+            "",
+            "a:",
+            "a:b",
+            "a:8:1",
+            "a|b|c",
+            "[[",
+            "a\tb\tc",
+        ] {
+            let url = format!("http://{authority}/");
+            let origin = split(url.as_bytes()).map(|url| url.origin);
+            assert_eq!(origin_of(Scheme::Http, authority.as_bytes()), origin, "{authority}");
+        }
+        for no_authority in ["a/b", "a?b?c", "a#", "a/ [%41"] {
+            assert_eq!(origin_of(Scheme::Http, no_authority.as_bytes()), Err(UrlError::Host), "{no_authority}");
+        }
+    }
+
+    #[test]
+    fn only_the_url_of_a_robots_txt_has_an_origin_that_it_governs() {
+        for (url, origin) in [
+            ("https://u@WWW.a.example:443/robots.txt", Ok("https://www.a.example")),
+            ("ftp://a:80/robots.txt#x", Ok("ftp://a:80")),
+            ("http://a/robots.txt?x", Err(RobotsUrlError::OtherPath)),
+            ("http://a/Robots.txt", Err(RobotsUrlError::OtherPath)),
+            ("http://a/", Err(RobotsUrlError::OtherPath)),
+            ("http://a", Err(RobotsUrlError::OtherPath)),
+            ("/robots.txt", Err(RobotsUrlError::NoUrl(UrlError::NoScheme))),
+            ("http://1.2.3.4.5/robots.txt", Err(RobotsUrlError::NoUrl(UrlError::Host))),
+        ] {
+            let found = OwnedOrigin::of_robots_url(url.as_bytes()).map(|origin| origin.to_string());
+            assert_eq!(found, origin.map(String::from), "{url}");
+        }
+    }
+
+    #[test]
+    fn paths_are_equal_if_their_bytes_are() {
+        let path = |url: &'static str| split(url.as_bytes()).unwrap().path;
+        assert_eq!(path("http://a/x"), path("HTTPS://b/x"));
+        assert_ne!(path("http://a/x"), path("http://a/y"));
+        assert_ne!(Path::new(b"?x"), path("http://a?x"));
     }
 
     /// Generates mostly ordinary URLs, with a few bytes that are not.
@@ -705,6 +780,8 @@ mod tests {
                 let url = format!("https://{}/{}", "a".repeat(host_len), "b".repeat(path_len));
                 assert!(is_split_as_any(url.as_bytes()), "{url}");
                 assert!(is_split_as_any(&url.as_bytes()[..url.len() - path_len - 1]), "{url}");
+                let url = format!("http://{}/{}/", "a".repeat(host_len), "b".repeat(path_len));
+                assert!(is_split_as_any(url.as_bytes()), "{url}");
             }
         }
         for (at, byte) in (40..75).flat_map(|at| [b';', b'@', b'%', b'A'].map(|byte| (at, byte))) {
@@ -713,8 +790,9 @@ mod tests {
             assert!(split_ordinary(&url).is_none(), "{byte} at {at}");
         }
         // With vector instructions, ordinary URLs use the fast path.
-        let url = b"http://www.example.com/products/lamp-17.html?page=2";
-        assert_eq!(split_ordinary(url).is_some(), scan_url(url).is_some());
+        for url in ["http", "https"].map(|scheme| format!("{scheme}://www.example.com/products/lamp-17.html?page=2")) {
+            assert_eq!(split_ordinary(url.as_bytes()).is_some(), scan_url(url.as_bytes()).is_some());
+        }
         assert!(split_ordinary(b"http://www.example.com/products/lamp-17.html#page-2").is_none());
         for len in [MAX_URL_BYTES - 1, MAX_URL_BYTES, MAX_URL_BYTES + 1] {
             let mut url = b"http://h/".to_vec();

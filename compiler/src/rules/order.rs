@@ -453,6 +453,55 @@ fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::{GOOGLE_LIB, KOSTER_1996};
+
+    fn list_of(rules: &[String], dialect: &'static Dialect) -> RuleList {
+        let arena = Bump::new();
+        let body = format!("user-agent: *\n{}\n", rules.join("\n"));
+        crate::set::prepare(body.as_bytes(), dialect, &arena).unwrap().groups.swap_remove(0).0
+    }
+
+    #[test]
+    fn rules_are_listed_once_and_in_byte_order() {
+        // The patterns differ in each of 20 bytes after a shared text, or in their length, anchor or kind.
+        let digits = "0123456789abcdefghij";
+        let shared = ["/", "/a", "/aa", "/aaaaaaaaaa"];
+        let varied = |front: &str| {
+            let ends = (0..=digits.len()).flat_map(|len| ["", "!", "~"].map(|end| format!("{}{end}", &digits[..len])));
+            ends.map(|end| format!("{front}{end}")).collect::<std::collections::BTreeSet<_>>()
+        };
+        for front in shared {
+            let patterns: Vec<String> = varied(front).into_iter().rev().collect();
+            let lines = patterns.iter().flat_map(|pattern| {
+                [format!("disallow: {pattern}$"), format!("disallow: {pattern}"), format!("allow: {pattern}")]
+            });
+            let twice: Vec<String> = lines.clone().chain(lines).collect();
+            let list = list_of(&twice, &GOOGLE_LIB);
+            let keys: Vec<_> = list.iter().map(|rule| (rule.matcher, rule.anchored, rule.rank % 2)).collect();
+            assert!(keys.is_sorted_by(|a, b| a < b), "{front}");
+            assert_eq!(keys.len(), 3 * patterns.len(), "{front}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_differ_in_literal_stars_are_different_rules() {
+        // In this form a star becomes a NUL byte, like the bytes after a short pattern's end in its sort key.
+        let rules: Vec<String> = (0..20).map(|stars| format!("allow: /a{}", "*".repeat(stars))).collect();
+        assert_eq!(list_of(&rules, &KOSTER_1996).iter().count(), rules.len());
+    }
+
+    #[test]
+    fn files_with_the_same_plain_rules_in_another_order_share_a_list() {
+        for (rules, is_shared) in [
+            (["disallow: /a", "disallow: /b"], true),
+            (["disallow: /a", "disallow: /bc"], true),
+            (["disallow: /a*b", "disallow: /a*c"], false),
+            (["disallow: /ab$", "disallow: /abc"], false),
+        ] {
+            let [rules, reversed] = [rules, [rules[1], rules[0]]].map(|rules| rules.map(String::from));
+            assert_eq!(list_of(&rules, &GOOGLE_LIB) == list_of(&reversed, &GOOGLE_LIB), is_shared, "{rules:?}");
+        }
+    }
 
     #[test]
     fn trailing_wildcards_are_not_counted() {
