@@ -264,7 +264,7 @@ mod tests {
                 _ => token.push(*byte),
             }
         }
-        while token.last().is_some_and(|byte| is_space(byte)) {
+        while token.last().is_some_and(is_space) {
             token.pop();
         }
         token
