@@ -36,7 +36,7 @@ export const VERSION: string;
 export const MAX_BODY_BYTES: number;
 /** Maximum size of a URL in bytes. A longer one is `invalid`. */
 export const MAX_URL_BYTES: number;
-/** Maximum size of a compiled set in bytes: 1 GiB, because it is copied into the engine's memory of 4 GiB. */
+/** Maximum size of a compiled set in bytes: 256 MiB, because it is copied into the engine's memory. */
 export const MAX_SET_BYTES: number;
 /** Maximum number of assertions in one list. */
 export const MAX_ASSERTIONS: number;
@@ -122,6 +122,13 @@ export interface AgentOptions {
      * is not refused. Default: `false`.
      */
     exact?: boolean;
+    /** Takes any text as the name; nothing is looked up, cut off or refused. For conformance tests. Default: `false`. */
+    verbatim?: boolean;
+}
+
+export interface DecideAllOptions extends AgentOptions {
+    /** Whether to find the deciding lines, which takes longer. Default: `true`. */
+    lines?: boolean;
 }
 
 /** A verdict and its reason. */
@@ -253,8 +260,8 @@ export interface Fix {
     /** What to do, in words, or the line's replacement. */
     title: string;
     /**
-     * The replaced lines: `text` replaces the lines `from` to `to` (from 1, both included) without their comments and
-     * line ends. `null` removes them. Absent if the fix is only advice.
+     * The change to the file: `text`, one or more lines without the last line end, replaces the lines `from` to `to`
+     * (from 1, both included). `null` removes them with their line ends. Absent if the fix is only advice.
      */
     edit?: { from: number; to: number; text: string | null };
     /** Whether no verdict changes under the dialect. Absent if the fix is only advice. */
@@ -322,7 +329,7 @@ export interface Mistake {
     message: string;
 }
 
-export interface UsageOptions {
+export interface UsageOptions extends AgentOptions {
     /** The categories to ask about. Default: all of the vocabulary. */
     categories?: string[];
     /** The name of a vocabulary; see {@link vocabularies}. Default: `aipref-08`. */
@@ -331,15 +338,13 @@ export interface UsageOptions {
     signals?: boolean;
     /** Whether both kinds of lines are read; the most restrictive preference holds. Default: `false`. */
     combine?: boolean;
-    /** As in {@link AgentOptions.exact}. */
-    exact?: boolean;
 }
 
 /** A website's preference about one use of a page. */
 export interface Preference {
     category: string;
     value: "allowed" | "disallowed" | "unknown" | "not-applicable";
-    /** The lines that state the preferences for this page, whatever their category. Empty for a {@link Set}. */
+    /** The lines that state the preferences for this page, whatever their category. */
     lines: number[];
 }
 
@@ -394,7 +399,7 @@ export class Robots {
     decide(agent: string, url: string, options?: AgentOptions): Decision;
 
     /** Decides many URLs for several crawlers in one call. A crawler may also be a group, such as `@ai-training`. */
-    decideAll(agents: string | readonly string[], urls: readonly string[], options?: AgentOptions): Verdicts;
+    decideAll(agents: string | readonly string[], urls: readonly string[], options?: DecideAllOptions): Verdicts;
 
     /** Explains one verdict. Reads the file again. */
     explain(agent: string, url: string, options?: AgentOptions): Explanation;
@@ -411,7 +416,12 @@ export class Robots {
     /** Finds mistakes in the file, in line order. */
     lint(options?: LintOptions): Finding[];
 
-    /** Returns the text with all fixes that cannot be wrong; see {@link Fix.isApplied}. The file itself stays. */
+    /**
+     * Returns the text with all fixes that cannot be wrong; see {@link Fix.isApplied}. This object stays as it is.
+     *
+     * With `codes` or `lines`, makes only the chosen findings' fixes, once. A removed rule may have hidden another one
+     * that stays, so verdicts may then change; {@link Robots.compare} shows it. Bytes that are not UTF-8 are replaced.
+     */
     fix(options?: FixOptions): string;
 
     /**
@@ -461,9 +471,9 @@ export class Set {
     decide(agents: readonly string[], url: string, options?: AgentOptions): Decision[];
 
     /** Decides many URLs for several crawlers in one call. */
-    decideAll(agents: string | readonly string[], urls: readonly string[], options?: AgentOptions): Verdicts;
+    decideAll(agents: string | readonly string[], urls: readonly string[], options?: DecideAllOptions): Verdicts;
 
-    /** Explains one verdict. A set has no texts: `text` is empty, and `octets` is the pattern's length. */
+    /** Explains one verdict. A set has no texts, so its patterns are in normal form. */
     explain(agent: string, url: string, options?: AgentOptions): SetExplanation;
 
     /** Returns the website's preferences about uses of a page. */
