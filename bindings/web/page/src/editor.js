@@ -115,7 +115,8 @@ export class Editor {
         if (this.#file) {
             this.#area.value = text;
             this.#first = first;
-            this.#lines = countLines(text);
+            // The text area turns each CR into LF.
+            this.#lines = countLines(this.#area.value);
             this.#draw();
         }
     }
@@ -132,14 +133,16 @@ export class Editor {
         this.#draw();
     }
 
-    /** Scrolls to a line, and puts the cursor there if the text area does not have the focus. */
-    reveal(line, select = false) {
+    /** Scrolls to a line. With `select` it is selected, and gets the focus. `mayAsk` is whether an excerpt is asked for. */
+    reveal(line, select = false, mayAsk = true) {
         if (line < 1) {
             return;
         }
         const isShown = line >= this.#first && line < this.#first + this.#lines;
-        if (this.#file && !isShown) {
-            this.#onExcerpt(line);
+        if (!isShown) {
+            if (this.#file && mayAsk) {
+                this.#onExcerpt(line);
+            }
             return;
         }
         const row = line - this.#first;

@@ -41,8 +41,10 @@ export class Engine {
 
     /** Replaces a pane's file: a text or a Blob. It is sent before the next question. */
     setFile(pane, body) {
-        this.#files[pane] = { body };
-        this.#outdate();
+        if (this.#files[pane]?.body !== body) {
+            this.#files[pane] = { body };
+            this.#outdate();
+        }
     }
 
     /**

@@ -18,9 +18,9 @@ Disalow: /account
 Sitemap: https://shop.example.com/sitemap.xml
 `,
     second: null,
-    urls: `https://shop.example.com/
-https://shop.example.com/cart?item=17
+    urls: `https://shop.example.com/cart?item=17
 https://shop.example.com/search/help
+https://shop.example.com/
 https://shop.example.com/images/logo.png
 https://shop.example.com/account
 `,

@@ -469,7 +469,7 @@ function newEditor(id, pane) {
             ask("excerpt", { pane, line }, (excerpt) => {
                 editor.showExcerpt(excerpt);
                 editor.describe(editor.body.size);
-                editor.reveal(line);
+                editor.reveal(line, false, false);
             });
         },
         onRefuse: showMessage,

@@ -64,13 +64,18 @@ function checkSize(pane) {
     }
 }
 
+/** Returns how names are read: as they are, or looked up among the known crawlers. */
+function named(exact) {
+    return { verbatim: exact };
+}
+
 /** Separates the names that the engine refuses from the others. */
 function splitAgents(robots, agents, exact) {
     const good = [];
     const bad = [];
     for (const agent of agents) {
         try {
-            robots.decideAll([agent], ["/"], { exact: exact && !agent.startsWith("@") });
+            robots.decideAll([agent], ["/"], named(exact));
             good.push(agent);
         } catch (error) {
             if (!["crawler", "group"].includes(error.code)) {
@@ -86,7 +91,7 @@ function splitAgents(robots, agents, exact) {
 function decide(robots, agents, urls, exact) {
     const members = new Map(groups().map((group) => [group.name, group.crawlers]));
     const names = [...new Set(agents.flatMap((agent) => members.get(agent) ?? [agent]))];
-    const answer = robots.decideAll(names, urls, { exact });
+    const answer = robots.decideAll(names, urls, named(exact));
     return { agents: names, verdicts: answer.verdicts, lines: answer.lines };
 }
 
@@ -116,11 +121,11 @@ const answers = {
     },
 
     explain({ dialect, agent, url, exact }) {
-        return robotsOf("first", dialect).explain(agent, url, { exact });
+        return robotsOf("first", dialect).explain(agent, url, named(exact));
     },
 
     usage({ dialect, agent, url, exact, vocabulary, lines }) {
-        const options = { vocabulary, exact, signals: lines === "signals", combine: lines === "both" };
+        const options = { ...named(exact), vocabulary, signals: lines === "signals", combine: lines === "both" };
         return robotsOf("first", dialect).usage(agent, url, options);
     },
 
@@ -152,7 +157,7 @@ const answers = {
     compare({ dialect, agents, exact }) {
         checkSize("second");
         const [first, second] = [robotsOf("first", dialect), robotsOf("second", dialect)];
-        return agents.slice(0, MAX_COMPARED).map((agent) => ({ agent, ...first.compare(second, agent, { exact }) }));
+        return agents.slice(0, MAX_COMPARED).map((agent) => ({ agent, ...first.compare(second, agent, named(exact)) }));
     },
 
     /** Returns the text around a line, and the number of its first line. */

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 /** Milliseconds after which a test that waits for the page fails. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 
 /** Returns the path of the browser, or nothing. */
 export function chromium() {
