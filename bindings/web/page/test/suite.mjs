@@ -41,17 +41,18 @@ async function enter({ dialect, body, urls, agents, exact }) {
     if (byId("exact").checked !== exact) {
         byId("exact").click();
     }
+    const names = () => [...byId("chosen").querySelectorAll("code")].map((code) => code.textContent.replace("\u00a0", ""));
+    enterText("host", "");
     if (agents.includes("")) {
         // The field takes no empty name, but a file with a case may have one.
         openFile(JSON.stringify({
-            "reptile-case": 1, robots: "", second: null, urls: "", crawlers: agents, exact, dialect, host: "",
+            "reptile-case": 1, robots: "", second: null, urls: "", crawlers: agents, exact, dialect, host: "opened",
             vocabulary: byId("vocabulary").value, usageLines: "usage", assertions: "", allowDefault: false,
         }));
-        await until(() => byId("chosen").childElementCount === agents.length);
+        await until(() => JSON.stringify(names()) === JSON.stringify(agents) && byId("host").value === "opened");
         await until(() => document.documentElement.dataset.busy === undefined);
     }
-    const chosen = [...byId("chosen").querySelectorAll("code")].map((code) => code.textContent.replace("\u00a0", ""));
-    if (JSON.stringify(chosen) !== JSON.stringify(agents)) {
+    if (JSON.stringify(names()) !== JSON.stringify(agents)) {
         while (byId("chosen").querySelector("button")) {
             byId("chosen").querySelector("button").click();
         }
@@ -75,9 +76,9 @@ async function enter({ dialect, body, urls, agents, exact }) {
     }
     enterText("urls", urls.join("\n"));
     await until(() => document.documentElement.dataset.busy === undefined);
-    const [, ...names] = [...byId("verdicts").tHead.rows[0].cells].map((cell) => cell.textContent.replace(/^\u00a0$/, ""));
+    const [, ...columns] = [...byId("verdicts").tHead.rows[0].cells].map((cell) => cell.textContent.replace(/^\u00a0$/, ""));
     const rows = [...byId("verdicts").tBodies[0].rows].map((row) => [...row.querySelectorAll("button")].map(({ dataset }) => [dataset.verdict, Number(dataset.line)]));
-    return { names, rows };
+    return { columns, rows };
 }
 
 export async function run({ browser, root }) {
@@ -97,11 +98,11 @@ export async function run({ browser, root }) {
         const agents = [...new Set(asked.map(({ agent }) => agent))];
         // The library's dialect takes every name as it is; the others know some crawlers by name.
         const exact = item.dialect === "google-lib";
-        const { names, rows } = await page.evaluate(enter, { dialect: item.dialect, body: item.body, urls, agents, exact }).catch((error) => {
+        const { columns, rows } = await page.evaluate(enter, { dialect: item.dialect, body: item.body, urls, agents, exact }).catch((error) => {
             throw new Error(`${item.dialect}: ${item.name}: ${error.message}`);
         });
         for (const { agent, url, verdict, line } of asked) {
-            const cell = rows[urls.indexOf(url)]?.[names.indexOf(agent)];
+            const cell = rows[urls.indexOf(url)]?.[columns.indexOf(agent)];
             checked += 1;
             if (cell?.[0] !== verdict || (line !== null && cell[1] !== line)) {
                 differences.push(`${item.dialect}: ${item.name}: ${agent} ${JSON.stringify(url.slice(0, 80))}: ${verdict} ${line}, the page shows ${JSON.stringify(cell)}`);
