@@ -1,7 +1,7 @@
 // An editor for a robots.txt: a text area with line numbers and marked lines behind it. A file that is too large, or
 // that a text area would change, stays a file; the text area then shows an excerpt.
 import { byId, element, setText } from "./dom.js";
-import { MAX_EDIT_CHARS } from "./limits.js";
+import { LONG_CHARS, MAX_EDIT_CHARS } from "./limits.js";
 import { say } from "./texts.js";
 
 /** Signs in the margin, by kind of mark, the strongest first. A mark never differs by color alone. */
@@ -190,6 +190,11 @@ export class Editor {
             } else {
                 this.#onRefuse("editor.pasteRefused", { count: MAX_EDIT_CHARS });
             }
+        } else if (text.length > LONG_CHARS) {
+            // Browsers take many seconds to paste a long text into a text area. This is fast, but cannot be undone.
+            event.preventDefault();
+            this.#area.setRangeText(text, this.#area.selectionStart, this.#area.selectionEnd, "end");
+            this.#changed();
         }
     }
 

@@ -237,6 +237,7 @@ function askAll() {
     engine.setFile("first", first.body);
     if (isComparing) {
         engine.setFile("second", second.body);
+        second.describe();
     }
     const asked = revision;
     const urls = urlsOf(byId("urls").value);

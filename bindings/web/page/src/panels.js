@@ -89,7 +89,7 @@ export function showDialects(answers, at, chosen, onLine, known) {
     });
     panel.replaceChildren(
         element("p", {}, ...sayNodes("dialects.summary", { count: differing, total: own.verdicts?.length ?? 0 })),
-        element("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "dialects-title" }, element("table", {},
+        element("div", { class: "scroll" }, element("table", {},
             element("thead", {}, element("tr", {}, ...["dialects.name", "dialects.verdict", "dialects.line"].map((key) => element("th", { scope: "col" }, say(key))))),
             element("tbody", {}, ...rows))),
     );

@@ -28,6 +28,11 @@ export async function run({ browser, modules }) {
                 }
                 for (const width of WIDTHS) {
                     await page.setViewportSize({ width, height: 900 });
+                    const [row, line] = await page.evaluate(() => [
+                        document.querySelector(".margin div").getBoundingClientRect().height,
+                        Number.parseFloat(getComputedStyle(document.getElementById("robots")).lineHeight),
+                    ]);
+                    assert.equal(row, line, `${language} ${width}: marks do not lie on their lines`);
                     const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
                     runs += 1;
                     rules = found.passes.length;

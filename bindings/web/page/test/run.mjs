@@ -8,6 +8,8 @@ import { Browser, chromium } from "./browser.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = resolve(HERE, "../../../..");
+/** Maximum length of a message in characters: errors of the browser may contain a whole file. */
+const MAX_MESSAGE = 4000;
 const TESTS = ["catalogue", "panels", "links", "keyboard", "accessibility", "hostile", "latency", "suite"];
 
 const { values, positionals } = parseArgs({
@@ -59,7 +61,7 @@ for (const name of positionals.length > 0 ? positionals : [...TESTS, ...(values.
         console.log(`ok ${name} (${((Date.now() - start) / 1000).toFixed(1)} s): ${result}`);
     } catch (error) {
         failures += 1;
-        console.log(`FAILED ${name}: ${error.stack ?? error.message}`);
+        console.log(`FAILED ${name}: ${String(error.stack ?? error.message).slice(0, MAX_MESSAGE)}`);
     }
     browser.faults.length = 0;
 }
