@@ -450,7 +450,7 @@ export class Robots {
     #dialect;
     #parts = null;
 
-    constructor(key, engine, { handle, dialect }) {
+    constructor(key, engine, { handle, dialect } = {}) {
         if (key !== forgotten) {
             throw new ReptileError("argument", "use Robots.parse");
         }
@@ -629,7 +629,8 @@ class RobotsSet {
     }
 
     verify() {
-        this.#held.json("verify", 0, []);
+        this.#held.check();
+        this.#held.engine.bytes("verify", this.#held.handle, 0, []);
     }
 
     free() {

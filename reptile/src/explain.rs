@@ -94,7 +94,9 @@ impl Phrases<'_> {
             RuleKind::Disallow => ("Disallow", "Allow"),
         };
         let reason = match why {
-            Why::AlwaysAllowed => format!("{} always allows {}", self.reading.dialect().name, (self.shown)(&rule.pattern)),
+            Why::AlwaysAllowed => {
+                format!("{} always allows {}", self.reading.dialect().name, (self.shown)(&rule.pattern))
+            }
             Why::EmptyRule => "a rule without a value restricts nothing, and no other rule matches".into(),
             Why::Longer { octets, other } => format!("the {kind} is longer: {} against {other}", octets_of(octets)),
             Why::AllowOnTie { octets } => format!("both have {}, and then the Allow wins", octets_of(octets)),

@@ -1,6 +1,6 @@
 //! Parts of answers that several functions give.
 
-use reptile::{Explanation, Rule};
+use reptile::{Explanation, Rule, RuleKind};
 use serde::Serialize;
 
 /// Returns text for JavaScript. Bytes that are not UTF-8 are replaced.
@@ -36,6 +36,14 @@ pub struct RuleJson {
 
 impl RuleJson {
     pub fn of(rule: &Rule) -> RuleJson {
-        RuleJson { line: rule.line, kind: rule.kind.name(), pattern: text(&rule.pattern) }
+        RuleJson { line: rule.line, kind: kind_of(rule.kind), pattern: text(&rule.pattern) }
+    }
+}
+
+/// Returns a kind's word, which is also the verdict's.
+pub fn kind_of(kind: RuleKind) -> &'static str {
+    match kind {
+        RuleKind::Allow => "allow",
+        RuleKind::Disallow => "disallow",
     }
 }

@@ -137,7 +137,8 @@ pub fn decide_all(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let urls: Vec<&[u8]> = args.collect();
     let count = urls.len().saturating_mul(agents.len());
     if count > MAX_VERDICTS {
-        let message = format!("{} URLs and {} crawlers have more than {MAX_VERDICTS} verdicts", urls.len(), agents.len());
+        let message =
+            format!("{} URLs and {} crawlers have more than {MAX_VERDICTS} verdicts", urls.len(), agents.len());
         return Err(Failure::new(Code::Limit, message));
     }
     let mut answer: Vec<u8>;
@@ -200,11 +201,8 @@ pub fn usage(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     };
     let lines: Vec<u32> = lines.iter().filter(|line| is_read(line.kind)).map(|line| line.line).collect();
     let preferences = categories.into_iter().zip(&found.preferences);
-    let preferences = preferences.map(|(category, value)| PreferenceJson {
-        category,
-        value: value.name(),
-        lines: lines.clone(),
-    });
+    let preferences =
+        preferences.map(|(category, value)| PreferenceJson { category, value: value.name(), lines: lines.clone() });
     json(&preferences.collect::<Vec<_>>())
 }
 

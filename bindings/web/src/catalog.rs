@@ -76,11 +76,19 @@ pub fn all(_: Call<'_>) -> Result<Vec<u8>, Failure> {
             Family::Bing => "bing",
             _ => "other",
         },
-        groups: GROUPS.iter().filter(|(_, of_group)| crawler.purposes.contains(*of_group)).map(|(name, _)| *name).collect(),
+        groups: GROUPS
+            .iter()
+            .filter(|(_, of_group)| crawler.purposes.contains(*of_group))
+            .map(|(name, _)| *name)
+            .collect(),
     });
     let groups = GROUPS.iter().map(|&(name, of_group)| GroupJson {
         name,
-        crawlers: ALL.iter().filter(|crawler| crawler.purposes.contains(of_group)).map(|crawler| crawler.name).collect(),
+        crawlers: ALL
+            .iter()
+            .filter(|crawler| crawler.purposes.contains(of_group))
+            .map(|crawler| crawler.name)
+            .collect(),
     });
     let vocabularies = Vocabulary::NAMES.iter().map(|&name| VocabularyJson {
         name,

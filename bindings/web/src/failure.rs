@@ -53,8 +53,9 @@ impl Failure {
 
     /// Returns an error about a name that is nearly a known crawler's.
     pub fn nearly(name: &str, near: &str) -> Failure {
-        let message =
-            format!("no group names {name:?}, which is nearly the crawler {near:?}; the option `exact` takes it as it is");
+        let message = format!(
+            "no group names {name:?}, which is nearly the crawler {near:?}; the option `exact` takes it as it is"
+        );
         Failure { suggestion: Some(near.into()), ..Failure::new(Code::Crawler, message) }
     }
 

@@ -11,7 +11,7 @@ use reptile::urls::path_of;
 use reptile::{Agent, Dialect, Directive, Robots, Rule, Verdict};
 use serde::Serialize;
 
-use crate::answers::{Decision, RuleJson, text};
+use crate::answers::{Decision, RuleJson, kind_of, text};
 use crate::ask::{first, refuse_mistakes};
 use crate::failure::{Code, Failure};
 use crate::state::{Call, Kind, json};
@@ -93,7 +93,7 @@ pub fn parts(call: Call<'_>) -> Result<Vec<u8>, Failure> {
         rules: group
             .rules
             .iter()
-            .map(|rule| RuleJson { line: rule.line, kind: rule.kind.name(), pattern: text(rule.value) })
+            .map(|rule| RuleJson { line: rule.line, kind: kind_of(rule.kind), pattern: text(rule.value) })
             .collect(),
     });
     let site = file.robots.site()?;
