@@ -1,26 +1,12 @@
 // An editor for a robots.txt: a text area with line numbers and marked lines behind it. A file that is too large, or
 // that a text area would change, stays a file; the text area then shows an excerpt.
 import { byId, element, setText } from "./dom.js";
-import { LONG_CHARS, MAX_EDIT_CHARS } from "./limits.js";
+import { LONG_CHARS, MAX_EDIT_CHARS, MAX_EDIT_LINES } from "./limits.js";
 import { say } from "./texts.js";
 
 /** Signs in the margin, by kind of mark, the strongest first. A mark never differs by color alone. */
 const SIGNS = { allow: "✓", disallow: "✕", other: "○", group: "@", error: "!", warning: "!", note: "i" };
 const STRENGTH = Object.keys(SIGNS);
-
-/** Returns a file's text if a text area keeps it unchanged, except that it turns CRLF into LF. */
-async function editableText(file) {
-    if (file.size > MAX_EDIT_CHARS) {
-        return null;
-    }
-    try {
-        const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
-        const withoutPairs = text.replaceAll("\r\n", "\n");
-        return withoutPairs.includes("\r") ? null : withoutPairs;
-    } catch {
-        return null;
-    }
-}
 
 /** Counts the lines of a text as a text area shows them. */
 function countLines(text) {
@@ -31,6 +17,36 @@ function countLines(text) {
     return count;
 }
 
+/** Returns whether a text is too long for a text area. */
+function isTooLong(text) {
+    return text.length > MAX_EDIT_CHARS || countLines(text) > MAX_EDIT_LINES;
+}
+
+/**
+ * Returns a file's text if a text area can show it, and keeps it unchanged except that it turns CRLF into LF. Otherwise
+ * returns the key of the reason: `editor.large` or `editor.bytes`.
+ */
+async function readText(file) {
+    if (file.size > MAX_EDIT_CHARS) {
+        return { reason: "editor.large" };
+    }
+    const bytes = await file.arrayBuffer();
+    let text;
+    let isKept = true;
+    try {
+        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+        isKept = !/\r(?!\n)/.test(text);
+    } catch {
+        text = new TextDecoder().decode(bytes);
+        isKept = false;
+    }
+    text = text.replace(/\r\n?/g, "\n");
+    if (isTooLong(text)) {
+        return { reason: "editor.large" };
+    }
+    return isKept ? { text } : { reason: "editor.bytes" };
+}
+
 export class Editor {
     #area;
     #margin;
@@ -38,6 +54,8 @@ export class Editor {
     #notice;
     #status;
     #file = null;
+    /** The key of the reason why the content stays a file. */
+    #reason = "";
     #first = 1;
     #lines = 1;
     #marks = new Map();
@@ -87,9 +105,12 @@ export class Editor {
 
     /** Replaces the content by a text or a file. */
     async set(body) {
-        const text = typeof body === "string" ? body : await editableText(body);
-        const isLong = text === null || text.length > MAX_EDIT_CHARS;
-        this.#file = isLong ? (typeof body === "string" ? new File([body], "robots.txt") : body) : null;
+        const isShort = typeof body === "string" && !isTooLong(body);
+        const file = typeof body === "string" ? new File([body], "robots.txt") : body;
+        const { text, reason } = isShort ? { text: body } : await readText(file);
+        const isLong = text === undefined;
+        this.#file = isLong ? file : null;
+        this.#reason = reason ?? "";
         this.#first = 1;
         this.#area.readOnly = isLong;
         this.#area.value = isLong ? "" : text;
@@ -103,7 +124,7 @@ export class Editor {
 
     /** Turns a file that a text area would change into text. */
     async editAsText() {
-        if (this.#file && this.#file.size <= MAX_EDIT_CHARS) {
+        if (this.#reason === "editor.bytes") {
             const text = await this.#file.text();
             this.#file = null;
             await this.set(text.replace(/\r\n?/g, "\n"));
@@ -166,11 +187,11 @@ export class Editor {
 
     /** Updates the words in the page's language. `bytes` is the size, if it is known. */
     describe(bytes) {
-        const key = this.#file ? (this.#file.size > MAX_EDIT_CHARS ? "editor.large" : "editor.bytes") : "";
+        const key = this.#reason;
         this.#notice.hidden = !key;
         if (key) {
             setText(this.#notice.querySelector("p"), say(key, { name: this.#file.name, count: this.#file.size }));
-            this.#notice.querySelector("button").hidden = this.#file.size > MAX_EDIT_CHARS;
+            this.#notice.querySelector("button").hidden = key !== "editor.bytes";
         }
         const lines = this.#file ? "" : say("editor.lines", { count: this.#lines });
         const size = bytes === undefined ? "" : say("editor.size", { count: bytes });
@@ -182,18 +203,18 @@ export class Editor {
         if (this.#area.readOnly) {
             return;
         }
-        if (this.#area.textLength + text.length > MAX_EDIT_CHARS) {
-            event.preventDefault();
-            const isAll = this.#area.selectionEnd - this.#area.selectionStart === this.#area.textLength;
-            if (isAll) {
-                this.set(text);
-            } else {
-                this.#onRefuse("editor.pasteRefused", { count: MAX_EDIT_CHARS });
-            }
-        } else if (text.length > LONG_CHARS) {
-            // Browsers take many seconds to paste a long text into a text area. This is fast, but cannot be undone.
-            event.preventDefault();
-            this.#area.setRangeText(text, this.#area.selectionStart, this.#area.selectionEnd, "end");
+        if (text.length <= LONG_CHARS && this.#lines + countLines(text) <= MAX_EDIT_LINES) {
+            return;
+        }
+        // Browsers take many seconds to paste a long text into a text area. This is fast, but cannot be undone.
+        event.preventDefault();
+        const { value, selectionStart, selectionEnd } = this.#area;
+        if (selectionStart === 0 && selectionEnd === value.length) {
+            this.set(text.replace(/\r\n?/g, "\n"));
+        } else if (isTooLong(value.slice(0, selectionStart) + text + value.slice(selectionEnd))) {
+            this.#onRefuse("editor.pasteRefused", { count: MAX_EDIT_CHARS });
+        } else {
+            this.#area.setRangeText(text, selectionStart, selectionEnd, "end");
             this.#changed();
         }
     }

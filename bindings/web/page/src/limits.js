@@ -2,6 +2,8 @@
 
 /** Maximum length of a text that can be edited, in UTF-16 units. A longer one stays a file, and an excerpt is shown. */
 export const MAX_EDIT_CHARS = 1 << 20;
+/** Maximum number of lines of a text that can be edited. Browsers take seconds to show more in a text area. */
+export const MAX_EDIT_LINES = 20_000;
 /** Lines of an excerpt before and after its middle line. */
 export const EXCERPT_LINES = 100;
 /** Maximum length of an excerpt in bytes. */
@@ -22,6 +24,10 @@ export const MAX_SHOWN_VERDICTS = 300;
 export const MAX_SHOWN_URLS = 50;
 /** Maximum number of findings, of counterexamples and of assertions that are shown. */
 export const MAX_SHOWN_ITEMS = 200;
+/** Maximum length in UTF-16 units of one URL, pattern or message that is shown. */
+export const MAX_SHOWN_CHARS = 500;
+/** Maximum number of user-agent lines of a group that are shown. */
+export const MAX_SHOWN_LINES = 20;
 /** Maximum number of verdicts that are also computed under the other dialects. */
 export const MAX_DIALECT_VERDICTS = 10_000;
 /** Maximum size in bytes of a file that is also read under the other dialects. */

@@ -52,8 +52,8 @@ export function showReason(found, url, onLine) {
     const isDeciding = (rule, kind) => Boolean(rule) && found.verdict === kind && found.line === rule.line && found.why !== "no-match" && found.why !== "no-group";
     const rows = [
         ["reason.group", [
-            say(`chosen.${found.chosenBy}`), ...found.group.lines.slice(0, 20).flatMap((line) => [" ", lineButton(line, onLine)]),
-            ...found.group.agents.slice(0, 5).flatMap((agent) => [" ", token(agent)]),
+            say(`chosen.${found.chosenBy}`), ...found.group.lines.flatMap((line) => [" ", lineButton(line, onLine)]),
+            ...found.group.agents.flatMap((agent) => [" ", token(agent)]),
         ]],
         ["reason.why", whyNodes(found)],
         ["reason.allow", ruleNodes(found.bestAllow, isDeciding(found.bestAllow, "allow"), onLine)],
@@ -115,7 +115,7 @@ export function showUsage(preferences, onLine) {
     const rows = preferences.map(({ category, value, lines }) => element("tr", {},
         element("th", { scope: "row" }, token(category)),
         element("td", {}, element("span", { class: `badge use-${value}` }, say(`use.${value}`))),
-        element("td", {}, ...(lines.length === 0 ? ["–"] : lines.slice(0, 10).flatMap((line) => [lineButton(line, onLine), " "])))));
+        element("td", {}, ...(lines.length === 0 ? ["–"] : lines.flatMap((line) => [lineButton(line, onLine), " "])))));
     panel.replaceChildren(element("table", {},
         element("thead", {}, element("tr", {}, ...["usage.category", "usage.preference", "usage.lines"].map((key) => element("th", { scope: "col" }, say(key))))),
         element("tbody", {}, ...rows)));

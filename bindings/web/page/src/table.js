@@ -1,5 +1,5 @@
 // The table of verdicts: a row for each URL, a column for each crawler. Arrow keys move between its cells.
-import { byId, element, setText, token } from "./dom.js";
+import { byId, element, setText, shortened, token } from "./dom.js";
 import { MAX_SHOWN_URLS, MAX_SHOWN_VERDICTS } from "./limits.js";
 import { number, say } from "./texts.js";
 
@@ -98,12 +98,12 @@ export class Table {
         while (row.cells.length < agents.length + 1) {
             row.append(element("th", { scope: "col" }, token("")));
         }
-        agents.forEach((agent, index) => setText(row.cells[index + 1].firstChild, agent === "" ? "\u00a0" : agent));
+        agents.forEach((agent, index) => setText(row.cells[index + 1].firstChild, agent === "" ? "\u00a0" : shortened(agent)));
     }
 
     #drawRow(row, url) {
         const { agents, urls, verdicts, lines } = this.#result;
-        setText(row.cells[0].firstChild, urls[url]);
+        setText(row.cells[0].firstChild, shortened(urls[url]));
         while (row.cells.length > agents.length + 1) {
             row.lastChild.remove();
         }

@@ -3,7 +3,7 @@ import {
     MAX_AGENTS, MAX_BODY_BYTES, MAX_VERDICTS, Robots, VERSION, crawlers, dialects, groups, load, vocabularies,
 } from "engine";
 import {
-    EXCERPT_LINES, MAX_COMPARED, MAX_DIALECT_BYTES, MAX_DIALECT_VERDICTS, MAX_EXCERPT_BYTES, MAX_SHOWN_ITEMS,
+    EXCERPT_LINES, MAX_COMPARED, MAX_DIALECT_BYTES, MAX_DIALECT_VERDICTS, MAX_EXCERPT_BYTES, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES,
 } from "./limits.js";
 
 /** The files by pane: their bytes or text, and what was parsed from them by dialect. */
@@ -121,12 +121,15 @@ const answers = {
     },
 
     explain({ dialect, agent, url, exact }) {
-        return robotsOf("first", dialect).explain(agent, url, named(exact));
+        const found = robotsOf("first", dialect).explain(agent, url, named(exact));
+        const { agents, lines } = found.group;
+        return { ...found, group: { agents: [...new Set(agents)].slice(0, MAX_SHOWN_LINES), lines: lines.slice(0, MAX_SHOWN_LINES) } };
     },
 
     usage({ dialect, agent, url, exact, vocabulary, lines }) {
         const options = { ...named(exact), vocabulary, signals: lines === "signals", combine: lines === "both" };
-        return robotsOf("first", dialect).usage(agent, url, options);
+        const found = robotsOf("first", dialect).usage(agent, url, options);
+        return found.map((preference) => ({ ...preference, lines: preference.lines.slice(0, MAX_SHOWN_LINES) }));
     },
 
     lint({ dialect, host }) {
