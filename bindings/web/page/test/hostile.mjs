@@ -100,6 +100,62 @@ async function pastes(browser) {
     return `a paste of 16 MiB delays the page by ${delay.toFixed(0)} ms`;
 }
 
+/** The limits of `src/limits.js`: one less, exactly, one more. Returns the number of files and lists. */
+async function bounds(browser) {
+    const page = await browser.open();
+    await page.evaluate(() => {
+        const crawler = document.getElementById("crawler");
+        crawler.value = "FooBot";
+        crawler.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+    });
+    let count = 0;
+    const openFile = async (text, isEditable) => {
+        await page.evaluate((body) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([body], "robots.txt"));
+            document.getElementById("file").files = transfer.files;
+            document.getElementById("file").dispatchEvent(new Event("change"));
+        }, text);
+        await page.waitForTimeout(200);
+        await settled(page);
+        assert.equal(await page.isHidden("#robots-notice"), isEditable, `${text.length} characters, ${text.split("\n").length} lines`);
+        count += 1;
+    };
+    for (const [lines, isEditable] of [[19_999, true], [20_000, true], [20_001, false]]) {
+        await openFile("\n".repeat(lines - 1), isEditable);
+    }
+    for (const [chars, isEditable] of [[(1 << 20) - 1, true], [1 << 20, true], [(1 << 20) + 1, false]]) {
+        await openFile(`# ${"x".repeat(998)}\n`.repeat(1100).slice(0, chars), isEditable);
+    }
+    await openFile("User-agent: *\nDisallow: /\n", true);
+    for (const urls of [9_999, 10_000, 10_001]) {
+        await page.evaluate((text) => {
+            document.getElementById("urls").value = text;
+            document.getElementById("urls").dispatchEvent(new InputEvent("input"));
+        }, "/a\n".repeat(urls));
+        await settled(page);
+        const shown = Math.min(urls, 10_000).toLocaleString("en");
+        assert.match(await page.textContent("#page-range"), new RegExp(`of ${shown} URLs`));
+        assert.equal(/Only the first 10,000 URLs/.test(await page.textContent("#message")), urls > 10_000);
+        count += 1;
+    }
+    for (const chosen of [49, 50, 51]) {
+        await page.evaluate((wanted) => {
+            document.querySelectorAll("#chosen button").forEach((button) => button.click());
+            for (let number = 0; number < wanted; number += 1) {
+                const crawler = document.getElementById("crawler");
+                crawler.value = `FooBot-x${"abcdefghij"[number % 10]}${"abcdefghij"[Math.floor(number / 10)]}`;
+                crawler.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+            }
+        }, chosen);
+        assert.equal(await page.locator("#chosen li").count(), Math.min(chosen, 50));
+        assert.equal(/at most 50 crawlers/.test(await page.textContent("#message")), chosen > 50);
+        count += 1;
+    }
+    await page.context().close();
+    return `${count} inputs around limits`;
+}
+
 export async function run({ browser, root }) {
-    return `${await pastes(browser)}; ${await families(browser, root)}`;
+    return `${await bounds(browser)}; ${await pastes(browser)}; ${await families(browser, root)}`;
 }
