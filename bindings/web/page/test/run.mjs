@@ -10,7 +10,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = resolve(HERE, "../../../..");
 /** Maximum length of a message in characters: errors of the browser may contain a whole file. */
 const MAX_MESSAGE = 4000;
-const TESTS = ["catalogue", "panels", "links", "keyboard", "accessibility", "hostile", "latency", "suite"];
+const TESTS = ["catalogue", "worker", "panels", "links", "keyboard", "accessibility", "hostile", "latency", "suite"];
 
 const { values, positionals } = parseArgs({
     allowPositionals: true,
