@@ -209,6 +209,7 @@ function common() {
 
 /** Asks a question. Shows the answer, or the error in the panel `id`. Answers that are outdated are dropped. */
 async function ask(kind, question, show, id) {
+    document.documentElement.dataset.busy = "true";
     try {
         const answer = await engine.ask(kind, question);
         if (answer !== undefined) {
