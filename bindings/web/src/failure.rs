@@ -18,7 +18,8 @@ pub enum Code {
     Dialect,
     Vocabulary,
     Category,
-    Code,
+    #[serde(rename = "code")]
+    Kind,
     Crawler,
     Group,
     Format,

@@ -68,7 +68,7 @@ fn options_of(args: &mut Args<'_>) -> Result<(LintOptions, Severity), Failure> {
 }
 
 fn kinds(args: &mut Args<'_>) -> Result<Vec<Kind>, Failure> {
-    args.list()?.into_iter().map(|name| name.parse().map_err(with_code(Code::Code))).collect()
+    args.list()?.into_iter().map(|name| name.parse().map_err(with_code(Code::Kind))).collect()
 }
 
 fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> FixJson {
