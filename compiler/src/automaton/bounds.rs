@@ -239,7 +239,7 @@ mod tests {
             (&["/a*b", "/b*c"], 3, 4 + 2 * 28),
             (&["/a*b", "/ab*c"], 5, 4 + 28 + 29),
             (&["/a*b", "/ab*c", "/b*c*d", "/c"], 6, 4 + 28 + 29 + 34),
-            (&["/b*c*d*e*f", "/a*b", "/ab*c"], 9, 4 + 46 + 28 + 29),
+            (&["/b*c*d*e*f", "/a*b", "/ab*c"], 10, 4 + 46 + 28 + 29),
         ] {
             let body: String = patterns.iter().map(|pattern| format!("disallow: {pattern}\n")).collect();
             let arena = Bump::new();
