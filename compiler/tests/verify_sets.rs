@@ -9,6 +9,7 @@ use reptile_compiler::automaton::{Strategy, compile};
 use reptile_compiler::dialect::{Dialect, GOOGLE, KOSTER_1996};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::automaton::Ruleset;
+use reptile_engine::format::automaton::{decode, write};
 use reptile_engine::format::container::Section;
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::policies::{PolicyDraft, UsageGroup};
@@ -26,8 +27,12 @@ fn error_of(bytes: &[u8], change: impl FnOnce(&mut SetDraft<'_>)) -> Option<Stri
     let mut draft = set.to_draft().unwrap();
     change(&mut draft);
     let header = draft.header;
-    let changed = written(&header, &draft.write(&OneThread).unwrap());
-    Set::from_bytes(changed).unwrap().verify().err().map(|error| error.expected().to_owned())
+    let changed = Set::from_bytes(written(&header, &draft.write(&OneThread).unwrap())).unwrap();
+    let error = changed.verify().err();
+    // In units of work, as several threads verify it.
+    let in_parts = changed.verify_parts().iter().find_map(|part| changed.verify_part(part).err());
+    assert_eq!(in_parts, error);
+    error.map(|error| error.expected().to_owned())
 }
 
 /// Returns the place of a host's policy in a draft.
@@ -74,6 +79,34 @@ fn records_that_contradict_each_other_are_rejected() {
             assert!(error.contains(expected), "{expected}: {error}");
         }
     }
+}
+
+#[test]
+fn automata_with_wrong_flags_are_rejected() {
+    let error = error_of(&sample(Strategy::Factored), |draft| {
+        for bytes in &mut draft.rulesets {
+            let decoded = decode(bytes).unwrap();
+            let mut automaton = decoded.draft();
+            if let Some(state) = automaton.states.first_mut() {
+                state.settled = !state.settled;
+            }
+            *bytes = Cow::Owned(write(&automaton).unwrap());
+        }
+    });
+    let error = error.unwrap_or_default();
+    assert!(error.starts_with("the flags that follow from the ranks"), "{error}");
+}
+
+/// In a set by time, the policy of an origin is that of the capture which is active at the set's time.
+#[test]
+fn policies_of_another_time_are_rejected() {
+    let error = error_of(&sample(Strategy::Fallback), |draft| {
+        let other = policy_of(draft, "a.example") as u32;
+        let origins = draft.origins.iter_mut().filter(|origin| origin.captures.is_some());
+        origins.for_each(|origin| origin.policy = other);
+    });
+    let error = error.unwrap_or_default();
+    assert!(error.ends_with("which its origin has at the set's time"), "{error}");
 }
 
 /// The captures of a failed fetch have no rules that could be used later.
