@@ -127,7 +127,7 @@ fn broken_invariants_are_rejected() {
             draft.texts.remove(0);
         }),
         ("texts", "texts in the order", |draft| draft.texts.swap(0, 1)),
-        ("texts", "texts in the order", |draft| draft.texts.insert(0, draft.texts[0].clone())),
+        ("texts", "texts in the order", |draft| draft.texts.insert(0, draft.texts[0])),
         ("texts", "the pattern of a rule", |draft| draft.texts[0].pattern = b""),
         ("texts", "the pattern of a rule", |draft| {
             let text = draft.texts.iter_mut().find(|text| text.rank % 2 == 1).unwrap();
