@@ -179,6 +179,84 @@ fn every_fallback_pattern_is_tried_for_the_best_rule_of_each_kind() {
     assert_eq!(pattern_of(matches.disallow), Some(worst));
 }
 
+/// A state's label has at most 255 bytes, also after a branch that is deep in the text after a wildcard.
+#[test]
+fn long_texts_after_a_wildcard_branch_deep() {
+    for branch in [1, 2, 100, 254, 255, 256, 300] {
+        let texts = [b'b', b'c'].map(|byte| "a".repeat(branch) + &char::from(byte).to_string().repeat(700));
+        let body = format!("user-agent: *\ndisallow: /*{}\ndisallow: /*{}\n", texts[0], texts[1]);
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        for text in &texts {
+            for path in [format!("/x/{text}"), format!("/{}", &text[..text.len() - 1]), format!("/a{text}/y")] {
+                assert!(agrees(ruleset, &body, &path), "{branch}: {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_texts_without_a_wildcard_match() {
+    for len in [253, 254, 255, 256, 257, 510, 511, 512, 513] {
+        let text = "a".repeat(len);
+        let body = format!("user-agent: *\ndisallow: /{text}\n");
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        for path in [format!("/{text}"), format!("/{text}b"), format!("/{}b", &text[1..])] {
+            assert!(agrees(ruleset, &body, &path), "{len}: {path}");
+        }
+    }
+}
+
+/// An automaton that began before a place still matters there, if one of its rules is better than those accepted so far.
+#[test]
+fn automata_that_began_earlier_are_kept_while_they_matter() {
+    for [first, second] in [["allow", "disallow"], ["disallow", "allow"]] {
+        for accepted in ["", "/a", "/abcdefgh"] {
+            let accepted = if accepted.is_empty() { String::new() } else { format!("{second}: {accepted}\n") };
+            let body = format!("user-agent: *\n{first}: /*xyz\n{accepted}{second}: /a*q\n{second}: /abcdefgh*r\n");
+            let automaton = automaton_of(&body);
+            let ruleset = Ruleset::new(&automaton).unwrap();
+            ruleset.verify().unwrap();
+            for path in ["/axyz", "/aq", "/aqxyz", "/abcdefghxyz", "/abcdefghrxyz", "/abcdefghr", "/bxyz"] {
+                assert!(agrees(ruleset, &body, path), "{body}{path}");
+            }
+        }
+    }
+}
+
+/// Two automata are joined only if the result leads to at most 64 automata.
+#[test]
+fn automata_are_joined_up_to_the_number_of_branches() {
+    for count in [31, 32, 33, 40] {
+        let mut body = "user-agent: *\n".to_owned();
+        body.extend((10..10 + count).map(|n| format!("disallow: /*a{n}*b\ndisallow: /x*c{n}*d\n")));
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        for path in ["/a10b", "/xa10b", "/xc10d", "/xa41c41bd", "/xc42a42d", "/c10d", "/xc10b"] {
+            assert!(agrees(ruleset, &body, path), "{count}: {path}");
+        }
+    }
+}
+
+#[test]
+fn automata_with_too_many_segments_to_be_joined_are_kept() {
+    for count in [1, 10, 100, 1000] {
+        let mut body = "user-agent: *\n".to_owned();
+        body.extend((0..count).map(|n| format!("disallow: /*a{n}.\n")));
+        body += "disallow: /x*c\n";
+        let automaton = automaton_of(&body);
+        let ruleset = Ruleset::new(&automaton).unwrap();
+        ruleset.verify().unwrap();
+        for path in ["/a0.".into(), "/xa0.".into(), format!("/xya{}.", count - 1), "/xyc".into(), "/yc".into()] {
+            assert!(agrees(ruleset, &body, &path), "{count}: {path}");
+        }
+    }
+}
+
 /// A verdict needs the allows of automata that were deferred, and of those beyond the number that can be.
 #[test]
 fn more_wildcard_automata_than_can_be_deferred_are_all_tried() {

@@ -107,13 +107,18 @@ fn wrong_number_widths_are_rejected() {
     assert!(Ruleset::new(&wide).unwrap().verify().is_err());
 }
 
+/// Returns a trie state that accepts rules of both kinds.
+fn of_both_kinds<'s, 'd>(draft: &'s mut Draft<'d>) -> &'s mut State<'d> {
+    draft.states.iter_mut().find(|state| !state.accept.contains(&NO_RANK)).unwrap()
+}
+
 /// Each draft breaks an invariant. The table gives the text that the error must contain.
 #[test]
 fn broken_invariants_are_rejected() {
     let whole = compiled(BODY, Strategy::Factored);
     let decoded = decode(&whole).unwrap();
     type Break = fn(&mut Draft<'_>);
-    let breaks: [(&str, &str, Break); 28] = [
+    let breaks: [(&str, &str, Break); 38] = [
         ("rules", "every rule listed once", |draft| draft.rule_count += 1),
         ("rules", "every rule listed once", |draft| draft.rule_count -= 1),
         ("rules", "ranks of rules of their kind", |draft| draft.rule_count = 1),
@@ -122,6 +127,7 @@ fn broken_invariants_are_rejected() {
             draft.texts.remove(0);
         }),
         ("texts", "texts in the order", |draft| draft.texts.swap(0, 1)),
+        ("texts", "texts in the order", |draft| draft.texts.insert(0, draft.texts[0])),
         ("texts", "the pattern of a rule", |draft| draft.texts[0].pattern = b""),
         ("texts", "the pattern of a rule", |draft| {
             let text = draft.texts.iter_mut().find(|text| text.rank % 2 == 1).unwrap();
@@ -137,6 +143,26 @@ fn broken_invariants_are_rejected() {
         ("trie", "ranks of rules of their kind", |draft| {
             let state = draft.states.iter_mut().find(|state| state.accept[1] != NO_RANK).unwrap();
             state.accept[1] -= 1;
+        }),
+        ("trie", "ranks of rules of their kind", |draft| draft.states[0].accept_at_end[1] = draft.rule_count * 2 + 1),
+        ("trie", "ranks at least as good", |draft| {
+            let below_shop = draft.states.iter_mut().find(|state| state.label.ends_with(b"ndex.html")).unwrap();
+            below_shop.accept[1] = NO_RANK;
+        }),
+        ("trie", "ranks at least as good", |draft| {
+            let state = of_both_kinds(draft);
+            state.accept_at_end = [state.accept[0], NO_RANK];
+        }),
+        ("trie", "ranks at least as good", |draft| {
+            let state = of_both_kinds(draft);
+            state.accept_at_end = [NO_RANK, state.accept[1]];
+        }),
+        ("trie", "every rule listed once", |draft| {
+            let listed = draft.texts.iter().find(|text| text.pattern == b"/a*").unwrap().rank;
+            let is_leaf = |state: &&mut State<'_>| state.disallows && state.children.is_empty();
+            let state = draft.states.iter_mut().rfind(is_leaf).unwrap();
+            state.accept[0] = listed;
+            (state.disallows, state.disallows_at_end) = (false, false);
         }),
         ("trie", "the flags that follow", |draft| {
             let state = draft.states.iter_mut().find(|state| state.disallows).unwrap();
@@ -179,6 +205,18 @@ fn broken_invariants_are_rejected() {
             let state = draft.wildcards[0].children[0].1 as usize;
             draft.states[state].settled = true;
         }),
+        ("wildcards", "a state without the flags of the trie", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].disallows = true;
+        }),
+        ("wildcards", "a state without the flags of the trie", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].disallows_at_end = true;
+        }),
+        ("wildcards", "ranks of rules of their kind", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].accept_at_end[1] = draft.rule_count * 2 + 1;
+        }),
         ("wildcards", "a state of one automaton", |draft| {
             let children = draft.wildcards[0].children;
             draft.wildcards.last_mut().unwrap().children = children;
@@ -200,6 +238,11 @@ fn broken_invariants_are_rejected() {
         ("fallbacks", "fallback patterns in the order", |draft| {
             let twice = draft.fallbacks[0].clone();
             draft.fallbacks.push(twice);
+        }),
+        ("fallbacks", "fallback patterns in the order", |draft| {
+            let rank = draft.rule_count * 2;
+            draft.fallbacks.push(FallbackPattern { rank, ..draft.fallbacks[0].clone() });
+            draft.texts.push(Text { rank, flags: TextFlags::default(), pattern: b"/x" });
         }),
     ];
     for (number, (part, expected, break_it)) in breaks.into_iter().enumerate() {
@@ -480,14 +523,16 @@ fn nested_automata_multiply_the_passes_over_a_path() {
 }
 
 #[test]
-fn matching_stops_at_the_nesting_limit() {
+fn matching_and_verification_stop_at_the_nesting_limit() {
     let limit = MAX_WILDCARD_DEPTH as u32;
     for depth in [limit - 1, limit, limit + 1] {
         let bytes = ladder(depth, 1);
         let ruleset = Ruleset::new(&bytes).unwrap();
         let path = [&vec![b'a'; depth as usize - 1][..], b"b"].concat();
-        let error = ruleset.matches(&path).err().map(|error| error.expected().to_string());
-        assert_eq!(error, (depth > limit).then(|| "wildcard automata that nest up to 16 deep".into()), "{depth}");
+        for result in [ruleset.matches(&path).map(|_| ()), ruleset.verify()] {
+            let error = result.err().map(|error| error.expected().to_string());
+            assert_eq!(error, (depth > limit).then(|| "wildcard automata that nest up to 16 deep".into()), "{depth}");
+        }
     }
 }
 
