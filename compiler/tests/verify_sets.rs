@@ -97,7 +97,7 @@ fn automata_with_wrong_flags_are_rejected() {
     assert!(error.starts_with("the flags that follow from the ranks"), "{error}");
 }
 
-/// In a set by time, the policy of an origin is that of the capture which is active at the set's time.
+/// In a set by time, an origin has the policy of the capture that is active at the set's time.
 #[test]
 fn policies_of_another_time_are_rejected() {
     let error = error_of(&sample(Strategy::Fallback), |draft| {
@@ -221,7 +221,7 @@ fn usage_rules_with_tied_patterns_are_limited() {
     for (count, fits) in [(MAX_TIED_PATTERNS - 1, true), (MAX_TIED_PATTERNS, true), (MAX_TIED_PATTERNS + 1, false)] {
         let expected = format!("up to {MAX_TIED_PATTERNS} patterns of 5 bytes");
         assert_eq!(usage_error(&allows(count, ""), &GOOGLE, 0), (!fits).then_some(expected), "{count}");
-        // Those of other lengths, and plain ones of the same length, do not count.
+        // Longer patterns, and plain ones, do not count.
         let longer = allows(MAX_TIED_PATTERNS, "a");
         let rules = format!("{longer}{}disallow: /b000\ndisallow: /c000\n", allows(count, ""));
         assert_eq!(usage_error(&rules, &GOOGLE, 0).is_none(), fits, "{count}");
