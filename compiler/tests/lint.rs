@@ -429,15 +429,8 @@ fn real_files_can_be_linted_and_fixed(step: usize) {
     let (mut fixed, mut with_changed_verdicts) = (0, 0);
     let options = LintOptions { enabled: vec![Code::GroupOpensOnPurpose], ..LintOptions::default() };
     let (mut times, mut sums) = (Vec::new(), [("", 0, 0); 8]);
-    for entry in archive.entries().unwrap() {
-        let mut entry = entry.unwrap();
-        if !entry.header().entry_type().is_file() {
-            continue;
-        }
-        files += 1;
-        if files % step != 1 % step {
-            continue;
-        }
+    let entries = archive.entries().unwrap().map(Result::unwrap);
+    for mut entry in entries.filter(|entry| entry.header().entry_type().is_file()).step_by(step) {
         let mut body = Vec::new();
         entry.read_to_end(&mut body).unwrap();
         let start = Instant::now();
@@ -458,6 +451,7 @@ fn real_files_can_be_linted_and_fixed(step: usize) {
         ]) {
             *sum = (name, sum.1 + count, sum.2 + u64::from(count > 0));
         }
+        files += 1;
         let (changes, announced) = fix_is_right(&body, &GOOGLE_LIB);
         fixed += u64::from(changes > 0);
         with_changed_verdicts += u64::from(announced);
@@ -475,7 +469,7 @@ fn real_files_can_be_linted_and_fixed(step: usize) {
     let [p50, p99, max] = [50, 99, 100].map(|percent| times[(times.len() - 1) * percent / 100]);
     println!("{files} files in {time:?}, p50 {p50:?}, p99 {p99:?}, max {max:?}");
     println!("{fixed} fixed, {with_changed_verdicts} of them with changed verdicts");
-    assert_eq!(files, REAL_FILES);
+    assert_eq!(files, REAL_FILES.div_ceil(step));
 }
 
 /// A hidden rule is found up to the limit, and beyond it a finding says that nothing was proved.

@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::set::prepare;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{
     Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_PASSES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
@@ -14,14 +12,10 @@ use reptile_engine::format::automaton::{
 };
 use reptile_engine::format::fingerprints::Fingerprints;
 
+use crate::support::rulesets::compiled;
+
 /// Fingerprints that exclude no position.
 const ANYWHERE: Fingerprints = [0xFF; 96];
-
-fn compiled(body: &str, strategy: Strategy) -> Vec<u8> {
-    let arena = Bump::new();
-    let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-    compile(&list, strategy, &arena).unwrap()
-}
 
 /// Rules that use all parts of an automaton except joint ranks.
 const BODY: &str = "user-agent: *\ndisallow: /shop/\nallow: /shop/index.html\nallow: /shop/*.html$\ndisallow: /*?sort=\n\
@@ -52,7 +46,7 @@ fn steps_of(bytes: &[u8]) -> (bool, usize) {
 
 #[test]
 fn errors_name_offset_expected_and_found() {
-    let whole = compiled(BODY, Strategy::Factored);
+    let whole = compiled(BODY, &GOOGLE_LIB, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let error_of = |bytes: &[u8]| match Ruleset::new(bytes).and_then(|ruleset| ruleset.verify()) {
         Err(error) => error.to_string(),
@@ -85,7 +79,7 @@ fn errors_name_offset_expected_and_found() {
 #[test]
 fn truncated_automata_are_rejected() {
     for strategy in [Strategy::Factored, Strategy::Fallback] {
-        let whole = compiled(BODY, strategy);
+        let whole = compiled(BODY, &GOOGLE_LIB, strategy);
         for len in 0..whole.len() {
             let cut = &whole[..len];
             assert!(Ruleset::new(cut).and_then(|ruleset| ruleset.verify()).is_err(), "cut to {len} bytes");
@@ -100,7 +94,7 @@ fn truncated_automata_are_rejected() {
 fn wrong_number_widths_are_rejected() {
     // An automaton large enough for four-byte numbers, changed to claim two-byte numbers.
     let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
-    let mut wide = compiled(&format!("user-agent: *\n{large}"), Strategy::Factored);
+    let mut wide = compiled(&format!("user-agent: *\n{large}"), &GOOGLE_LIB, Strategy::Factored);
     assert_eq!(wide[0], 4);
     Ruleset::new(&wide).unwrap().verify().unwrap();
     wide[0] = 2;
@@ -115,7 +109,7 @@ fn of_both_kinds<'s, 'd>(draft: &'s mut Draft<'d>) -> &'s mut State<'d> {
 /// Each draft breaks an invariant. The table gives the text that the error must contain.
 #[test]
 fn broken_invariants_are_rejected() {
-    let whole = compiled(BODY, Strategy::Factored);
+    let whole = compiled(BODY, &GOOGLE_LIB, Strategy::Factored);
     let decoded = decode(&whole).unwrap();
     type Break = fn(&mut Draft<'_>);
     let breaks: [(&str, &str, Break); 38] = [
@@ -266,7 +260,7 @@ type BreakAt = fn(&mut Draft<'_>, usize) -> bool;
 
 #[test]
 fn wildcard_automata_that_do_not_fit_their_segments_are_rejected() {
-    let whole = compiled(SEGMENTS, Strategy::Factored);
+    let whole = compiled(SEGMENTS, &GOOGLE_LIB, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let decoded = decode(&whole).unwrap();
     let breaks: [(&str, BreakAt); 6] = [
@@ -356,9 +350,15 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let n = n.min(2000);
     // The prefixes are spread over several paths, so that matching starts few wildcards on each.
     let tails: String = (0..n).map(|at| format!("disallow: /{}{}*x{at}\n", at / 200, "a".repeat(at % 200))).collect();
-    all.push(("lists that share their tails", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
+    all.push((
+        "lists that share their tails",
+        compiled(&format!("user-agent: *\n{tails}"), &GOOGLE_LIB, Strategy::Factored),
+    ));
     let texts: String = (0..n).map(|at| format!("disallow: /{at}*\n")).collect();
-    all.push(("texts beyond those in the trie", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
+    all.push((
+        "texts beyond those in the trie",
+        compiled(&format!("user-agent: *\n{texts}"), &GOOGLE_LIB, Strategy::Factored),
+    ));
     all
 }
 
@@ -392,7 +392,7 @@ fn verification_steps_are_linear() {
 fn huge_counts_are_rejected_in_linear_time() {
     // Enough rules that numbers take four bytes.
     let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
-    let whole = compiled(&format!("{BODY}{large}"), Strategy::Factored);
+    let whole = compiled(&format!("{BODY}{large}"), &GOOGLE_LIB, Strategy::Factored);
     assert_eq!(whole[0], 4);
     let number_at = |place| u32::from_le_bytes(whole[field(&whole, place)].try_into().unwrap()) as usize;
     let (fallbacks, texts) = (number_at(2), number_at(3));
@@ -418,7 +418,7 @@ fn huge_counts_are_rejected_in_linear_time() {
 #[test]
 fn flipped_bits_are_rejected_or_keep_the_rules_listable() {
     for strategy in [Strategy::Factored, Strategy::Fallback] {
-        let whole = compiled(BODY, strategy);
+        let whole = compiled(BODY, &GOOGLE_LIB, strategy);
         let mut accepted = 0;
         for at in 0..whole.len() {
             for bit in 0..8 {

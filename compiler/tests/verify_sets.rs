@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::{Dialect, GOOGLE, KOSTER_1996};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::automaton::Ruleset;
@@ -19,6 +19,7 @@ use reptile_engine::threads::OneThread;
 use reptile_engine::url::Scheme;
 use reptile_engine::verdict::Preference;
 
+use crate::support::rulesets::compiled;
 use crate::support::sets::{STRATEGIES, sample, sections_of, written};
 
 /// Changes a set's content and writes it again. Returns what `verify` expected instead, if it rejects the set.
@@ -149,11 +150,7 @@ fn addresses_inside_records_are_rejected() {
 /// Rulesets without rules decide together without joint ranks.
 #[test]
 fn groups_without_rules_may_decide_together() {
-    let mut builder = SetBuilder::new(&GOOGLE);
-    let origin = OwnedOrigin { host: b"a.example"[..].into(), scheme: Scheme::Http, port: 80 };
-    builder.add([origin], prepare(b"user-agent: a\ndisallow:\n", &GOOGLE, &Bump::new()).unwrap());
-    let bytes = builder.finish(Strategy::default()).unwrap().to_bytes();
-    let error = error_of(&bytes, |draft| {
+    let error = error_of(&set_of("user-agent: a\ndisallow:\n"), |draft| {
         let automaton = automaton_of("", &GOOGLE);
         assert_eq!(Ruleset::new(&automaton).unwrap().rule_count(), 0);
         draft.rulesets.iter_mut().for_each(|ruleset| *ruleset = Cow::Owned(automaton.clone()));
@@ -167,10 +164,15 @@ fn groups_without_rules_may_decide_together() {
 
 /// Compiles the rules of one group.
 fn automaton_of(rules: &str, dialect: &Dialect) -> Vec<u8> {
-    let arena = Bump::new();
-    let body = format!("user-agent: *\n{rules}");
-    let list = prepare(body.as_bytes(), dialect, &arena).unwrap().groups.swap_remove(0).0;
-    compile(&list, Strategy::Factored, &arena).unwrap()
+    compiled(&format!("user-agent: *\n{rules}"), dialect, Strategy::Factored)
+}
+
+/// Writes a set with one file.
+fn set_of(body: &str) -> Vec<u8> {
+    let mut builder = SetBuilder::new(&GOOGLE);
+    let origin = OwnedOrigin { host: b"a.example"[..].into(), scheme: Scheme::Http, port: 80 };
+    builder.add([origin], prepare(body.as_bytes(), &GOOGLE, &Bump::new()).unwrap());
+    builder.finish(Strategy::default()).unwrap().to_bytes()
 }
 
 /// Writes a set with usage rules that have these patterns. In a ruleset for uses, allows have wildcards and disallows are
@@ -183,16 +185,11 @@ fn usage_error(rules: &str, dialect: &'static Dialect, longer: u32) -> Option<St
     for rule in Ruleset::new(&automaton).unwrap().rules().unwrap() {
         statements.add_rule(labels.clone().into(), rule.pattern.len() as u32 + longer);
     }
-    let mut builder = SetBuilder::new(&GOOGLE);
-    let origin = OwnedOrigin { host: b"a.example"[..].into(), scheme: Scheme::Http, port: 80 };
-    let body = b"user-agent: *\ncontent-usage: /x train-ai=y\n";
-    builder.add([origin], prepare(body, &GOOGLE, &Bump::new()).unwrap());
-    error_of(&builder.finish(Strategy::default()).unwrap().to_bytes(), |draft| {
-        let is_with_rules = |usage: &&UsageGroup| usage.ruleset != u32::MAX;
-        let usages: Vec<UsageGroup> = draft.policies.iter().flat_map(|policy| policy.usages.clone()).collect();
-        let usage = usages.iter().find(is_with_rules).unwrap();
-        draft.rulesets[usage.ruleset as usize] = Cow::Owned(automaton);
-        draft.usages[usage.statements as usize] = Cow::Owned(statements.encode().unwrap());
+    error_of(&set_of("user-agent: *\ncontent-usage: /x train-ai=y\n"), |draft| {
+        let mut usages = draft.policies.iter().flat_map(|policy| &policy.usages);
+        let &UsageGroup { ruleset, statements: place, .. } = usages.find(|usage| usage.ruleset != u32::MAX).unwrap();
+        draft.rulesets[ruleset as usize] = Cow::Owned(automaton);
+        draft.usages[place as usize] = Cow::Owned(statements.encode().unwrap());
     })
 }
 

@@ -175,6 +175,7 @@ fn first_line(group: &[u32], lists: &[(RuleList, Vec<u32>)]) -> u32 {
 mod tests {
     use super::*;
     use crate::dialect::GOOGLE_LIB;
+    use crate::rules::order::tests::list_of;
     use crate::set::prepare;
 
     /// Lists accepted by [`Cost::most_of_list`] are not checked again before they are written into a set.
@@ -241,10 +242,8 @@ mod tests {
             (&["/a*b", "/ab*c", "/b*c*d", "/c"], 6, 4 + 28 + 29 + 34),
             (&["/b*c*d*e*f", "/a*b", "/ab*c"], 10, 4 + 46 + 28 + 29),
         ] {
-            let body: String = patterns.iter().map(|pattern| format!("disallow: {pattern}\n")).collect();
-            let arena = Bump::new();
-            let made = prepare(format!("user-agent: *\n{body}").as_bytes(), &GOOGLE_LIB, &arena).unwrap();
-            let cost = Cost::most_of_list(&made.groups[0].0);
+            let rules: Vec<String> = patterns.iter().map(|pattern| format!("disallow: {pattern}")).collect();
+            let cost = Cost::most_of_list(&list_of(&rules, &GOOGLE_LIB));
             assert_eq!((cost.passes, cost.fallback_bytes), (passes, fallback_bytes), "{patterns:?}");
         }
     }
@@ -256,10 +255,8 @@ mod tests {
             ("/a*b", Strategy::Factored, 2, 4),
             ("/a*b", Strategy::Fallback, 2, 4 + 27),
         ] {
-            let arena = Bump::new();
-            let body = format!("user-agent: *\ndisallow: {pattern}\n");
-            let made = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap();
-            let cost = Cost::of_draft(&draft(&made.groups[0].0, strategy, &arena, &mut Default::default()).0);
+            let (list, arena) = (list_of(&[format!("disallow: {pattern}")], &GOOGLE_LIB), Bump::new());
+            let cost = Cost::of_draft(&draft(&list, strategy, &arena, &mut Default::default()).0);
             assert_eq!((cost.passes, cost.fallback_bytes), (passes, fallback_bytes), "{pattern}");
         }
     }
