@@ -413,7 +413,7 @@ fn a_killed_run_with_partitions_and_parts_resumes_to_the_same_bytes() {
     let whole = start.elapsed();
     let expected = tree(&folder.path("out"));
     let mut partial = 0;
-    for moment in [2, 4, 6, 8] {
+    for moment in [3, 7] {
         fs::remove_dir_all(folder.path("out")).unwrap();
         let mut child = folder.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(whole / 10 * moment);
@@ -426,5 +426,5 @@ fn a_killed_run_with_partitions_and_parts_resumes_to_the_same_bytes() {
         folder.run(&args).says(0, &[]);
         assert!(tree(&folder.path("out")) == expected);
     }
-    println!("{partial} of 4 runs were killed before their end");
+    println!("{partial} of 2 runs were killed before their end");
 }

@@ -37,12 +37,14 @@ const WORST: [&str; 4] = [
 /// Default dialect of all commands.
 const DEFAULT: &str = "google";
 
-fn assert_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, dialect: &str) {
+/// Runs each command on each family, or with a `step` above 1 every `step`th command, beginning with another one in each
+/// family.
+fn assert_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>, dialect: &str, step: usize) {
     let (mut faults, mut slowest) = (Vec::new(), (Duration::ZERO, String::new()));
-    for Family { name, agent, body } in families {
+    for (number, Family { name, agent, body }) in families.into_iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         write_files(folder.path(), &body, agent).unwrap();
-        for case in commands(agent, dialect) {
+        for case in commands(agent, dialect).into_iter().skip(number % step).step_by(step) {
             let measured = run(Path::new(env!("CARGO_BIN_EXE_reptile")), folder.path(), &case, body.len()).unwrap();
             slowest = slowest.max((measured.processor, format!("{name}, {}", case.name())));
             if let Some(fault) = fault_of(&case, &measured, body.len()) {
@@ -54,26 +56,46 @@ fn assert_commands_stay_within_bounds(families: impl IntoIterator<Item = Family>
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
-#[test]
-fn pattern_and_group_families_stay_within_bounds() {
+fn pattern_and_group_families(step: usize) {
     let mut families = families();
     assert_eq!(families.len(), 52);
     let rest = families.split_off(26);
     std::thread::scope(|scope| {
-        scope.spawn(|| assert_commands_stay_within_bounds(rest, DEFAULT));
-        assert_commands_stay_within_bounds(families, DEFAULT);
+        scope.spawn(|| assert_commands_stay_within_bounds(rest, DEFAULT, step));
+        assert_commands_stay_within_bounds(families, DEFAULT, step);
     });
+}
+
+fn line_families(step: usize) {
+    assert_commands_stay_within_bounds(tool_families(SOME_BYTES).iter().map(Recipe::family), DEFAULT, step);
+}
+
+/// google-lib reads whole files. The default dialect reads only the first 500 KiB.
+fn full_files(step: usize) {
+    let families = tool_families(FULL_BYTES);
+    let worst = families.iter().filter(|recipe| WORST.contains(&recipe.name)).map(Recipe::family);
+    assert_commands_stay_within_bounds(worst, "google-lib", step);
+}
+
+#[test]
+fn pattern_and_group_families_stay_within_bounds() {
+    pattern_and_group_families(3);
 }
 
 #[test]
 fn line_families_stay_within_bounds() {
-    assert_commands_stay_within_bounds(tool_families(SOME_BYTES).iter().map(Recipe::family), DEFAULT);
+    line_families(3);
 }
 
-/// google-lib reads whole files. The default dialect reads only the first 500 KiB.
 #[test]
 fn full_files_stay_within_bounds() {
-    let families = tool_families(FULL_BYTES);
-    let worst = families.iter().filter(|recipe| WORST.contains(&recipe.name)).map(Recipe::family);
-    assert_commands_stay_within_bounds(worst, "google-lib");
+    full_files(6);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn all_commands_stay_within_bounds() {
+    pattern_and_group_families(1);
+    line_families(1);
+    full_files(1);
 }

@@ -4,15 +4,14 @@
 
 use std::path::Path;
 
-use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::oracle;
-use reptile_compiler::set::prepare;
 use reptile_engine::automaton::{Ruleset, Shape};
 use reptile_engine::format::automaton::{Width, width};
 use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
+
+use crate::support::rulesets::{agrees, compiled, shape_of};
 
 const CASES: usize = 16;
 const WALKS: usize = 18;
@@ -58,17 +57,8 @@ fn cases() -> Cases {
     toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Compiles the first group of a file.
 fn automaton_of(body: &str) -> Vec<u8> {
-    let arena = Bump::new();
-    let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-    compile(&list, Strategy::Factored, &arena).unwrap()
-}
-
-/// Returns whether a ruleset and the oracle give the same verdict for a path.
-fn agrees(ruleset: Ruleset<'_>, body: &str, path: &str) -> bool {
-    let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", path.as_bytes()).allowed;
-    (ruleset.verdict(path.as_bytes()).unwrap() == Verdict::Allow) == expected
+    compiled(body, &GOOGLE_LIB, Strategy::Factored)
 }
 
 #[test]
@@ -99,13 +89,8 @@ fn fallback_patterns_reenable_skipped_wildcard_automata() {
         let ends = ('!'..='~').filter(|end| !"#$*".contains(*end));
         body.extend(ends.map(|end| format!("allow: {front}a{end}\n")));
         body.extend((0..100).map(|n| format!("allow: {front}{}{n}\n", "xa".repeat(100))));
-        let automaton = automaton_of(&body);
-        let ruleset = Ruleset::new(&automaton).unwrap();
-        ruleset.verify().unwrap();
-        assert!(ruleset.shape().fallbacks);
-        for path in ["/aaaabqa1zzzzzzz", "/aaaaba1zzzzz", "/aaaabqazzzzzzz", "/aaaazzzzzzz", "/aaaabqa1", "/zzzzzzz"] {
-            assert!(agrees(ruleset, &body, path), "{path}");
-        }
+        let paths = ["/aaaabqa1zzzzzzz", "/aaaaba1zzzzz", "/aaaabqazzzzzzz", "/aaaazzzzzzz", "/aaaabqa1", "/zzzzzzz"];
+        assert!(shape_of(&body, Strategy::Factored, paths).fallbacks);
     }
 }
 
@@ -131,13 +116,9 @@ fn rules_whose_continuations_become_fallback_patterns_are_kept() {
         let ends = ('!'..='~').filter(|end| !"#$*".contains(*end));
         body.extend(ends.map(|end| format!("allow: /aaaab*q*a{end}\n")));
         body.extend((0..100).map(|n| format!("allow: /aaaab*q*{}{n}\n", "xa".repeat(100))));
-        let automaton = automaton_of(&body);
-        let ruleset = Ruleset::new(&automaton).unwrap();
-        ruleset.verify().unwrap();
-        assert!(ruleset.shape().fallbacks && ruleset.shape().wildcards > 0);
-        for path in ["/aaaabq", "/aaaab/q", "/aaaabqx", "/aaaabqa1", "/aaaab"] {
-            assert!(agrees(ruleset, &body, path), "{path}, {end}");
-        }
+        let paths = ["/aaaabq", "/aaaab/q", "/aaaabqx", "/aaaabqa1", "/aaaab"];
+        let shape = shape_of(&body, Strategy::Factored, paths);
+        assert!(shape.fallbacks && shape.wildcards > 0);
     }
 }
 
@@ -149,13 +130,8 @@ fn long_segments_with_a_shared_start_match() {
     for segment in &segments {
         let others = segments.iter().filter(|other| other.len() >= segment.len());
         let body = others.fold("user-agent: *\n".to_owned(), |body, segment| format!("{body}disallow: /*{segment}\n"));
-        let automaton = automaton_of(&body);
-        let ruleset = Ruleset::new(&automaton).unwrap();
-        ruleset.verify().unwrap();
-        assert!(!ruleset.shape().fallbacks);
-        for path in [format!("/p/{segment}"), format!("/p/{}", &segment[..segment.len() - 1])] {
-            assert!(agrees(ruleset, &body, &path), "{}", segment.len());
-        }
+        let paths = [format!("/p/{segment}"), format!("/p/{}", &segment[..segment.len() - 1])];
+        assert!(!shape_of(&body, Strategy::Factored, paths).fallbacks);
     }
 }
 
@@ -179,20 +155,75 @@ fn every_fallback_pattern_is_tried_for_the_best_rule_of_each_kind() {
     assert_eq!(pattern_of(matches.disallow), Some(worst));
 }
 
+/// A state's label has at most 255 bytes, also after a branch that is deep in the text after a wildcard.
+#[test]
+fn long_texts_after_a_wildcard_branch_deep() {
+    for branch in [1, 2, 100, 254, 255, 256, 300] {
+        let texts = [b'b', b'c'].map(|byte| "a".repeat(branch) + &char::from(byte).to_string().repeat(700));
+        let body = format!("user-agent: *\ndisallow: /*{}\ndisallow: /*{}\n", texts[0], texts[1]);
+        shape_of(
+            &body,
+            Strategy::Factored,
+            texts.iter().flat_map(|text| {
+                [format!("/x/{text}"), format!("/{}", &text[..text.len() - 1]), format!("/a{text}/y")]
+            }),
+        );
+    }
+}
+
+#[test]
+fn long_texts_without_a_wildcard_match() {
+    for len in [253, 254, 255, 256, 257, 510, 511, 512, 513] {
+        let text = "a".repeat(len);
+        let body = format!("user-agent: *\ndisallow: /{text}\n");
+        shape_of(&body, Strategy::Factored, [format!("/{text}"), format!("/{text}b"), format!("/{}b", &text[1..])]);
+    }
+}
+
+/// An automaton that began before a place still matters there, if one of its rules is better than those accepted so far.
+#[test]
+fn automata_that_began_earlier_are_kept_while_they_matter() {
+    for [first, second] in [["allow", "disallow"], ["disallow", "allow"]] {
+        for accepted in ["", "/a", "/abcdefgh"] {
+            let accepted = if accepted.is_empty() { String::new() } else { format!("{second}: {accepted}\n") };
+            let body = format!("user-agent: *\n{first}: /*xyz\n{accepted}{second}: /a*q\n{second}: /abcdefgh*r\n");
+            let paths = ["/axyz", "/aq", "/aqxyz", "/abcdefghxyz", "/abcdefghrxyz", "/abcdefghr", "/bxyz"];
+            shape_of(&body, Strategy::Factored, paths);
+        }
+    }
+}
+
+/// Two automata are joined only if the result leads to at most 64 automata.
+#[test]
+fn automata_are_joined_up_to_the_number_of_branches() {
+    for count in [31, 32, 33, 40] {
+        let mut body = "user-agent: *\n".to_owned();
+        body.extend((10..10 + count).map(|n| format!("disallow: /*a{n}*b\ndisallow: /x*c{n}*d\n")));
+        let paths = ["/a10b", "/xa10b", "/xc10d", "/xa41c41bd", "/xc42a42d", "/c10d", "/xc10b"];
+        shape_of(&body, Strategy::Factored, paths);
+    }
+}
+
+#[test]
+fn automata_with_too_many_segments_to_be_joined_are_kept() {
+    for count in [1, 10, 100, 1000] {
+        let mut body = "user-agent: *\n".to_owned();
+        body.extend((0..count).map(|n| format!("disallow: /*a{n}.\n")));
+        body += "disallow: /x*c\n";
+        let last = format!("/xya{}.", count - 1);
+        shape_of(&body, Strategy::Factored, ["/a0.", "/xa0.", &last, "/xyc", "/yc"]);
+    }
+}
+
 /// A verdict needs the allows of automata that were deferred, and of those beyond the number that can be.
 #[test]
 fn more_wildcard_automata_than_can_be_deferred_are_all_tried() {
     for count in [63, 64, 65, 66] {
         let mut body = "user-agent: *\ndisallow: /*/s=\n".to_owned();
         body.extend((0..count).map(|n| format!("allow: {}/*/x{n}=\n", "/a".repeat(n))));
-        let automaton = automaton_of(&body);
-        let ruleset = Ruleset::new(&automaton).unwrap();
-        ruleset.verify().unwrap();
-        assert!(ruleset.shape().wildcards >= count as u32, "{count}");
         let front = "/a".repeat(count);
-        for path in (0..count).map(|n| format!("{front}/x{n}=/s=")).chain([format!("{front}/s=")]) {
-            assert!(agrees(ruleset, &body, &path), "{count}: {path}");
-        }
+        let paths = (0..count).map(|n| format!("{front}/x{n}=/s=")).chain([format!("{front}/s=")]);
+        assert!(shape_of(&body, Strategy::Factored, paths).wildcards >= count as u32, "{count}");
     }
 }
 

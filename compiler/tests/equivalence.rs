@@ -23,7 +23,7 @@ use reptile_engine::verdict::Verdict;
 /// REPTILE_PAIRS=100000000 REPTILE_STRATEGY=factored \
 ///     cargo test --release -p reptile-compiler --test all every_strategy -- --nocapture
 /// ```
-const PAIRS: u32 = 200_000;
+const PAIRS: u32 = 50_000;
 const PATHS: usize = 20;
 
 fn pairs() -> u32 {

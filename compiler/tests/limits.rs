@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{Dialect, GOOGLE_LIB, RFC9309};
 use reptile_compiler::limits::{
@@ -14,31 +14,22 @@ use reptile_compiler::limits::{
     MAX_WHOLE_DFA_PATTERN_BYTES, MAX_WILDCARD_STATES, MIN_MERGED_RULES,
 };
 use reptile_compiler::once::decide_once;
-use reptile_compiler::oracle;
 use reptile_compiler::set::{OwnedOrigin, Prepared, SetBuilder, prepare};
-use reptile_engine::automaton::{Ruleset, Shape};
+use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{MAX_FALLBACK_BYTES, MAX_PASSES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH};
 use reptile_engine::set::Set;
 use reptile_engine::url::{MAX_URL_BYTES, Scheme};
 use reptile_engine::verdict::Verdict;
 
+use crate::support::rulesets::{compiled, shape_of};
+
 fn read(body: &str) -> Prepared {
     prepare(body.as_bytes(), &GOOGLE_LIB, &Bump::new()).unwrap()
 }
 
-/// Compiles disallow rules, and compares their verdicts on some paths with the oracle's.
-fn shape_of(patterns: &[String], strategy: Strategy, paths: &[String]) -> Shape {
-    let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
-    let made = read(&body);
-    let arena = Bump::new();
-    let bytes = compile(&made.groups[0].0, strategy, &arena).unwrap();
-    let ruleset = Ruleset::new(&bytes).unwrap();
-    ruleset.verify().unwrap();
-    for path in paths {
-        let expected = oracle::decide(body.as_bytes(), &GOOGLE_LIB, b"any", path.as_bytes()).allowed;
-        assert_eq!(ruleset.verdict(path.as_bytes()).unwrap() == Verdict::Allow, expected, "{path}");
-    }
-    ruleset.shape()
+/// Returns a file that disallows patterns.
+fn disallowed(patterns: &[String]) -> String {
+    format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "))
 }
 
 #[test]
@@ -147,7 +138,7 @@ fn deeply_nested_wildcards_become_fallbacks() {
         [(MAX_WILDCARD_DEPTH - 1, false), (MAX_WILDCARD_DEPTH, false), (MAX_WILDCARD_DEPTH + 1, true)]
     {
         let paths = [wildcards - 1, wildcards, wildcards + 1].map(|count| format!("/{}", "xa".repeat(count)));
-        let shape = shape_of(&[format!("/{}", "*a".repeat(wildcards))], Strategy::Factored, &paths);
+        let shape = shape_of(&disallowed(&[format!("/{}", "*a".repeat(wildcards))]), Strategy::Factored, &paths);
         assert_eq!(shape.fallbacks, fallbacks, "{wildcards}");
         assert_eq!(shape.wildcards as usize, if fallbacks { 0 } else { wildcards });
     }
@@ -159,7 +150,7 @@ fn wildcards_over_the_trie_limit_become_fallbacks() {
         // Two patterns for each text. They share the first wildcard.
         let patterns: Vec<String> = (0..texts).flat_map(|n| [format!("/{n:05}*y"), format!("/{n:05}*z")]).collect();
         let paths = [0, 9, texts - 2, texts - 1, texts].map(|n| format!("/{n:05}xz"));
-        let shape = shape_of(&patterns, Strategy::Factored, &paths);
+        let shape = shape_of(&disallowed(&patterns), Strategy::Factored, &paths);
         assert_eq!(shape.fallbacks, texts > MAX_TRIE_WILDCARDS, "{texts}");
         assert_eq!(shape.wildcards as usize, texts.min(MAX_TRIE_WILDCARDS));
     }
@@ -172,7 +163,7 @@ fn excess_nested_wildcards_become_fallbacks() {
     for nested in [MAX_NESTED_WILDCARDS - 1, MAX_NESTED_WILDCARDS, MAX_NESTED_WILDCARDS + 1] {
         let patterns: Vec<String> = (0..nested).map(pattern).collect();
         let paths = [0, 9, nested - 2, nested - 1, nested].map(|n| format!("/{}x<{n}>yz", n / 32));
-        let shape = shape_of(&patterns, Strategy::Factored, &paths);
+        let shape = shape_of(&disallowed(&patterns), Strategy::Factored, &paths);
         assert_eq!(shape.fallbacks, nested > MAX_NESTED_WILDCARDS, "{nested}");
         assert_eq!(
             shape.wildcards as usize,
@@ -182,7 +173,7 @@ fn excess_nested_wildcards_become_fallbacks() {
     // Wildcards shared by several patterns count once. A pattern's first wildcard does not count.
     let shared: Vec<String> =
         (0..2 * MAX_NESTED_WILDCARDS).flat_map(|n| [format!("/*a*b{n}"), format!("/{n}*a")]).collect();
-    let shape = shape_of(&shared, Strategy::Factored, &["/xaxb7".into(), "/7xa".into()]);
+    let shape = shape_of(&disallowed(&shared), Strategy::Factored, ["/xaxb7", "/7xa"]);
     assert_eq!((shape.fallbacks, shape.wildcards as usize), (false, 2 * MAX_NESTED_WILDCARDS + 2));
 }
 
@@ -193,7 +184,7 @@ fn wildcards_with_many_branches_are_split() {
     {
         let patterns: Vec<String> = (0..segments).map(|segment| format!("/*<{segment}>*z")).collect();
         let paths = [0, 1, segments - 1, segments].map(|segment| format!("/x<{segment}>yz"));
-        let shape = shape_of(&patterns, Strategy::Factored, &paths);
+        let shape = shape_of(&disallowed(&patterns), Strategy::Factored, &paths);
         assert_eq!((shape.wildcards as usize, shape.fallbacks), (automata + segments, false));
     }
 }
@@ -201,9 +192,7 @@ fn wildcards_with_many_branches_are_split() {
 /// Returns the steps that matching a path against disallow rules takes. No wildcard matches there, so each one that is
 /// tried takes one step.
 fn steps_of(patterns: &[String], path: &str) -> usize {
-    let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
-    let arena = Bump::new();
-    let bytes = compile(&read(&body).groups[0].0, Strategy::Factored, &arena).unwrap();
+    let bytes = compiled(&disallowed(patterns), &GOOGLE_LIB, Strategy::Factored);
     let (verdict, steps) = Ruleset::new(&bytes).unwrap().verdict_counted(path.as_bytes()).unwrap();
     assert_eq!(verdict, Verdict::Allow);
     steps
@@ -240,7 +229,7 @@ fn wildcards_over_the_state_limit_become_fallbacks() {
         let letter = |n: usize| char::from(b'a' + (n % 8) as u8);
         let patterns: Vec<String> = (0..states).map(|n| format!("/{}!*{}", n / 8, letter(n))).collect();
         let paths = ["/7!xa".into(), "/7!xz".into(), format!("/{}!{}", states / 8, letter(states - 1))];
-        assert_eq!(shape_of(&patterns, Strategy::Factored, &paths).fallbacks, fallbacks, "{states}");
+        assert_eq!(shape_of(&disallowed(&patterns), Strategy::Factored, &paths).fallbacks, fallbacks, "{states}");
     }
 }
 
@@ -283,7 +272,7 @@ fn long_patterns_are_not_compiled_to_a_whole_dfa() {
     ] {
         let pattern = format!("/*{}", "a".repeat(len - 2));
         let paths = [format!("/b{}", &pattern[2..]), "/".into()];
-        let shape = shape_of(&[pattern], Strategy::Whole, &paths);
+        let shape = shape_of(&disallowed(&[pattern]), Strategy::Whole, &paths);
         assert_eq!(shape.wildcards, u32::from(!whole), "{len}");
     }
 }
@@ -316,6 +305,6 @@ fn wildcards_with_dense_transitions_become_fallbacks() {
         after_a.chain([format!("/*{}", "xa".repeat(200))]).collect()
     };
     let paths = ["/xaxa3".to_owned(), format!("/{}", "xa".repeat(200)), "/xa!".to_owned()];
-    assert!(!shape_of(&patterns(4), Strategy::Factored, &paths).fallbacks);
-    assert!(shape_of(&patterns(70), Strategy::Factored, &paths).fallbacks);
+    assert!(!shape_of(&disallowed(&patterns(4)), Strategy::Factored, &paths).fallbacks);
+    assert!(shape_of(&disallowed(&patterns(70)), Strategy::Factored, &paths).fallbacks);
 }

@@ -34,6 +34,7 @@ mod suite;
 mod support;
 mod usage;
 mod verify;
+mod verify_sets;
 mod verify_speed;
 mod walkthrough;
 

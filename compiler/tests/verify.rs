@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-use bumpalo::Bump;
-use reptile_compiler::automaton::{Strategy, compile};
+use reptile_compiler::automaton::Strategy;
 use reptile_compiler::dialect::GOOGLE_LIB;
-use reptile_compiler::set::prepare;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{
     Draft, FallbackPattern, MAX_FALLBACK_BYTES, MAX_PASSES, MAX_RULES, MAX_WILDCARD_BRANCHES, MAX_WILDCARD_DEPTH,
@@ -14,14 +12,10 @@ use reptile_engine::format::automaton::{
 };
 use reptile_engine::format::fingerprints::Fingerprints;
 
+use crate::support::rulesets::compiled;
+
 /// Fingerprints that exclude no position.
 const ANYWHERE: Fingerprints = [0xFF; 96];
-
-fn compiled(body: &str, strategy: Strategy) -> Vec<u8> {
-    let arena = Bump::new();
-    let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-    compile(&list, strategy, &arena).unwrap()
-}
 
 /// Rules that use all parts of an automaton except joint ranks.
 const BODY: &str = "user-agent: *\ndisallow: /shop/\nallow: /shop/index.html\nallow: /shop/*.html$\ndisallow: /*?sort=\n\
@@ -52,7 +46,7 @@ fn steps_of(bytes: &[u8]) -> (bool, usize) {
 
 #[test]
 fn errors_name_offset_expected_and_found() {
-    let whole = compiled(BODY, Strategy::Factored);
+    let whole = compiled(BODY, &GOOGLE_LIB, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let error_of = |bytes: &[u8]| match Ruleset::new(bytes).and_then(|ruleset| ruleset.verify()) {
         Err(error) => error.to_string(),
@@ -85,7 +79,7 @@ fn errors_name_offset_expected_and_found() {
 #[test]
 fn truncated_automata_are_rejected() {
     for strategy in [Strategy::Factored, Strategy::Fallback] {
-        let whole = compiled(BODY, strategy);
+        let whole = compiled(BODY, &GOOGLE_LIB, strategy);
         for len in 0..whole.len() {
             let cut = &whole[..len];
             assert!(Ruleset::new(cut).and_then(|ruleset| ruleset.verify()).is_err(), "cut to {len} bytes");
@@ -100,20 +94,25 @@ fn truncated_automata_are_rejected() {
 fn wrong_number_widths_are_rejected() {
     // An automaton large enough for four-byte numbers, changed to claim two-byte numbers.
     let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
-    let mut wide = compiled(&format!("user-agent: *\n{large}"), Strategy::Factored);
+    let mut wide = compiled(&format!("user-agent: *\n{large}"), &GOOGLE_LIB, Strategy::Factored);
     assert_eq!(wide[0], 4);
     Ruleset::new(&wide).unwrap().verify().unwrap();
     wide[0] = 2;
     assert!(Ruleset::new(&wide).unwrap().verify().is_err());
 }
 
+/// Returns a trie state that accepts rules of both kinds.
+fn of_both_kinds<'s, 'd>(draft: &'s mut Draft<'d>) -> &'s mut State<'d> {
+    draft.states.iter_mut().find(|state| !state.accept.contains(&NO_RANK)).unwrap()
+}
+
 /// Each draft breaks an invariant. The table gives the text that the error must contain.
 #[test]
 fn broken_invariants_are_rejected() {
-    let whole = compiled(BODY, Strategy::Factored);
+    let whole = compiled(BODY, &GOOGLE_LIB, Strategy::Factored);
     let decoded = decode(&whole).unwrap();
     type Break = fn(&mut Draft<'_>);
-    let breaks: [(&str, &str, Break); 28] = [
+    let breaks: [(&str, &str, Break); 38] = [
         ("rules", "every rule listed once", |draft| draft.rule_count += 1),
         ("rules", "every rule listed once", |draft| draft.rule_count -= 1),
         ("rules", "ranks of rules of their kind", |draft| draft.rule_count = 1),
@@ -122,6 +121,7 @@ fn broken_invariants_are_rejected() {
             draft.texts.remove(0);
         }),
         ("texts", "texts in the order", |draft| draft.texts.swap(0, 1)),
+        ("texts", "texts in the order", |draft| draft.texts.insert(0, draft.texts[0])),
         ("texts", "the pattern of a rule", |draft| draft.texts[0].pattern = b""),
         ("texts", "the pattern of a rule", |draft| {
             let text = draft.texts.iter_mut().find(|text| text.rank % 2 == 1).unwrap();
@@ -137,6 +137,26 @@ fn broken_invariants_are_rejected() {
         ("trie", "ranks of rules of their kind", |draft| {
             let state = draft.states.iter_mut().find(|state| state.accept[1] != NO_RANK).unwrap();
             state.accept[1] -= 1;
+        }),
+        ("trie", "ranks of rules of their kind", |draft| draft.states[0].accept_at_end[1] = draft.rule_count * 2 + 1),
+        ("trie", "ranks at least as good", |draft| {
+            let below_shop = draft.states.iter_mut().find(|state| state.label.ends_with(b"ndex.html")).unwrap();
+            below_shop.accept[1] = NO_RANK;
+        }),
+        ("trie", "ranks at least as good", |draft| {
+            let state = of_both_kinds(draft);
+            state.accept_at_end = [state.accept[0], NO_RANK];
+        }),
+        ("trie", "ranks at least as good", |draft| {
+            let state = of_both_kinds(draft);
+            state.accept_at_end = [NO_RANK, state.accept[1]];
+        }),
+        ("trie", "every rule listed once", |draft| {
+            let listed = draft.texts.iter().find(|text| text.pattern == b"/a*").unwrap().rank;
+            let is_leaf = |state: &&mut State<'_>| state.disallows && state.children.is_empty();
+            let state = draft.states.iter_mut().rfind(is_leaf).unwrap();
+            state.accept[0] = listed;
+            (state.disallows, state.disallows_at_end) = (false, false);
         }),
         ("trie", "the flags that follow", |draft| {
             let state = draft.states.iter_mut().find(|state| state.disallows).unwrap();
@@ -179,6 +199,18 @@ fn broken_invariants_are_rejected() {
             let state = draft.wildcards[0].children[0].1 as usize;
             draft.states[state].settled = true;
         }),
+        ("wildcards", "a state without the flags of the trie", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].disallows = true;
+        }),
+        ("wildcards", "a state without the flags of the trie", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].disallows_at_end = true;
+        }),
+        ("wildcards", "ranks of rules of their kind", |draft| {
+            let state = draft.wildcards[0].children[0].1 as usize;
+            draft.states[state].accept_at_end[1] = draft.rule_count * 2 + 1;
+        }),
         ("wildcards", "a state of one automaton", |draft| {
             let children = draft.wildcards[0].children;
             draft.wildcards.last_mut().unwrap().children = children;
@@ -200,6 +232,11 @@ fn broken_invariants_are_rejected() {
         ("fallbacks", "fallback patterns in the order", |draft| {
             let twice = draft.fallbacks[0].clone();
             draft.fallbacks.push(twice);
+        }),
+        ("fallbacks", "fallback patterns in the order", |draft| {
+            let rank = draft.rule_count * 2;
+            draft.fallbacks.push(FallbackPattern { rank, ..draft.fallbacks[0].clone() });
+            draft.texts.push(Text { rank, flags: TextFlags::default(), pattern: b"/x" });
         }),
     ];
     for (number, (part, expected, break_it)) in breaks.into_iter().enumerate() {
@@ -223,7 +260,7 @@ type BreakAt = fn(&mut Draft<'_>, usize) -> bool;
 
 #[test]
 fn wildcard_automata_that_do_not_fit_their_segments_are_rejected() {
-    let whole = compiled(SEGMENTS, Strategy::Factored);
+    let whole = compiled(SEGMENTS, &GOOGLE_LIB, Strategy::Factored);
     Ruleset::new(&whole).unwrap().verify().unwrap();
     let decoded = decode(&whole).unwrap();
     let breaks: [(&str, BreakAt); 6] = [
@@ -313,9 +350,15 @@ fn self_referring(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let n = n.min(2000);
     // The prefixes are spread over several paths, so that matching starts few wildcards on each.
     let tails: String = (0..n).map(|at| format!("disallow: /{}{}*x{at}\n", at / 200, "a".repeat(at % 200))).collect();
-    all.push(("lists that share their tails", compiled(&format!("user-agent: *\n{tails}"), Strategy::Factored)));
+    all.push((
+        "lists that share their tails",
+        compiled(&format!("user-agent: *\n{tails}"), &GOOGLE_LIB, Strategy::Factored),
+    ));
     let texts: String = (0..n).map(|at| format!("disallow: /{at}*\n")).collect();
-    all.push(("texts beyond those in the trie", compiled(&format!("user-agent: *\n{texts}"), Strategy::Factored)));
+    all.push((
+        "texts beyond those in the trie",
+        compiled(&format!("user-agent: *\n{texts}"), &GOOGLE_LIB, Strategy::Factored),
+    ));
     all
 }
 
@@ -349,7 +392,7 @@ fn verification_steps_are_linear() {
 fn huge_counts_are_rejected_in_linear_time() {
     // Enough rules that numbers take four bytes.
     let large: String = (0..10_000).map(|n| format!("disallow: /{n}\n")).collect();
-    let whole = compiled(&format!("{BODY}{large}"), Strategy::Factored);
+    let whole = compiled(&format!("{BODY}{large}"), &GOOGLE_LIB, Strategy::Factored);
     assert_eq!(whole[0], 4);
     let number_at = |place| u32::from_le_bytes(whole[field(&whole, place)].try_into().unwrap()) as usize;
     let (fallbacks, texts) = (number_at(2), number_at(3));
@@ -375,7 +418,7 @@ fn huge_counts_are_rejected_in_linear_time() {
 #[test]
 fn flipped_bits_are_rejected_or_keep_the_rules_listable() {
     for strategy in [Strategy::Factored, Strategy::Fallback] {
-        let whole = compiled(BODY, strategy);
+        let whole = compiled(BODY, &GOOGLE_LIB, strategy);
         let mut accepted = 0;
         for at in 0..whole.len() {
             for bit in 0..8 {
@@ -480,14 +523,16 @@ fn nested_automata_multiply_the_passes_over_a_path() {
 }
 
 #[test]
-fn matching_stops_at_the_nesting_limit() {
+fn matching_and_verification_stop_at_the_nesting_limit() {
     let limit = MAX_WILDCARD_DEPTH as u32;
     for depth in [limit - 1, limit, limit + 1] {
         let bytes = ladder(depth, 1);
         let ruleset = Ruleset::new(&bytes).unwrap();
         let path = [&vec![b'a'; depth as usize - 1][..], b"b"].concat();
-        let error = ruleset.matches(&path).err().map(|error| error.expected().to_string());
-        assert_eq!(error, (depth > limit).then(|| "wildcard automata that nest up to 16 deep".into()), "{depth}");
+        for result in [ruleset.matches(&path).map(|_| ()), ruleset.verify()] {
+            let error = result.err().map(|error| error.expected().to_string());
+            assert_eq!(error, (depth > limit).then(|| "wildcard automata that nest up to 16 deep".into()), "{depth}");
+        }
     }
 }
 

@@ -175,6 +175,7 @@ fn first_line(group: &[u32], lists: &[(RuleList, Vec<u32>)]) -> u32 {
 mod tests {
     use super::*;
     use crate::dialect::GOOGLE_LIB;
+    use crate::rules::order::tests::list_of;
     use crate::set::prepare;
 
     /// Lists accepted by [`Cost::most_of_list`] are not checked again before they are written into a set.
@@ -211,5 +212,66 @@ mod tests {
         }
         assert_eq!(lists, 3_000);
         assert!(with_fallbacks > 1_000 && close > 300, "{with_fallbacks} {close}");
+    }
+
+    #[test]
+    fn costs_up_to_the_limits_are_accepted() {
+        for (passes, fallback_bytes, found) in [
+            (MAX_PASSES - 1, MAX_FALLBACK_BYTES - 1, None),
+            (MAX_PASSES, MAX_FALLBACK_BYTES, None),
+            (MAX_PASSES + 1, 0, Some(MAX_PASSES + 1)),
+            (0, MAX_FALLBACK_BYTES + 1, Some(MAX_FALLBACK_BYTES + 1)),
+        ] {
+            let error = Cost { passes, fallback_bytes }.check().err();
+            assert_eq!(error.map(|error| error.found as usize), found, "{passes} passes, {fallback_bytes} bytes");
+        }
+    }
+
+    /// A pattern takes 24 bytes as a fallback, its text, and 4 bytes for each wildcard after its first. The number of
+    /// patterns takes 4.
+    #[test]
+    fn costs_of_lists_follow_from_their_wildcards() {
+        for (patterns, passes, fallback_bytes) in [
+            (&["/a"][..], 1, 4),
+            (&["/a*b"], 3, 4 + 28),
+            (&["/a*b*c*d"], 7, 4 + 40),
+            (&["/a*b", "/a*c"], 5, 4 + 2 * 28),
+            // Only one of two texts that differ can match.
+            (&["/a*b", "/b*c"], 3, 4 + 2 * 28),
+            (&["/a*b", "/ab*c"], 5, 4 + 28 + 29),
+            (&["/a*b", "/ab*c", "/b*c*d", "/c"], 6, 4 + 28 + 29 + 34),
+            (&["/b*c*d*e*f", "/a*b", "/ab*c"], 10, 4 + 46 + 28 + 29),
+        ] {
+            let rules: Vec<String> = patterns.iter().map(|pattern| format!("disallow: {pattern}")).collect();
+            let cost = Cost::most_of_list(&list_of(&rules, &GOOGLE_LIB));
+            assert_eq!((cost.passes, cost.fallback_bytes), (passes, fallback_bytes), "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn costs_of_automata_are_their_passes() {
+        for (pattern, strategy, passes, fallback_bytes) in [
+            ("/a", Strategy::Factored, 1, 4),
+            ("/a*b", Strategy::Factored, 2, 4),
+            ("/a*b", Strategy::Fallback, 2, 4 + 27),
+        ] {
+            let (list, arena) = (list_of(&[format!("disallow: {pattern}")], &GOOGLE_LIB), Bump::new());
+            let cost = Cost::of_draft(&draft(&list, strategy, &arena, &mut Default::default()).0);
+            assert_eq!((cost.passes, cost.fallback_bytes), (passes, fallback_bytes), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn only_short_files_with_few_wildcards_have_few_steps() {
+        for (lists, wildcards) in [(1, (MAX_PASSES - 1) / 2), (2, (MAX_PASSES - 2) / 2), (MAX_PASSES, 0)] {
+            let body = |wildcards: usize| "*".repeat(wildcards).into_bytes();
+            assert!(has_few_steps(&body(wildcards), lists), "{lists}");
+            assert!(!has_few_steps(&body(wildcards + 1), lists), "{lists}");
+            assert!(!has_few_steps(&body(wildcards), lists + 2), "{lists}");
+        }
+        let most = MAX_FALLBACK_BYTES / 4;
+        for (len, is_few) in [(0, true), (most - 1, true), (most, true), (most + 1, false)] {
+            assert_eq!(has_few_steps(&vec![b'a'; len], 1), is_few, "{len}");
+        }
     }
 }

@@ -370,3 +370,52 @@ fn accept(ranks: &mut Ranks, rank: u32) {
 fn merge(into: &mut Ranks, from: Ranks) {
     *into = [into[0].min(from[0]), into[1].min(from[1])];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constructions_have_numbers() {
+        for (strategy, lowest) in [(Strategy::Factored, 1), (Strategy::Fallback, 2)] {
+            let form = strategy.form();
+            assert_eq!((form & 0xFF, form >> 8), (lowest, FORM_REVISION));
+            assert_eq!(Strategy::from_form(form), Some(strategy));
+            assert_eq!(Strategy::from_form(form + 0x100), None);
+        }
+        assert_eq!(Strategy::from_form(0), None);
+    }
+
+    /// Matchers in the order of their bytes, with the wildcards counted so far: those in the trie, and those after others.
+    #[test]
+    fn wildcards_after_the_same_text_count_once() {
+        let mut count = WildcardCount::default();
+        for (matcher, in_trie, nested) in [
+            ("/a*b", 1, 0),
+            ("/a*b*c", 1, 1),
+            ("/a*b*d", 1, 1),
+            ("/a*c*d", 1, 2),
+            ("/b*c", 2, 2),
+            ("/bc*d*e*f", 3, 4),
+            ("/bc*d*g", 3, 4),
+        ] {
+            let first = matcher.find('*').unwrap_or_default();
+            assert!(count.make_room_for(matcher.as_bytes(), first));
+            assert_eq!((count.in_trie, count.nested), (in_trie, nested), "{matcher}");
+        }
+    }
+
+    #[test]
+    fn wildcards_over_a_limit_are_not_counted() {
+        for (in_trie, nested, fits) in [
+            (MAX_TRIE_WILDCARDS - 1, MAX_NESTED_WILDCARDS - 1, true),
+            (MAX_TRIE_WILDCARDS - 1, MAX_NESTED_WILDCARDS, false),
+            (MAX_TRIE_WILDCARDS, MAX_NESTED_WILDCARDS - 1, false),
+        ] {
+            let mut count = WildcardCount { in_trie, nested, last: b"" };
+            assert_eq!(count.make_room_for(b"/a*b*c", 2), fits);
+            let added = usize::from(fits);
+            assert_eq!((count.in_trie, count.nested), (in_trie + added, nested + added));
+        }
+    }
+}

@@ -451,11 +451,12 @@ fn push(bytes: &mut Vec<u8>, rank: u32, key: Option<u32>, normal: &NormalRule<'_
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::dialect::{GOOGLE_LIB, KOSTER_1996};
 
-    fn list_of(rules: &[String], dialect: &'static Dialect) -> RuleList {
+    /// Returns the list of a group with these lines.
+    pub(crate) fn list_of(rules: &[String], dialect: &'static Dialect) -> RuleList {
         let arena = Bump::new();
         let body = format!("user-agent: *\n{}\n", rules.join("\n"));
         crate::set::prepare(body.as_bytes(), dialect, &arena).unwrap().groups.swap_remove(0).0

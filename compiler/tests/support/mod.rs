@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
 pub mod merged;
+pub mod rulesets;
 pub mod sets;
 
 use std::path::{Path, PathBuf};

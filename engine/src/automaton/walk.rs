@@ -459,3 +459,42 @@ fn segments_match(
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::fingerprints::fingerprints_of;
+
+    /// The bits of two blocks of places.
+    #[derive(Clone, Copy)]
+    struct Blocks(u64, u64);
+
+    impl Search for Blocks {
+        fn candidates(self, _: &Fingerprints, base: usize) -> u64 {
+            if base == 0 { self.0 } else { self.1 }
+        }
+    }
+
+    /// Bits above the last place of a block are unspecified. The next block has the right ones.
+    #[test]
+    fn candidates_ignore_bits_above_the_places_of_a_block() {
+        const LAST: usize = PLACES - 1;
+        for (first, second, candidates) in [
+            (1 << LAST, 1, &[LAST, PLACES][..]),
+            (1 | 1 << (PLACES + 1), 1, &[0, PLACES]),
+            (1 | 0b11 << PLACES, 0b100, &[0, PLACES + 2]),
+            (1 << PLACES, 0, &[]),
+            (0, 0b11, &[PLACES, PLACES + 1]),
+        ] {
+            let (search, fingerprints) = (Blocks(first, second), fingerprints_of(std::iter::empty()));
+            let mut found = Vec::new();
+            let mut all = Candidates::new(search, &fingerprints, 2 * PLACES, first);
+            let mut at = 0;
+            while let Some(candidate) = all.next(at, &mut ()) {
+                found.push(candidate);
+                at = candidate + 1;
+            }
+            assert_eq!(found, candidates, "{first:b} {second:b}");
+        }
+    }
+}

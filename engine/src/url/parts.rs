@@ -112,3 +112,109 @@ pub(crate) fn ordinary_path(text: &[u8]) -> Option<Path<'_>> {
     };
     (!has_special).then_some(Path::ordinary(text, is_unescapable))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: UrlParts<'_> =
+        UrlParts { scheme: b"http", host: b"a.example", port: None, path: b"/b", query: None, host_number: None };
+
+    /// URLs in parts, their joined texts, and the offsets of their paths.
+    const JOINED: [(UrlParts<'_>, &str, usize); 6] = [
+        (PLAIN, "http://a.example/b", 16),
+        (UrlParts { scheme: b"https", query: Some(b"c=d"), ..PLAIN }, "https://a.example/b?c=d", 17),
+        (UrlParts { port: Some(b"8080"), ..PLAIN }, "http://a.example:8080/b", 21),
+        (UrlParts { port: Some(b"81"), query: Some(b"?"), ..PLAIN }, "http://a.example:81/b??", 19),
+        (UrlParts { port: Some(b""), query: Some(b""), ..PLAIN }, "http://a.example:/b?", 17),
+        (UrlParts { scheme: b"", host: b"", path: b"", ..PLAIN }, "://", 3),
+    ];
+
+    #[test]
+    fn urls_are_joined_in_the_order_of_their_parts() {
+        for (url, expected, path_start) in JOINED {
+            let mut text = b"before ".to_vec();
+            url.join(&mut text);
+            assert_eq!(text, [b"before ", expected.as_bytes()].concat());
+            assert_eq!((url.joined_len(), url.path_start()), (expected.len(), path_start), "{expected}");
+        }
+    }
+
+    #[test]
+    fn a_buffer_holds_urls_one_after_another() {
+        let len: usize = JOINED.iter().map(|(url, ..)| url.joined_len()).sum();
+        let mut text = vec![b'-'; len + 1];
+        let mut buffer = JoinBuffer(&mut text);
+        for (url, expected, _) in &JOINED {
+            assert_eq!(buffer.join(url), expected.as_bytes());
+        }
+        assert_eq!(buffer.0, b"-");
+        assert_eq!(text, [&JOINED.map(|(_, expected, _)| expected.as_bytes()).concat()[..], b"-"].concat());
+    }
+
+    #[test]
+    fn unusual_schemes_ports_lengths_and_paths_are_not_ordinary() {
+        let long = vec![b'/'; MAX_URL_BYTES];
+        let with_path = |len: usize| UrlParts { path: &long[..len], ..PLAIN };
+        let most = MAX_URL_BYTES - PLAIN.path_start();
+        for (url, expected) in [
+            (PLAIN, Some(Scheme::Http)),
+            (UrlParts { scheme: b"https", query: Some(b""), ..PLAIN }, Some(Scheme::Https)),
+            (UrlParts { scheme: b"HTTP", ..PLAIN }, None),
+            (UrlParts { scheme: b"ftp", ..PLAIN }, None),
+            (UrlParts { scheme: b"", ..PLAIN }, None),
+            (UrlParts { port: Some(b"80"), ..PLAIN }, None),
+            (UrlParts { port: Some(b""), ..PLAIN }, None),
+            (UrlParts { path: b"", ..PLAIN }, None),
+            (UrlParts { path: b"b/", ..PLAIN }, None),
+            (UrlParts { port: Some(b"80"), path: b"b", ..PLAIN }, None),
+            (with_path(most - 1), Some(Scheme::Http)),
+            (with_path(most), Some(Scheme::Http)),
+            (with_path(most + 1), None),
+            (UrlParts { query: Some(b""), ..with_path(most) }, None),
+            (UrlParts { port: Some(b"80"), ..with_path(most) }, None),
+            (UrlParts { host: &long[..MAX_URL_BYTES], path: b"b", ..PLAIN }, None),
+        ] {
+            assert_eq!(url.ordinary_scheme(), expected, "{:?}, {} bytes", url.port, url.joined_len());
+        }
+    }
+
+    #[test]
+    fn ordinary_hosts_are_names_of_lower_case_letters_and_digits() {
+        for (host, expected) in [
+            ("a", true),
+            ("www.a-b.example", true),
+            ("a1", true),
+            ("-", true),
+            ("", false),
+            ("1a", false),
+            ("a.", false),
+            ("A", false),
+            ("a_b", false),
+            ("a/b", false),
+            ("a:80", false),
+            ("[::1]", false),
+            ("a%2Eb", false),
+            ("b\u{fc}r", false),
+        ] {
+            assert_eq!(is_ordinary_host(host.as_bytes()), expected, "{host}");
+        }
+        for (len, fits) in [(MAX_HOST_BYTES - 1, true), (MAX_HOST_BYTES, true), (MAX_HOST_BYTES + 1, false)] {
+            assert_eq!(is_ordinary_host(&vec![b'a'; len]), fits, "{len}");
+        }
+    }
+
+    /// Short texts, and those that are long enough for vector instructions.
+    #[test]
+    fn ordinary_paths_have_no_special_byte() {
+        for (len, byte) in [0, 100].into_iter().flat_map(|len| (0..=u8::MAX).map(move |byte| (len, byte))) {
+            let text = [b"/", &vec![b'a'; len][..], &[byte], b"b"].concat();
+            let path = ordinary_path(&text);
+            assert_eq!(path.is_none(), b"\0\t\n\r#".contains(&byte), "{byte}");
+            let Some(path) = path else { continue };
+            assert_eq!(path, Path::new(&text));
+            let is_escapable = !byte.is_ascii() || b" %*$".contains(&byte);
+            assert_eq!(path.is_unescapable, !is_escapable && scan_url(&text).is_some(), "{byte}");
+        }
+    }
+}
