@@ -443,7 +443,11 @@ export class Robots {
     [Symbol.dispose](): void;
 }
 
-/** A compiled set of many origins' robots.txt: the content of a `.rpt` file. */
+/**
+ * A compiled set of many origins' robots.txt: the content of a `.rpt` file.
+ *
+ * A URL's host may have any letters: the platform's `URL` maps it to ASCII.
+ */
 export class Set {
     /**
      * Opens a set. Its bytes are copied. Cheap: damage is found when it is read, or by {@link Set.verify}.
@@ -483,7 +487,8 @@ export class Set {
     sitemaps(url: string): string[] | null;
 
     /**
-     * Reads the whole set and checks it.
+     * Reads the whole set and compares its checksums, which show accidental damage. For a set from a stranger, use
+     * the command `reptile verify --deep`: it also finds sets that were made to mislead.
      *
      * @throws {@link ReptileError} with the code `format` for a damaged set.
      */

@@ -302,6 +302,19 @@ function textOf(value, what) {
     return value;
 }
 
+/**
+ * Returns a URL for a set, with its host in ASCII. The platform's own `URL` maps other letters (UTS 46), so that the engine
+ * needs no tables for it.
+ */
+function inAscii(url) {
+    const parts = /^(https?:\/\/(?:[^/?#\\]*@)?)([^/?#\\@]*[^\0-\x7f/?#\\@][^/?#\\@]*)(.*)$/is.exec(url);
+    if (parts === null || !URL.canParse(`https://${parts[2]}`)) {
+        return url;
+    }
+    const [, scheme, host, rest] = parts;
+    return scheme + new URL(`https://${host}`).host + rest;
+}
+
 /** Returns a list of texts, or refuses another value. */
 function textsOf(values, what) {
     if (!Array.isArray(values)) {
@@ -321,20 +334,26 @@ const wayOf = ({ exact, verbatim } = {}) => (verbatim ? "verbatim" : exact ? "ex
 
 const forgotten = new FinalizationRegistry(({ engine, handle }) => engine.free(handle));
 
-/** A file or a set in the engine. */
+/** A file or a set in the engine. `read` is applied to each URL. */
 class Held {
     engine;
     handle;
+    read;
     isFreed = false;
     /** The resolved lists of crawlers. */
     #agents = new Map();
     /** Those of one crawler without options, by name. */
     #single = new Map();
 
-    constructor(engine, handle, owner) {
+    constructor(engine, handle, owner, read = (url) => url) {
         this.engine = engine;
         this.handle = handle;
+        this.read = read;
         forgotten.register(owner, { engine, handle }, this);
+    }
+
+    url(text) {
+        return this.read(textOf(text, "the URL"));
     }
 
     /** Refuses calls after `free`. */
@@ -386,7 +405,7 @@ class Held {
 
     decide(name, url, options) {
         const agent = this.agent(name, options);
-        return this.engine.decide(this.handle, agent, textOf(url, "the URL"));
+        return this.engine.decide(this.handle, agent, this.url(url));
     }
 
     decideAll(names, urls, options) {
@@ -397,7 +416,7 @@ class Held {
             throw new ReptileError("limit", `${urls.length} URLs and ${agents.names.length} crawlers have more than ${MAX_VERDICTS} verdicts`);
         }
         const hasLines = options?.lines ?? true;
-        const bytes = this.engine.bytes("decide_all", this.handle, agents.id, [switched(hasLines), ...urls]);
+        const bytes = this.engine.bytes("decide_all", this.handle, agents.id, [switched(hasLines), ...urls.map(this.read)]);
         const lines = hasLines ? new Uint32Array(bytes.buffer, Math.ceil(count / 4) * 4, count) : new Uint32Array(count);
         return new Verdicts(agents.names, urls.length, bytes.subarray(0, count), lines);
     }
@@ -405,7 +424,7 @@ class Held {
     usage(name, url, options = {}) {
         const agent = this.agent(name, options.exact || options.verbatim ? options : undefined);
         const sources = options.combine ? "both" : options.signals ? "signals" : "usage";
-        const values = [textOf(url, "the URL"), textOf(options.vocabulary ?? "", "the vocabulary"), sources];
+        const values = [this.url(url), textOf(options.vocabulary ?? "", "the vocabulary"), sources];
         return this.json("usage", agent, [...values, ...listOf(options.categories, "the categories")]);
     }
 
@@ -577,7 +596,7 @@ class RobotsSet {
         }
         const engine = current();
         this.#facts = engine.json("open_set", 0, 0, [content]);
-        this.#held = new Held(engine, this.#facts.handle, this);
+        this.#held = new Held(engine, this.#facts.handle, this, inAscii);
     }
 
     get dialect() {
@@ -609,7 +628,7 @@ class RobotsSet {
             return this.#held.decide(agents, url, options);
         }
         const { id } = this.#held.agents(textsOf(agents, "the crawlers"), options);
-        return this.#held.json("decide_each", id, [textOf(url, "the URL")]);
+        return this.#held.json("decide_each", id, [this.#held.url(url)]);
     }
 
     decideAll(agents, urls, options) {
@@ -617,7 +636,7 @@ class RobotsSet {
     }
 
     explain(agent, url, options) {
-        return { agent, ...this.#held.json("explain_in_set", this.#held.agent(agent, options), [textOf(url, "the URL")]) };
+        return { agent, ...this.#held.json("explain_in_set", this.#held.agent(agent, options), [this.#held.url(url)]) };
     }
 
     usage(agent, url, options) {
@@ -625,7 +644,7 @@ class RobotsSet {
     }
 
     sitemaps(url) {
-        return this.#held.json("sitemaps", 0, [textOf(url, "the URL")]);
+        return this.#held.json("sitemaps", 0, [this.#held.url(url)]);
     }
 
     verify() {

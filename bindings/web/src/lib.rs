@@ -137,6 +137,6 @@ functions! {
     explain_in_set => set::explain;
     /// Returns an origin's sitemaps.
     sitemaps => set::sitemaps;
-    /// Checks a set.
+    /// Checks a set's checksums.
     verify => set::verify;
 }
