@@ -7,9 +7,9 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::Input;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::nfa::noncontiguous::NFA;
-use aho_corasick::Input;
 use memchr::{memchr, memrchr};
 
 /// A text after `<` that identifies web pages, in any letter case.
