@@ -152,6 +152,15 @@ impl Set {
         #[cfg(not(feature = "rayon"))]
         Ok(self.engine.verify()?)
     }
+
+    /// Checks only the sections' checksums, as fast as memory or disk. They show accidental damage, but a stranger can
+    /// repair them.
+    ///
+    /// # Errors
+    /// Returns an error for the first damaged section.
+    pub fn verify_checksums(&self) -> Result<(), Error> {
+        Ok(self.engine.verify_checksums()?)
+    }
 }
 
 /// The product tokens that a crawler resolves to, in any set, in lookup order.

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::{Cause, Explanation, Reason, Rule, RuleKind};
 
-use crate::body::{DiagnosticKind, Line, Lines, RawRule, Robots, line_of, parse};
+use crate::body::{DiagnosticKind, Group, Line, Lines, RawRule, Robots, line_of, parse};
 use crate::dialect::crawlers::Resolved;
 use crate::dialect::{Dialect, EmptyDisallow, Order};
 use crate::oracle::{Choice, ChosenBy, choose, names, weight_of};
@@ -136,6 +136,14 @@ impl<'b> Reading<'b> {
     pub fn line(&self, number: u32) -> Option<&'b [u8]> {
         let index = (number as usize).checked_sub(1)?;
         self.marks.get(index / LINES_BETWEEN_MARKS)?.clone().nth(index % LINES_BETWEEN_MARKS)
+    }
+
+    /// Returns the groups in file order, each with the lines of its user-agent lines.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = (&Group<'b>, &[u32])> {
+        self.robots.groups.iter().zip(&self.first_agents).map(|(group, &first)| {
+            let lines = self.agent_lines.get(first as usize..).unwrap_or_default();
+            (group, &lines[..lines.len().min(group.agents.len())])
+        })
     }
 
     /// Chooses the groups that an agent obeys.

@@ -7,7 +7,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::Input;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::noncontiguous::NFA;
 use memchr::{memchr, memrchr};
 
 /// A text after `<` that identifies web pages, in any letter case.
@@ -39,16 +41,16 @@ const MARKS: [Mark; 8] = [
 ];
 
 /// Finds all marks at once, each with its `<` and in any letter case.
-static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+static FINDER: LazyLock<Option<NFA>> = LazyLock::new(|| {
     let marks = MARKS.map(|mark| [b"<", mark.text].concat());
-    AhoCorasick::builder().ascii_case_insensitive(true).build(marks).ok()
+    NFA::builder().ascii_case_insensitive(true).build(marks).ok()
 });
 
 /// Returns the marks in a text, each with the offset after it. Takes one pass, with vector instructions to skip to `<`.
 fn marks_in(text: &[u8]) -> impl Iterator<Item = (&'static Mark, usize)> {
     // Most files contain no `<`, so the automaton need not even be built.
     let finder = memchr(b'<', text).and_then(|_| FINDER.as_ref());
-    let found = finder.into_iter().flat_map(move |finder| finder.find_iter(text));
+    let found = finder.into_iter().filter_map(move |finder| finder.try_find_iter(Input::new(text)).ok()).flatten();
     found.filter_map(|found| Some((MARKS.get(found.pattern().as_usize())?, found.end())))
 }
 

@@ -16,6 +16,7 @@ pub struct MappedFile {
     /// The file's byte range in the map.
     place: Range<usize>,
     /// Whether the map is a copy, whose pages cannot be read from the file again.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "pages are released only on Unix"))]
     is_copy: bool,
 }
 

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use reptile::explain::Why;
+use reptile::explain::{Why, octets_of};
 use reptile::usage::Preference;
 use reptile::{Rule, Verdict};
 
-use super::words::{octets_of, shown};
+use super::words::shown;
 use super::{Column, Tested};
 use crate::error::Stop;
 use crate::outputs::align::{pad, width};

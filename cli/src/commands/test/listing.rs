@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use reptile::RuleKind;
 use reptile::body::DiagnosticKind;
-use reptile::explain::Reading;
+use reptile::explain::{Reading, numbers};
 
-use super::words::{numbers, shown};
+use super::words::shown;
 use super::{Fetch, Tested};
 use crate::outputs::align::{pad, width};
 use crate::outputs::summary::grouped;

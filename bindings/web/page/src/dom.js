@@ -1,0 +1,47 @@
+// Creates elements. Text is only ever set as text.
+import { MAX_SHOWN_CHARS } from "./limits.js";
+
+/** Creates an element. Properties that start with `on` are listeners, `class` and those with a dash are attributes. */
+export function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+        if (value === undefined || value === null || value === false) {
+            continue;
+        }
+        if (name.startsWith("on")) {
+            node.addEventListener(name.slice(2), value);
+        } else if (value === true) {
+            node.setAttribute(name, "");
+        } else {
+            node.setAttribute(name, value);
+        }
+    }
+    node.append(...children);
+    return node;
+}
+
+/** Returns the start of a text that is too long to show. */
+export function shortened(text) {
+    return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+}
+
+/** Returns a technical token, such as a URL: always left to right. */
+export function token(text) {
+    return element("code", { dir: "ltr" }, shortened(text));
+}
+
+/** Returns text of the engine, which is English. */
+export function english(text) {
+    return element("span", { lang: "en", dir: "ltr", class: "english" }, shortened(text));
+}
+
+export function byId(id) {
+    return document.getElementById(id);
+}
+
+/** Sets a node's text if it differs. */
+export function setText(node, text) {
+    if (node.textContent !== text) {
+        node.textContent = text;
+    }
+}

@@ -1,0 +1,270 @@
+// An editor for a robots.txt: a text area with line numbers and marked lines behind it. A file that is too large, or
+// that a text area would change, stays a file; the text area then shows an excerpt.
+import { byId, element, setText } from "./dom.js";
+import { LONG_CHARS, MAX_EDIT_CHARS, MAX_EDIT_LINES } from "./limits.js";
+import { say } from "./texts.js";
+
+/** Signs in the margin, by kind of mark, the strongest first. A mark never differs by color alone. */
+const SIGNS = { allow: "✓", disallow: "✕", other: "○", group: "@", error: "!", warning: "!", note: "i" };
+const STRENGTH = Object.keys(SIGNS);
+
+/** Counts the lines of a text as a text area shows them. */
+function countLines(text) {
+    let count = 1;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+        count += 1;
+    }
+    return count;
+}
+
+/** Returns whether a text is too long for a text area. */
+function isTooLong(text) {
+    return text.length > MAX_EDIT_CHARS || countLines(text) > MAX_EDIT_LINES;
+}
+
+/**
+ * Returns a file's text if a text area can show it, and keeps it unchanged except that it turns CRLF into LF. Otherwise
+ * returns the key of the reason: `editor.large` or `editor.bytes`.
+ */
+async function readText(file) {
+    if (file.size > MAX_EDIT_CHARS) {
+        return { reason: "editor.large" };
+    }
+    const bytes = await file.arrayBuffer();
+    let text;
+    let isKept = true;
+    try {
+        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+        isKept = !/\r(?!\n)/.test(text);
+    } catch {
+        text = new TextDecoder().decode(bytes);
+        isKept = false;
+    }
+    text = text.replace(/\r\n?/g, "\n");
+    if (isTooLong(text)) {
+        return { reason: "editor.large" };
+    }
+    return isKept ? { text } : { reason: "editor.bytes" };
+}
+
+export class Editor {
+    #area;
+    #margin;
+    #layer;
+    #notice;
+    #status;
+    #file = null;
+    /** The key of the reason why the content stays a file. */
+    #reason = "";
+    #first = 1;
+    #lines = 1;
+    #marks = new Map();
+    #rowHeight = 0;
+    #frame = 0;
+    #onChange;
+    #onExcerpt;
+    #onRefuse;
+
+    /**
+     * `id` is the text area's. `onChange` is called after each change, `onExcerpt` with a line of a file of which an
+     * excerpt should be shown.
+     */
+    constructor({ id, onChange, onExcerpt, onRefuse }) {
+        this.#area = byId(id);
+        const frame = this.#area.parentElement;
+        this.#margin = element("div", { class: "margin", "aria-hidden": "true" });
+        this.#layer = element("div", { class: "layer", "aria-hidden": "true" });
+        frame.prepend(this.#layer, this.#margin);
+        this.#notice = byId(`${id}-notice`);
+        this.#status = byId(`${id}-status`);
+        this.#onChange = onChange;
+        this.#onExcerpt = onExcerpt;
+        this.#onRefuse = onRefuse;
+        this.#area.addEventListener("input", () => this.#changed());
+        this.#area.addEventListener("scroll", () => this.#draw(), { passive: true });
+        this.#area.addEventListener("paste", (event) => this.#paste(event));
+        new ResizeObserver(() => {
+            this.#rowHeight = 0;
+            this.#draw();
+        }).observe(this.#area);
+    }
+
+    /** The text, or the file if it cannot be edited. */
+    get body() {
+        return this.#file ?? this.#area.value;
+    }
+
+    get isFile() {
+        return this.#file !== null;
+    }
+
+    /** The length in UTF-16 units, or in bytes for a file. */
+    get length() {
+        return this.#file ? this.#file.size : this.#area.textLength;
+    }
+
+    /** Replaces the content by a text or a file. */
+    async set(body) {
+        const isShort = typeof body === "string" && !isTooLong(body);
+        const file = typeof body === "string" ? new File([body], "robots.txt") : body;
+        const { text, reason } = isShort ? { text: body } : await readText(file);
+        const isLong = text === undefined;
+        this.#file = isLong ? file : null;
+        this.#reason = reason ?? "";
+        this.#first = 1;
+        this.#area.readOnly = isLong;
+        this.#area.value = isLong ? "" : text;
+        this.#area.scrollTop = 0;
+        this.#marks = new Map();
+        this.#changed();
+        if (isLong) {
+            this.#onExcerpt(1);
+        }
+    }
+
+    /** Turns a file that a text area would change into text. */
+    async editAsText() {
+        if (this.#reason === "editor.bytes") {
+            const text = await this.#file.text();
+            this.#file = null;
+            await this.set(text.replace(/\r\n?/g, "\n"));
+        }
+    }
+
+    /** Shows a part of a file. */
+    showExcerpt({ text, first }) {
+        if (this.#file) {
+            this.#area.value = text;
+            this.#first = first;
+            // The text area turns each CR into LF.
+            this.#lines = countLines(this.#area.value);
+            this.#draw();
+        }
+    }
+
+    /** Marks lines. `marks` are pairs of a line and a kind; the strongest mark of a line is shown. */
+    mark(marks) {
+        this.#marks = new Map();
+        for (const [line, kind] of marks) {
+            const old = this.#marks.get(line);
+            if (line > 0 && (!old || STRENGTH.indexOf(kind) < STRENGTH.indexOf(old))) {
+                this.#marks.set(line, kind);
+            }
+        }
+        this.#draw();
+    }
+
+    /** Scrolls to a line. With `select` it is selected, and gets the focus. `mayAsk` is whether an excerpt is asked for. */
+    reveal(line, select = false, mayAsk = true) {
+        if (line < 1) {
+            return;
+        }
+        const isShown = line >= this.#first && line < this.#first + this.#lines;
+        if (!isShown) {
+            if (this.#file && mayAsk) {
+                this.#onExcerpt(line);
+            }
+            return;
+        }
+        const row = line - this.#first;
+        const height = this.#measure();
+        const top = row * height;
+        const area = this.#area;
+        if (top < area.scrollTop || top + 2 * height > area.scrollTop + area.clientHeight) {
+            area.scrollTop = Math.max(0, top - area.clientHeight / 3);
+        }
+        if (select) {
+            const text = area.value;
+            let from = 0;
+            for (let count = 0; count < row; count += 1) {
+                from = text.indexOf("\n", from) + 1;
+            }
+            const end = text.indexOf("\n", from);
+            area.focus({ preventScroll: true });
+            area.setSelectionRange(from, end === -1 ? text.length : end);
+        }
+    }
+
+    /** Updates the words in the page's language. `bytes` is the size, if it is known. */
+    describe(bytes) {
+        const key = this.#reason;
+        this.#notice.hidden = !key;
+        if (key) {
+            setText(this.#notice.querySelector("p"), say(key, { name: this.#file.name, count: this.#file.size }));
+            this.#notice.querySelector("button").hidden = key !== "editor.bytes";
+        }
+        const lines = this.#file ? "" : say("editor.lines", { count: this.#lines });
+        const size = bytes === undefined ? "" : say("editor.size", { count: bytes });
+        setText(this.#status, [lines, size].filter(Boolean).join(say("list.separator")));
+    }
+
+    #paste(event) {
+        const text = event.clipboardData?.getData("text/plain") ?? "";
+        if (this.#area.readOnly) {
+            return;
+        }
+        if (text.length <= LONG_CHARS && this.#lines + countLines(text) <= MAX_EDIT_LINES) {
+            return;
+        }
+        // Browsers take many seconds to paste a long text into a text area. This is fast, but cannot be undone.
+        event.preventDefault();
+        const { value, selectionStart, selectionEnd } = this.#area;
+        if (selectionStart === 0 && selectionEnd === value.length) {
+            this.set(text.replace(/\r\n?/g, "\n"));
+        } else if (isTooLong(value.slice(0, selectionStart) + text + value.slice(selectionEnd))) {
+            this.#onRefuse("editor.pasteRefused", { count: MAX_EDIT_CHARS });
+        } else {
+            this.#area.setRangeText(text, selectionStart, selectionEnd, "end");
+            this.#changed();
+        }
+    }
+
+    #changed() {
+        this.#lines = countLines(this.#area.value);
+        this.#draw();
+        this.#onChange();
+    }
+
+    #measure() {
+        if (this.#rowHeight === 0) {
+            this.#rowHeight = Number.parseFloat(getComputedStyle(this.#area).lineHeight);
+        }
+        return this.#rowHeight;
+    }
+
+    /** Draws the numbers and marks of the visible lines in the next frame. */
+    #draw() {
+        if (this.#frame === 0) {
+            this.#frame = requestAnimationFrame(() => {
+                this.#frame = 0;
+                this.#drawNow();
+            });
+        }
+    }
+
+    #drawNow() {
+        const height = this.#measure();
+        const { scrollTop, clientHeight } = this.#area;
+        const from = Math.floor(scrollTop / height);
+        const count = Math.max(0, Math.min(Math.ceil(clientHeight / height) + 1, this.#lines - from));
+        const shift = `translateY(${from * height - scrollTop}px)`;
+        for (const layer of [this.#margin, this.#layer]) {
+            while (layer.childElementCount < count) {
+                layer.append(element("div", {}, ...(layer === this.#margin ? [element("b"), element("span")] : [])));
+            }
+            while (layer.childElementCount > count) {
+                layer.lastChild.remove();
+            }
+            layer.style.transform = shift;
+        }
+        for (let row = 0; row < count; row += 1) {
+            const line = this.#first + from + row;
+            const mark = this.#marks.get(line) ?? "";
+            const [sign, label] = this.#margin.children[row].children;
+            setText(sign, SIGNS[mark] ?? "");
+            setText(label, String(line));
+            this.#margin.children[row].className = mark;
+            this.#layer.children[row].className = mark;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// The page's limits. The engine has its own: see `MAX_BODY_BYTES` and the others in the package.
+
+/** Maximum length of a text that can be edited, in UTF-16 units. A longer one stays a file, and an excerpt is shown. */
+export const MAX_EDIT_CHARS = 1 << 20;
+/** Maximum number of lines of a text that can be edited. Browsers take seconds to show more in a text area. */
+export const MAX_EDIT_LINES = 20_000;
+/** Lines of an excerpt before and after its middle line. */
+export const EXCERPT_LINES = 100;
+/** Maximum length of an excerpt in bytes. */
+export const MAX_EXCERPT_BYTES = 64 << 10;
+/** Maximum number of URLs. The remaining lines are ignored, and the page says so. */
+export const MAX_URLS = 10_000;
+/** Maximum length of the list of URLs in UTF-16 units. A longer list cannot be pasted. */
+export const MAX_URL_LIST_CHARS = 2 << 20;
+/** Maximum length of the assertions in UTF-16 units. */
+export const MAX_ASSERTION_CHARS = 256 << 10;
+/** Maximum number of crawlers and groups of crawlers that are chosen. */
+export const MAX_CHOSEN = 50;
+/** Maximum length of a product token in UTF-16 units. */
+export const MAX_TOKEN_CHARS = 1000;
+/** Maximum number of verdicts on one page of the table. */
+export const MAX_SHOWN_VERDICTS = 300;
+/** Maximum number of URLs on one page of the table. */
+export const MAX_SHOWN_URLS = 50;
+/** Maximum number of findings, of counterexamples and of assertions that are shown. */
+export const MAX_SHOWN_ITEMS = 200;
+/** Maximum length in UTF-16 units of one URL, pattern or message that is shown. */
+export const MAX_SHOWN_CHARS = 500;
+/** Maximum number of user-agent lines of a group that are shown. */
+export const MAX_SHOWN_LINES = 20;
+/** Maximum number of verdicts that are also computed under the other dialects. */
+export const MAX_DIALECT_VERDICTS = 10_000;
+/** Maximum size in bytes of a file that is also read under the other dialects. */
+export const MAX_DIALECT_BYTES = 1 << 20;
+/** Maximum number of crawlers for which two files are compared. */
+export const MAX_COMPARED = 20;
+/** Maximum length of a link's fragment in characters. A longer case can be saved as a file. */
+export const MAX_LINK_CHARS = 32_000;
+/** Maximum length in bytes of a case that a link carries, after decompression. */
+export const MAX_LINK_CASE_BYTES = 4 << 20;
+/** Maximum size in bytes of a file with a case: two files of the engine's maximum in base64, and the rest. */
+export const MAX_CASE_FILE_BYTES = 48 << 20;
+/** Milliseconds after which a worker that is busy with an outdated question is ended. */
+export const OUTDATED_MS = 1500;
+/** Milliseconds after which a worker is ended in any case. */
+export const MAX_ANSWER_MS = 20_000;
+/** Milliseconds between a change and the questions that follow from it. */
+export const PAUSE_MS = 40;
+/** The same for texts of more than `LONG_CHARS`. */
+export const LONG_PAUSE_MS = 200;
+/** Length in UTF-16 units from which a text is long. */
+export const LONG_CHARS = 64 << 10;

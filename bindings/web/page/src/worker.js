@@ -1,0 +1,224 @@
+// The worker: keeps the files, and answers the page's questions with the engine.
+import {
+    MAX_AGENTS, MAX_BODY_BYTES, MAX_VERDICTS, Robots, VERSION, crawlers, dialects, groups, load, vocabularies,
+} from "engine";
+import {
+    EXCERPT_LINES, MAX_COMPARED, MAX_DIALECT_BYTES, MAX_DIALECT_VERDICTS, MAX_EXCERPT_BYTES, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES,
+} from "./limits.js";
+
+/** The files by pane: their bytes or text, and what was parsed from them by dialect. */
+const files = { first: newFile(""), second: newFile("") };
+
+function newFile(body) {
+    return { body, parsed: new Map() };
+}
+
+/** Returns a file's size in bytes. */
+function sizeOf(body) {
+    if (typeof body !== "string") {
+        return body.byteLength;
+    }
+    let size = body.length;
+    for (let index = 0; index < body.length; index += 1) {
+        const unit = body.charCodeAt(index);
+        if (unit > 0x7f) {
+            // A surrogate is half of four bytes.
+            size += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
+        }
+    }
+    return size;
+}
+
+function robotsOf(pane, dialect) {
+    const file = files[pane];
+    let robots = file.parsed.get(dialect);
+    if (!robots) {
+        robots = Robots.parse(file.body, { dialect });
+        file.parsed.set(dialect, robots);
+    }
+    return robots;
+}
+
+/** Replaces a file. */
+async function setFile({ pane, body }) {
+    for (const robots of files[pane].parsed.values()) {
+        robots.free();
+    }
+    files[pane] = newFile("");
+    if (body instanceof Blob) {
+        if (body.size > MAX_BODY_BYTES) {
+            // Not read: the engine refuses this size, too.
+            files[pane].refused = body.size;
+            return;
+        }
+        files[pane].body = new Uint8Array(await body.arrayBuffer());
+    } else {
+        files[pane].body = body;
+    }
+}
+
+function checkSize(pane) {
+    const size = files[pane].refused ?? 0;
+    if (size > MAX_BODY_BYTES) {
+        throw Object.assign(new Error(`${size} bytes`), { code: "limit" });
+    }
+}
+
+/** Returns how names are read: as they are, or looked up among the known crawlers. */
+function named(exact) {
+    return { verbatim: exact };
+}
+
+/** Separates the names that the engine refuses from the others. */
+function splitAgents(robots, agents, exact) {
+    const good = [];
+    const bad = [];
+    for (const agent of agents) {
+        try {
+            robots.decideAll([agent], ["/"], named(exact));
+            good.push(agent);
+        } catch (error) {
+            if (!["crawler", "group"].includes(error.code)) {
+                throw error;
+            }
+            bad.push({ agent, message: error.message, suggestion: error.suggestion ?? null });
+        }
+    }
+    return { good, bad };
+}
+
+/** Decides all URLs for all crawlers. Groups are replaced by their members. */
+function decide(robots, agents, urls, exact) {
+    const members = new Map(groups().map((group) => [group.name, group.crawlers]));
+    const names = [...new Set(agents.flatMap((agent) => members.get(agent) ?? [agent]))];
+    const answer = robots.decideAll(names, urls, named(exact));
+    return { agents: names, verdicts: answer.verdicts, lines: answer.lines };
+}
+
+const answers = {
+    verdicts({ dialect, agents, urls, exact }) {
+        checkSize("first");
+        const robots = robotsOf("first", dialect);
+        const { good, bad } = splitAgents(robots, agents, exact);
+        const size = sizeOf(files.first.body);
+        if (good.length === 0 || urls.length === 0) {
+            return { agents: good, verdicts: new Uint8Array(), lines: new Uint32Array(), bad, size, urls };
+        }
+        return { ...decide(robots, good, urls, exact), bad, size, urls };
+    },
+
+    dialects({ agents, urls, exact }) {
+        if (sizeOf(files.first.body) > MAX_DIALECT_BYTES || agents.length * urls.length > MAX_DIALECT_VERDICTS) {
+            return null;
+        }
+        return dialects().map(({ name }) => {
+            try {
+                return { dialect: name, ...decide(robotsOf("first", name), agents, urls, exact) };
+            } catch (error) {
+                return { dialect: name, error: error.message };
+            }
+        });
+    },
+
+    explain({ dialect, agent, url, exact }) {
+        const found = robotsOf("first", dialect).explain(agent, url, named(exact));
+        const { agents, lines } = found.group;
+        return { ...found, group: { agents: [...new Set(agents)].slice(0, MAX_SHOWN_LINES), lines: lines.slice(0, MAX_SHOWN_LINES) } };
+    },
+
+    usage({ dialect, agent, url, exact, vocabulary, lines }) {
+        const options = { ...named(exact), vocabulary, signals: lines === "signals", combine: lines === "both" };
+        const found = robotsOf("first", dialect).usage(agent, url, options);
+        return found.map((preference) => ({ ...preference, lines: preference.lines.slice(0, MAX_SHOWN_LINES) }));
+    },
+
+    lint({ dialect, host }) {
+        checkSize("first");
+        const found = robotsOf("first", dialect).lint(host ? { host } : {});
+        const count = { error: 0, warning: 0, note: 0 };
+        found.forEach((finding) => (count[finding.severity] += 1));
+        return { findings: found.slice(0, MAX_SHOWN_ITEMS), total: found.length, count, fixes: found.filter((finding) => finding.fix?.isApplied).length };
+    },
+
+    fix({ dialect, host, only }) {
+        const options = host ? { host } : {};
+        return robotsOf("first", dialect).fix(only ? { ...options, codes: [only.code], lines: [only.line] } : options);
+    },
+
+    prove({ dialect, assertions, allowDefault }) {
+        try {
+            const outcomes = robotsOf("first", dialect).prove(assertions, { allowDefault });
+            return { outcomes: outcomes.slice(0, MAX_SHOWN_ITEMS), total: outcomes.length, held: outcomes.filter((outcome) => outcome.holds).length, mistakes: [] };
+        } catch (error) {
+            if (error.code !== "assertions") {
+                throw error;
+            }
+            return { outcomes: [], total: 0, held: 0, mistakes: error.mistakes };
+        }
+    },
+
+    compare({ dialect, agents, exact }) {
+        checkSize("second");
+        const [first, second] = [robotsOf("first", dialect), robotsOf("second", dialect)];
+        return agents.slice(0, MAX_COMPARED).map((agent) => ({ agent, ...first.compare(second, agent, named(exact)) }));
+    },
+
+    /** Returns the text around a line, and the number of its first line. */
+    excerpt({ pane, line }) {
+        checkSize(pane);
+        const bytes = typeof files[pane].body === "string" ? new TextEncoder().encode(files[pane].body) : files[pane].body;
+        const wanted = Math.max(1, line - EXCERPT_LINES);
+        let number = 1;
+        let from = 0;
+        let to = bytes.length;
+        for (let index = 0; index < bytes.length; index += 1) {
+            const isEnd = bytes[index] === 10 || (bytes[index] === 13 && bytes[index + 1] !== 10);
+            if (!isEnd) {
+                continue;
+            }
+            number += 1;
+            if (number === wanted) {
+                from = index + 1;
+            }
+            if (number === wanted + 2 * EXCERPT_LINES + 1) {
+                to = index;
+                break;
+            }
+        }
+        to = Math.min(to, from + MAX_EXCERPT_BYTES);
+        return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(from, to)), first: wanted };
+    },
+};
+
+async function start(wasm) {
+    const packed = Uint8Array.from(atob(wasm), (char) => char.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    await load(await new Response(stream).arrayBuffer());
+    return {
+        version: VERSION, dialects: dialects(), crawlers: crawlers(), groups: groups(), vocabularies: vocabularies(),
+        limits: { maxBodyBytes: MAX_BODY_BYTES, maxAgents: MAX_AGENTS, maxVerdicts: MAX_VERDICTS },
+    };
+}
+
+/** What is sent for an error. */
+function failure(error) {
+    return { code: error.code ?? "stopped", message: String(error.message ?? error), suggestion: error.suggestion ?? null };
+}
+
+// One message at a time: a file that is being read must be complete before the next question.
+let previous = Promise.resolve();
+self.onmessage = ({ data }) => {
+    previous = previous.then(async () => {
+        try {
+            if (data.kind === "start") {
+                self.postMessage({ kind: "ready", catalog: await start(data.wasm) });
+            } else if (data.kind === "file") {
+                await setFile(data);
+            } else {
+                self.postMessage({ id: data.id, answer: answers[data.kind](data.question) });
+            }
+        } catch (error) {
+            self.postMessage({ id: data.id, kind: data.kind === "start" ? "failed" : "answer", error: failure(error) });
+        }
+    });
+};

@@ -1,0 +1,126 @@
+//! Errors, as JavaScript receives them.
+
+use std::error::Error as _;
+use std::fmt::Display;
+
+use reptile::prove::{Mistakes, ProveError};
+use reptile::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
+use serde::Serialize;
+
+/// The kind of an error: `ErrorCode` in `index.d.ts`.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Code {
+    Argument,
+    Freed,
+    Limit,
+    Steps,
+    Dialect,
+    Vocabulary,
+    Category,
+    #[serde(rename = "code")]
+    Kind,
+    Crawler,
+    Group,
+    Format,
+    Assertions,
+}
+
+/// An error.
+#[derive(Serialize)]
+pub struct Failure {
+    code: Code,
+    message: String,
+    suggestion: Option<String>,
+    mistakes: Vec<MistakeJson>,
+}
+
+#[derive(Serialize)]
+struct MistakeJson {
+    line: u32,
+    message: String,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<String>) -> Failure {
+        Failure { code, message: message.into(), suggestion: None, mistakes: Vec::new() }
+    }
+
+    /// Returns an error about a name that is not one of the known ones.
+    pub fn unknown<'n>(code: Code, what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Failure {
+        let known: Vec<&str> = known.into_iter().collect();
+        Failure::new(code, format!("unknown {what} {name:?}; expected {}", known.join(", ")))
+    }
+
+    /// Returns an error about a name that is nearly a known crawler's.
+    pub fn nearly(name: &str, near: &str) -> Failure {
+        let message = format!(
+            "no group names {name:?}, which is nearly the crawler {near:?}; the option `exact` takes it as it is"
+        );
+        Failure { suggestion: Some(near.into()), ..Failure::new(Code::Crawler, message) }
+    }
+
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Returns an error's text with those of its causes.
+fn text_of(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let code = match error.kind() {
+            ErrorKind::Format | ErrorKind::OtherCompiler => Code::Format,
+            ErrorKind::Limit => Code::Limit,
+            ErrorKind::Steps => Code::Steps,
+            ErrorKind::Crawler => Code::Crawler,
+            _ => Code::Argument,
+        };
+        Failure::new(code, text_of(&error))
+    }
+}
+
+impl From<CrawlerError> for Failure {
+    fn from(error: CrawlerError) -> Failure {
+        let code = match error.kind() {
+            CrawlerErrorKind::Group => Code::Group,
+            CrawlerErrorKind::Damaged => Code::Format,
+            _ => Code::Crawler,
+        };
+        let message = match error.source() {
+            Some(_) => text_of(&error),
+            None => error.to_string(),
+        };
+        Failure { suggestion: error.suggestion().map(str::to_owned), ..Failure::new(code, message) }
+    }
+}
+
+impl From<ProveError> for Failure {
+    fn from(error: ProveError) -> Failure {
+        match error {
+            ProveError::Mistakes(mistakes) => mistakes.into(),
+            other => Failure::new(Code::Format, other.to_string()),
+        }
+    }
+}
+
+impl From<Mistakes> for Failure {
+    fn from(mistakes: Mistakes) -> Failure {
+        let listed = mistakes.iter().map(|mistake| MistakeJson { line: mistake.line, message: mistake.to_string() });
+        Failure { mistakes: listed.collect(), ..Failure::new(Code::Assertions, mistakes.to_string()) }
+    }
+}
+
+/// Returns an error with a code for any error of the library.
+pub fn with_code<E: Display>(code: Code) -> impl Fn(E) -> Failure {
+    move |error| Failure::new(code, error.to_string())
+}
