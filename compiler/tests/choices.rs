@@ -4,8 +4,10 @@
 
 use std::path::Path;
 
-use reptile_compiler::automaton::Strategy;
+use bumpalo::Bump;
+use reptile_compiler::automaton::{Strategy, compile_counted};
 use reptile_compiler::dialect::GOOGLE_LIB;
+use reptile_compiler::set::prepare;
 use reptile_engine::automaton::{Ruleset, Shape};
 use reptile_engine::format::automaton::{Width, width};
 use reptile_engine::verdict::Verdict;
@@ -14,7 +16,7 @@ use serde::Deserialize;
 use crate::support::rulesets::{agrees, compiled, shape_of};
 
 const CASES: usize = 16;
-const WALKS: usize = 18;
+const WALKS: usize = 19;
 
 #[derive(Deserialize)]
 struct Cases {
@@ -132,6 +134,41 @@ fn long_segments_with_a_shared_start_match() {
         let body = others.fold("user-agent: *\n".to_owned(), |body, segment| format!("{body}disallow: /*{segment}\n"));
         let paths = [format!("/p/{segment}"), format!("/p/{}", &segment[..segment.len() - 1])];
         assert!(!shape_of(&body, Strategy::Factored, paths).fallbacks);
+    }
+}
+
+/// A verdict needs a wildcard's automaton unless an earlier one leads to the same verdict.
+#[test]
+fn automata_that_change_a_verdict_are_not_left_out() {
+    let (text, segment) = ("d".repeat(10), "z".repeat(28));
+    let [wide, narrow] = ["", &text].map(|text| format!("disallow: /{text}*{segment}"));
+    let fallback = format!("allow: /{}", "*a".repeat(17));
+    for (rules, path) in [
+        // The earlier wildcard begins rules of both kinds, or of the other kind only.
+        (&["disallow: /*s=", "allow: /*as=", "disallow: /de/*s="][..], "/de/as="),
+        (&["allow: /*xyz", "disallow: /a*b"], "/abxyz"),
+        (&["disallow: /*s=$", "disallow: /de/*s="], "/de/s=1"),
+        // A rule of the other kind ranks between the two, after another wildcard.
+        (&["disallow: /*x", "allow: /a*zx", "disallow: /abc*x"], "/abczx"),
+        (&["allow: /*x", "disallow: /abc*x"], "/abcx"),
+        // An allow after an earlier wildcard is better than the disallow accepted since.
+        (&["allow: /a*x", "disallow: /", "allow: /ab*y"], "/abx"),
+        // A fallback pattern of the other kind ranks between the two.
+        (&[&wide, &fallback, &narrow], &format!("/{text}{}{segment}", "a".repeat(17))),
+    ] {
+        let body = format!("user-agent: *\n{}\n", rules.join("\n"));
+        shape_of(&body, Strategy::Factored, [path]);
+    }
+}
+
+/// The steps of compiling: states, and for each wildcard its rules and its automaton's nodes.
+#[test]
+fn compiling_takes_the_expected_steps() {
+    for (pattern, steps) in [("/a", 1), ("/a*b", 2 + 1 + 2), ("/a*bc*d", 3 + 2 + 5)] {
+        let arena = Bump::new();
+        let body = format!("user-agent: *\ndisallow: {pattern}\n");
+        let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
+        assert_eq!(compile_counted(&list, Strategy::Factored, &arena).1, steps, "{pattern}");
     }
 }
 

@@ -221,6 +221,50 @@ fn wildcards_are_joined_up_to_a_segment_count() {
 }
 
 #[test]
+fn wildcards_are_joined_up_to_a_number_of_branches() {
+    const HALF: usize = MAX_WILDCARD_BRANCHES / 2;
+    const MOST: usize = MAX_WILDCARD_BRANCHES;
+    let counts =
+        [(HALF - 1, HALF, true), (HALF, HALF, true), (HALF, HALF + 1, false), (1, MOST - 1, true), (1, MOST, false)];
+    for (first, second, joined) in counts {
+        let second: Vec<String> = (0..second).map(|segment| format!("/*[{segment:02}]*z")).collect();
+        let first = (0..first).map(|segment| format!("*<{segment:02}>*z"));
+        let both: Vec<String> = first.chain(second.clone()).collect();
+        assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{}", both.len());
+    }
+}
+
+/// Joining copies the segments of the first wildcard, so it must not have more bytes than the second, where each segment
+/// counts as one more.
+#[test]
+fn wildcards_are_joined_unless_the_first_has_more_bytes() {
+    for (first, second, joined) in [
+        (&["*yyy"][..], "/*zzzz", true),
+        (&["*yyyy"], "/*zzzz", true),
+        (&["*yyyyy"], "/*zzzz", false),
+        (&["*yy", "*x"], "/*zzzz", true),
+        (&["*yy", "*xx"], "/*zzzz", false),
+    ] {
+        let second = second.to_owned();
+        let mut both: Vec<String> = first.iter().map(ToString::to_string).collect();
+        both.push(second.clone());
+        assert_eq!(steps_of(&both, "/a"), steps_of(&[second], "/a") + usize::from(!joined), "{both:?}");
+    }
+}
+
+/// Trying each pattern is chosen only if it stays within the limit of one decision: the trie and each pattern.
+#[test]
+fn patterns_are_tried_separately_within_the_limit_of_passes() {
+    for (patterns, fits) in [(MAX_PASSES - 2, true), (MAX_PASSES - 1, true), (MAX_PASSES, false)] {
+        let body: String = (0..patterns).map(|n| format!("disallow: /*a{n}\n")).collect();
+        let body = format!("user-agent: *\n{body}");
+        let [tried, factored] = [Strategy::Fallback, Strategy::Factored].map(|by| compiled(&body, &GOOGLE_LIB, by));
+        assert_eq!(Ruleset::new(&tried).unwrap().shape().fallbacks, fits, "{patterns}");
+        assert_eq!(tried != factored, fits, "{patterns}");
+    }
+}
+
+#[test]
 fn wildcards_over_the_state_limit_become_fallbacks() {
     // Each wildcard has eight states, one per letter.
     for (states, fallbacks) in

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use bumpalo::Bump;
-use reptile_compiler::automaton::{Recompiled, Strategy, compile, recompile, recompile_each};
+use reptile_compiler::automaton::{FORM_REVISION, Recompiled, Strategy, compile, recompile, recompile_each};
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::oracle::pattern_matches;
 use reptile_compiler::set::prepare;
@@ -187,7 +187,8 @@ fn other_forms_are_reported() {
     }
     let fallback = Strategy::Fallback.form();
     assert!(matches!(recompile(&bytes, fallback), Ok(Recompiled::Differs { .. })));
-    assert_eq!([known & 255, fallback & 255, Strategy::Whole.form() & 255], [1, 2, 3]);
+    let forms = [1, 2, 3].map(|strategy| 256 * FORM_REVISION + strategy);
+    assert_eq!([known, fallback, Strategy::Whole.form()], forms);
     assert!(Strategy::ALL.into_iter().all(|(_, strategy)| Strategy::from_form(strategy.form()) == Some(strategy)));
     assert!(recompile(&bytes[..20], known).is_err());
 }

@@ -101,6 +101,25 @@ fn wrong_number_widths_are_rejected() {
     assert!(Ruleset::new(&wide).unwrap().verify().is_err());
 }
 
+/// A verdict may leave out an automaton, but not the only one with rules of a kind.
+#[test]
+fn kinds_that_a_verdict_leaves_out_are_rejected() {
+    for [first, second] in [["allow", "disallow"], ["disallow", "allow"]] {
+        let whole =
+            compiled(&format!("user-agent: *\n{first}: /*q\n{second}: /x*xr\n"), &GOOGLE_LIB, Strategy::Factored);
+        let decoded = decode(&whole).unwrap();
+        let mut draft = decoded.draft().clone();
+        let last = draft.wildcards.iter().position(|wildcard| wildcard.next.is_some()).unwrap();
+        let before = draft.wildcards[last].next;
+        assert_ne!(draft.wildcards[last].deciding, before);
+        draft.wildcards[last].deciding = before;
+        let state = draft.states.iter_mut().find(|state| state.wildcards.contains(&(0, last as u32))).unwrap();
+        state.wildcards = Vec::leak(vec![(0, before.unwrap()), (0, last as u32)]);
+        let error = Ruleset::new(&write(&draft).unwrap()).unwrap().verify().unwrap_err();
+        assert_eq!(error.found(), "a kind that is left out", "{first} and {second}");
+    }
+}
+
 /// Returns a trie state that accepts rules of both kinds.
 fn of_both_kinds<'s, 'd>(draft: &'s mut Draft<'d>) -> &'s mut State<'d> {
     draft.states.iter_mut().find(|state| !state.accept.contains(&NO_RANK)).unwrap()

@@ -13,7 +13,7 @@ use reptile_engine::format::automaton::{MAX_WILDCARD_BRANCHES, NO_RANKS, Ranks, 
 use reptile_engine::format::fingerprints::fingerprints_of;
 
 use super::{Builder, accept, merge};
-use crate::limits::{MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
+use crate::limits::{MAX_NESTED_WILDCARDS, MAX_TRANSITIONS_PER_BYTE, MAX_WILDCARD_STATES};
 
 /// A literal segment that can follow a wildcard, and the rules and automata that it leads to.
 #[derive(Clone)]
@@ -98,6 +98,10 @@ impl Lists {
     }
 }
 
+// One automaton can always track those that one segment leads to: of the automata that follow others, at most twice as
+// many as wildcards, every two consecutive automata at one place lead to more than MAX_WILDCARD_BRANCHES.
+const _: () = assert!(4 * MAX_NESTED_WILDCARDS / MAX_WILDCARD_BRANCHES + 2 <= MAX_WILDCARD_BRANCHES);
+
 /// Maximum wildcard automata that begin at one place, because a state counts them in a byte.
 const MAX_AUTOMATA: usize = 255;
 
@@ -167,9 +171,6 @@ impl<'l> Builder<'l> {
                     plain.push(segment);
                 }
                 continue;
-            }
-            if wildcards.len() > MAX_WILDCARD_BRANCHES {
-                return None;
             }
             if branch_count + wildcards.len() > MAX_WILDCARD_BRANCHES {
                 automata.push(self.automaton(&branches)?);

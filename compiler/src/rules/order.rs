@@ -505,6 +505,44 @@ pub(crate) mod tests {
         }
     }
 
+    /// A rule has a header of nine bytes, its matcher, and the pattern with its length if it differs.
+    #[test]
+    fn lists_have_the_length_of_their_rules() {
+        for (rule, len) in [("/", 9 + 1), ("/a*b$", 9 + 4), ("/a*", 9 + 2 + 4 + 3), ("", 9)] {
+            assert_eq!(list_of(&[format!("disallow: {rule}")], &GOOGLE_LIB).byte_len(), len, "{rule}");
+        }
+    }
+
+    #[test]
+    fn rules_have_a_key_if_their_list_decides_together_with_others() {
+        let (kind, arena) = (RuleKind::Disallow, Bump::new());
+        let rules = [RawRule { kind, value: b"/a*", line: 2 }, RawRule { kind, value: b"/b$", line: 3 }];
+        for is_part in [false, true] {
+            let list = List { rules: &rules, groups: &[], is_part };
+            let (list, _) = order(&list, &GOOGLE_LIB, &arena, &mut OrderScratch::default());
+            let found: Vec<_> = list.iter().map(|rule| (rule.matcher, rule.pattern, rule.key)).collect();
+            let key = |pattern: &[u8]| is_part.then(|| key_of(pattern, kind, 0, Order::Longest));
+            let expected = [(&b"/a"[..], Some(&b"/a*"[..]), key(b"/a*")), (b"/b", None, key(b"/b$"))];
+            assert_eq!(found, expected, "{is_part}");
+        }
+    }
+
+    #[test]
+    fn compiled_rules_give_the_same_list() {
+        for (dialect, rules) in [
+            (&GOOGLE_LIB, &["disallow: /a", "allow: /a$", "disallow: /a*", "allow: /b*c**d$", "disallow: "][..]),
+            (&GOOGLE_LIB, &["allow: /a/index.html", "allow: /*/index.htm", "disallow: /"]),
+            (&GOOGLE_LIB, &["disallow: $", "disallow: **"]),
+            (&KOSTER_1996, &["disallow: /a*b$c", "allow: /**", "disallow: /$", "disallow: /ab"]),
+        ] {
+            let list = list_of(&rules.iter().map(ToString::to_string).collect::<Vec<_>>(), dialect);
+            let (arena, other) = (Bump::new(), Bump::new());
+            let bytes = crate::automaton::compile(&list, crate::automaton::Strategy::Factored, &arena).unwrap();
+            let listed = reptile_engine::automaton::Ruleset::new(&bytes).unwrap().rules().unwrap();
+            assert_eq!(RuleList::from_compiled(&listed, &other), list, "{rules:?}");
+        }
+    }
+
     #[test]
     fn trailing_wildcards_are_not_counted() {
         for (pattern, len) in

@@ -27,7 +27,7 @@ pub use list::{RulesetRule, ranks_in_trie};
 pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
-use walk::{BEST, Count, OF_EACH_KIND, VERDICT, Walk, built, walk_trie};
+use walk::{BEST, BUILT, Count, OF_EACH_KIND, VERDICT, Walk, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -222,7 +222,7 @@ impl<'a> Ruleset<'a> {
             let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
                 trie.end.disallows(trie.at_end)
             } else {
-                let [allow, disallow] = Walk::<'_, _, _, { built(VERDICT) }>::after_trie(&automaton, path, &trie, count)?;
+                let [allow, disallow] = Walk::<'_, _, _, { BUILT[VERDICT as usize] }>::after_trie(&automaton, path, &trie, count)?;
                 disallow < allow
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })
@@ -278,7 +278,7 @@ impl<'a> Ruleset<'a> {
     fn best_of_whole(&self, path: &[u8]) -> Result<Ranks, Corrupt> {
         by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, &mut ())?;
-            Walk::<'_, _, _, { built(BEST) }>::after_trie(&automaton, path, &trie, &mut ())
+            Walk::<'_, _, _, { BUILT[BEST as usize] }>::after_trie(&automaton, path, &trie, &mut ())
         })
     }
 
