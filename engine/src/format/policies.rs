@@ -504,10 +504,11 @@ mod tests {
             assert_eq!(view.has_rules(), source.verdict().is_none(), "{source:?}");
         }
         // Among all kinds with small numbers, exactly those with a policy source are valid.
-        let kinds = (0..16_u32).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
+        let numbers: u32 = if cfg!(miri) { 1 } else { 16 };
+        let kinds = (0..numbers).flat_map(|number| (0..=0xFFFF).map(move |low| number << 16 | low));
         let known: Vec<u32> = kinds.filter(|&kind| source_of_kind(kind).is_some()).collect();
         assert!(known.iter().all(|&kind| source_of_kind(kind).map(kind_of_source) == Some(kind & !HAS_USAGES)));
-        assert_eq!(known.len(), 2 * (1 + 3 * (4 + 4 * 16)));
+        assert_eq!(known.len(), 2 * (1 + 3 * (4 + 4 * numbers as usize)));
     }
 
     /// Checks the stored numbers, which are part of the format (see `FORMAT.md`) and must never change.
