@@ -35,7 +35,7 @@ impl<'a> Args<'a> {
         Ok(self.bytes()? == b"1")
     }
 
-    /// Returns the next argument, a text in which nothing stands for nothing.
+    /// Returns the next argument, or `None` if its text is empty.
     ///
     /// # Errors
     /// Returns an error if there is none, or it is not UTF-8.

@@ -53,7 +53,7 @@ pub fn resolve(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     json(&ResolvedJson { id: item.agents.len() - 1, names })
 }
 
-/// Returns the crawlers that a name stands for. `named` reads names like `Set::crawlers_named`.
+/// Returns the crawlers that a name selects. `named` reads names like `Set::crawlers_named`.
 fn crawlers_of(
     name: &str,
     how: &str,
@@ -66,7 +66,7 @@ fn crawlers_of(
     }
 }
 
-/// Returns the crawler that a name stands for.
+/// Returns the crawler that a name selects.
 pub fn crawler_of(
     name: &str,
     how: &str,

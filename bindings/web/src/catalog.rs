@@ -1,4 +1,4 @@
-//! What the library knows: dialects, crawlers, vocabularies and limits.
+//! The dialects, crawlers and vocabularies that the library knows, and its limits.
 
 use reptile::crawlers::{ALL, GROUPS};
 use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};

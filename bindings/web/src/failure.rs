@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Returns an error's text with those of its causes.
+/// Returns the texts of an error and its causes.
 fn text_of(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -276,7 +276,7 @@ pub fn compare(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, number, mut args, .. } = call;
     let (how, name) = (args.text()?, args.text()?);
     let (first, second) = (items.file(handle)?, items.file(number)?);
-    // A name that only one of the files contains is no mistake.
+    // A name may occur in only one of the files.
     let agents = [agent_of(&first.robots, how, name), agent_of(&second.robots, how, name)];
     let [first, second] = match agents {
         [Ok(first), Ok(second)] => [first, second],

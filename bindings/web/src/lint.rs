@@ -107,7 +107,7 @@ pub fn fix(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     Ok(fix_some(file, options, least, &lines))
 }
 
-/// Returns the file with the fixes of some kinds, on some lines; an empty list stands for all.
+/// Returns the file with the fixes of some kinds, on some lines, or on every line if the list is empty.
 fn fix_some(file: &File, options: LintOptions, least: Severity, lines: &[u32]) -> Vec<u8> {
     let arena = Bump::new();
     let reading = Reading::new(&file.body, file.dialect, &arena);

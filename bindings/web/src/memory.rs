@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Watched {
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: as for `dealloc`, and the caller's promise about `new_size` is the one that `System` requires.
+        // SAFETY: as for `dealloc`, and `System` requires of `new_size` what the caller promises.
         watched(unsafe { System.realloc(start, layout, new_size) })
     }
 }

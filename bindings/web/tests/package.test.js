@@ -344,7 +344,7 @@ test("memory stays the same, with and without free", async () => {
         file.free();
     }
     assert.ok(memory() - before <= MAX_GROWTH_BYTES, `${memory() - before} bytes`);
-    // Objects that nobody frees are freed by the collector.
+    // The collector frees the objects that the caller does not.
     for (let round = 0; round < 20; round += 1) {
         for (let count = 0; count < 500; count += 1) {
             robots(body);
@@ -476,7 +476,7 @@ test("golden sets, and hosts beyond ASCII", () => {
     assert.equal(web.decide("GPTBot", "https://nowhere.invalid\\@bücher.example/").verdict === "allow", false);
 });
 
-test("bytes that are no set", () => {
+test("bytes that are not a set", () => {
     fails(() => new RobotsSet(new Uint8Array(10_000)), "format");
     fails(() => new RobotsSet(new ArrayBuffer(0)), "format");
 });

@@ -66,8 +66,8 @@ export class Editor {
     #onRefuse;
 
     /**
-     * `id` is the text area's. `onChange` is called after each change, `onExcerpt` with a line of a file of which an
-     * excerpt should be shown.
+     * `id` names the text area. `onChange` is called after each change, and `onExcerpt` with a line to show an excerpt
+     * around it.
      */
     constructor({ id, onChange, onExcerpt, onRefuse }) {
         this.#area = byId(id);

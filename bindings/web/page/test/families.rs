@@ -1,4 +1,4 @@
-//! Writes the families of hostile files: families FOLDER BYTES. The families are those of the compiler's tests.
+//! Writes the families of hostile files: families FOLDER BYTES. The compiler's tests define them.
 
 #[allow(dead_code)]
 #[path = "../../../../compiler/tests/support/families.rs"]
