@@ -352,8 +352,9 @@ mod tests {
         };
         let whole = content(&bytes).unwrap();
         let mut verified = 0;
+        let step = if cfg!(miri) { 85 } else { 1 };
         for at in 0..bytes.len() {
-            for value in 0..=u8::MAX {
+            for value in (0..=u8::MAX).step_by(step) {
                 let mut bytes = bytes.clone();
                 if std::mem::replace(&mut bytes[at], value) == value {
                     continue;
