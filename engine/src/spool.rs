@@ -161,6 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too many bytes")]
     fn spooled_and_in_memory_sections_are_equal() {
         for len in [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES] {
             let bytes: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
