@@ -201,12 +201,14 @@ impl Skim<'_> {
                 if kind == types::STRUCT {
                     *structs = structs.saturating_add(len);
                 }
-                // Each element has at least one byte, including flags in lists.
+                // The crate skips flags in lists without their bytes, up to two billion of them, and reads on at another
+                // place. Footers and page headers have no such lists.
+                if matches!(kind, 1 | 2) && len > 0 {
+                    return None;
+                }
+                // Each element has at least one byte.
                 for _ in 0..len {
-                    match kind {
-                        1 | 2 => self.bytes(1)?,
-                        _ => self.skip(kind, nesting.checked_sub(1)?, structs)?,
-                    }
+                    self.skip(kind, nesting.checked_sub(1)?, structs)?;
                 }
                 Some(())
             }
@@ -441,6 +443,22 @@ mod tests {
             footer.extend(vec![0x1c; structs - 1]);
             footer.extend(vec![0; structs + 1]);
             assert_eq!(check(&footer).is_ok(), fits, "{structs}");
+        }
+    }
+
+    /// The crate would read the flags themselves as the next field, which may be a list of two billion flags.
+    #[test]
+    fn lists_of_flags_are_rejected() {
+        for (footer, fits) in [
+            (&[0x99, 0x20 | types::BYTE, 1, 1, 0][..], true),
+            (&[0x99, 0x01, 0], true),
+            (&[0x99, 0x02, 0], true),
+            (&[0x99, 0x11, 1, 0], false),
+            (&[0x99, 0x22, 1, 2, 0], false),
+            // In a list of lists.
+            (&[0x99, 0x10 | types::LIST, 0x11, 1, 0], false),
+        ] {
+            assert_eq!(check(footer).is_ok(), fits, "{footer:x?}");
         }
     }
 
