@@ -1,6 +1,7 @@
 /**
- * Reptile in JavaScript: reads and decides robots.txt under nine dialects, explains verdicts, lints, fixes, compares and
- * proves. Runs in browsers and in Node from 20. The engine is WebAssembly; after {@link load} every call is synchronous.
+ * Reptile in JavaScript: reads and decides robots.txt under nine dialects, explains verdicts, lints, fixes, compares
+ * and proves. Runs in browsers and in Node 20 or newer. The engine is WebAssembly; after {@link load} every call is
+ * synchronous.
  *
  * ```js
  * import { load, Robots } from "reptile-robots";
@@ -9,8 +10,8 @@
  * robots.decide("GPTBot", "https://example.com/cart?item=17"); // { verdict: "disallow", line: 2, reason: "rule" }
  * ```
  *
- * No answer is accidental: a text that is not a URL is `invalid`, an origin without a robots.txt in a {@link Set} is
- * `unknown`, and a name that no crawler can have is a {@link ReptileError}. Neither is ever an `allow`.
+ * Invalid or unknown input never yields `allow`: a text that is not a URL is `invalid`, an origin that a {@link Set}
+ * does not contain is `unknown`, and a name that no crawler can have is a {@link ReptileError}.
  *
  * @module
  */
@@ -57,11 +58,11 @@ export const VERDICTS: readonly ["allow", "disallow", "unknown", "invalid"];
 export interface DialectInfo {
     /** The name, such as `google`. */
     name: string;
-    /** What it is, in a few words. */
+    /** A short description. */
     meaning: string;
     /** The fetch profile: what a failed fetch means. */
     profile: string;
-    /** Whether this is the dialect of calls that name none. */
+    /** Whether calls that name no dialect use this one. */
     isDefault: boolean;
 }
 
@@ -70,7 +71,7 @@ export function dialects(): DialectInfo[];
 
 /** A known crawler. */
 export interface CrawlerInfo {
-    /** The name by which it is chosen. */
+    /** The name that selects it. */
     name: string;
     /** The product tokens that it obeys, the most specific first. Empty for a crawler that obeys no robots.txt. */
     tokens: string[];
@@ -102,7 +103,7 @@ export interface VocabularyInfo {
     name: string;
     /** The categories. Empty for `any`, in which each label is a category. */
     categories: string[];
-    /** Whether this is the vocabulary of calls that name none. */
+    /** Whether calls that name no vocabulary use this one. */
     isDefault: boolean;
 }
 
@@ -115,11 +116,11 @@ export interface ParseOptions {
     dialect?: string;
 }
 
-/** How a crawler's name is read. */
+/** The reading of crawler names. */
 export interface AgentOptions {
     /**
-     * Takes a name as one product token: known crawlers are not looked up, and a name that is nearly a known crawler's
-     * is not refused. Default: `false`.
+     * Takes a name as one product token: known crawlers are not looked up, and a name that nearly matches a known
+     * crawler's is not refused. Default: `false`.
      */
     exact?: boolean;
     /** Takes any text as the name; nothing is looked up, cut off or refused. For conformance tests. Default: `false`. */
@@ -148,7 +149,7 @@ export interface Verdicts {
     urlCount: number;
     /** Verdict numbers: for URL `u` and crawler `a`, at `u * agents.length + a`; an index of {@link VERDICTS}. */
     verdicts: Uint8Array;
-    /** The deciding lines, at the same indices; 0 if no rule decides, or if lines were not asked for. */
+    /** The deciding lines, at the same indices; 0 if no rule decides, or if lines were not requested. */
     lines: Uint32Array;
     /** Returns the verdict for a URL and a crawler by their numbers. */
     verdict(url: number, agent: number): Verdict;
@@ -169,11 +170,11 @@ export interface Rule {
 export interface MatchedRule {
     /** The line, from 1, or 0 for a rule that the dialect adds. */
     line: number;
-    /** The line's text as in the file, without spaces around it. */
+    /** The line's text as in the file, without surrounding spaces. */
     text: string;
     /** The pattern in the dialect's normal form, in which it is compared. */
     pattern: string;
-    /** The octets that count if the longest rule decides. */
+    /** The number of octets that counts if the longest rule decides. */
     octets: number;
 }
 
@@ -186,14 +187,14 @@ export interface Group {
     rules: Rule[];
 }
 
-/** A line that the dialect does not read as it may look. */
+/** A line that the dialect reads differently from how it looks. */
 export interface Diagnostic {
     /** The line, from 1, or 0 for the whole file. */
     line: number;
     message: string;
 }
 
-/** Another line of the file: `Sitemap`, `Crawl-delay`, `Content-Usage` or another key. */
+/** Another directive of the file: `Sitemap`, `Crawl-delay`, `Content-Usage` or another key. */
 export interface Directive {
     line: number;
     /** The kind, such as `sitemap`. */
@@ -205,10 +206,10 @@ export interface Directive {
     state: string;
 }
 
-/** Why a group applies to a crawler: it names the crawler, it is for `*`, or none applies. */
+/** The reason for the choice of a group: it names the crawler, it is for `*`, or no group applies. */
 export type ChosenBy = "token" | "default-group" | "nobody";
 
-/** Why a rule decides, or why none does. */
+/** The reason why a rule decides, or why none does. */
 export type Why =
     | "no-group"
     | "no-match"
@@ -231,7 +232,7 @@ export interface Explanation extends Decision {
     group: {
         /** The values of their user-agent lines that name the crawler, or `*`. */
         agents: string[];
-        /** Those lines; at most 100. */
+        /** The numbers of these lines; at most 100. */
         lines: number[];
         /** The group in words: `line 4: names GPTBot`. */
         sentence: string;
@@ -248,7 +249,7 @@ export interface Explanation extends Decision {
     sentence: string;
 }
 
-/** The answer of another dialect. */
+/** One dialect's decision. */
 export interface DialectDecision extends Decision {
     dialect: string;
 }
@@ -284,16 +285,16 @@ export interface Finding {
 export interface LintOptions {
     /** The host of the file, which determines which URLs in rules belong to other sites. */
     host?: string;
-    /** Kinds of finding that are off by default, to report too. */
+    /** Additional kinds of finding to report, which are off by default. */
     enable?: string[];
-    /** The least severity. Default: `note`. */
+    /** The minimum severity. Default: `note`. */
     severity?: Severity;
 }
 
 export interface FixOptions {
     /** The host of the file, as in {@link LintOptions.host}. */
     host?: string;
-    /** The least severity of the fixed findings. Default: `note`. */
+    /** The minimum severity of the fixed findings. Default: `note`. */
     severity?: Severity;
     /** Fixes only findings of these kinds. */
     codes?: string[];
@@ -312,14 +313,14 @@ export interface Outcome {
     holds: boolean;
     /** `no-group`: no group names a crawler, so nothing was examined. `unproved`: the proof was cut off. */
     proof: "holds" | "counterexample" | "no-group" | "unproved";
-    /** A path for which it is false, and each crawler's decision there. */
+    /** A path for which the assertion is false, and each crawler's decision there. */
     counterexample: { path: string; decisions: Decision[] } | null;
     /** The crawler that no group names, for `no-group`. */
     missing: string | null;
 }
 
 export interface ProveOptions {
-    /** A crawler that no group names obeys the group for `*`, or nothing. By default its assertions fail. */
+    /** Whether to accept crawlers that no group names: they obey the group for `*` or nothing. Default: `false`. */
     allowDefault?: boolean;
 }
 
@@ -330,7 +331,7 @@ export interface Mistake {
 }
 
 export interface UsageOptions extends AgentOptions {
-    /** The categories to ask about. Default: all of the vocabulary. */
+    /** The categories to ask about. Default: the vocabulary's categories. Required for `any`, which lists none. */
     categories?: string[];
     /** The name of a vocabulary; see {@link vocabularies}. Default: `aipref-08`. */
     vocabulary?: string;
@@ -348,7 +349,7 @@ export interface Preference {
     lines: number[];
 }
 
-/** What two files, or two crawlers, permit: a proof or an example for each side. */
+/** The comparison of two files' permissions: a proof or an example for each side. */
 export interface Comparison {
     /**
      * How this file relates to the other one. `narrower`: it permits less. `wider`: it permits more. `different`: each
@@ -357,7 +358,7 @@ export interface Comparison {
     relation: "equal" | "narrower" | "wider" | "different" | "unproved";
     /** Whether both sides are proved, for every URL. */
     isComplete: boolean;
-    /** A shortest path for each side that permits something which the other does not: at most two. */
+    /** A shortest path for each side that permits something that the other does not: at most two. */
     counterexamples: {
         url: string;
         /** This file's verdict, then the other file's. */
@@ -372,16 +373,16 @@ export class Robots {
     private constructor();
 
     /**
-     * Reads a robots.txt. Any text is one, so only its size and cost can be refused. Takes time linear in its size.
+     * Reads a robots.txt. Any text is valid; only its size or cost can be refused. Takes time linear in its size.
      *
-     * @throws {@link ReptileError}: `limit` over {@link MAX_BODY_BYTES}, `steps` if its rules would take too long for
-     *   one URL, `dialect` for an unknown dialect.
+     * @throws {@link ReptileError}: `limit` over {@link MAX_BODY_BYTES}, `steps` if its rules might take too long to
+     *   decide one URL, `dialect` for an unknown dialect.
      */
     static parse(body: string | Uint8Array, options?: ParseOptions): Robots;
 
     /** The name of the dialect. */
     readonly dialect: string;
-    /** The groups in the file's order. Read when first asked for. */
+    /** The groups in the file's order. Read on first access. */
     readonly groups: readonly Group[];
     /** The addresses in the `Sitemap` lines. */
     readonly sitemaps: readonly string[];
@@ -391,7 +392,7 @@ export class Robots {
     readonly diagnostics: readonly Diagnostic[];
 
     /**
-     * Decides one URL. The URL's scheme, host and port do not matter, and a path is enough.
+     * Decides one URL. The URL's scheme, host and port are ignored, and a path is enough.
      *
      * @param agent A crawler: a product token or a known crawler, `*`, or a chain such as `A>B>*`.
      * @throws {@link ReptileError} for a name that is not a crawler's; see {@link ReptileError.suggestion}.
@@ -404,10 +405,10 @@ export class Robots {
     /** Explains one verdict. Reads the file again. */
     explain(agent: string, url: string, options?: AgentOptions): Explanation;
 
-    /** Returns every rule of the crawler's groups that matches a URL, the first one decides. */
+    /** Returns the rules of the crawler's groups that match a URL. The first one decides. */
     matchingRules(agent: string, url: string, options?: AgentOptions): Rule[];
 
-    /** Decides one URL under every dialect. Compiles the file under each of them once. */
+    /** Decides one URL under every dialect. The first call compiles the file for each; over 1 MiB, every call does. */
     acrossDialects(agent: string, url: string, options?: AgentOptions): DialectDecision[];
 
     /** Returns the seconds between two fetches that a `Crawl-delay` line asks of a crawler, or `null`. */
@@ -417,15 +418,15 @@ export class Robots {
     lint(options?: LintOptions): Finding[];
 
     /**
-     * Returns the text with all fixes that cannot be wrong; see {@link Fix.isApplied}. This object stays as it is.
+     * Returns the text with all fixes that cannot be wrong; see {@link Fix.isApplied}. This object does not change.
      *
-     * With `codes` or `lines`, makes only the chosen findings' fixes, once. A removed rule may have hidden another one
-     * that stays, so verdicts may then change; {@link Robots.compare} shows it. Bytes that are not UTF-8 are replaced.
+     * With `codes` or `lines`, makes only the chosen findings' fixes, once. A removed rule may have hidden another rule
+     * that remains, so verdicts may change; {@link Robots.compare} shows this. Bytes that are not UTF-8 are replaced.
      */
     fix(options?: FixOptions): string;
 
     /**
-     * Proves assertions about every URL at once, one a line, such as `disallow GPTBot /private/*`,
+     * Proves assertions about every URL at once, one per line, such as `disallow GPTBot /private/*`,
      * `allow * /$ /docs/*`, `same Googlebot Bingbot` or `GPTBot <= *`.
      *
      * @throws {@link ReptileError} with the code `assertions` and its {@link ReptileError.mistakes}.
@@ -438,7 +439,7 @@ export class Robots {
     /** Compares what this file and another one permit a crawler, for every URL. Their dialects may differ. */
     compare(other: Robots, agent: string, options?: AgentOptions): Comparison;
 
-    /** Frees the engine's memory. Forgetting it is no leak: the garbage collector calls it in the end. */
+    /** Frees the object's memory in the engine. Without this call, the garbage collector frees it eventually. */
     free(): void;
     [Symbol.dispose](): void;
 }
@@ -446,11 +447,12 @@ export class Robots {
 /**
  * A compiled set of many origins' robots.txt: the content of a `.rpt` file.
  *
- * A URL's host may have any letters: the platform's `URL` maps it to ASCII.
+ * A URL's host may contain letters beyond ASCII: the platform's `URL` maps them to ASCII.
  */
 export class Set {
     /**
-     * Opens a set. Its bytes are copied. Cheap: damage is found when it is read, or by {@link Set.verify}.
+     * Opens a set. Copies its bytes without checking all of them: damage is found when it is read, or by
+     * {@link Set.verify}.
      *
      * @throws {@link ReptileError}: `format` for bytes that are not a set, `limit` over {@link MAX_SET_BYTES}.
      */
@@ -487,14 +489,14 @@ export class Set {
     sitemaps(url: string): string[] | null;
 
     /**
-     * Reads the whole set and compares its checksums, which show accidental damage. For a set from a stranger, use
-     * the command `reptile verify --deep`: it also finds sets that were made to mislead.
+     * Reads the whole set and compares its checksums, which show accidental damage. For a set from an
+     * untrusted source, use the command `reptile verify --deep`: it also finds sets that were made to mislead.
      *
      * @throws {@link ReptileError} with the code `format` for a damaged set.
      */
     verify(): void;
 
-    /** Frees the engine's memory. Forgetting it is no leak: the garbage collector calls it in the end. */
+    /** Frees the object's memory in the engine. Without this call, the garbage collector frees it eventually. */
     free(): void;
     [Symbol.dispose](): void;
 }
@@ -503,11 +505,11 @@ export class Set {
 export interface SetExplanation extends Decision {
     /** The crawler, as given. */
     agent: string;
-    /** Why the crawler's group applies to it: `named`, `default` or `none`. */
+    /** The reason why the crawler's group applies to it: `named`, `default` or `none`. */
     group: string;
     bestAllow: Rule | null;
     bestDisallow: Rule | null;
-    /** When the robots.txt was fetched, in seconds since 1970, or `null`. */
+    /** The time when the robots.txt was fetched, in seconds since 1970, or `null`. */
     fetchedAt: number | null;
 }
 

@@ -1,4 +1,4 @@
-// Reptile in JavaScript. `index.d.ts` describes the functions; `src/lib.rs` describes the calls of the engine.
+// Reptile in JavaScript. `index.d.ts` describes the functions; `src/lib.rs` describes the engine's calls.
 
 export const VERSION = "0.1.0";
 export const MAX_BODY_BYTES = 16 << 20;
@@ -14,7 +14,7 @@ export const VERDICTS = Object.freeze(["allow", "disallow", "unknown", "invalid"
 const LIMITS = [MAX_BODY_BYTES, MAX_URL_BYTES, MAX_SET_BYTES, MAX_ASSERTIONS, MAX_ASSERTION_BYTES, MAX_AGENTS, MAX_VERDICTS];
 /** Number of resolved lists of crawlers that an object keeps, for callers that name them in each call. */
 const MAX_CACHED_AGENTS = 256;
-/** Maximum bytes of the arguments of one call: URLs of one call, for example. */
+/** Maximum size in bytes of one call's arguments, such as its URLs. */
 const MAX_INPUT_BYTES = 1 << 30;
 
 const encoder = new TextEncoder();
@@ -38,7 +38,7 @@ class Engine {
     #exports;
     #bytes;
     #reasons = [];
-    /** The error of an earlier call that ended the instance. */
+    /** The error of the call that ended the instance. */
     #failed = null;
 
     constructor(module) {
@@ -180,7 +180,7 @@ class Engine {
     }
 }
 
-/** Returns the number of bytes of a text in UTF-8. */
+/** Returns the size of a text in UTF-8 bytes. */
 function byteLength(text) {
     let length = text.length;
     for (let at = 0; at < text.length; at += 1) {
@@ -191,7 +191,7 @@ function byteLength(text) {
         if (unit < 0x800) {
             length += 1;
         } else if (unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
-            // Two units, four bytes.
+            // A pair of surrogates: two units, four bytes.
             length += 2;
             at += 1;
         } else {
@@ -294,7 +294,7 @@ export function vocabularies() {
     return copied(current().catalog.vocabularies);
 }
 
-/** Returns a text, or refuses another value. */
+/** Returns a string, or throws for another value. */
 function textOf(value, what) {
     if (typeof value !== "string") {
         throw new ReptileError("argument", `${what} must be a string, found ${value === null ? "null" : typeof value}`);
@@ -303,8 +303,8 @@ function textOf(value, what) {
 }
 
 /**
- * Returns a URL for a set, with its host in ASCII. The platform's own `URL` maps other letters (UTS 46), so that the engine
- * needs no tables for it.
+ * Returns a URL for a set, with its host in ASCII. The platform's own `URL` maps other letters (UTS 46), so the engine
+ * needs no tables for them.
  */
 function inAscii(url) {
     const parts = /^(https?:\/\/(?:[^/?#\\]*@)?)([^/?#\\@]*[^\0-\x7f/?#\\@][^/?#\\@]*)(.*)$/is.exec(url);
@@ -315,7 +315,7 @@ function inAscii(url) {
     return scheme + new URL(`https://${host}`).host + rest;
 }
 
-/** Returns a list of texts, or refuses another value. */
+/** Returns an array of strings, or throws for another value. */
 function textsOf(values, what) {
     if (!Array.isArray(values)) {
         throw new ReptileError("argument", `${what} must be an array of strings`);
@@ -342,7 +342,7 @@ class Held {
     isFreed = false;
     /** The resolved lists of crawlers. */
     #agents = new Map();
-    /** Those of one crawler without options, by name. */
+    /** The lists of one crawler without options, by name. */
     #single = new Map();
 
     constructor(engine, handle, owner, read = (url) => url) {
@@ -356,7 +356,7 @@ class Held {
         return this.read(textOf(text, "the URL"));
     }
 
-    /** Refuses calls after `free`. */
+    /** Throws after `free`. */
     check() {
         if (this.isFreed) {
             throw new ReptileError("freed", "the object was freed");
@@ -368,7 +368,7 @@ class Held {
         return this.engine.json(name, this.handle, number, values);
     }
 
-    /** Resolves crawlers once. */
+    /** Returns resolved crawlers. Resolves each list once. */
     agents(names, options) {
         this.check();
         const way = wayOf(options);
@@ -386,7 +386,7 @@ class Held {
         return found;
     }
 
-    /** Resolves one crawler once, and returns its number. */
+    /** Returns the number of a list with one crawler. Resolves it once. */
     agent(name, options) {
         const known = options === undefined ? this.#single.get(name) : undefined;
         if (known !== undefined) {
@@ -489,7 +489,7 @@ export class Robots {
         return new Robots(forgotten, engine, engine.json("parse", 0, 0, [textOf(dialect, "the dialect"), body]));
     }
 
-    /** Returns what the file says, read once. */
+    /** Returns the file's groups, sitemaps, directives and diagnostics. Reads them once. */
     #read() {
         this.#held.check();
         return (this.#parts ??= this.#held.json("parts", 0, []));

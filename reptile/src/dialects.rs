@@ -23,7 +23,7 @@ const MEANINGS: [(&str, &str); 9] = [
     ("koster-1996", "the draft of 1996: Allow and Disallow in file order"),
 ];
 
-/// Returns what a known dialect is, in a few words. For a custom dialect the text is empty.
+/// Returns a short description of a known dialect. For a custom dialect the text is empty.
 ///
 /// ```
 /// use reptile::dialects::{ALL, YANDEX, meaning};

@@ -153,8 +153,8 @@ impl Set {
         Ok(self.engine.verify()?)
     }
 
-    /// Checks only the sections' checksums, as fast as memory or disk. They show accidental damage, but a stranger can
-    /// repair them.
+    /// Checks only the sections' checksums, as fast as memory or disk. They reveal accidental damage, but not a
+    /// deliberate change, because anyone can recompute them.
     ///
     /// # Errors
     /// Returns an error for the first damaged section.

@@ -20,7 +20,7 @@ function fail(message) {
     process.exit(1);
 }
 
-/** Returns text that can stand in a script element: no `</script` and no `<!--`. */
+/** Returns text that is safe in a script element: without `</script` and `<!--`. */
 function inlineScript(text) {
     return text.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 }

@@ -2,16 +2,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The catalogue with which the others are compared. */
+/** The catalogue that the others are compared with. */
 const REFERENCE = "en";
 
-/** Returns the names in braces of a text, or of all forms of a plural, sorted. */
+/** Returns the sorted placeholder names in a text, or in all its plural forms. */
 function placeholders(text) {
     const forms = typeof text === "string" ? [text] : Object.values(text);
     return [...new Set(forms.flatMap((form) => [...form.matchAll(/\{(\w+)\}/g)].map((match) => match[1])))].sort();
 }
 
-/** Returns the faults of one catalogue. `reference` is the English one. */
+/** Returns the mistakes in a catalogue. `reference` is the English one. */
 export function faultsOf(name, catalogue, reference) {
     const faults = [];
     for (const field of ["language", "locale", "direction"]) {
@@ -49,7 +49,7 @@ export function faultsOf(name, catalogue, reference) {
     return faults;
 }
 
-/** Returns the keys that the page uses and English lacks, and keys that nothing uses. `prefix.` marks computed keys. */
+/** Returns the used keys that the English texts lack, and the unused keys. `prefix.` marks computed keys. */
 export function usageFaults(reference, sources) {
     const faults = [];
     for (const [, attribute, call] of sources.matchAll(/data-text(?:-\w+)*="([\w.-]+)"|\bsay\(\s*"([\w.-]+)"/g)) {
@@ -67,7 +67,7 @@ export function usageFaults(reference, sources) {
     return faults;
 }
 
-/** Reads every catalogue in a folder. Returns them by name, and all their faults. */
+/** Reads every catalogue in a folder. Returns them by name, and all their mistakes. */
 export function readTexts(folder, sources) {
     const catalogues = {};
     for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")).sort()) {

@@ -1,4 +1,4 @@
-// Joins JavaScript modules to one script. Each module becomes a function that returns its exports.
+// Joins JavaScript modules into one script. Each module becomes a function that returns its exports.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -15,7 +15,7 @@ function pairs(list) {
  * Returns the script of the module `entry` and of all modules that it imports. `aliases` maps names of modules without
  * `./`, such as `engine`, to paths.
  *
- * Throws for a circle of imports, and for statements other than `import {...}`, `export {...}` and exported functions,
+ * Throws for circular imports, and for statements other than `import {...}`, `export {...}` and exported functions,
  * classes and constants.
  */
 export function joinModules(entry, aliases) {

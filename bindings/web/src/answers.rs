@@ -1,4 +1,4 @@
-//! Parts of answers that several functions give.
+//! Parts that several functions' answers share.
 
 use reptile::{Explanation, Rule, RuleKind};
 use serde::Serialize;

@@ -27,7 +27,7 @@ impl<'a> Args<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Failure::new(Code::Argument, "an argument is not UTF-8"))
     }
 
-    /// Returns the next argument, a switch: `1` if it is on.
+    /// Returns whether the next argument, a switch, is on: `1`.
     ///
     /// # Errors
     /// Returns an error if there is none.

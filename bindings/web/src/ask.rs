@@ -9,10 +9,10 @@ use crate::args::Args;
 use crate::failure::{Code, Failure, with_code};
 use crate::state::{Call, Kind, json};
 
-/// Maximum crawlers in one call.
+/// Maximum number of crawlers in one call.
 pub const MAX_AGENTS: usize = 1000;
 
-/// Maximum verdicts of one call: URLs times crawlers. They take five bytes each, twice for a moment.
+/// Maximum number of verdicts in one call: URLs times crawlers. Each takes five bytes, and is briefly in memory twice.
 pub const MAX_VERDICTS: usize = 10_000_000;
 
 /// Maximum number of reasons that [`decide`] can number.
@@ -24,7 +24,7 @@ struct ResolvedJson {
     names: Vec<String>,
 }
 
-/// Resolves crawlers: a word for how to read the names (`named`, `exact` or `verbatim`), and the names.
+/// Resolves crawlers. The arguments are the way to read names (`named`, `exact` or `verbatim`), and the names.
 pub fn resolve(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, mut args, .. } = call;
     let item = items.item(handle)?;
@@ -92,7 +92,7 @@ pub fn first(agents: &Agents) -> Result<&Agent, Failure> {
     agents.iter().next().ok_or_else(|| Failure::new(Code::Crawler, "no crawler is named"))
 }
 
-/// Returns a reason's number. Its words are asked for once.
+/// Returns a reason's number. JavaScript asks for the words of each number once.
 fn number_of(reason: Reason, reasons: &mut Vec<Reason>) -> usize {
     if let Some(number) = reasons.iter().position(|known| *known == reason) {
         return number;
@@ -101,8 +101,7 @@ fn number_of(reason: Reason, reasons: &mut Vec<Reason>) -> usize {
     reasons.len() - 1
 }
 
-/// Decides one URL, whose bytes are `url`, for the first of some crawlers. Returns the verdict, the reason and the line in
-/// one number.
+/// Decides one URL for the first of some crawlers. Returns the verdict, the reason and the line in one number.
 pub fn decide(agents: &Agents, url: &[u8], reasons: &mut Vec<Reason>) -> Result<u64, Failure> {
     let explained = first(agents)?.explain(url)?;
     let line = explained.rule().map_or(0, |rule| rule.line);
@@ -128,8 +127,8 @@ pub fn decide_each(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     json(&decisions?)
 }
 
-/// Decides URLs for some crawlers: a switch for lines, then the URLs. The answer has a byte for each verdict, then zeros
-/// up to a multiple of four, then with lines four bytes for each line, in little-endian order.
+/// Decides URLs for some crawlers. The arguments are a switch for lines, and the URLs. The answer has a byte for each
+/// verdict. With lines, zeros up to a multiple of four follow, and four bytes for each line, in little-endian order.
 pub fn decide_all(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, number, mut args, .. } = call;
     let agents = items.agents(handle, number)?;
@@ -175,7 +174,8 @@ struct PreferenceJson {
     lines: Vec<u32>,
 }
 
-/// Returns the preferences about uses of a page: the URL, the vocabulary, the sources and the categories.
+/// Returns the preferences about uses of a page. The arguments are the URL, the vocabulary, the sources and the
+/// categories.
 pub fn usage(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, number, mut args, .. } = call;
     let agent = first(items.agents(handle, number)?)?;
@@ -206,7 +206,7 @@ pub fn usage(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     json(&preferences.collect::<Vec<_>>())
 }
 
-/// Returns the categories that are asked about: those given, or else all that have labels in the sources.
+/// Returns the given categories, or all that have labels in the sources if none is given.
 fn categories_of(vocabulary: &Vocabulary, sources: Sources, args: &mut Args<'_>) -> Result<Vec<String>, Failure> {
     let given = args.list()?;
     if !given.is_empty() {

@@ -21,7 +21,7 @@ struct Catalog {
     crawlers: Vec<CrawlerJson>,
     groups: Vec<GroupJson>,
     vocabularies: Vec<VocabularyJson>,
-    /// In the order in which `index.js` lists them.
+    /// The limits, in the order in which `index.js` lists them.
     limits: [usize; 7],
 }
 
@@ -58,7 +58,7 @@ struct VocabularyJson {
     is_default: bool,
 }
 
-/// Returns everything that is known without a file.
+/// Returns the dialects, crawlers, groups, vocabularies and limits.
 pub fn all(_: Call<'_>) -> Result<Vec<u8>, Failure> {
     let dialects = dialects::ALL.iter().map(|dialect| DialectJson {
         name: dialect.as_str(),

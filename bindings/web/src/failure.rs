@@ -46,13 +46,13 @@ impl Failure {
         Failure { code, message: message.into(), suggestion: None, mistakes: Vec::new() }
     }
 
-    /// Returns an error about a name that is not one of the known ones.
+    /// Returns an error about an unknown name.
     pub fn unknown<'n>(code: Code, what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Failure {
         let known: Vec<&str> = known.into_iter().collect();
         Failure::new(code, format!("unknown {what} {name:?}; expected {}", known.join(", ")))
     }
 
-    /// Returns an error about a name that is nearly a known crawler's.
+    /// Returns an error about a name that nearly matches a known crawler's.
     pub fn nearly(name: &str, near: &str) -> Failure {
         let message = format!(
             "no group names {name:?}, which is nearly the crawler {near:?}; the option `exact` takes it as it is"
@@ -120,7 +120,7 @@ impl From<Mistakes> for Failure {
     }
 }
 
-/// Returns an error with a code for any error of the library.
+/// Returns a function that gives a code to any error of the library.
 pub fn with_code<E: Display>(code: Code) -> impl Fn(E) -> Failure {
     move |error| Failure::new(code, error.to_string())
 }

@@ -16,7 +16,7 @@ use crate::ask::{first, refuse_mistakes};
 use crate::failure::{Code, Failure};
 use crate::state::{Call, Kind, json};
 
-/// Maximum size in bytes of a file that is kept compiled under every dialect.
+/// Maximum size in bytes of a file that stays compiled under every dialect.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
 /// Maximum number of user-agent lines in an explanation.
@@ -27,7 +27,7 @@ pub struct File {
     pub body: Vec<u8>,
     pub dialect: &'static Dialect,
     pub robots: Robots,
-    /// The file under each dialect, in the order of [`ALL`], once it is asked for.
+    /// The file under each dialect, in the order of [`ALL`]. Empty until the first use.
     others: Vec<Robots>,
 }
 
@@ -37,7 +37,7 @@ struct ParsedJson {
     dialect: &'static str,
 }
 
-/// Reads a file: its dialect, and its bytes.
+/// Reads a file. The arguments are its dialect and its bytes.
 pub fn parse(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, mut args, .. } = call;
     let dialect = match args.given()? {
@@ -82,7 +82,7 @@ struct DiagnosticJson {
     message: &'static str,
 }
 
-/// Returns everything that the file says.
+/// Returns the file's groups, sitemaps, directives and diagnostics.
 pub fn parts(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let file = call.items.file(call.handle)?;
     let arena = Bump::new();
@@ -144,7 +144,7 @@ struct MatchedJson {
     octets: usize,
 }
 
-/// Explains a verdict: the crawler's name, and the URL.
+/// Explains a verdict. The arguments are the crawler's name and the URL.
 pub fn explain(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, number, mut args, .. } = call;
     let (name, url) = (args.text()?, args.bytes()?);
@@ -223,7 +223,7 @@ struct AcrossJson {
     decision: Decision,
 }
 
-/// Decides a URL under each dialect: how the crawler's name is read, the name, and the URL.
+/// Decides a URL under each dialect. The arguments are the way to read the crawler's name, the name, and the URL.
 pub fn across(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, mut args, .. } = call;
     let (how, name, url) = (args.text()?, args.text()?, args.bytes()?);
@@ -271,7 +271,7 @@ struct DifferenceJson {
     lines: [u32; 2],
 }
 
-/// Compares what two files permit a crawler: how its name is read, and the name.
+/// Compares two files' permissions for a crawler. The arguments are the way to read its name, and the name.
 pub fn compare(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, number, mut args, .. } = call;
     let (how, name) = (args.text()?, args.text()?);
@@ -326,7 +326,7 @@ struct CounterexampleJson {
     decisions: Vec<Decision>,
 }
 
-/// Proves assertions: a switch for crawlers without a group, and the list.
+/// Proves assertions. The arguments are a switch that accepts crawlers without a group, and the list.
 pub fn prove(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, mut args, .. } = call;
     let file = items.file(handle)?;
@@ -363,7 +363,7 @@ fn outcome_of(outcome: &Outcome<'_>) -> OutcomeJson {
     }
 }
 
-/// Returns the seconds between two fetches.
+/// Returns the seconds that a crawler should wait between two fetches, or `null`.
 pub fn crawl_delay(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let agent = first(call.items.agents(call.handle, call.number)?)?;
     json(&agent.crawl_delay("/")?.map(|delay| delay.as_secs_f64()))

@@ -1,8 +1,8 @@
 //! Reptile in JavaScript: the functions of the WebAssembly module, which `index.js` calls.
 //!
 //! JavaScript writes a call's arguments to a buffer ([`input`]): for each argument its length, as four bytes in
-//! little-endian order, and its bytes. It then calls a function with a handle and the number of bytes. The answer, or an
-//! error, is in another buffer ([`output`]) as JSON. Only verdicts are numbers, because there may be many of them.
+//! little-endian order, and its bytes. It then calls a function with a handle and a number. The answer or the error is
+//! JSON in another buffer ([`output`]). Only verdicts are numbers, because there may be many of them.
 //!
 //! The module imports nothing, so no call can begin during another one. A panic ends the instance; `index.js` then
 //! refuses further calls.
@@ -20,7 +20,7 @@ mod state;
 
 use state::{STATE, answer};
 
-/// Number of bytes of the input buffer that is kept between calls.
+/// Maximum size in bytes of the input buffer that is kept between calls.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Returns the address of a buffer for `len` bytes of arguments, or 0 if there is no memory for it.
@@ -70,8 +70,10 @@ extern "C" fn forget(handle: u32) {
     STATE.with_borrow_mut(|state| state.items.forget(handle));
 }
 
-/// Decides the URL in the first `len` bytes of the input buffer for the first of some resolved crawlers. Returns the verdict's number in the lowest
-/// two bits, then the reason's number in 14 bits, then the line; or -1 for an error.
+/// Decides the URL in the first `len` bytes of the input buffer for the first of some resolved crawlers.
+///
+/// Returns the verdict's number in the lowest two bits, then the reason's number in 14 bits, then the line. Returns -1
+/// for an error.
 #[unsafe(no_mangle)]
 extern "C" fn decide(handle: u32, agents: u32, len: usize) -> f64 {
     STATE.with_borrow_mut(|state| {
@@ -87,7 +89,8 @@ extern "C" fn decide(handle: u32, agents: u32, len: usize) -> f64 {
     })
 }
 
-/// Declares functions of a handle, a number and the arguments in the input buffer. Each returns 0, or 1 for an error.
+/// Declares functions that take a handle, a number and the arguments in the input buffer. They return 0, or 1 for an
+/// error.
 macro_rules! functions {
     ($($(#[doc = $doc:literal])* $name:ident => $function:path;)*) => {
         $($(#[doc = $doc])*
@@ -105,7 +108,7 @@ functions! {
     reason => ask::reason;
     /// Resolves crawlers.
     resolve => ask::resolve;
-    /// Decides many URLs for some crawlers; `number` are the crawlers.
+    /// Decides many URLs for some crawlers; `number` identifies the crawlers.
     decide_all => ask::decide_all;
     /// Decides one URL for each of some crawlers.
     decide_each => ask::decide_each;
@@ -121,11 +124,11 @@ functions! {
     explain => file::explain;
     /// Decides a URL under each dialect.
     across => file::across;
-    /// Compares the permissions of two files; `number` is the other file.
+    /// Compares the permissions of two files; `number` is the other file's handle.
     compare => file::compare;
     /// Proves assertions.
     prove => file::prove;
-    /// Returns the delay that a crawler should keep.
+    /// Returns a crawler's delay between fetches.
     crawl_delay => file::crawl_delay;
     /// Finds mistakes in the file.
     lint_file => lint::lint;

@@ -37,11 +37,11 @@ struct FixJson {
 struct Edit {
     from: u32,
     to: u32,
-    /// The lines, or `None` to remove the line with its line end.
+    /// The new lines, or `None` to remove the line with its line end.
     text: Option<String>,
 }
 
-/// Finds mistakes: the host, the least severity, and the kinds of finding to enable.
+/// Finds mistakes. The arguments are the host, the minimum severity, and the kinds of finding to enable.
 pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, mut args, .. } = call;
     let file = items.file(handle)?;
@@ -60,7 +60,7 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     json(&findings.collect::<Vec<_>>())
 }
 
-/// Reads the host, the least severity, and kinds of finding.
+/// Reads the host, the minimum severity, and kinds of finding.
 fn options_of(args: &mut Args<'_>) -> Result<(LintOptions, Severity), Failure> {
     let host = args.given()?.map(|host| host.as_bytes().to_vec());
     let least = args.given()?.map_or(Ok(Severity::Note), str::parse).map_err(with_code(Code::Argument))?;
@@ -81,7 +81,7 @@ fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> FixJson {
     FixJson { title: fix.to_string(), edit, keeps_verdicts, is_applied }
 }
 
-/// Returns a line's replacement. Its comment is kept.
+/// Returns a line's replacement, with its comment.
 fn edit_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> Edit {
     let line = reading.line(finding.line).unwrap_or_default();
     let comment = line.iter().position(|&byte| byte == b'#').and_then(|hash| line.get(hash..));
@@ -94,8 +94,8 @@ fn edit_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> Edit {
     Edit { from: finding.line, to: finding.line, text }
 }
 
-/// Returns the file with fixes: the host, the least severity, kinds of finding, and after an empty argument lines. Without
-/// kinds and lines every fix is made.
+/// Returns the file with fixes. The arguments are the host, the minimum severity, kinds of finding, an empty argument,
+/// and lines. Without kinds and lines, every fix is made.
 pub fn fix(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, mut args, .. } = call;
     let file = items.file(handle)?;
@@ -107,7 +107,7 @@ pub fn fix(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     Ok(fix_some(file, options, least, &lines))
 }
 
-/// Returns the file with the fixes of some kinds, on some lines, or on every line if the list is empty.
+/// Returns the file with the fixes of the chosen kinds on the chosen lines. An empty list chooses all.
 fn fix_some(file: &File, options: LintOptions, least: Severity, lines: &[u32]) -> Vec<u8> {
     let arena = Bump::new();
     let reading = Reading::new(&file.body, file.dialect, &arena);

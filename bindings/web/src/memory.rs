@@ -1,11 +1,11 @@
-//! Memory: remembers that an allocation failed, so that JavaScript can tell this from other failures.
+//! An allocator that records failed allocations, so that JavaScript can distinguish them from other errors.
 //!
 //! The only module with `unsafe` code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The system's allocator, with a mark for failed allocations.
+/// The system's allocator. Records that an allocation has failed.
 struct Watched;
 
 #[global_allocator]

@@ -8,7 +8,7 @@ use crate::ask::first;
 use crate::failure::{Code, Failure};
 use crate::state::{Call, Kind, json};
 
-/// Maximum size of a set in bytes. It is copied twice, and the module has at most 4 GiB.
+/// Maximum size of a set in bytes. Two copies must fit in the module's 4 GiB of memory.
 pub const MAX_SET_BYTES: usize = 1 << 28;
 
 /// An open set.
@@ -88,7 +88,7 @@ pub fn sitemaps(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     json(&site.map(|site| site.sitemaps().map(text).collect::<Vec<_>>()))
 }
 
-/// Checks a set's checksums. [`reptile::Set::verify`] checks more, but its code would be a tenth of the module.
+/// Checks a set's checksums. [`reptile::Set::verify`] checks more, but its code would take a tenth of the module.
 pub fn verify(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     call.items.set(call.handle)?.set.verify_checksums()?;
     Ok(Vec::new())

@@ -19,7 +19,7 @@ pub struct State {
     pub input: Vec<u8>,
     pub output: Vec<u8>,
     pub items: Items,
-    /// The reasons that were given so far. Their number is small, because causes have no free text.
+    /// The reasons of earlier verdicts, by number. There are few, because causes have no free text.
     pub reasons: Vec<Reason>,
 }
 
@@ -48,7 +48,7 @@ pub enum Kind {
 /// All files and sets, by handle.
 pub struct Items {
     all: Vec<Option<Item>>,
-    /// The handles that may be given again.
+    /// The freed handles, which are used again.
     unused: Vec<u32>,
 }
 
@@ -109,7 +109,7 @@ pub struct Call<'s> {
     pub reasons: &'s mut Vec<Reason>,
     /// The call's handle.
     pub handle: u32,
-    /// The call's number, whose meaning depends on the function.
+    /// The call's number. Its meaning depends on the function.
     pub number: u32,
     pub args: Args<'s>,
 }

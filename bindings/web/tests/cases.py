@@ -1,4 +1,4 @@
-"""Writes the conformance suite and the cases about usage as JSON: cases.py CORPORA."""
+"""Writes the conformance suite and the usage cases as JSON: cases.py CORPORA."""
 
 import base64
 import json

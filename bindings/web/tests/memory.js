@@ -1,6 +1,6 @@
-// Changes the memory of a WebAssembly module.
+// Limits the memory of a WebAssembly module.
 
-/** Returns a module with a maximum of memory, in pages of 64 KiB. */
+/** Returns a module with a memory limit in pages of 64 KiB. */
 export function withMaximum(wasm, pages) {
     let at = 8;
     const parts = [wasm.subarray(0, 8)];
@@ -24,7 +24,7 @@ export function withMaximum(wasm, pages) {
     return Buffer.concat(parts);
 }
 
-/** Returns a number in LEB128, and the place after it. */
+/** Returns a number in LEB128, and the position after it. */
 function number(bytes, at) {
     let value = 0;
     for (let shift = 0; ; shift += 7) {

@@ -13,12 +13,12 @@ const { CORPORA, GOLDEN, PACKED, REPTILE, SHARED } = process.env;
 
 /** Maximum size of the package in bytes, with each file gzipped as servers send it. */
 const MAX_PACKAGE_BYTES = 420_000;
-/** Number of cases in `corpora`. They catch a loader that skips some. */
+/** Numbers of cases in `corpora`. They reveal a loader that skips cases. */
 const SUITE_CASES = 314;
 const SUITE_CHECKS = 959;
 const USAGE_CASES = 35;
 const SIGNAL_CASES = 7;
-/** Maximum time of one call for a hostile file, in ms. Twenty times what it takes on a busy machine. */
+/** Maximum time of one call for a hostile file, in ms. Twenty times its duration on a busy machine. */
 const MAX_CALL_MS = 20_000;
 
 const REAL = join(SHARED, "corpora/real/robots.tar.gz");
@@ -39,7 +39,7 @@ test("no call works before the engine is loaded, and loading twice is harmless",
     fails(() => reptile.dialects(), "load");
     await assert.rejects(load(new Uint8Array([1, 2, 3])), { code: "load" });
     fails(() => loadSync(new Uint8Array(8)), "load");
-    // Another module is not the engine.
+    // A different module is refused.
     fails(() => loadSync(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), "load", /not Reptile/);
     await Promise.all([load(), load()]);
     await load();
@@ -84,7 +84,7 @@ test("every case of the conformance suite", () => {
 
 /** Decides for a name that need not be a crawler's, and checks that all functions agree. */
 function decided(file, agent, url) {
-    // The suite takes a name of one product token as it is.
+    // The suite uses a name of one product token literally.
     let options = reptile.crawlers().some(isPlain(agent)) ? { verbatim: true } : undefined;
     try {
         file.decide(agent, url, options);
@@ -240,7 +240,7 @@ test("findings and fixes", () => {
     assert.notEqual(fixed, body);
     assert.deepEqual(robots(fixed).lint().filter(({ fix }) => fix?.isApplied), []);
     assert.match(fixed, /Disallow: \/a # why\r\n/);
-    // Each edit alone gives the same as fixing that line.
+    // Each edit by itself gives the same text as fixing its line.
     for (const { line, fix } of found.filter(({ fix }) => fix?.isApplied)) {
         const lines = body.split("\r\n");
         lines.splice(fix.edit.from - 1, 1, ...(fix.edit.text === null ? [] : fix.edit.text.split("\n")));
@@ -322,7 +322,7 @@ test("an object cannot be used after it is freed", () => {
 
 /** Number of files that are read and freed. */
 const FREED_FILES = 100_000;
-/** Bytes that memory may grow while they are. */
+/** Maximum growth of memory in bytes meanwhile. */
 const MAX_GROWTH_BYTES = 1 << 20;
 
 test("memory stays the same, with and without free", async () => {
@@ -356,7 +356,7 @@ test("memory stays the same, with and without free", async () => {
     assert.ok(forgotten <= 64 * MAX_GROWTH_BYTES, `${forgotten} bytes`);
 });
 
-/** Returns a function for the size of all WebAssembly memory in this process. */
+/** Returns a function that measures all WebAssembly memory in this process. */
 async function memoryOf() {
     return () => process.memoryUsage().external + process.memoryUsage().arrayBuffers;
 }
@@ -433,7 +433,7 @@ test("sets", { skip: !REPTILE && "NOT run: REPTILE is not set" }, () => {
         assert.equal(web.decide("GPTBot", "no URL").verdict, "invalid");
         assert.equal(web.sitemaps("https://nowhere.invalid/"), null);
         assert.equal(web.usage("GPTBot", urls[0], { categories: ["train-ai"] }).length, 1);
-        // No damage is read as a verdict: the set is refused, or each answer is an error or the same.
+        // Damage never changes a verdict: the set is refused, or each answer is an error or unchanged.
         let refused = 0;
         for (let round = 0; round < 300; round += 1) {
             const damaged = new Uint8Array(bytes);
@@ -481,7 +481,7 @@ test("bytes that are not a set", () => {
     fails(() => new RobotsSet(new ArrayBuffer(0)), "format");
 });
 
-/** Number of real files, and of URLs for each, that are compared with the command. */
+/** Numbers of real files, and of URLs for each, that are compared with the command. */
 const REAL_FILES = 40;
 const REAL_URLS = 50;
 
@@ -527,7 +527,7 @@ test("real files decide as in the command", { skip: (!REPTILE || !existsSync(REA
     console.log(`${compared} answers for ${files.length} real files agree with the command`);
 });
 
-/** Extracts some robots.txt files of an archive to a folder. */
+/** Extracts some robots.txt files from an archive to a folder. */
 function realFiles(archive, count, folder) {
     const listed = execFileSync("tar", ["-tzf", archive], { encoding: "utf8", maxBuffer: 1 << 28 });
     const names = listed.trim().split("\n").filter((name) => !name.endsWith("/"));
@@ -545,7 +545,7 @@ test("the example of the README", async () => {
     assert.equal(execFileSync(process.execPath, ["example.js"], { encoding: "utf8" }), printed);
 });
 
-/** Pages of memory, of 64 KiB each, for the test of memory that is used up. */
+/** Memory limit in pages of 64 KiB, for the test of exhausted memory. */
 const FEW_PAGES = 80;
 
 test("memory that is used up is an error, and later calls fail until the engine is loaded again", async () => {

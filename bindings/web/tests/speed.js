@@ -1,4 +1,4 @@
-// Measures the time to the first verdict, and of verdicts. Nothing fails if they are slow.
+// Measures the time to the first verdict and the time per verdict. Slow verdicts are not an error.
 import { execFileSync } from "node:child_process";
 import { Robots } from "reptile-robots";
 

@@ -455,7 +455,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::dialect::{GOOGLE_LIB, KOSTER_1996};
 
-    /// Returns the list of a group with these lines.
+    /// Returns the rule list of a group with these lines.
     pub(crate) fn list_of(rules: &[String], dialect: &'static Dialect) -> RuleList {
         let arena = Bump::new();
         let body = format!("user-agent: *\n{}\n", rules.join("\n"));

@@ -43,7 +43,7 @@ function fromBase64(text) {
     return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }
 
-/** Passes bytes through a stream. Stops with `null` after `max` bytes. */
+/** Passes bytes through a stream. Returns the output, or `null` if it exceeds `max` bytes. */
 async function passThrough(bytes, transform, max) {
     const reader = new Blob([bytes]).stream().pipeThrough(transform).getReader();
     const parts = [];
@@ -65,7 +65,7 @@ async function passThrough(bytes, transform, max) {
 
 const isText = (value, max) => typeof value === "string" && value.length <= max;
 
-/** Returns a file of a case: a text, or bytes in base64 and a name. */
+/** Returns a case's robots.txt: a text, or bytes in base64 and a name. */
 function fileFrom(value) {
     if (value === null || typeof value === "string") {
         return value;
@@ -76,7 +76,7 @@ function fileFrom(value) {
     return new File([fromBase64(value.base64)], value.name);
 }
 
-/** Checks what a link or a file contains. Every key is required, so that no case is read halfway. */
+/** Checks the content of a link or a file. Every key is required, so that an incomplete case is refused. */
 function checked(value) {
     const isCase = typeof value === "object" && value !== null
         && isText(value.dialect, MAX_TOKEN_CHARS)

@@ -1,4 +1,4 @@
-// Creates elements. Text is only ever set as text.
+// Creates elements. Strings become text, never HTML.
 import { MAX_SHOWN_CHARS } from "./limits.js";
 
 /** Creates an element. Properties that start with `on` are listeners, `class` and those with a dash are attributes. */
@@ -20,17 +20,17 @@ export function element(tag, properties = {}, ...children) {
     return node;
 }
 
-/** Returns the start of a text that is too long to show. */
+/** Returns a text, or the start of a text that is too long to show. */
 export function shortened(text) {
     return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
 }
 
-/** Returns a technical token, such as a URL: always left to right. */
+/** Returns an element for a technical token, such as a URL, which is always left to right. */
 export function token(text) {
     return element("code", { dir: "ltr" }, shortened(text));
 }
 
-/** Returns text of the engine, which is English. */
+/** Returns an element for the engine's text, which is English. */
 export function english(text) {
     return element("span", { lang: "en", dir: "ltr", class: "english" }, shortened(text));
 }

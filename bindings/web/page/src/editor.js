@@ -1,5 +1,5 @@
 // An editor for a robots.txt: a text area with line numbers and marked lines behind it. A file that is too large, or
-// that a text area would change, stays a file; the text area then shows an excerpt.
+// that a text area would change, is kept as a file; the text area then shows an excerpt.
 import { byId, element, setText } from "./dom.js";
 import { LONG_CHARS, MAX_EDIT_CHARS, MAX_EDIT_LINES } from "./limits.js";
 import { say } from "./texts.js";
@@ -54,7 +54,7 @@ export class Editor {
     #notice;
     #status;
     #file = null;
-    /** The key of the reason why the content stays a file. */
+    /** The text key of the reason why the content cannot be edited. */
     #reason = "";
     #first = 1;
     #lines = 1;
@@ -66,8 +66,8 @@ export class Editor {
     #onRefuse;
 
     /**
-     * `id` names the text area. `onChange` is called after each change, and `onExcerpt` with a line to show an excerpt
-     * around it.
+     * `id` names the text area. `onChange` is called after each change, and `onExcerpt` with the line around which
+     * an excerpt is needed.
      */
     constructor({ id, onChange, onExcerpt, onRefuse }) {
         this.#area = byId(id);
@@ -103,7 +103,7 @@ export class Editor {
         return this.#file ? this.#file.size : this.#area.textLength;
     }
 
-    /** Replaces the content by a text or a file. */
+    /** Replaces the content with a text or a file. */
     async set(body) {
         const isShort = typeof body === "string" && !isTooLong(body);
         const file = typeof body === "string" ? new File([body], "robots.txt") : body;
@@ -154,7 +154,7 @@ export class Editor {
         this.#draw();
     }
 
-    /** Scrolls to a line. With `select` it is selected, and gets the focus. `mayAsk` is whether an excerpt is asked for. */
+    /** Scrolls to a line. `select` also selects the line and focuses it. `mayAsk` allows a request for an excerpt. */
     reveal(line, select = false, mayAsk = true) {
         if (line < 1) {
             return;
@@ -185,7 +185,7 @@ export class Editor {
         }
     }
 
-    /** Updates the words in the page's language. `bytes` is the size, if it is known. */
+    /** Updates the texts in the page's language. `bytes` is the size, if it is known. */
     describe(bytes) {
         const key = this.#reason;
         this.#notice.hidden = !key;

@@ -1,4 +1,4 @@
-// The page's side of the worker: sends the newest questions, and drops answers that are outdated.
+// The page's side of the worker: sends the newest questions, and drops outdated answers.
 import { MAX_ANSWER_MS, OUTDATED_MS } from "./limits.js";
 
 /** The kinds of questions, the most urgent first. */
@@ -13,7 +13,7 @@ export class EngineError extends Error {
     }
 }
 
-/** The engine in a worker. It answers one question at a time, and one of each kind waits. */
+/** The engine in a worker. It answers one question at a time, and at most one of each kind waits. */
 export class Engine {
     #url;
     #wasm;
@@ -27,7 +27,7 @@ export class Engine {
     #onReady;
     #onFailure;
     #onIdle;
-    /** The number of workers that were ended because they took too long, or that failed. */
+    /** The number of workers that failed, or were terminated because they took too long. */
     restarts = 0;
 
     constructor({ script, wasm, onReady, onFailure, onIdle }) {
@@ -123,7 +123,7 @@ export class Engine {
         this.#current = null;
     }
 
-    /** Ends a worker that takes too long. */
+    /** Terminates a worker that takes too long. */
     #restart() {
         this.#fail({ code: "slow", message: "" });
     }

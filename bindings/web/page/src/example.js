@@ -1,6 +1,6 @@
 // The example case of the page's empty state.
 
-/** A case in which every panel has something to say. */
+/** A case that fills every panel. */
 export const EXAMPLE = {
     robots: `# An invented shop
 User-agent: *

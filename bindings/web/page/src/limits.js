@@ -1,6 +1,6 @@
-// The page's limits. The engine has its own: see `MAX_BODY_BYTES` and the others in the package.
+// The page's limits. The package exports the engine's limits, such as `MAX_BODY_BYTES`.
 
-/** Maximum length of a text that can be edited, in UTF-16 units. A longer one stays a file, and an excerpt is shown. */
+/** Maximum length of an editable text, in UTF-16 units. A longer one is kept as a file, and an excerpt is shown. */
 export const MAX_EDIT_CHARS = 1 << 20;
 /** Maximum number of lines of a text that can be edited. Browsers take seconds to show more in a text area. */
 export const MAX_EDIT_LINES = 20_000;
@@ -14,7 +14,7 @@ export const MAX_URLS = 10_000;
 export const MAX_URL_LIST_CHARS = 2 << 20;
 /** Maximum length of the assertions in UTF-16 units. */
 export const MAX_ASSERTION_CHARS = 256 << 10;
-/** Maximum number of crawlers and groups of crawlers that are chosen. */
+/** Maximum number of chosen crawlers and groups of crawlers. */
 export const MAX_CHOSEN = 50;
 /** Maximum length of a product token in UTF-16 units. */
 export const MAX_TOKEN_CHARS = 1000;
@@ -22,11 +22,11 @@ export const MAX_TOKEN_CHARS = 1000;
 export const MAX_SHOWN_VERDICTS = 300;
 /** Maximum number of URLs on one page of the table. */
 export const MAX_SHOWN_URLS = 50;
-/** Maximum number of findings, of counterexamples and of assertions that are shown. */
+/** Maximum number of findings, counterexamples or assertions that are shown. */
 export const MAX_SHOWN_ITEMS = 200;
 /** Maximum length in UTF-16 units of one URL, pattern or message that is shown. */
 export const MAX_SHOWN_CHARS = 500;
-/** Maximum number of user-agent lines of a group that are shown. */
+/** Maximum number of a group's user-agent lines that are shown. */
 export const MAX_SHOWN_LINES = 20;
 /** Maximum number of verdicts that are also computed under the other dialects. */
 export const MAX_DIALECT_VERDICTS = 10_000;
@@ -38,15 +38,15 @@ export const MAX_COMPARED = 20;
 export const MAX_LINK_CHARS = 32_000;
 /** Maximum length in bytes of a case that a link carries, after decompression. */
 export const MAX_LINK_CASE_BYTES = 4 << 20;
-/** Maximum size in bytes of a file with a case: two files of the engine's maximum in base64, and the rest. */
+/** Maximum size in bytes of a case's file: two robots.txt of the engine's maximum size in base64, and the rest. */
 export const MAX_CASE_FILE_BYTES = 48 << 20;
-/** Milliseconds after which a worker that is busy with an outdated question is ended. */
+/** Milliseconds after which a worker that is busy with an outdated question is terminated. */
 export const OUTDATED_MS = 1500;
-/** Milliseconds after which a worker is ended in any case. */
+/** Milliseconds after which any busy worker is terminated. */
 export const MAX_ANSWER_MS = 20_000;
-/** Milliseconds between a change and the questions that follow from it. */
+/** Milliseconds between a change and the questions that it causes. */
 export const PAUSE_MS = 40;
-/** The same for texts of more than `LONG_CHARS`. */
+/** Milliseconds between a change and its questions if the texts exceed `LONG_CHARS`. */
 export const LONG_PAUSE_MS = 200;
-/** Length in UTF-16 units from which a text is long. */
+/** Length in UTF-16 units over which texts are long. */
 export const LONG_CHARS = 64 << 10;

@@ -18,7 +18,7 @@ const data = JSON.parse(byId("data").textContent);
 const shown = { verdicts: null, dialects: undefined, reason: null, url: "", usage: null, findings: null, comparison: null, assertions: null };
 let catalog = null;
 let timer = 0;
-/** A case whose dialect and vocabulary are chosen as soon as the engine lists them. */
+/** A case whose dialect and vocabulary cannot be chosen until the engine lists them. */
 let awaitsCatalog = null;
 /** Counts the changes of the first file, so that a fix is applied to the file for which it was found. */
 let revision = 0;
@@ -131,7 +131,7 @@ async function openCase(testCase) {
     askSoon();
 }
 
-/** Does something that may fail with a message about a case. */
+/** Runs `work`, and shows the message of a {@link CaseError}. */
 async function attempt(work) {
     try {
         await work();
@@ -195,7 +195,7 @@ function forgetLink() {
 
 // --- questions and answers ---
 
-/** Asks all questions after a short pause in typing. */
+/** Schedules all questions after a short pause in typing. */
 function askSoon() {
     document.documentElement.dataset.busy = "true";
     clearTimeout(timer);
@@ -207,7 +207,7 @@ function common() {
     return { dialect: byId("dialect").value, exact: byId("exact").checked };
 }
 
-/** Asks a question. Shows the answer, or the error in the panel `id`. Answers that are outdated are dropped. */
+/** Asks a question. Shows the answer, or the error in the panel `id`. Outdated answers are dropped. */
 async function ask(kind, question, show, id) {
     document.documentElement.dataset.busy = "true";
     try {
@@ -273,7 +273,7 @@ function askAll() {
     }
 }
 
-/** Removes verdicts that no longer hold after an error. */
+/** Removes verdicts that are outdated after an error. */
 function clearAnswers() {
     shown.verdicts = null;
     shown.dialects = undefined;
@@ -519,7 +519,7 @@ function limitPaste(id, max) {
     });
 }
 
-/** Opens files that are dropped: on the second file's card as the second file, anywhere else as the first. */
+/** Opens a dropped file: as the second file on the second file's card, and as the first file anywhere else. */
 function acceptDrops() {
     const card = (event) => (isComparing && event.target.closest?.("#second-card") ? byId("second-card") : byId("robots-card"));
     const mark = (marked) => ["robots-card", "second-card"].forEach((id) => byId(id).classList.toggle("dropping", marked?.id === id));

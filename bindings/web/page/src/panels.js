@@ -4,7 +4,7 @@ import { MAX_COMPARED, MAX_SHOWN_ITEMS } from "./limits.js";
 import { VERDICTS, badge, lineButton } from "./table.js";
 import { hasText, say, sayNodes } from "./texts.js";
 
-/** Returns a paragraph that stands in for a panel's content. */
+/** Returns a paragraph that is shown in place of a panel's content. */
 function note(key, values = {}) {
     return element("p", { class: "empty" }, ...sayNodes(key, values));
 }
@@ -121,7 +121,7 @@ export function showUsage(preferences, onLine) {
         element("tbody", {}, ...rows)));
 }
 
-/** Shows the findings. `onFix` gets a finding, or nothing for all. */
+/** Shows the findings. `onFix` is called with a finding, or without one to fix all. */
 export function showFindings(found, onLine, onFix) {
     const panel = byId("findings");
     byId("fix-all").disabled = !found || found.fixes === 0;
@@ -158,7 +158,7 @@ export function showFindings(found, onLine, onFix) {
         ...(hidden > 0 ? [note("list.hidden", { count: hidden })] : []));
 }
 
-/** Shows what two files permit each crawler. */
+/** Shows the comparison of two files for each crawler. */
 export function showComparison(comparisons, total, onFirst, onSecond) {
     const panel = byId("comparison");
     if (!comparisons || comparisons.length === 0) {
@@ -180,7 +180,7 @@ export function showComparison(comparisons, total, onFirst, onSecond) {
         ...(total > MAX_COMPARED ? [note("compare.more", { count: MAX_COMPARED })] : []));
 }
 
-/** Shows the results of the assertions. */
+/** Shows the assertions' results. */
 export function showAssertions(found, onLine) {
     const panel = byId("outcomes");
     if (!found) {

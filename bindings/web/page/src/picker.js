@@ -50,7 +50,7 @@ export class Picker {
         this.draw();
     }
 
-    /** Shows which names the engine refuses. */
+    /** Shows the names that the engine refuses. */
     setFaults(bad) {
         const faults = new Map(bad.map((fault) => [fault.agent, fault]));
         if (faults.size > 0 || this.#faults.size > 0) {

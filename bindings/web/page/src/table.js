@@ -28,7 +28,7 @@ export class Table {
         byId("next-page").addEventListener("click", () => this.#turn(1));
     }
 
-    /** The selected verdict's numbers of URL and crawler, or `null` if there is none. */
+    /** The numbers of the selected verdict's URL and crawler, or `null` if there is none. */
     get selected() {
         return this.#result && this.#result.verdicts.length > 0 ? this.#selected : null;
     }

@@ -1,4 +1,4 @@
-// The texts of the page in the chosen language.
+// The page's texts in the chosen language.
 
 let catalogue;
 let plurals;
@@ -11,7 +11,7 @@ export function setCatalogue(chosen) {
     numbers = new Intl.NumberFormat(chosen.locale);
 }
 
-/** Returns a number in the digits of the language. */
+/** Returns a number in the language's digits. */
 export function number(value) {
     return numbers.format(value);
 }
@@ -21,13 +21,13 @@ export function hasText(key) {
     return Object.hasOwn(catalogue.texts, key);
 }
 
-/** Returns a text's form: the one for the number `count` if the text has plural forms. */
+/** Returns a text, in the plural form for the number `count` if it has plural forms. */
 function form(key, values) {
     const text = catalogue.texts[key] ?? key;
     return typeof text === "string" ? text : text[plurals.select(values.count ?? 0)];
 }
 
-/** Returns a text with its placeholders filled in. Numbers get the digits of the language. */
+/** Returns a text with its placeholders filled in. Numbers are written in the language's digits. */
 export function say(key, values = {}) {
     return form(key, values).replace(/\{(\w+)\}/g, (_, name) => {
         const value = values[name];

@@ -22,7 +22,7 @@ function sizeOf(body) {
     for (let index = 0; index < body.length; index += 1) {
         const unit = body.charCodeAt(index);
         if (unit > 0x7f) {
-            // A surrogate is half of four bytes.
+            // A pair of surrogates has four bytes, so each counts as two.
             size += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
         }
     }
@@ -47,7 +47,7 @@ async function setFile({ pane, body }) {
     files[pane] = newFile("");
     if (body instanceof Blob) {
         if (body.size > MAX_BODY_BYTES) {
-            // Not read: the engine refuses this size, too.
+            // Do not read the file, because the engine refuses its size.
             files[pane].refused = body.size;
             return;
         }
@@ -64,7 +64,7 @@ function checkSize(pane) {
     }
 }
 
-/** Returns how names are read: as they are, or looked up among the known crawlers. */
+/** Returns the options for reading names: exactly, or by looking them up among the known crawlers. */
 function named(exact) {
     return { verbatim: exact };
 }
@@ -200,12 +200,12 @@ async function start(wasm) {
     };
 }
 
-/** What is sent for an error. */
+/** Returns the message for an error. */
 function failure(error) {
     return { code: error.code ?? "stopped", message: String(error.message ?? error), suggestion: error.suggestion ?? null };
 }
 
-// One message at a time: a file that is being read must be complete before the next question.
+// Messages are handled one at a time, so that a file is completely read before the next question.
 let previous = Promise.resolve();
 self.onmessage = ({ data }) => {
     previous = previous.then(async () => {

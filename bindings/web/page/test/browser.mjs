@@ -8,7 +8,7 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 /** Milliseconds after which a test that waits for the page fails. */
 const PATIENCE_MS = 30_000;
 
-/** Returns the path of the browser, or nothing. */
+/** Returns the browser's path, or `undefined`. */
 export function chromium() {
     return CHROMIUM.find((path) => existsSync(path));
 }
@@ -75,7 +75,7 @@ export async function settled(page) {
     await page.waitForFunction(() => document.documentElement.dataset.busy === undefined);
 }
 
-/** Returns the verdicts of the table as rows of `{ verdict, line }`. */
+/** Returns the table's verdicts as rows of `{ verdict, line }`. */
 export function readTable(page) {
     return page.$$eval("#verdicts tbody tr", (rows) => rows.map((row) => [...row.querySelectorAll("button")].map(({ dataset }) => ({
         verdict: dataset.verdict, line: Number(dataset.line),

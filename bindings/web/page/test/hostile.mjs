@@ -8,7 +8,7 @@ import { openExample, settled } from "./browser.mjs";
 
 const FAMILIES = 80;
 const FAMILY_BYTES = 256 << 10;
-/** Maximum delay of the page's event loop in milliseconds, on a machine that runs other programs, too. */
+/** Maximum delay of the page's event loop in milliseconds, on a machine that also runs other programs. */
 const MAX_DELAY_MS = 1000;
 
 /** Measures the longest delay of the event loop from now on. Runs in the page. */
@@ -64,7 +64,7 @@ async function families(browser, root) {
     }
 }
 
-/** Pastes a text of some bytes into the robots.txt. Runs in the page. */
+/** Pastes a text of the given size into the robots.txt. Runs in the page. */
 function paste(bytes) {
     const area = document.getElementById("robots");
     area.value = "";
@@ -77,7 +77,7 @@ async function pastes(browser) {
     const page = await browser.open();
     await openExample(page);
     await page.evaluate(measure);
-    // Exactly the limit of the engine: accepted as a file.
+    // Exactly the engine's limit: accepted as a file.
     await page.evaluate(paste, 16 << 20);
     await page.waitForSelector("#robots-notice:not([hidden])");
     await settled(page);
@@ -91,7 +91,7 @@ async function pastes(browser) {
     await settled(page);
     assert.match(await page.textContent("#engine-message"), /at most 16 MiB/);
     assert.equal(await page.locator("#verdicts td button").count(), 0);
-    // The page works on.
+    // The page still works.
     await openExample(page);
     assert.equal(await page.locator("#verdicts td button").count(), 15);
     assert.equal(await page.textContent("#engine-message"), "");
@@ -100,7 +100,7 @@ async function pastes(browser) {
     return `a paste of 16 MiB delays the page by ${delay.toFixed(0)} ms`;
 }
 
-/** The limits of `src/limits.js`: one less, exactly, one more. Returns the number of files and lists. */
+/** Tests the limits of `src/limits.js`: one less, exactly, one more. Returns the number of files and lists. */
 async function bounds(browser) {
     const page = await browser.open();
     await page.evaluate(() => {

@@ -1,4 +1,4 @@
-// Times: from opening to the first verdict, and of keystrokes in a large file with many URLs.
+// Measures the time from opening to the first verdict, and the response to keystrokes in a large file with many URLs.
 import assert from "node:assert/strict";
 import { openExample, settled } from "./browser.mjs";
 
@@ -8,7 +8,7 @@ const URLS = 1000;
 const KEY_PAUSE_MS = 60;
 /** Goal for the page's own work per keystroke, in milliseconds. */
 const GOAL_MS = 16;
-/** Milliseconds over which the test fails, on a machine that runs other programs, too. */
+/** Milliseconds over which the test fails, on a machine that also runs other programs. */
 const MAX_TASK_MS = 100;
 
 function largeFile() {
@@ -97,7 +97,7 @@ async function typing(browser) {
     return { own, key: Math.max(...keys), long: Math.max(0, ...longTasks), count: longTasks.length };
 }
 
-/** Returns the longest time in milliseconds without a break in which the profile shows the page's script at work. */
+/** Returns the longest uninterrupted run of the page's script in the profile, in milliseconds. */
 function longestRun({ nodes, samples, timeDeltas }) {
     const isIdle = new Set(nodes.filter(({ callFrame }) => ["(idle)", "(program)", "(root)"].includes(callFrame.functionName)).map(({ id }) => id));
     let [run, longest] = [0, 0];

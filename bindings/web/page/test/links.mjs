@@ -1,12 +1,12 @@
-// Links and files: the case that comes back is the case that was sent, and nothing else is ever opened.
+// A case that is opened from a link or a file equals the saved case, and anything else is refused.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { openExample, readTable, settled } from "./browser.mjs";
 
-/** The limit of `src/limits.js`. */
+/** The limit in `src/limits.js`. */
 const MAX_LINK_CHARS = 32_000;
 
-/** Everything that a case contains, as the page shows it. */
+/** Returns everything that a case contains, as the page shows it. */
 function readCase(page) {
     return page.evaluate(() => {
         const byId = (id) => document.getElementById(id);
@@ -109,7 +109,7 @@ async function files(browser) {
     await other.waitForSelector("#verdicts td button");
     await settled(other);
     assert.deepEqual(await readCase(other), sent);
-    // Dropped instead of opened.
+    // The file is dropped instead of chosen.
     await other.reload();
     await other.waitForFunction(() => document.getElementById("version").textContent !== "");
     await other.evaluate((text) => {

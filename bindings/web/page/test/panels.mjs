@@ -1,4 +1,4 @@
-// Each panel once, with known answers.
+// Tests each panel with known answers.
 import assert from "node:assert/strict";
 import { openExample, settled } from "./browser.mjs";
 
@@ -53,7 +53,7 @@ async function comparison(page) {
     await page.fill("#robots", "User-agent: *\nDisallow: /cart\n");
     await page.click("#compare");
     await settled(page);
-    assert.match(await text(page, "#comparison"), /Both files permit the same.*Proved for every URL/s);
+    assert.match(await text(page, "#comparison"), /Both files permit the same URLs\..*Proved for every URL/s);
     await page.fill("#second", "User-agent: *\nDisallow: /cart\nDisallow: /x\n");
     await settled(page);
     assert.equal(await page.getAttribute("#comparison li[data-relation]", "data-relation"), "wider");
@@ -90,7 +90,7 @@ async function crawlers(page) {
     await page.click("#crawler-options li");
     await settled(page);
     assert.ok(await page.locator("#verdicts thead th").count() > 5, "a group is replaced by its members");
-    // A name that is nearly a known crawler's is refused with a suggestion, and decides nothing.
+    // A name that nearly matches a known crawler's is refused with a suggestion, and decides nothing.
     await page.fill("#crawler", "Googelbot");
     await page.locator("#crawler").press("Enter");
     await settled(page);

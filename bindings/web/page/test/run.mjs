@@ -1,4 +1,4 @@
-// Runs the tests of the page. See `run` for the arguments.
+// Runs the page's tests. See `run` for the arguments.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Pictures of the example in a folder, to be looked at.
+// Takes pictures of the example for visual inspection, and writes them to a folder.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openExample, settled } from "./browser.mjs";

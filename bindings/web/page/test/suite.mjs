@@ -29,7 +29,7 @@ async function enter({ dialect, body, urls, agents, exact }) {
         byId("file").files = transfer.files;
         byId("file").dispatchEvent(new Event("change", { bubbles: true }));
     };
-    // No file and no URLs between two cases, so that no answer of an earlier case can be taken for one of the next.
+    // The file and the URLs are cleared between two cases, so that an earlier answer cannot pass for a later one.
     enterText("robots", "# Replaced by the empty file");
     openFile(new Uint8Array());
     enterText("urls", "");
@@ -66,7 +66,7 @@ async function enter({ dialect, body, urls, agents, exact }) {
     try {
         text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch {
-        // Opened as a file.
+        // The body is opened as a file.
     }
     if (text === null || text.includes("\r") || text.length > 1 << 16) {
         openFile(bytes);
@@ -96,7 +96,7 @@ export async function run({ browser, root }) {
         }
         const urls = [...new Set(asked.map(({ url }) => url))];
         const agents = [...new Set(asked.map(({ agent }) => agent))];
-        // The library's dialect takes every name as it is; the others know some crawlers by name.
+        // Google's library takes every name literally; the other dialects know some crawlers by name.
         const exact = item.dialect === "google-lib";
         const { columns, rows } = await page.evaluate(enter, { dialect: item.dialect, body: item.body, urls, agents, exact }).catch((error) => {
             throw new Error(`${item.dialect}: ${item.name}: ${error.message}`);

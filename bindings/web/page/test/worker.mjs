@@ -1,12 +1,12 @@
 // The page's side of the worker, with a worker that answers when the test says so: the newest answer wins, and a worker
-// that is busy with an outdated question is ended.
+// that is busy with an outdated question is terminated.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Workers in the order in which they were started. */
+/** The workers in start order. */
 const workers = [];
 
 class FakeWorker {
@@ -48,7 +48,7 @@ export async function run({ root }) {
         const engine = new Engine({ script: "", wasm: "", onReady: () => {}, onFailure: assert.fail, onIdle: () => (idle += 1) });
         await pause(10);
 
-        // The file goes before the question, once.
+        // The file is sent once, before the question.
         engine.setFile("first", "one");
         engine.setFile("second", "two");
         const simple = engine.ask("verdicts", 1);
@@ -69,7 +69,7 @@ export async function run({ root }) {
         workers[0].answer({ answer: "new" });
         assert.equal(await next, "new");
 
-        // A worker that stays busy with an outdated question is ended, and the next one gets the files again.
+        // A worker that stays busy with an outdated question is terminated, and the next worker gets the files again.
         const slow = engine.ask("verdicts", 7);
         engine.setFile("first", "three");
         const after = engine.ask("verdicts", 8);
@@ -83,7 +83,7 @@ export async function run({ root }) {
         workers[1].answer({ answer: "again" });
         assert.equal(await after, "again");
 
-        // An engine that stopped is an error, and a new worker.
+        // An engine that stopped causes an error and a new worker.
         const failing = engine.ask("verdicts", 9);
         workers[1].answer({ error: { code: "stopped", message: "trap" } });
         await assert.rejects(failing, (error) => error.code === "stopped");
