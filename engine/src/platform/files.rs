@@ -147,8 +147,7 @@ mod tests {
     #[test]
     fn copies_equal_their_files() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let block: Vec<u8> = (0..4_093_u32).map(|at| (at.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect();
-        let bytes = block.repeat(LARGE_PAGE / block.len() + 1);
+        let bytes: Vec<u8> = (0..=LARGE_PAGE as u32).map(|at| (at.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect();
         for len in [0, 1, 4_096, LARGE_PAGE - 1, LARGE_PAGE, LARGE_PAGE + 1] {
             std::fs::write(file.path(), &bytes[..len]).unwrap();
             let copy = MappedFile::copy(file.path()).unwrap();
