@@ -6,7 +6,7 @@
 
 use bumpalo::Bump;
 use families::{Family, families, long_path};
-use reptile_compiler::automaton::{Strategy, TooManySteps, compile, compile_counted};
+use reptile_compiler::automaton::{Strategy, TooManySteps, compile_counted};
 use reptile_compiler::body::parse;
 use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{self, Dialect, GOOGLE_LIB};
@@ -23,6 +23,7 @@ use reptile_engine::url::{MAX_URL_BYTES, Origin, Scheme};
 use reptile_engine::verdict::Verdict;
 
 use crate::families;
+use crate::support::rulesets::compiled;
 
 type NamedSet = (&'static str, Set<Vec<u8>>);
 
@@ -176,9 +177,7 @@ fn matching_steps_are_bounded() {
         if REFUSED.contains(&name) {
             continue;
         }
-        let arena = Bump::new();
-        let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-        let bytes = compile(&list, Strategy::Factored, &arena).unwrap();
+        let bytes = compiled(&body, &GOOGLE_LIB, Strategy::Factored);
         let ruleset = Ruleset::new(&bytes).unwrap();
         assert!(ruleset.passes().unwrap() <= MAX_PASSES, "{name}");
         for len in [2000, MAX_URL_BYTES] {
@@ -223,10 +222,8 @@ fn matching_steps_at_all_limits_are_bounded() {
         ),
     ];
     for (name, patterns, start, again) in worst {
-        let arena = Bump::new();
         let body = format!("user-agent: *\ndisallow: {}\n", patterns.join("\ndisallow: "));
-        let list = prepare(body.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-        let bytes = compile(&list, Strategy::Factored, &arena).unwrap();
+        let bytes = compiled(&body, &GOOGLE_LIB, Strategy::Factored);
         let ruleset = Ruleset::new(&bytes).unwrap();
         ruleset.verify().unwrap();
         let mut path = format!("/{start}");

@@ -198,13 +198,19 @@ fn steps_of(patterns: &[String], path: &str) -> usize {
     steps
 }
 
+/// Returns whether the wildcards in two lists of patterns are joined, so that the first list adds no steps.
+fn are_joined(first: &[String], second: &[String], path: &str) -> bool {
+    let alone = steps_of(second, path);
+    let both = steps_of(&[first, second].concat(), path);
+    assert!([alone, alone + 1].contains(&both), "{both} steps, {alone} alone");
+    both == alone
+}
+
 #[test]
 fn wildcards_are_joined_up_to_a_distance() {
     for (len, joined) in [(MAX_TEXT_BETWEEN - 1, true), (MAX_TEXT_BETWEEN, true), (MAX_TEXT_BETWEEN + 1, false)] {
         let text = format!("/{}", "t".repeat(len - 1));
-        let second = format!("{text}*zz");
-        let alone = steps_of(std::slice::from_ref(&second), &text);
-        assert_eq!(steps_of(&["*yy".into(), second], &text), alone + usize::from(!joined), "{len}");
+        assert_eq!(are_joined(&["*yy".into()], &[format!("{text}*zz")], &text), joined, "{len}");
     }
 }
 
@@ -213,10 +219,9 @@ fn wildcards_are_joined_up_to_a_segment_count() {
     for (segments, joined) in
         [(MAX_SEGMENTS_JOINED - 1, true), (MAX_SEGMENTS_JOINED, true), (MAX_SEGMENTS_JOINED + 1, false)]
     {
+        let first: Vec<String> = (0..segments).map(|segment| format!("*<{segment}>")).collect();
         let second: Vec<String> = (0..segments).map(|segment| format!("/*[{segment}]")).collect();
-        let first = (0..segments).map(|segment| format!("*<{segment}>"));
-        let both: Vec<String> = first.chain(second.clone()).collect();
-        assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{segments}");
+        assert_eq!(are_joined(&first, &second, "/x"), joined, "{segments}");
     }
 }
 
@@ -226,16 +231,15 @@ fn wildcards_are_joined_up_to_a_number_of_branches() {
     const MOST: usize = MAX_WILDCARD_BRANCHES;
     let counts =
         [(HALF - 1, HALF, true), (HALF, HALF, true), (HALF, HALF + 1, false), (1, MOST - 1, true), (1, MOST, false)];
-    for (first, second, joined) in counts {
-        let second: Vec<String> = (0..second).map(|segment| format!("/*[{segment:02}]*z")).collect();
-        let first = (0..first).map(|segment| format!("*<{segment:02}>*z"));
-        let both: Vec<String> = first.chain(second.clone()).collect();
-        assert_eq!(steps_of(&both, "/x"), steps_of(&second, "/x") + usize::from(!joined), "{}", both.len());
+    for (first_count, second_count, joined) in counts {
+        let first: Vec<String> = (0..first_count).map(|segment| format!("*<{segment:02}>*z")).collect();
+        let second: Vec<String> = (0..second_count).map(|segment| format!("/*[{segment:02}]*z")).collect();
+        assert_eq!(are_joined(&first, &second, "/x"), joined, "{first_count} and {second_count}");
     }
 }
 
-/// Joining copies the segments of the first wildcard, so it must not have more bytes than the second, where each segment
-/// counts as one more.
+/// Joining copies the segments of the first wildcard, so it must not have more bytes than the second. Each segment counts
+/// as one byte more.
 #[test]
 fn wildcards_are_joined_unless_the_first_has_more_bytes() {
     for (first, second, joined) in [
@@ -245,10 +249,8 @@ fn wildcards_are_joined_unless_the_first_has_more_bytes() {
         (&["*yy", "*x"], "/*zzzz", true),
         (&["*yy", "*xx"], "/*zzzz", false),
     ] {
-        let second = second.to_owned();
-        let mut both: Vec<String> = first.iter().map(ToString::to_string).collect();
-        both.push(second.clone());
-        assert_eq!(steps_of(&both, "/a"), steps_of(&[second], "/a") + usize::from(!joined), "{both:?}");
+        let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+        assert_eq!(are_joined(&first, &[second.to_owned()], "/a"), joined, "{first:?}");
     }
 }
 
@@ -284,9 +286,8 @@ fn wildcards_are_joined_up_to_a_transition_density() {
     // 5 + 2 * count nodes may have two.
     const _: () = assert!(MAX_TRANSITIONS_PER_BYTE_JOINED == 2);
     for (count, joined) in [(4, true), (5, true), (6, false)] {
-        let second = format!("/*{}", "xa".repeat(count));
-        let both = ["*a0".into(), "*a1".into(), "*a2".into(), second.clone()];
-        assert_eq!(steps_of(&both, "/y"), steps_of(&[second], "/y") + usize::from(!joined), "{count}");
+        let first = ["*a0".into(), "*a1".into(), "*a2".into()];
+        assert_eq!(are_joined(&first, &[format!("/*{}", "xa".repeat(count))], "/y"), joined, "{count}");
     }
 }
 

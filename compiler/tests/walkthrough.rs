@@ -16,6 +16,8 @@ use reptile_compiler::set::prepare;
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{Decoded, Draft, NO_RANK, NO_RANKS, Ranks, State, decode, kind_of};
 
+use crate::support::rulesets::compiled;
+
 const BODY: &str = "user-agent: *
 disallow: /shop/
 allow: /shop/new
@@ -28,9 +30,7 @@ disallow: /tmp$
 const PATH: &str = "/shop/a.html?sort=up";
 
 fn automaton() -> Vec<u8> {
-    let arena = Bump::new();
-    let list = prepare(BODY.as_bytes(), &GOOGLE_LIB, &arena).unwrap().groups.swap_remove(0).0;
-    compile(&list, Strategy::Factored, &arena).unwrap()
+    compiled(BODY, &GOOGLE_LIB, Strategy::Factored)
 }
 
 fn name(rank: u32) -> String {
