@@ -98,8 +98,8 @@ impl Lists {
     }
 }
 
-// One automaton can always track those that one segment leads to: of the automata that follow others, at most twice as
-// many as wildcards, every two consecutive automata at one place lead to more than MAX_WILDCARD_BRANCHES.
+// One automaton can track all automata that a segment leads to: at most two automata per nested wildcard follow another
+// one, and any two neighbors among those that begin at one place lead to more than MAX_WILDCARD_BRANCHES.
 const _: () = assert!(4 * MAX_NESTED_WILDCARDS / MAX_WILDCARD_BRANCHES + 2 <= MAX_WILDCARD_BRANCHES);
 
 /// Maximum wildcard automata that begin at one place, because a state counts them in a byte.

@@ -222,7 +222,8 @@ impl<'a> Ruleset<'a> {
             let disallows = if trie.end.is_settled() && !automaton.has_fallbacks() {
                 trie.end.disallows(trie.at_end)
             } else {
-                let [allow, disallow] = Walk::<'_, _, _, { BUILT[VERDICT as usize] }>::after_trie(&automaton, path, &trie, count)?;
+                let after_trie = Walk::<'_, _, _, { BUILT[VERDICT as usize] }>::after_trie;
+                let [allow, disallow] = after_trie(&automaton, path, &trie, count)?;
                 disallow < allow
             };
             Ok(if disallows { Verdict::Disallow } else { Verdict::Allow })

@@ -103,8 +103,8 @@ pub(super) const BEST: u8 = 1;
 /// The goal of a walk: the verdict. Only the best rule's kind matters, so the walk skips even more.
 pub(super) const VERDICT: u8 = 2;
 
-/// The goal of the walk that the target runs for each goal. Browsers download WebAssembly, so there the walk that finds the
-/// most serves all goals, which saves 4 % of the module.
+/// The goal of the walk that the target runs for each goal. Browsers download WebAssembly, so there the walk that finds
+/// the most serves all goals, which saves 4 % of the module.
 pub(super) const BUILT: [u8; 3] =
     if cfg!(target_family = "wasm") { [OF_EACH_KIND; 3] } else { [OF_EACH_KIND, BEST, VERDICT] };
 

@@ -201,8 +201,8 @@ impl Skim<'_> {
                 if kind == types::STRUCT {
                     *structs = structs.saturating_add(len);
                 }
-                // The crate skips flags in lists without their bytes, up to two billion of them, and reads on at another
-                // place. Footers and page headers have no such lists.
+                // The crate takes flags in lists for empty values, and reads their bytes as the next field, which may
+                // claim two billion flags. Valid footers and page headers have flags in fields only.
                 if matches!(kind, 1 | 2) && len > 0 {
                     return None;
                 }
