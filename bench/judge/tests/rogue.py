@@ -142,7 +142,7 @@ def bench(fields, slots):
         total += took
         if MODE == "fresh-liar" and model == "fresh":
             # By enough to be found out on a machine that is ten times slower for a moment.
-            took //= 1000
+            took //= 100
         if MODE == "many-passes" and model != "fresh":
             passes, disallowed = 100 * passes, 100 * disallowed
         if MODE == "lying-clock":
@@ -150,7 +150,9 @@ def bench(fields, slots):
         if MODE == "lying-count":
             disallowed = 0
         samples.append(("sample", f"{took} {passes} {disallowed}"))
-        if total >= budget or model == "fresh":
+        # A slow machine fills the budget with too few samples to judge their lengths.
+        is_judged = MODE != "many-passes" or len(samples) >= 10
+        if total >= budget and is_judged or model == "fresh":
             return write(("is", "ok"), *samples)
 
 

@@ -77,6 +77,7 @@ fn refused_files_are_not_process_failures() {
 
 #[test]
 fn false_speed_claims_are_void() {
+    const FLOOR: &str = "but copying its bytes takes";
     let modes =
         ["honest", "lying-count", "lying-clock", "patient-liar", "fresh-liar", "remembers", "no-work", "many-passes"];
     let folder = Folder::new(&modes);
@@ -90,17 +91,18 @@ fn false_speed_claims_are_void() {
         ("lying-clock", "decide", "less than the requested 60.0 ms"),
         ("lying-clock", "fresh", "the same rows again: "),
         ("patient-liar", "decide", "without samples it takes"),
-        // On a busy machine, either check may fail first.
-        ("fresh-liar", "fresh", "without samples it takes|but the same rows again take"),
+        ("fresh-liar", "fresh", "without samples it takes|the same rows again"),
         ("remembers", "decide", " per pass by its own verdicts"),
-        ("no-work", "decide", "but copying its bytes takes"),
+        ("no-work", "decide", FLOOR),
         ("many-passes", "decide", "it counts too many passes"),
     ] {
         let speeds: Vec<&Value> = of_kind(&records, "speed", mode).collect();
         assert_eq!(speeds.len(), 2, "{mode}");
         let speed = speeds.iter().find(|speed| speed["model"] == model).unwrap();
         let found = speed["void"].as_str().unwrap_or_else(|| panic!("{mode}, {model}: not void: {speed}"));
-        assert!(void.split('|').any(|void| found.contains(void)), "{mode}, {model}: {found}");
+        // On a busy machine, another check of the time may be the first to find the lie.
+        let mut expected = void.split('|').chain([FLOOR]);
+        assert!(expected.any(|void| found.contains(void)), "{mode}, {model}: {found}");
     }
     let honest: Vec<&Value> = of_kind(&records, "speed", "honest").collect();
     assert_eq!(honest.iter().map(|speed| speed["model"].as_str().unwrap()).collect::<Vec<_>>(), ["decide", "fresh"]);
