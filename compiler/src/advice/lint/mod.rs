@@ -345,12 +345,20 @@ impl Findings {
         severity: Severity,
         words: impl FnOnce() -> (Cow<'static, str>, Option<Fix>),
     ) {
+        if self.is_listed(line, code, severity) {
+            let (message, fix) = words();
+            self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
+        }
+    }
+
+    /// Counts a finding, and returns whether it is listed. Compiled once, unlike [`Findings::add`].
+    fn is_listed(&mut self, line: u32, code: Code, severity: Severity) -> bool {
         let is_removable = matches!(code, Code::DuplicateRule | Code::ShadowedRule);
         if is_removable || code == Code::OverruledRule {
             self.idle.insert(line, code);
         }
         if self.ignored.has(line, code) || !self.is_enabled(code) {
-            return;
+            return false;
         }
         if is_removable {
             self.removable.insert(line);
@@ -361,11 +369,10 @@ impl Findings {
             found.left_out += 1;
             let first = found.first.get_or_insert((line, severity));
             *first = (first.0.min(line), first.1.max(severity));
-            return;
+            return false;
         }
         found.listed += 1;
-        let (message, fix) = words();
-        self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
+        true
     }
 
     fn finish(mut self) -> (Linted, u64) {
