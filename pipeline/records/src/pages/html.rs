@@ -4,6 +4,8 @@
 //! without scripts. Comments, scripts, styles and other raw text have no elements. Elements in the body count, because
 //! search engines honor them there.
 
+use std::ops::Range;
+
 use aho_corasick::AhoCorasick;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, State, Tokenizer};
@@ -22,8 +24,8 @@ const LICENSE: &[u8] = b"license";
 /// The name of elements with statements.
 const META: &[u8] = b"meta";
 
-/// Maximum length of a tag in bytes up to which its end is searched for before the tokenizer is used.
-const MAX_TAG_BYTES: usize = 4096;
+/// The name of elements with links.
+const LINK: &[u8] = b"link";
 
 /// Returns whether a media type is HTML's. A response without a type may be HTML.
 pub fn is_html(media_type: Option<&[u8]>) -> bool {
@@ -90,12 +92,9 @@ impl Names {
     }
 
     fn read_utf8(&self, text: &[u8], statements: &mut Statements) {
-        let Some(last) = self.last_word(text).max(last_reference(text)) else { return };
-        let mut tokenizer = Tokenizer::new_with_emitter(text, CallbackEmitter::new(Elements::default()));
-        while let Some(Ok((found, start))) = tokenizer.next() {
-            if start > last {
-                break;
-            }
+        let Some(end) = self.end_of_statements(text) else { return };
+        let mut tokenizer = Tokenizer::new_with_emitter(&text[..end], CallbackEmitter::new(Elements::default()));
+        while let Some(Ok(found)) = tokenizer.next() {
             match found {
                 Found::Raw(state) => tokenizer.set_state(state),
                 Found::Element(element) => self.add(element, statements),
@@ -103,13 +102,16 @@ impl Names {
         }
     }
 
-    /// Returns the offset of the last word that a statement needs. Most texts lack such words, or have
-    /// them near the start, and a search is faster than the tokenizer.
-    fn last_word(&self, text: &[u8]) -> Option<usize> {
-        match &self.words {
-            Some(words) => words.find_iter(text).last().map(|word| word.start()),
-            None => Some(text.len()),
-        }
+    /// Returns the end of the last tag that may have a statement: it has a word that statements need, or a character
+    /// reference, which may be a part of that word. Most texts lack such a tag, or have it near the start, and this
+    /// search is faster than the tokenizer.
+    fn end_of_statements(&self, text: &[u8]) -> Option<usize> {
+        let Some(words) = &self.words else { return Some(text.len()) };
+        let may_state = |tag: &Range<usize>| {
+            let tag = &text[tag.clone()];
+            words.is_match(tag) || memchr::memchr(b'&', tag).is_some()
+        };
+        tags(text).filter(may_state).last().map(|tag| tag.end)
     }
 
     /// Adds an element's statement, if it has one.
@@ -135,37 +137,37 @@ impl Names {
     }
 }
 
-/// Returns the offset of the last character reference in a tag `<meta ...>`: a name may be written with references.
+/// Returns the parts of a text that contain all tags `<meta ...>` and `<link ...>`. Takes linear time.
 ///
-/// What looks like a tag may be text in a comment or a value. The search therefore follows every open tag, in one pass.
-/// Among tags in the same state only the first matters.
-fn last_reference(text: &[u8]) -> Option<usize> {
-    let (mut last, mut at) = (None, 0);
-    // The first open tag outside quotes, in single quotes and in double quotes.
-    let mut open: [Option<usize>; 3] = [None; 3];
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'<' if text[at + 1..].get(..META.len()).is_some_and(|name| name.eq_ignore_ascii_case(META)) => {
-                open[0] = open[0].or(Some(at));
+/// A comment or a value may contain text like a tag, so each part ends where none of its tags can be open. A quote begins
+/// a value only after `=`, where it may also be text.
+fn tags(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let begins = |at: usize| {
+        let name = text.get(at + 1..).and_then(|rest| rest.get(..META.len()));
+        name.is_some_and(|name| name.eq_ignore_ascii_case(META) || name.eq_ignore_ascii_case(LINK))
+    };
+    let mut brackets = memchr::memchr_iter(b'<', text);
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = brackets.find(|&at| at >= end && begins(at))?;
+        // Whether a tag may be open, and whether its value in single or in double quotes may be.
+        let (mut open, mut single, mut double) = (true, false, false);
+        let mut after_equals = false;
+        end = start;
+        while open || single || double {
+            end += 1;
+            let Some(&byte) = text.get(end) else { return Some(start..text.len()) };
+            match byte {
+                b'<' => open |= begins(end),
+                b'>' => open = false,
+                b'\'' => (open, single) = (open | single, open & after_equals),
+                b'"' => (open, double) = (open | double, open & after_equals),
+                _ => {}
             }
-            b'&' => last = Some(at),
-            b'>' => open[0] = None,
-            b'\'' => open.swap(0, 1),
-            b'"' => open.swap(0, 2),
-            _ => {}
+            after_equals = byte == b'=' || after_equals && byte.is_ascii_whitespace();
         }
-        at += 1;
-        match open.into_iter().flatten().min() {
-            // Not a tag of usual length: read everything.
-            Some(start) if at - start > MAX_TAG_BYTES => return Some(text.len()),
-            Some(_) => {}
-            None => match memchr::memchr(b'<', &text[at..]) {
-                Some(next) => at += next,
-                None => break,
-            },
-        }
-    }
-    last
+        Some(start..end + 1)
+    })
 }
 
 /// Converts UTF-16 to UTF-8. Invalid units become U+FFFD.
@@ -205,20 +207,18 @@ enum Tag {
 #[derive(Default)]
 struct Elements {
     tag: Tag,
-    /// The tag's offset in the text.
-    start: usize,
     /// The place of the current attribute in `values`, if it is of interest.
     current: Option<usize>,
     /// The name or relation, and the content or target. The first of several attributes with a name counts.
     values: [Option<Vec<u8>>; 2],
 }
 
-impl Callback<(Found, usize), usize> for Elements {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, span: Span<usize>) -> Option<(Found, usize)> {
+impl Callback<Found, ()> for Elements {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Found> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
                 self.values = [None, None];
-                (self.current, self.start) = (None, span.start);
+                self.current = None;
                 self.tag = match name {
                     b"meta" => Tag::Meta,
                     b"link" => Tag::Link,
@@ -247,13 +247,12 @@ impl Callback<(Found, usize), usize> for Elements {
             }
             CallbackEvent::CloseStartTag { .. } => {
                 let [first, second] = std::mem::take(&mut self.values).map(Option::unwrap_or_default);
-                let found = match std::mem::take(&mut self.tag) {
+                return match std::mem::take(&mut self.tag) {
                     Tag::Meta => Some(Found::Element(Element::Meta { name: first, content: second })),
                     Tag::Link => Some(Found::Element(Element::Link { relations: first, target: second })),
                     Tag::Raw(state) => Some(Found::Raw(state)),
                     Tag::Other => None,
                 };
-                return found.map(|found| (found, self.start));
             }
             _ => {}
         }
@@ -314,6 +313,11 @@ mod tests {
             ("</meta name=robots content=noai>", &[]),
             ("<metadata name=robots content=noai>", &[]),
             ("<meta name=a content='>'><meta content='a>b <c' name=robots>", &["meta-robots =a>b <c"]),
+            ("<link href=/l.xml rel='licens&#101;'>", &["license =/l.xml"]),
+            // A quote within a value without quotes is text.
+            ("<meta a=b\" content=\">\" name=robots>", &["meta-robots =>"]),
+            ("<meta a = '\"' content = \n\t'\">' name=robots>", &["meta-robots =\">"]),
+            ("<meta content='<link \">' title=\"'>\" name=robots>", &["meta-robots =<link \">"]),
         ] {
             assert_eq!(found(text.as_bytes()), expected, "{text}");
         }
@@ -340,7 +344,11 @@ mod tests {
             "</script>",
             "\"",
             "'",
+            "=",
+            "a=",
             "<link rel=license href=x>",
+            "<link rel=",
+            "licens&#101;",
             "&amp;",
             "<p>",
             "gptbot ",
@@ -370,14 +378,6 @@ mod tests {
             assert_eq!(read(&names), expected, "{text}");
         }
         assert!(with_statements > 1000, "{with_statements}");
-    }
-
-    #[test]
-    fn long_tags_are_read_too() {
-        for len in [MAX_TAG_BYTES - 1, MAX_TAG_BYTES, MAX_TAG_BYTES + 1] {
-            let text = format!("<meta content=\"{}\" name=\"r&#111;bots\">", "a".repeat(len));
-            assert_eq!(found(text.as_bytes()).len(), 1, "{len}");
-        }
     }
 
     #[test]
