@@ -230,6 +230,17 @@ fn automata_that_began_earlier_are_kept_while_they_matter() {
     }
 }
 
+/// A better rule may end later in the path: a longer one, or one of the same length that comes first in the file.
+#[test]
+fn automata_read_on_after_a_rule() {
+    for kinds in [["allow", "disallow"], ["disallow", "allow"], ["disallow", "disallow"]] {
+        for [first, second] in [["/*/", "/*a"], ["/*a", "/*/"], ["/*b/", "/*a"], ["/*a", "/*ab"]] {
+            let body = format!("user-agent: *\n{}: {first}\n{}: {second}\n", kinds[0], kinds[1]);
+            shape_of(&body, Strategy::Factored, ["/a/", "/xa/a", "/ab/", "/xab/ab", "/b/a"]);
+        }
+    }
+}
+
 /// Two automata are joined only if the result leads to at most 64 automata.
 #[test]
 fn automata_are_joined_up_to_the_number_of_branches() {

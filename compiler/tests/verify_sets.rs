@@ -10,7 +10,7 @@ use reptile_compiler::dialect::{Dialect, GOOGLE, KOSTER_1996};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
 use reptile_engine::automaton::Ruleset;
 use reptile_engine::format::automaton::{decode, write};
-use reptile_engine::format::container::Section;
+use reptile_engine::format::container::{Container, Section};
 use reptile_engine::format::draft::SetDraft;
 use reptile_engine::format::policies::{PolicyDraft, UsageGroup};
 use reptile_engine::format::usages::{MAX_TIED_PATTERNS, UsageDraft};
@@ -44,6 +44,24 @@ fn policy_of(draft: &SetDraft<'_>, host: &str) -> usize {
 /// Returns a policy with product tokens, and therefore with groups.
 fn with_tokens<'d>(draft: &'d mut SetDraft<'_>) -> &'d mut PolicyDraft {
     draft.policies.iter_mut().find(|policy| !policy.tokens.is_empty()).unwrap()
+}
+
+/// Checksums alone find a changed byte in every section.
+#[test]
+fn checksums_cover_every_section() {
+    let whole = sample(Strategy::Factored);
+    assert_eq!(Set::from_bytes(&whole).unwrap().verify_checksums(), Ok(()));
+    let container = Container::read(&whole).unwrap();
+    for section in Section::ALL {
+        let bytes = container.section(&whole, section);
+        let start = bytes.as_ptr().addr() - whole.as_ptr().addr();
+        assert!(!bytes.is_empty());
+        for at in [start, start + bytes.len() - 1] {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            assert!(Set::from_bytes(&changed).unwrap().verify_checksums().is_err(), "{section:?}: {at}");
+        }
+    }
 }
 
 #[test]
