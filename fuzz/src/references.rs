@@ -82,7 +82,7 @@ fn split_header(record: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// Returns the length that all of a header's Content-Length fields declare.
+/// Returns the length that all of a header's Content-Length fields declare. A line without a colon is no field.
 fn content_length(header: &[u8]) -> Option<usize> {
     let (mut found, mut is_last) = (None, false);
     for line in header.split(|&byte| byte == b'\n') {
@@ -92,10 +92,12 @@ fn content_length(header: &[u8]) -> Option<usize> {
             }
             continue;
         }
-        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(line.len());
-        is_last = line[..colon].trim_ascii().eq_ignore_ascii_case(b"content-length");
-        if is_last {
-            let digits = std::str::from_utf8(line.get(colon + 1..)?.trim_ascii()).ok()?;
+        let colon = line.iter().position(|&byte| byte == b':');
+        let field = colon.map(|colon| (&line[..colon], &line[colon + 1..]));
+        let value = field.filter(|(name, _)| name.trim_ascii().eq_ignore_ascii_case(b"content-length"));
+        is_last = value.is_some();
+        if let Some((_, value)) = value {
+            let digits = std::str::from_utf8(value.trim_ascii()).ok()?;
             let number = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())??;
             if found.replace(number).is_some_and(|before| before != number) {
                 return None;

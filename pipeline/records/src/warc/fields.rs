@@ -13,15 +13,16 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// Returns the fields in a header, after its first line. A line that starts with white space continues the preceding
-/// field. Lines without a colon are ignored.
+/// line. Lines without a colon are ignored, and so is what continues them or the first line (RFC 9112, section 2.2).
 pub(crate) fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+    let is_folded = |line: &&[u8]| matches!(line.first(), Some(b' ' | b'\t'));
     let mut lines = lines(header).skip(1).peekable();
     std::iter::from_fn(move || {
         loop {
             let line = lines.next()?;
-            let Some(colon) = memchr(b':', line) else { continue };
+            let Some(colon) = memchr(b':', line).filter(|_| !is_folded(&line)) else { continue };
             let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
-            while let Some(folded) = lines.next_if(|line| matches!(line.first(), Some(b' ' | b'\t'))) {
+            while let Some(folded) = lines.next_if(is_folded) {
                 let value = value.to_mut();
                 if !value.is_empty() {
                     value.push(b' ');
@@ -58,7 +59,8 @@ mod tests {
 
     #[test]
     fn fields_are_read_in_any_notation() {
-        let header = b"first: line\r\nA:1\nb :  2 \r\nno colon\r\nC: x\r\n\ty\r\n z\r\nA:\r\n 3\r\n: none\r\n\r\n";
+        let header = b"first: line\r\n D: 4\r\nA:1\nb :  2 \r\nno colon\r\n\tE: 5\r\n F: 6\r\n\
+            C: x\r\n\ty\r\n z\r\nA:\r\n 3\r\n: none\r\n\r\n";
         let found: Vec<(&[u8], Cow<'_, [u8]>)> = fields(header).collect();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let found: Vec<(String, String)> = found.iter().map(|(name, value)| (text(name), text(value))).collect();
