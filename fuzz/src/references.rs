@@ -82,7 +82,7 @@ fn split_header(record: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// Returns the length that all of a header's Content-Length fields declare. A line without a colon is no field.
+/// Returns the length that all of a header's Content-Length fields declare. A line without a colon is not a field.
 fn content_length(header: &[u8]) -> Option<usize> {
     let (mut found, mut is_last) = (None, false);
     for line in header.split(|&byte| byte == b'\n') {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{Int8Type, Int32Type, UInt32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, Int32Array, LargeBinaryArray, LargeStringArray,
-    NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    NullArray, RecordBatch, RecordBatchIterator, StringArray, StringViewArray, StructArray,
 };
 use proptest::prelude::*;
 use reptile::{Agents, Capture, Compiler, Dialect, Robots, Verdict};
@@ -225,6 +226,31 @@ fn arrays_without_any_value_give_nulls() {
     }
     let two = rows(vec![("a", nulls.clone()), ("b", nulls)]);
     assert_eq!(decider().decide_rows(&two, None).unwrap_err().kind(), ErrorKind::Array);
+}
+
+/// A part without rows of an array may begin anywhere in it.
+#[test]
+fn arrays_without_rows_give_valid_arrays() {
+    let decider = ArrayDecider::new(agents(&NAMES), &[Column::Url, Column::Verdict]).unwrap();
+    let texts = [Some("https://shop.example/cart"), Some("/")];
+    for array in [
+        Arc::new(StringArray::from_iter(texts)) as ArrayRef,
+        Arc::new(LargeStringArray::from_iter(texts)),
+        Arc::new(StringViewArray::from_iter(texts)),
+        Arc::new(DictionaryArray::<Int32Type>::from_iter(texts)),
+    ] {
+        let rows = RecordBatch::try_from_iter([("url", array)]).unwrap();
+        let parts = (0..=2).map(|start| Ok(rows.slice(start, 0))).collect::<Vec<_>>();
+        let stream = FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new(parts, rows.schema())));
+        let mut count = 0;
+        for part in RecordBatchStreamReader::try_new(stream).unwrap() {
+            let batch = decider.decide_rows(&(Arc::new(StructArray::from(part.unwrap())) as ArrayRef), None).unwrap();
+            assert_eq!((batch.num_rows(), batch.num_columns()), (0, 1 + NAMES.len()));
+            StructArray::from(batch).to_data().validate_full().unwrap();
+            count += 1;
+        }
+        assert_eq!(count, 3);
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_empty_array};
 use arrow_schema::{DataType, Field, Schema};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile::{Agents, Verdict};
@@ -233,7 +233,9 @@ impl ArrayDecider {
         let schema = Arc::new(self.schema(array.data_type()));
         let options = RecordBatchOptions::new().with_row_count(Some(array.len()));
         let arrays = columns.into_iter().map(|column| arrays::array(column, nulls.as_ref()));
-        let url = self.has_url.then(|| Ok(array.clone()));
+        // Through the C data interface, an array without rows may lose the bytes that its first offset refers to.
+        let urls = || if array.is_empty() { new_empty_array(array.data_type()) } else { array.clone() };
+        let url = self.has_url.then(|| Ok(urls()));
         let arrays = url.into_iter().chain(arrays).collect::<Result<Vec<ArrayRef>, Error>>()?;
         Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
     }
