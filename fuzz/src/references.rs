@@ -92,12 +92,10 @@ fn content_length(header: &[u8]) -> Option<usize> {
             }
             continue;
         }
-        let colon = line.iter().position(|&byte| byte == b':');
-        let field = colon.map(|colon| (&line[..colon], &line[colon + 1..]));
-        let value = field.filter(|(name, _)| name.trim_ascii().eq_ignore_ascii_case(b"content-length"));
-        is_last = value.is_some();
-        if let Some((_, value)) = value {
-            let digits = std::str::from_utf8(value.trim_ascii()).ok()?;
+        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(0);
+        is_last = line[..colon].trim_ascii().eq_ignore_ascii_case(b"content-length");
+        if is_last {
+            let digits = std::str::from_utf8(line[colon + 1..].trim_ascii()).ok()?;
             let number = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())??;
             if found.replace(number).is_some_and(|before| before != number) {
                 return None;

@@ -235,8 +235,8 @@ impl ArrayDecider {
         let arrays = columns.into_iter().map(|column| arrays::array(column, nulls.as_ref()));
         // Through the C data interface, an array without rows may lose the bytes that its first offset refers to.
         let urls = || if array.is_empty() { new_empty_array(array.data_type()) } else { array.clone() };
-        let url = self.has_url.then(|| Ok(urls()));
-        let arrays = url.into_iter().chain(arrays).collect::<Result<Vec<ArrayRef>, Error>>()?;
+        let arrays =
+            self.has_url.then(urls).into_iter().map(Ok).chain(arrays).collect::<Result<Vec<ArrayRef>, Error>>()?;
         Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
     }
 

@@ -139,8 +139,8 @@ impl Names {
 
 /// Returns the parts of a text that contain all tags `<meta ...>` and `<link ...>`. Takes linear time.
 ///
-/// A comment or a value may contain text like a tag, so each part ends where none of its tags can be open. A quote begins
-/// a value only after `=`, where it may also be text.
+/// Comments and values may contain what looks like a tag. A part therefore ends where none of its tags can still be open.
+/// Quotes begin a value only after `=`, and even there they may be text.
 fn tags(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let begins = |at: usize| {
         let name = text.get(at + 1..).and_then(|rest| rest.get(..META.len()));
@@ -378,6 +378,16 @@ mod tests {
             assert_eq!(read(&names), expected, "{text}");
         }
         assert!(with_statements > 1000, "{with_statements}");
+    }
+
+    #[test]
+    fn long_tags_are_read_too() {
+        for len in [4095, 4096, 4097] {
+            let text = format!("<meta content=\"{}\" name=\"r&#111;bots\">", "a".repeat(len));
+            assert_eq!(found(text.as_bytes()).len(), 1, "{len}");
+        }
+        let text = format!("<meta title=\"{}\" content=noai name=\"r&#111;bots\">", "a".repeat(60_000));
+        assert_eq!(found(text.as_bytes()), ["meta-robots =noai"]);
     }
 
     #[test]

@@ -12,17 +12,21 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
     text.parse().ok()
 }
 
+/// Returns whether a line continues the preceding one.
+pub(super) fn is_folded(line: &[u8]) -> bool {
+    matches!(line.first(), Some(b' ' | b'\t'))
+}
+
 /// Returns the fields in a header, after its first line. A line that starts with white space continues the preceding
 /// line. Lines without a colon are ignored, and so is what continues them or the first line (RFC 9112, section 2.2).
 pub(crate) fn fields(header: &[u8]) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
-    let is_folded = |line: &&[u8]| matches!(line.first(), Some(b' ' | b'\t'));
     let mut lines = lines(header).skip(1).peekable();
     std::iter::from_fn(move || {
         loop {
             let line = lines.next()?;
-            let Some(colon) = memchr(b':', line).filter(|_| !is_folded(&line)) else { continue };
+            let Some(colon) = memchr(b':', line).filter(|_| !is_folded(line)) else { continue };
             let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
-            while let Some(folded) = lines.next_if(is_folded) {
+            while let Some(folded) = lines.next_if(|line| is_folded(line)) {
                 let value = value.to_mut();
                 if !value.is_empty() {
                     value.push(b' ');

@@ -24,7 +24,7 @@ use std::io::{self, ErrorKind};
 
 use memchr::memchr;
 
-use super::fields::{MAX_NAME_BYTES, fields, lower_name, number, without_brackets};
+use super::fields::{MAX_NAME_BYTES, fields, is_folded, lower_name, number, without_brackets};
 use crate::gzip::Unpack;
 use crate::shown::shown;
 use crate::text::grouped;
@@ -596,9 +596,8 @@ impl<R: Unpack> Records<R> {
             if !is_cut && line.trim_ascii().is_empty() {
                 return Ok(LineEnd::Lf);
             }
-            let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
             let name = memchr(b':', &line).map_or(&b""[..], |colon| line[..colon].trim_ascii());
-            is_kept = if is_folded { is_kept } else { name.eq_ignore_ascii_case(b"content-length") };
+            is_kept = if is_folded(&line) { is_kept } else { name.eq_ignore_ascii_case(b"content-length") };
             if is_cut {
                 line.truncate(MAX_SKIPPED_LINE_BYTES);
                 line.extend_from_slice(b"...\n");
