@@ -35,6 +35,9 @@ pub struct Answer {
 /// The reason why a block is not a usable HTTP response: the kind of problem, and its details.
 pub type Fault = (&'static str, String);
 
+/// The status of a response after which the connection has another protocol.
+const SWITCHING_PROTOCOLS: u16 = 101;
+
 /// The reason for a block that is not an HTTP response.
 const MALFORMED: &str = "malformed HTTP answer";
 
@@ -43,13 +46,14 @@ const MALFORMED: &str = "malformed HTTP answer";
 /// # Errors
 /// Returns an error if the block is not an HTTP response, or if its body cannot be decoded within the limit.
 pub fn answer(mut block: Vec<u8>) -> Result<Answer, Fault> {
-    let header_end = header_end(&block);
-    let status = status(&block)?;
+    let (header, body) = final_answer(&block);
+    let header_end = block.len() - body.len();
+    let status = status(header)?;
     let (mut cache_control, mut content_type) = (None, None);
     let (mut location, mut codings, mut is_chunked) = (None, Vec::new(), false);
     let mut challenger = None;
     let mut memory = [0; MAX_NAME_BYTES];
-    for (name, value) in fields(&block[..header_end]) {
+    for (name, value) in fields(header) {
         match lower_name(name, &mut memory) {
             b"cache-control" => join(&mut cache_control, &value),
             b"content-type" => join(&mut content_type, &value),
@@ -90,25 +94,26 @@ fn challenger_of(name: &[u8], value: &[u8]) -> Option<Challenger> {
 /// # Errors
 /// Returns an error if the block is not an HTTP response.
 pub fn head(mut block: Vec<u8>) -> Result<Answer, Fault> {
-    block.truncate(header_end(&block));
+    let (_, body) = final_answer(&block);
+    block.truncate(block.len() - body.len());
     answer(block)
 }
 
 /// Returns a block's status and `Content-Type`, if they are readable. Other fields are ignored.
 pub fn status_and_type(block: &[u8]) -> (Option<u16>, Option<Vec<u8>>) {
-    let header = &block[..header_end(block)];
+    let (header, _) = final_answer(block);
     let media_type = fields(header).find(|(name, _)| name.eq_ignore_ascii_case(b"content-type"));
-    (status(block).ok(), media_type.map(|(_, value)| value.into_owned()))
+    (status(header).ok(), media_type.map(|(_, value)| value.into_owned()))
 }
 
-/// Returns whether a block's first bytes contain its whole header.
+/// Returns whether a block's first bytes contain the whole header of its final response.
 pub fn has_whole_header(start: &[u8]) -> bool {
-    find_header_end(start).is_some()
+    find_header_end(&start[final_start(start)..]).is_some()
 }
 
-/// Returns whether a block begins like an HTTP response.
+/// Returns whether a block begins like an HTTP response, and has the first line of the final one.
 pub fn is_response(block: &[u8]) -> bool {
-    status(block).is_ok()
+    status(&block[final_start(block)..]).is_ok()
 }
 
 /// Returns up to `limit` bytes from the start of a response's decoded body. `is_cut` says that the block continues after
@@ -117,7 +122,7 @@ pub fn is_response(block: &[u8]) -> bool {
 /// # Errors
 /// Returns an error if the start of the body cannot be decoded.
 pub fn body_start(block: &[u8], is_cut: bool, limit: usize) -> Result<Vec<u8>, Fault> {
-    let (header, body) = block.split_at(header_end(block));
+    let (header, body) = final_answer(block);
     let (mut codings, mut is_chunked) = (Vec::new(), false);
     for (name, value) in fields(header) {
         let is_transfer = name.eq_ignore_ascii_case(b"transfer-encoding");
@@ -134,9 +139,28 @@ pub fn body_start(block: &[u8], is_cut: bool, limit: usize) -> Result<Vec<u8>, F
     Ok(body)
 }
 
-/// Returns the body's start: after the first empty line, or at the end if there is none.
-pub fn header_end(block: &[u8]) -> usize {
-    find_header_end(block).unwrap_or(block.len())
+/// Returns the final response's header and body, after any interim responses. Without an empty line after its header,
+/// the body is empty.
+pub fn final_answer(block: &[u8]) -> (&[u8], &[u8]) {
+    let answer = &block[final_start(block)..];
+    answer.split_at(find_header_end(answer).unwrap_or(answer.len()))
+}
+
+/// Returns the number of bytes of interim responses. These have only a header, with a status 1xx, and announce the
+/// final response (RFC 9110, section 15.2).
+fn final_start(block: &[u8]) -> usize {
+    let mut start = 0;
+    while first_status(&block[start..]).is_some_and(is_interim)
+        && let Some(len) = find_header_end(&block[start..])
+    {
+        start += len;
+    }
+    start
+}
+
+/// Returns whether a status announces another response. After 101, the connection has another protocol.
+fn is_interim(status: u16) -> bool {
+    (100..200).contains(&status) && status != SWITCHING_PROTOCOLS
 }
 
 fn find_header_end(block: &[u8]) -> Option<usize> {
@@ -151,17 +175,34 @@ fn find_header_end(block: &[u8]) -> Option<usize> {
     None
 }
 
+/// Returns the final response's status.
+///
+/// # Errors
+/// Returns an error if the header has no status, or only an interim one.
+fn status(header: &[u8]) -> Result<u16, Fault> {
+    match first_status(header) {
+        Some(SWITCHING_PROTOCOLS) => Err((MALFORMED, "its status 101 leads to a protocol other than HTTP".into())),
+        Some(status) if is_interim(status) => {
+            Err((MALFORMED, format!("expected a final response after the interim status {status}, found none")))
+        }
+        Some(status) => Ok(status),
+        None => {
+            let found = shown(first_line(header).trim_ascii());
+            Err((MALFORMED, format!("expected a line such as \"HTTP/1.1 200 OK\", found \"{found}\"")))
+        }
+    }
+}
+
 /// Parses the status in a first line such as `HTTP/1.1 200 OK`, with any version.
-fn status(block: &[u8]) -> Result<u16, Fault> {
-    let line = block.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let mut words = line.split(|byte| b" \t\r".contains(byte)).filter(|word| !word.is_empty());
-    let is_http = words.next().is_some_and(|version| version.len() >= HTTP.len() && version.starts_with(HTTP));
-    let number = words.next().filter(|word| is_http && word.len() == 3 && word.iter().all(u8::is_ascii_digit));
-    let number = number.map(|word| word.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0')));
-    number.filter(|status| *status >= 100).ok_or_else(|| {
-        let found = shown(line.trim_ascii());
-        (MALFORMED, format!("expected a line such as \"HTTP/1.1 200 OK\", found \"{found}\""))
-    })
+fn first_status(header: &[u8]) -> Option<u16> {
+    let mut words = first_line(header).split(|byte| b" \t\r".contains(byte)).filter(|word| !word.is_empty());
+    let is_http = words.next()?.get(..HTTP.len()).is_some_and(|start| start.eq_ignore_ascii_case(HTTP));
+    let number = words.next().filter(|word| is_http && word.len() == 3 && word.iter().all(u8::is_ascii_digit))?;
+    Some(number.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0'))).filter(|status| *status >= 100)
+}
+
+fn first_line(text: &[u8]) -> &[u8] {
+    &text[..memchr(b'\n', text).unwrap_or(text.len())]
 }
 
 /// Appends a field's value to the preceding values with the same name. Values over the limit are ignored.
@@ -196,8 +237,7 @@ fn add_codings(value: &[u8], is_transfer: bool, codings: &mut Vec<Vec<u8>>) -> b
 /// Removes chunk lengths from a body. If it is cut, so may be its last chunk. Some crawlers remove them but keep the field that announces them, so a body that
 /// does not start like a chunk is returned unchanged.
 fn without_chunks(body: Vec<u8>, is_cut: bool) -> Result<Vec<u8>, Fault> {
-    let first_line = body.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    if chunk_len(first_line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()).is_none() {
+    if chunk_len(first_line(&body).split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii()).is_none() {
         return Ok(body);
     }
     let fault = |detail: String| (UNDECODABLE, format!("chunked: {detail}"));
@@ -403,6 +443,33 @@ mod tests {
         fn bytes(&mut self, bytes: &[u8]) {
             self.bytes.extend_from_slice(bytes);
             self.used = 0;
+        }
+    }
+
+    #[test]
+    fn the_final_response_follows_any_interim_ones() {
+        let last = "http/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+        let hints = "HTTP/1.1 103 Early Hints\r\nContent-Type: text/html\r\n\r\n";
+        let switching = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        for (start, status) in [
+            (last.to_owned(), Some(200)),
+            (format!("HTTP/1.1 100 Continue\r\n\r\n{last}"), Some(200)),
+            (format!("HTTP/1.1 102\n\n{hints}HTTP/2 199\r\n\r\n{last}"), Some(200)),
+            (format!("{hints}{switching}{last}"), None),
+            (hints.to_owned(), None),
+            (hints.trim_end().to_owned(), None),
+            ("HTTP/1.1 100 Continue\r\n".to_owned() + last, None),
+        ] {
+            let block = format!("{start}body").into_bytes();
+            let text = Some(&b"text/plain"[..]).filter(|_| status.is_some());
+            let (found, media_type) = status_and_type(&block);
+            assert_eq!((found, is_response(&block)), (status, status.is_some()), "{start}");
+            assert!(status.is_none() || media_type.as_deref() == text && final_answer(&block).1 == b"body", "{start}");
+            let is_whole = |len: usize| has_whole_header(&block[..len]);
+            assert!(status.is_none() || is_whole(start.len()) && !is_whole(start.len() - 1), "{start}");
+            assert_eq!(head(block.clone()).ok().map(|answer| answer.body), status.map(|_| Vec::new()), "{start}");
+            let answer = answer(block).map(|answer| (answer.capture.status, answer.body));
+            assert_eq!(answer.ok(), status.map(|status| (Some(status), b"body".to_vec())), "{start}");
         }
     }
 
