@@ -54,6 +54,7 @@ mod tester;
 mod threads;
 mod usage;
 mod warc;
+mod warc_answers;
 mod warc_framing;
 mod warc_index;
 mod warc_mutants;

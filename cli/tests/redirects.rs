@@ -87,6 +87,7 @@ pub(crate) fn cases() -> Vec<Case> {
     };
     let lost = "redirect to a URL that is not in the input";
     let revisited = "revisit of a capture that is not in the input";
+    let ambiguous = "revisit that may refer to several different captures";
     let chain = |steps: usize| -> Vec<Vec<Record>> {
         let step = |number: usize| match number {
             last if last == steps => ok(&format!("h{last}"), 9, CLOSED),
@@ -344,6 +345,48 @@ pub(crate) fn cases() -> Vec<Case> {
             &[("a", "disallow"), ("b", "disallow")],
             &["files read 4\n"],
         ),
+        case(
+            "one ID, different captures",
+            vec![
+                vec![id(ok("a", 60, CLOSED), "1"), id(ok("a", 61, OPEN), "1")],
+                vec![refers(not_modified("a", 180), "1")],
+            ],
+            &[("a", "allow")],
+            &[ambiguous],
+        ),
+        case(
+            "one ID, different captures, and the date of one",
+            vec![
+                vec![id(ok("a", 60, CLOSED), "1"), id(ok("a", 61, OPEN), "1")],
+                vec![refers_uri(
+                    refers(not_modified("a", 180), "1"),
+                    "http://a.example/robots.txt",
+                    "2026-01-02T01:00:00Z",
+                )],
+            ],
+            &[("a", "disallow")],
+            &[],
+        ),
+        case(
+            "one ID, two copies",
+            vec![
+                vec![id(ok("a", 60, CLOSED), "1"), id(ok("a", 61, OPEN), "2")],
+                vec![id(ok("a", 60, CLOSED), "1"), refers(not_modified("a", 180), "1")],
+            ],
+            &[("a", "disallow")],
+            &[],
+        ),
+        case(
+            "one date, different captures",
+            vec![vec![
+                ok("a", 60, CLOSED),
+                ok("a", 60, OPEN),
+                ok("a", 100, OPEN),
+                refers_uri(not_modified("a", 180), "http://a.example/robots.txt", "2026-01-02T01:00:00Z"),
+            ]],
+            &[("a", "allow")],
+            &[ambiguous],
+        ),
     ]
 }
 
@@ -402,7 +445,7 @@ fn redirects_and_revisits_are_resolved_across_files_in_any_order() {
             assert_eq!(folder.verdicts("set", &urls), expected, "{name}: in one file");
         }
     }
-    assert_eq!(cases.len(), 32);
+    assert_eq!(cases.len(), 36);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn redirect(from: &str, to: &str) -> Vec<u8> {
     answer(from, "HTTP/1.1 301 Moved", &format!("Location: {to}\r\n"), b"moved")
 }
 
-fn zlib(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
@@ -52,7 +52,7 @@ pub(crate) fn brotli(bytes: &[u8]) -> Vec<u8> {
     [&header.to_le_bytes()[..3], bytes, &[3]].concat()
 }
 
-fn chunked(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn chunked(bytes: &[u8]) -> Vec<u8> {
     let mut chunks = Vec::new();
     for part in bytes.chunks(7) {
         chunks.extend_from_slice(format!("{:x};x=y\r\n", part.len()).as_bytes());
@@ -237,9 +237,11 @@ fn unusable_records_are_reported_and_the_others_read() {
     let chunks = |host: &str, body: &[u8]| sent(host, "Transfer-Encoding: chunked\r\n", body);
     let date = format!("{}WARC-Date: soon\r\n", header("date"));
     let segment = format!("{}WARC-Segment-Number: 1\r\n", header("segment"));
-    let cut = |bytes: &[u8], len: usize| bytes[..bytes.len() - len].to_vec();
-    let mut damaged_zlib = zlib(CLOSED.as_bytes());
-    damaged_zlib[8] ^= 0x55;
+    let changed = |bytes: &[u8], at: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] ^= 0x55;
+        bytes
+    };
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (
             record("response", &header("http"), b"SSH-2.0\r\n"),
@@ -256,31 +258,16 @@ fn unusable_records_are_reported_and_the_others_read() {
             coded("control", "x-new", b"User-agent: *\nDisallow: /\n# \x01 and many more letters than one in twenty"),
             "body that cannot be decoded: its coding \"x-new\" is not known",
         ),
-        (coded("cut-gzip", "gzip", &gz(CLOSED.as_bytes())[..20]), "body that cannot be decoded: gzip"),
-        (coded("cut-zlib", "deflate", &damaged_zlib), "body that cannot be decoded: deflate"),
+        (coded("bad-gzip", "gzip", &changed(&gz(CLOSED.as_bytes()), 30)), "body that cannot be decoded: gzip"),
+        (coded("bad-zlib", "deflate", &changed(&zlib(CLOSED.as_bytes()), 8)), "body that cannot be decoded: deflate"),
         (
-            coded("cut-zstd", "zstd", &cut(&zstd::encode_all(CLOSED.as_bytes(), 1).unwrap(), 3)),
+            coded("bad-zstd", "zstd", &changed(&zstd::encode_all(CLOSED.as_bytes(), 1).unwrap(), 4)),
             "body that cannot be decoded: zstd",
         ),
-        (coded("cut-br", "br", &brotli(CLOSED.as_bytes())[..20]), "body that cannot be decoded: br: the data is cut"),
-        // An uncompressed block contains readable rules.
-        (
-            coded("end-br", "br", &cut(&brotli(CLOSED.as_bytes()), 1)),
-            "body that cannot be decoded: br: the data is cut",
-        ),
-        (
-            coded("cut-twice", "br, gzip", &gz(&cut(&brotli(CLOSED.as_bytes()), 1))),
-            "body that cannot be decoded: br: the data is cut",
-        ),
+        // A large window, which is not supported.
+        (coded("bad-br", "br", &[0x11, 30, 3]), "body that cannot be decoded: br: the data is damaged"),
+        (coded("bad-twice", "br, gzip", &gz(&[0x11, 30, 3])), "body that cannot be decoded: br: the data is damaged"),
         (coded("many", "gzip,gzip,gzip,gzip,gzip", b"x"), "it has more than 4 codings"),
-        (
-            chunks("no-end", &cut(&chunked(CLOSED.as_bytes()), 5)),
-            "body that cannot be decoded: chunked: it ends before its last chunk",
-        ),
-        (
-            chunks("cut-chunk", b"5\r\nUser"),
-            "body that cannot be decoded: chunked: it ends after 4 of the 5 bytes of a chunk",
-        ),
         (
             chunks("long-chunk", b"5\r\nUser-agent\r\n0\r\n\r\n"),
             "body that cannot be decoded: chunked: a chunk does not end after its 5 bytes",
@@ -311,7 +298,7 @@ fn unusable_records_are_reported_and_the_others_read() {
         folder.run(&["compile", "-o", "set", name]).says(1, &messages);
         assert_eq!(folder.verdicts("set", &urls), vec!["disallow"; urls.len()], "{name}");
     }
-    assert_eq!(cases.len(), 18);
+    assert_eq!(cases.len(), 15);
 }
 
 /// A member's end is known if only its checksum is wrong. If its data is corrupt, reading stops.

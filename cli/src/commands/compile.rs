@@ -106,10 +106,11 @@ pub struct Args {
     files_from: FilesFrom,
     #[command(flatten)]
     target: Target,
-    /// Exit with 1 for doubtful captures too: pages, tables without status or time, ties
+    /// Exit with 1 for doubtful captures too: pages, remarks, tables without status or time, ties
     ///
-    /// A capture is doubtful if the robots.txt is not text, such as a web page; if no capture in a table has a status
-    /// or a time; or if only a hash decides between two captures.
+    /// A capture is doubtful if the robots.txt is not text, such as a web page; if the summary counts a remark on it,
+    /// such as a missing end; if no capture in a table has a status or a time; or if only a hash decides between two
+    /// captures.
     #[arg(long)]
     strict: bool,
     /// Also write the fate of each capture to FILE: TSV, CSV, JSON Lines, Parquet or Arrow, by extension
@@ -306,7 +307,8 @@ impl Args {
 
     /// Returns a run's exit code according to its report.
     fn exit(&self, report: &Report) -> Exit {
-        let is_doubtful = || report.non_text.any() || report.lacks_columns || report.captures.ties > 0;
+        let is_doubtful =
+            || report.non_text.any() || !report.remarks.is_empty() || report.lacks_columns || report.captures.ties > 0;
         Exit::from_bad(report.any_bad() || (self.strict && is_doubtful()))
     }
 }

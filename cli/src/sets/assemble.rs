@@ -435,6 +435,10 @@ fn add(
                 messages.add(turn, Message::LeftOut(reason, name), report);
             }
         }
+        ParsedItem::Other(Item::Remark { reason, name }) => {
+            *report.remarks.entry(reason).or_insert(0) += 1;
+            messages.add(turn, Message::Remark(reason, name), report);
+        }
         ParsedItem::Other(Item::Names(names)) => {
             if let Some(counts) = report.inputs.get_mut(input) {
                 counts.has_names = true;

@@ -19,20 +19,24 @@ pub enum Message {
     Bad(String),
     /// The item was skipped, with the reason and its name.
     LeftOut(&'static str, String),
+    /// The capture is used, with a remark and its name.
+    Remark(&'static str, String),
     /// The body is not text, with its name.
     NonText(String, Content),
 }
 
 impl Message {
     fn bytes(&self) -> usize {
-        let (Message::Bad(text) | Message::LeftOut(_, text) | Message::NonText(text, _)) = self;
+        let (Message::Bad(text) | Message::LeftOut(_, text) | Message::Remark(_, text) | Message::NonText(text, _)) =
+            self;
         size_of::<Message>() + text.len()
     }
 
     fn print(&self, report: &mut Report) {
         match self {
             Message::Bad(text) => note(text),
-            Message::LeftOut(reason, name) => report.name_left_out(reason, name),
+            Message::LeftOut(reason, name) => report.name_item(reason, &format!("{name}: left out")),
+            Message::Remark(reason, name) => report.name_item(reason, name),
             Message::NonText(name, content) => report.non_text.name(name, *content),
         }
     }
@@ -41,7 +45,7 @@ impl Message {
     fn key(&self) -> Option<&'static str> {
         match self {
             Message::Bad(_) => None,
-            Message::LeftOut(reason, _) => Some(reason),
+            Message::LeftOut(reason, _) | Message::Remark(reason, _) => Some(reason),
             Message::NonText(..) => Some("no text"),
         }
     }

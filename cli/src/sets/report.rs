@@ -85,7 +85,9 @@ pub struct Report {
     pub unresolved_in_sets: u64,
     /// Merged sets without this record.
     pub sets_without_record: u64,
-    /// Skipped items that messages named, by reason.
+    /// Remarks on captures that are used.
+    pub remarks: BTreeMap<&'static str, u64>,
+    /// Items that messages named, by reason.
     pub named: BTreeMap<&'static str, u64>,
     /// Records in damaged archives that a search found, or that follow such a record.
     pub untrusted: u64,
@@ -188,12 +190,12 @@ impl Report {
         }
     }
 
-    /// Prints a skipped file's name. Only the first few are named.
-    pub fn name_left_out(&mut self, reason: &'static str, name: &str) {
+    /// Prints the reason why an item is named. Only the first few items are named for each reason.
+    pub fn name_item(&mut self, reason: &'static str, name: &str) {
         let named = self.named.entry(reason).or_insert(0);
         *named += 1;
         if *named <= MAX_NAMED {
-            note(format_args!("{name}: left out: {reason}"));
+            note(format_args!("{name}: {reason}"));
         }
     }
 
@@ -250,6 +252,9 @@ impl Report {
         }
         for (reason, &count) in &self.left_out {
             summary.count(format!("  left out: {reason}"), count);
+        }
+        for (remark, &count) in &self.remarks {
+            summary.count(format!("  remark: {remark}"), count);
         }
         if self.untrusted > 0 {
             summary.count(format!("  {UNTRUSTED}"), self.untrusted);

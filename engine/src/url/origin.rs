@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::{UrlError, split};
 use crate::host::canonical;
+use crate::norm::NormalForm;
 
 /// An origin's scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,7 +136,8 @@ impl OwnedOrigin {
     /// Returns the origin that the robots.txt at a URL governs.
     ///
     /// Source: RFC 9309 section 2.3 and Google's specification. Only the path `/robots.txt`, in this letter case,
-    /// counts.
+    /// counts, also if it is written with `.` or `..` segments or with escapes of unreserved bytes (RFC 3986 section
+    /// 6.2.2).
     ///
     /// # Errors
     /// Returns an error if the text is not a URL, or not the URL of a robots.txt.
@@ -144,16 +146,39 @@ impl OwnedOrigin {
     /// use reptile_engine::url::OwnedOrigin;
     /// let origin = OwnedOrigin::of_robots_url(b"https://user@www.EXAMPLE.com:443/robots.txt")?;
     /// assert_eq!((&*origin.host, origin.port), (&b"www.example.com"[..], 443));
+    /// assert!(OwnedOrigin::of_robots_url(b"https://example.com/folder/../robots%2Etxt").is_ok());
     /// assert!(OwnedOrigin::of_robots_url(b"https://example.com/folder/robots.txt").is_err());
     /// # Ok::<(), reptile_engine::url::RobotsUrlError>(())
     /// ```
     pub fn of_robots_url(url: &[u8]) -> Result<OwnedOrigin, RobotsUrlError> {
         let url = split(url).map_err(RobotsUrlError::NoUrl)?;
-        if !url.path.with(|path| path == b"/robots.txt") {
+        if !url.path.with(is_robots_path) {
             return Err(RobotsUrlError::OtherPath);
         }
         OwnedOrigin::new(&url.origin).map_err(RobotsUrlError::NoUrl)
     }
+}
+
+/// Returns whether a path is `/robots.txt` in normal form.
+fn is_robots_path(path: &[u8]) -> bool {
+    const NAME: &[u8] = b"robots.txt";
+    let Some((folders, name)) = memchr::memrchr(b'/', path).map(|slash| path.split_at(slash + 1)) else { return false };
+    let may_be_escaped = name.contains(&b'%') && name.len() <= 3 * NAME.len();
+    let is_robots = name == NAME || (may_be_escaped && *NormalForm::Decoded.path(name) == *NAME);
+    if !is_robots || folders == b"/" {
+        return is_robots;
+    }
+    // A query ends the path.
+    if folders.first() != Some(&b'/') || folders.contains(&b'?') {
+        return false;
+    }
+    let segments = folders[1..folders.len() - 1].split(|&byte| byte == b'/');
+    let depth = segments.fold(0_usize, |depth, segment| match &*NormalForm::Decoded.path(segment) {
+        b"." => depth,
+        b".." => depth.saturating_sub(1),
+        _ => depth + 1,
+    });
+    depth == 0
 }
 
 impl<H: AsRef<[u8]>> fmt::Display for OriginOf<H> {

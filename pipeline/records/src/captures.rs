@@ -41,6 +41,7 @@ use reptile::urls::RobotsUrlError;
 use reptile::{Origin, Truncation, capture};
 
 use super::bodies::{TOO_LARGE, no_memory};
+use super::robots_url::RobotsUrl;
 use super::shown::shown;
 use super::time::{Zone, read_time};
 use super::{Item, Robots};
@@ -86,6 +87,12 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The reason why a row is not a capture, worded the same for all such rows, and the details.
 type Bad = (&'static str, String);
 
+/// The reason for a row with another URL.
+const OTHER_URL: &str = "not the url of a robots.txt";
+
+/// The details about another spelling of `/robots.txt`, whose response may belong to another resource.
+const OTHER_SPELLING: &str = "another spelling of /robots.txt, whose response is not a robots.txt";
+
 /// The most frequent reason.
 pub(crate) const NO_CAPTURE: &str = "not a valid capture";
 
@@ -109,11 +116,8 @@ pub(crate) fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Resul
 
 fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Capture, Option<Body>, Origin), Bad> {
     let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
-    let origin = match url {
-        Cell::Text(url) => Origin::of_robots_url(url).map_err(|error| match error {
-            RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url))),
-            error => ("no valid url", format!("\"{}\": {error}", shown(url))),
-        })?,
+    let robots_url = match url {
+        Cell::Text(url) => robots_url(url)?,
         Cell::Null => return Err(("no valid url", String::new())),
         Cell::TooLong => return Err(("no valid url", format!("more than {MAX_URL_BYTES} bytes"))),
     };
@@ -137,7 +141,35 @@ fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Captur
         // Tables have no columns for these header fields. The page itself may still indicate a challenge.
         challenger: None,
     };
+    let origin = origin_of(robots_url, &capture, body.as_ref())?;
     Ok((capture, body, origin))
+}
+
+/// Parses the URL of a capture.
+///
+/// # Errors
+/// Returns an error if it is not the URL of a robots.txt.
+pub(crate) fn robots_url(url: &[u8]) -> std::result::Result<RobotsUrl, Bad> {
+    RobotsUrl::of(url).map_err(|error| match error {
+        RobotsUrlError::OtherPath => (OTHER_URL, format!("\"{}\"", shown(url))),
+        error => ("no valid url", format!("\"{}\": {error}", shown(url))),
+    })
+}
+
+/// Returns the origin for which a capture counts.
+///
+/// # Errors
+/// Returns an error if the response does not count for the origin; see [`RobotsUrl`].
+pub(crate) fn origin_of(
+    robots_url: RobotsUrl,
+    capture: &Capture,
+    body: Option<&Body>,
+) -> std::result::Result<Origin, Bad> {
+    let text = body.and_then(|body| if let Body::Whole(text) = body { Some(&**text) } else { None });
+    match robots_url.accepts(capture, text) {
+        true => Ok(robots_url.origin),
+        false => Err((OTHER_URL, OTHER_SPELLING.into())),
+    }
 }
 
 /// Decodes a base64 body.

@@ -121,7 +121,13 @@ pub fn detect(start: &[u8]) -> Content {
     match start {
         [] => return Content::Empty,
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => return Content::Zip,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Content::Utf16,
+        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, 0, rest @ ..] => {
+            // Every other byte is a letter, if the text is XML.
+            let letters: Vec<u8> = rest.iter().step_by(2).take(16).map(u8::to_ascii_lowercase).collect();
+            let is_xml = XML.iter().any(|tag| letters.starts_with(tag));
+            return if is_xml { Content::Xml } else { Content::Utf16 };
+        }
+        [0xfe, 0xff, ..] => return Content::Utf16,
         _ if has_label(start) => return Content::Set,
         _ if start.starts_with(b"WARC/") => return Content::Warc,
         _ if start.starts_with(PARQUET) || start.starts_with(ENCRYPTED_PARQUET) => return Content::Parquet,

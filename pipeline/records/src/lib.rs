@@ -51,6 +51,7 @@ pub mod pages;
 pub mod parquet;
 mod ranged;
 pub mod redacted;
+mod robots_url;
 pub mod shown;
 pub mod sitemap;
 pub mod spill;
@@ -119,6 +120,13 @@ pub enum Item {
     },
     /// Column or key names in one part of the input. They are only reported.
     Names(NameUse),
+    /// A remark on a capture that is used. It is reported by name and counted.
+    Remark {
+        /// The remark, in the same words for all such captures.
+        reason: &'static str,
+        /// The capture's location.
+        name: String,
+    },
     /// A search found the next record of a damaged archive, so a website may have written it. Such records are counted.
     Untrusted {
         /// The record's location, if it is the first one in its file.
@@ -224,6 +232,7 @@ impl Item {
             // Each line may become an item.
             Item::Lines { count, bytes, .. } => count * own + bytes.len(),
             Item::Bad { name, detail, .. } => name.len() + detail.len(),
+            Item::Remark { name, .. } => name.len(),
             Item::LeftOut { name, .. } | Item::Untrusted { from: name } => name.as_ref().map_or(0, String::len),
             // Limited in size, and rare.
             Item::Names(_) => 0,

@@ -1,8 +1,9 @@
 //! Reads the URLs of a sitemap: in XML, or as text with a URL on each line. An XML sitemap is also a URL list:
 //! [`lines_of`] has a line for each `loc`.
 //!
-//! XML is read as a stream, without namespaces, DTDs or the entities that they define. Only the `loc` in each `url`
-//! counts; the locations of images and videos do not.
+//! XML is read as a stream, in any encoding that it declares, without DTDs or the entities that they define. Only the
+//! `loc` in each `url` counts. Elements with another prefix or namespace than the root's, such as images and videos, are
+//! skipped. Any other `loc` is an error, so that no URL is lost.
 //!
 //! ```
 //! use reptile_records::{open::Input, sitemap};
@@ -24,9 +25,12 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use memchr::memmem;
 use quick_xml::errors::Error as XmlError;
 use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use reptile::limits::MAX_URL_BYTES;
 use reptile::shapes::Shapes;
@@ -35,7 +39,7 @@ use crate::detect::{Content, Wanted};
 use crate::lines::{ChunkKind, Chunks, lines, trimmed_url, without_line_end};
 use crate::open::Input;
 use crate::shown::shown;
-use crate::unpack::READ_BYTES;
+use crate::unpack::{READ_BYTES, Start};
 use crate::{Error, Result};
 
 /// Maximum length in bytes for a tag, a text, a comment or a DTD in a sitemap. A longer part is an error.
@@ -43,9 +47,6 @@ pub const MAX_XML_PART_BYTES: usize = 1 << 20;
 
 /// Maximum number of nested elements in a sitemap. Deeper nesting is an error.
 pub const MAX_XML_DEPTH: usize = 64;
-
-/// The elements around a URL.
-const PLACE: [&[u8]; 3] = [b"urlset", b"url", b"loc"];
 
 /// Passes each URL in a sitemap to `work`. White space around URLs is removed. In text, blank lines and comments that
 /// begin with `#` are skipped. Returns the number of texts that are too long for a URL, which are skipped too.
@@ -139,30 +140,82 @@ enum Fault {
     Malformed(u64, String),
 }
 
-fn of_xml(source: impl Read, is_page: bool, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
+fn of_xml(source: Start, is_page: bool, urls: &mut Urls<'_>) -> std::result::Result<(), Fault> {
     let mut xml = Xml::new(source, is_page);
     while xml.next(&mut |url| urls.add(url))? {}
     Ok(())
 }
 
+/// The encoding of an XML document.
+struct XmlEncoding {
+    encoding: &'static Encoding,
+    /// Whether the document begins with a byte order mark, which only this encoding can have.
+    has_mark: bool,
+}
+
+impl XmlEncoding {
+    /// Returns the encoding of a document that begins with these bytes: by its byte order mark, or by its declaration.
+    fn of(start: &[u8]) -> XmlEncoding {
+        let marked = Encoding::for_bom(start).map(|(encoding, _)| encoding);
+        // The declaration is ASCII.
+        let declared = || memmem::find(start, b"?>").and_then(|end| declared_encoding(&start[..end + 2]));
+        let encoding = marked.or_else(declared).unwrap_or(UTF_8);
+        XmlEncoding { encoding, has_mark: marked.is_some() }
+    }
+
+    /// Returns whether the name in a document's declaration agrees with this encoding.
+    fn is_named(&self, name: &str) -> bool {
+        name.is_empty() || self.has_mark || encoding_named(name) == Some(self.encoding)
+    }
+
+    /// Converts a document to UTF-8. Bytes that are malformed in another encoding become U+FFFD.
+    fn decode(&self, source: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+        match self.encoding == UTF_8 {
+            true => Box::new(source),
+            false => Box::new(DecodeReaderBytesBuilder::new().encoding(Some(self.encoding)).build(source)),
+        }
+    }
+}
+
+/// Returns the encoding in an XML declaration, if it is known.
+fn declared_encoding(declaration: &[u8]) -> Option<&'static Encoding> {
+    let mut buffer = Vec::new();
+    let Ok(Event::Decl(declaration)) = Reader::from_reader(declaration).read_event_into(&mut buffer) else {
+        return None;
+    };
+    encoding_named(&declaration.encoding()?.ok()?)
+}
+
+/// Returns the encoding with a name. Its declaration must be readable in it.
+fn encoding_named(name: &str) -> Option<&'static Encoding> {
+    // The web's standard takes ASCII for windows-1252, but both would be guesses for other bytes than ASCII.
+    if name.eq_ignore_ascii_case("us-ascii") {
+        return Some(UTF_8);
+    }
+    Encoding::for_label(name.as_bytes()).filter(|encoding| encoding.is_ascii_compatible() && *encoding != REPLACEMENT)
+}
+
 /// An XML sitemap, read part by part.
-struct Xml<R> {
-    reader: Reader<Bounded<R>>,
+struct Xml {
+    reader: Reader<Bounded<Box<dyn Read + Send>>>,
+    encoding: XmlEncoding,
     buffer: Vec<u8>,
     place: Place,
 }
 
-impl<R: Read> Xml<R> {
-    fn new(source: R, is_page: bool) -> Xml<R> {
-        let source = Bounded { source: BufReader::with_capacity(READ_BYTES, source), left: 0, line: 1 };
+impl Xml {
+    fn new(source: Start, is_page: bool) -> Xml {
+        let encoding = XmlEncoding::of(&source.bytes);
+        let source = BufReader::with_capacity(READ_BYTES, encoding.decode(source));
         let place = Place { is_page, ..Place::default() };
-        Xml { reader: Reader::from_reader(source), buffer: Vec::new(), place }
+        let reader = Reader::from_reader(Bounded { source, left: 0, line: 1 });
+        Xml { reader, encoding, buffer: Vec::new(), place }
     }
 
     /// Reads a tag, a text or another part. Passes the text of a `loc` to `found` at its end. Returns whether there is
     /// more.
     fn next(&mut self, found: &mut dyn FnMut(&[u8])) -> std::result::Result<bool, Fault> {
-        let Xml { reader, buffer, place } = self;
+        let Xml { reader, encoding, buffer, place } = self;
         buffer.clear();
         // The byte after a text is inspected too.
         reader.get_mut().left = MAX_XML_PART_BYTES + 1;
@@ -182,18 +235,22 @@ impl<R: Read> Xml<R> {
         match event {
             Event::Decl(declaration) => {
                 let name = declaration.encoding().and_then(std::result::Result::ok).unwrap_or_default();
-                if !["", "utf-8", "utf8", "us-ascii"].contains(&&*name.to_ascii_lowercase()) {
+                if !encoding.is_named(&name) {
                     let name = shown(name.as_bytes());
-                    return Err(malformed(format!("is XML in {name}; expected UTF-8")));
+                    return Err(malformed(format!("is XML in {name}; expected UTF-8 or another encoding of the web")));
                 }
             }
-            Event::Start(tag) => place.enter(tag.name().as_ref().as_bytes()).map_err(|wrong| wrong.at(line))?,
+            Event::Start(tag) => place.enter(&tag).map_err(|wrong| wrong.at(line))?,
             Event::Empty(tag) => {
-                place.enter(tag.name().as_ref().as_bytes()).map_err(|wrong| wrong.at(line))?;
+                place.enter(&tag).map_err(|wrong| wrong.at(line))?;
                 place.leave();
             }
             Event::End(_) => {
                 if place.is_in_loc() {
+                    if encoding.encoding != UTF_8 && memmem::find(&place.text, "\u{fffd}".as_bytes()).is_some() {
+                        let name = encoding.encoding.name();
+                        return Err(malformed(format!("a URL has bytes that are not text in {name}")));
+                    }
                     found(trimmed_url(&place.text));
                 }
                 place.leave();
@@ -207,7 +264,7 @@ impl<R: Read> Xml<R> {
                     None => place.add(resolve_predefined_entity(&entity).ok_or(()).map_err(unknown)?),
                 }
             }
-            Event::Eof if place.depth > 0 => {
+            Event::Eof if !place.elements.is_empty() => {
                 return Err(malformed("ends before its last element does; the file is incomplete".into()));
             }
             Event::Eof if !place.has_root => return Err(malformed("contains no element; expected <urlset>".into())),
@@ -228,8 +285,8 @@ pub(crate) fn lines_of(input: Input) -> impl Read + Send {
 }
 
 /// A reader of an XML sitemap's URLs.
-struct Lines<R> {
-    xml: Xml<R>,
+struct Lines {
+    xml: Xml,
     /// The error message for a web page.
     refused: String,
     /// Lines to return, from `at` on.
@@ -238,7 +295,7 @@ struct Lines<R> {
     has_more: bool,
 }
 
-impl<R: Read> Read for Lines<R> {
+impl Read for Lines {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let Lines { xml, refused, ready, at, has_more } = self;
         while *at == ready.len() && *has_more {
@@ -262,12 +319,23 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
+/// An element, by its meaning.
+#[derive(Clone, Copy, PartialEq)]
+enum Element {
+    Urlset,
+    Url,
+    Loc,
+    /// An element without meaning, whose content may have one.
+    Other,
+    /// An element of another vocabulary, whose content has no meaning either.
+    Foreign,
+}
+
 /// The position in the tree of elements.
 #[derive(Default)]
 struct Place {
-    depth: usize,
-    /// The number of open elements that match [`PLACE`], from the outermost.
-    matched: usize,
+    /// The open elements, from the outermost.
+    elements: Vec<Element>,
     has_root: bool,
     /// Whether the input begins like a web page. A sitemap's root overrides this.
     is_page: bool,
@@ -293,19 +361,31 @@ impl Wrong {
 }
 
 impl Place {
-    fn enter(&mut self, name: &[u8]) -> std::result::Result<(), Wrong> {
-        if self.depth == 0 {
-            self.enter_root(name)?;
-        } else if self.depth == MAX_XML_DEPTH {
-            return Err(Wrong::Other(format!("has more than {MAX_XML_DEPTH} nested elements")));
-        }
-        let is_matched = self.matched == self.depth
-            && PLACE.get(self.depth).is_some_and(|wanted| name.strip_prefix(&*self.prefix) == Some(wanted));
-        self.matched += usize::from(is_matched);
-        self.depth += 1;
-        if is_matched {
+    fn enter(&mut self, tag: &BytesStart<'_>) -> std::result::Result<(), Wrong> {
+        let name = tag.name();
+        let name = name.as_ref().as_bytes();
+        let element = match self.elements.last() {
+            None => self.enter_root(name).map(|()| Element::Urlset)?,
+            Some(_) if self.elements.len() == MAX_XML_DEPTH => {
+                return Err(Wrong::Other(format!("has more than {MAX_XML_DEPTH} nested elements")));
+            }
+            Some(Element::Foreign) => Element::Foreign,
+            Some(Element::Loc) => return Err(Wrong::Other(format!("<{}> is inside <loc>", shown(name)))),
+            Some(parent) => match name.strip_prefix(&*self.prefix) {
+                Some(b"loc") if *parent != Element::Url => {
+                    return Err(Wrong::Other("<loc> is not inside <url>; expected <urlset><url><loc>".into()));
+                }
+                Some(b"loc") => Element::Loc,
+                Some(b"url") => Element::Url,
+                Some(b"urlset") => Element::Urlset,
+                Some(local) if !local.contains(&b':') && !has_namespace(tag) => Element::Other,
+                _ => Element::Foreign,
+            },
+        };
+        if element == Element::Loc {
             self.text.clear();
         }
+        self.elements.push(element);
         Ok(())
     }
 
@@ -327,12 +407,11 @@ impl Place {
     }
 
     fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-        self.matched = self.matched.min(self.depth);
+        self.elements.pop();
     }
 
     fn is_in_loc(&self) -> bool {
-        self.matched == PLACE.len() && self.depth == PLACE.len()
+        self.elements.last() == Some(&Element::Loc)
     }
 
     fn add(&mut self, text: &str) {
@@ -341,6 +420,11 @@ impl Place {
             self.text.extend_from_slice(text.as_bytes());
         }
     }
+}
+
+/// Returns whether an element declares a default namespace.
+fn has_namespace(tag: &BytesStart<'_>) -> bool {
+    tag.try_get_attribute("xmlns").is_ok_and(|namespace| namespace.is_some_and(|value| !value.value.is_empty()))
 }
 
 /// A source that counts lines, and fails once its byte allowance is used up.
@@ -406,15 +490,24 @@ mod tests {
     fn urls_are_read_from_xml_and_text() {
         let image = "<url><loc>\n /a </loc><lastmod>2026</lastmod><image:image><image:loc>/i</image:loc><loc>/j</loc>\
                      </image:image></url>";
-        let cases: [(String, &[&str]); 15] = [
+        let cases: [(String, &[&str]); 22] = [
             (sitemap(""), &[]),
             ("<urlset/>".into(), &[]),
             (sitemap(image), &["/a"]),
             (sitemap("<url><loc>/a?b&amp;c&#38;d&#x26;e</loc></url>"), &["/a?b&c&d&e"]),
             (sitemap("<url><loc><![CDATA[ /a?b&c ]]></loc></url>"), &["/a?b&c"]),
             (sitemap("<url><loc>/a<!-- <loc>/b</loc> -->c</loc></url>"), &["/ac"]),
-            (sitemap("<url><loc>/a<b>c</b>d</loc></url>"), &["/ad"]),
-            (sitemap("<url><loc/></url><url><loc></loc></url><loc>/a</loc><x><loc>/b</loc></x>"), &[]),
+            (sitemap("<url><loc/></url><url><loc></loc></url>"), &[]),
+            // Unusual places.
+            (sitemap("<url><loc>/a</loc></url><urlset><url><loc>/b</loc></url></urlset>"), &["/a", "/b"]),
+            (sitemap("<url><loc>/a</loc><loc>/b</loc></url>"), &["/a", "/b"]),
+            (sitemap("<url><loc>/a</loc><url><loc>/b</loc></url></url>"), &["/a", "/b"]),
+            (sitemap("<x><y><url><loc>/a</loc></url></y></x>"), &["/a"]),
+            (sitemap("<url xmlns=''><loc xmlns='http://b'>/a</loc></url>"), &["/a"]),
+            // Other vocabularies.
+            (sitemap("<url><loc>/a</loc><image xmlns='http://b'><loc>/i</loc></image></url>"), &["/a"]),
+            (sitemap("<url><loc>/a</loc><v:v><url><loc>/i</loc></url></v:v><x:loc>/j</x:loc></url>"), &["/a"]),
+            (sitemap("<url><x xmlns=''/><loc>/a</loc></url>"), &["/a"]),
             (
                 "\u{feff}<?xml version='1.0'?><s:urlset><s:url><s:loc>/é</s:loc><loc>/b</loc></s:url></s:urlset>"
                     .into(),
@@ -441,7 +534,19 @@ mod tests {
             ("<?xml version='1.0'?>\n<rss></rss>", "line 2: begins with <rss>, not <urlset>; expected a sitemap"),
             ("<!-- x --><HTML>", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
             ("<!doctype html><p>Not found", "is a web page (HTML), not a sitemap or a list with a URL on each line"),
-            ("<?xml version='1.0' encoding='ISO-8859-1'?><urlset/>", "line 1: is XML in ISO-8859-1; expected UTF-8"),
+            ("<?xml version='1.0' encoding='EBCDIC'?><urlset/>", "line 1: is XML in EBCDIC; expected UTF-8 or another"),
+            ("<?xml version='1.0' encoding='utf-16'?><urlset/>", "line 1: is XML in utf-16; expected UTF-8 or another"),
+            ("<?xml version='1.0' encoding='iso-2022-kr'?><urlset/>", "line 1: is XML in iso-2022-kr; expected UTF-8"),
+            ("<urlset><url>\n<loc>/a<b>c</b>d</loc></url></urlset>", "line 2: <b> is inside <loc>"),
+            ("<urlset><url><loc>/a<i:b/></loc></url></urlset>", "line 1: <i:b> is inside <loc>"),
+            ("<urlset><url><loc>/a<loc>/b</loc></loc></url></urlset>", "line 1: <loc> is inside <loc>"),
+            ("<urlset>\n<loc>/a</loc></urlset>", "line 2: <loc> is not inside <url>; expected <urlset><url><loc>"),
+            ("<urlset><url><x><loc>/a</loc></x></url></urlset>", "line 1: <loc> is not inside <url>"),
+            ("<urlset><sitemap><loc>/a</loc></sitemap></urlset>", "line 1: <loc> is not inside <url>"),
+            (
+                "<?xml version='1.0'?><a:urlset><a:x><a:loc>/a</a:loc></a:x></a:urlset>",
+                "line 1: <loc> is not inside <url>",
+            ),
             ("<urlset>\n<url>", "line 2: ends before its last element does; the file is incomplete"),
             ("<urlset>\n<url></urlset>", "line 2: is malformed XML: "),
             ("<urlset>\n<url><loc>/\u{0}", "line 2: ends before"),
@@ -468,6 +573,58 @@ mod tests {
         }
         fs::write(&file, "mailto:a@b.example\n/a\n").unwrap();
         assert!(matches!(shapes(&file), Ok((_, 1))));
+    }
+
+    /// Returns a sitemap with this declaration, in an encoding. UTF-16 begins with a byte order mark.
+    fn encoded(declared: &str, encoding: &'static Encoding) -> Vec<u8> {
+        let text = format!("<?xml version='1.0' {declared}?>\n<urlset><url><loc>/\u{447}\u{e4}</loc></url></urlset>");
+        let units =
+            |to_bytes: fn(u16) -> [u8; 2]| format!("\u{feff}{text}").encode_utf16().flat_map(to_bytes).collect();
+        match encoding.name() {
+            "UTF-16LE" => units(u16::to_le_bytes),
+            "UTF-16BE" => units(u16::to_be_bytes),
+            // Letters that the encoding lacks are omitted.
+            _ => text
+                .chars()
+                .flat_map(|letter| {
+                    let letter = letter.to_string();
+                    let (bytes, _, is_lacking) = encoding.encode(&letter);
+                    if is_lacking { Vec::new() } else { bytes.into_owned() }
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn declared_encodings_are_decoded() {
+        use encoding_rs::{SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
+        let cases = [
+            ("encoding='ISO-8859-1'", WINDOWS_1252, "/\u{e4}"),
+            ("encoding=\"windows-1251\"", WINDOWS_1251, "/\u{447}"),
+            ("encoding='Shift_JIS' standalone='yes'", SHIFT_JIS, "/\u{447}"),
+            ("encoding='UTF-8'", UTF_8, "/\u{447}\u{e4}"),
+            ("encoding='us-ascii'", UTF_8, "/\u{447}\u{e4}"),
+            ("encoding='UTF-16'", UTF_16LE, "/\u{447}\u{e4}"),
+            ("encoding='utf-16'", UTF_16BE, "/\u{447}\u{e4}"),
+            // A byte order mark is certain.
+            ("encoding='UTF-8'", UTF_16LE, "/\u{447}\u{e4}"),
+            ("", UTF_16BE, "/\u{447}\u{e4}"),
+        ];
+        for (declared, encoding, url) in cases {
+            let bytes = encoded(declared, encoding);
+            assert_eq!(read(&bytes), Ok((vec![url.to_owned()], 0)), "{declared}");
+            assert_eq!(read(&gzip(&bytes)), Ok((vec![url.to_owned()], 0)), "{declared}");
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("s"), &bytes).unwrap();
+            let mut lines = String::new();
+            lines_of(Input::open(&folder.path().join("s")).unwrap()).read_to_string(&mut lines).unwrap();
+            assert_eq!(lines, format!("{url}\n"), "{declared}");
+        }
+        // Bytes that are not text in the encoding.
+        let mut bytes = encoded("encoding='Shift_JIS'", SHIFT_JIS);
+        let at = bytes.windows(6).position(|window| window == b"</loc>").unwrap();
+        bytes.splice(at..at, [0xfd]);
+        assert!(read(&bytes).unwrap_err().contains("line 2: a URL has bytes that are not text in Shift_JIS"));
     }
 
     #[test]
@@ -607,7 +764,14 @@ for number in range(int(sys.argv[2])):
                 None if ours.is_ok() => lenient += 1,
                 None => refused += 1,
             }
-            assert!(theirs.is_none() || ours.ok() == theirs, "{}", String::from_utf8_lossy(mutant));
+            // Python passes over a `loc` at an unusual place.
+            let is_unusual = ours.as_ref().is_err_and(|error| error.contains("<loc>"));
+            let has_more = ours.as_ref().is_ok_and(|ours| theirs.iter().flatten().all(|url| ours.contains(url)));
+            assert!(
+                theirs.is_none() || is_unusual || has_more || ours.ok() == theirs,
+                "{}",
+                String::from_utf8_lossy(mutant)
+            );
         }
         println!("{same} with the same URLs, {refused} refused by both, {lenient} refused only by Python");
         assert!(same > COUNT / 5);

@@ -258,6 +258,7 @@ impl Report<'_> {
                     note(untrusted_from(&record));
                 }
             }
+            Item::Remark { reason, name } => note(format!("{name}: {reason}")),
             Item::Robots(_) | Item::LeftOut { .. } | Item::Lines { .. } | Item::Names(_) => {}
         }
         Ok(())

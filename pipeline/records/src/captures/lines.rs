@@ -223,6 +223,7 @@ mod tests {
             Item::Lines { .. }
             | Item::LeftOut { .. }
             | Item::Untrusted { .. }
+            | Item::Remark { .. }
             | Item::Names(_)
             | Item::SameBody { .. } => String::new(),
         }

@@ -9,14 +9,13 @@ use std::ops::Range;
 
 use reptile::capture::Capture;
 use reptile::limits::MAX_BODY_BYTES;
-use reptile::urls::RobotsUrlError;
 use reptile::{Origin, capture};
 use serde_json::de::SliceRead;
 use serde_json::{Deserializer, StreamDeserializer};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::captures::names::{Field, NameUse};
-use super::captures::{Body, NO_CAPTURE, media_type_of};
+use super::captures::{Body, NO_CAPTURE, media_type_of, origin_of, robots_url};
 use super::shown::shown;
 use super::time::Zone;
 use super::{Item, Robots};
@@ -131,11 +130,7 @@ fn capture(
         (NO_CAPTURE, format!("{} (column {})", shown(text.as_bytes()), error.column()))
     })?;
     reader.note_keys(std::mem::take(&mut fields.keys), names);
-    let url = &*fields.url.0;
-    let origin = Origin::of_robots_url(url.as_bytes()).map_err(|error| match error {
-        RobotsUrlError::OtherPath => ("not the url of a robots.txt", format!("\"{}\"", shown(url.as_bytes()))),
-        error => ("no valid url", format!("\"{}\": {error}", shown(url.as_bytes()))),
-    })?;
+    let robots_url = robots_url(fields.url.0.as_bytes())?;
     let headers = fields.headers.unwrap_or_default();
     let challenger = headers.challenger();
     let content_type = fields.content_type.map(|value| value.0).or(headers.content_type);
@@ -150,5 +145,7 @@ fn capture(
         truncated: fields.truncated.and_then(|truncated| truncated.0),
         has_failed: fields.error.is_some_and(|error| error.is_error) || fields.failed.is_some_and(|failed| failed.0),
     };
-    Ok((capture, fields.body_base64.map(|body| body.0).or(fields.body), origin))
+    let body = fields.body_base64.map(|body| body.0).or(fields.body);
+    let origin = origin_of(robots_url, &capture, body.as_ref())?;
+    Ok((capture, body, origin))
 }

@@ -148,13 +148,13 @@ impl CrawlerNames {
             }
             return;
         }
-        let header_end = http::header_end(block);
-        if header_end > MAX_HEADER_BYTES {
+        let (header, body) = http::final_answer(block);
+        if block.len() - body.len() > MAX_HEADER_BYTES {
             statements.set_missing(true, true);
             return;
         }
         let mut media_type = None;
-        for (name, value) in fields(&block[..header_end]) {
+        for (name, value) in fields(header) {
             if name.eq_ignore_ascii_case(b"content-type") {
                 media_type.get_or_insert(value);
             } else {

@@ -37,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod codings;
 pub(crate) mod fields;
 pub(crate) mod http;
 pub(crate) mod index;
@@ -54,6 +55,7 @@ use reptile::{Origin, Truncation};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::gzip::Unpack;
+use super::robots_url::RobotsUrl;
 use super::shown::shown;
 use super::time::{MAX_TIME_BYTES, Zone, read_time};
 use super::{Fetch, Item, Robots, Sink};
@@ -70,6 +72,21 @@ const DAMAGED: &str = "damaged record of a WARC file";
 
 /// The reason for a record that stops the reader.
 const STOPPED: &str = "damaged WARC file, not read to its end";
+
+/// The reason for a record with another spelling of `/robots.txt`, which may be another resource.
+const OTHER_SPELLING: &str = "other spelling of the URL of a robots.txt, without a robots.txt";
+
+/// The reason for a record without the body that its header announces.
+const NO_BODY: &str = "response without its body";
+
+/// The reason for a resource whose block may be a body or a whole response.
+const NO_RESOURCE: &str = "resource with an HTTP header";
+
+/// The remark on a body whose end is missing, although the record does not say so.
+const CUT: &str = "body without its end: only complete lines are read";
+
+/// The remark on a body without the coding that its header names.
+const NOT_ENCODED: &str = "body without the coding that its header names: read as it is";
 
 /// Maximum block length in bytes of a page that is stored because a redirect in another file may lead to it. Longer
 /// pages are stored only after a redirect to them in the same file.
@@ -204,10 +221,10 @@ impl<R: Unpack> Reader<'_, R> {
             return sink(Item::left_out("record that is not a server response")).map(Ok);
         };
         // The others are pages, and non-web addresses such as `dns:example.com`.
-        let origin = Origin::of_robots_url(target).ok();
+        let robots_url = RobotsUrl::of(target).ok();
         let url = normal_url(target);
         let key = url.as_deref().map(|url| self.redirects.key(url));
-        if origin.is_none() && !key.is_some_and(|key| self.awaited.keys.contains(&key)) {
+        if robots_url.is_none() && !key.is_some_and(|key| self.awaited.keys.contains(&key)) {
             sink(Item::left_out(OTHER_URL))?;
             return match url {
                 Some(url) => self.page(record, url, sink),
@@ -240,7 +257,19 @@ impl<R: Unpack> Reader<'_, R> {
             Ok(answer) => answer,
             Err((reason, detail)) => return sink(bad(reason, detail)).map(Ok),
         };
-        let robots = origin.map(|origin| (name, origin));
+        let is_cut = answer.capture.truncated.is_some() && record.truncated.is_none();
+        for (_, reason) in [(is_cut, CUT), (answer.lacks_coding, NOT_ENCODED)].iter().filter(|(applies, _)| *applies) {
+            sink(Item::Remark { reason, name: name.clone() })?;
+        }
+        let counts = |url: &RobotsUrl| record.kind != "revisit" && url.accepts(&answer.capture, Some(&answer.body));
+        let robots = match robots_url {
+            Some(url) if url.is_plain || counts(&url) => Some((name, url.origin)),
+            Some(_) => {
+                sink(Item::LeftOut { reason: OTHER_SPELLING, name: Some(name) })?;
+                None
+            }
+            None => None,
+        };
         self.answered(Answered { record, url, time, robots }, answer, sink).map(Ok)
     }
 
@@ -368,8 +397,10 @@ fn may_be_robots(record: &Record, block: &[u8]) -> bool {
     if record.kind == "revisit" {
         return true;
     }
-    let (status, media_type) =
-        if record.kind == "resource" { (Some(200), record.content_type.clone()) } else { http::status_and_type(block) };
+    let (status, media_type) = match record.kind == "resource" && !is_http_message(record) {
+        true => (Some(200), record.content_type.clone()),
+        false => http::status_and_type(block),
+    };
     let media_type = media_type.unwrap_or_default().to_ascii_lowercase();
     let is_other = [&b"text/html"[..], b"application/xhtml", b"image/", b"video/", b"audio/", b"font/", b"text/css"]
         .iter()
@@ -393,21 +424,14 @@ fn is_answer(record: &Record) -> bool {
     matches!(&*record.kind, "response" | "resource" | "revisit")
 }
 
-/// Parses the response in a record's block. A resource is a body without a header, as some crawlers write it, and a
-/// revisit may lack a header.
+/// Parses the response in a record's block. A resource is a body without a header, as some crawlers write it, unless its
+/// type is HTTP's. A revisit may lack a header.
 fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::Result<Answer, http::Fault> {
-    let is_empty_revisit = record.kind == "revisit" && block.trim_ascii().is_empty();
-    let mut found = if is_empty_revisit {
-        Answer { capture: Capture::default(), location: None, body: Vec::new() }
-    } else if record.kind == "resource" {
-        let media_type = record.content_type.as_deref().map(String::from_utf8_lossy);
-        let media_type = media_type.map(|name| reptile::capture::media_type(&name));
-        let capture = Capture { status: Some(200), media_type, ..Capture::default() };
-        Answer { capture, location: None, body: block }
-    } else if record.kind == "revisit" {
-        http::head(block)?
-    } else {
-        answer(block)?
+    let mut found = match &*record.kind {
+        "revisit" if block.trim_ascii().is_empty() => Answer::default(),
+        "revisit" => http::head(&block)?,
+        "resource" if !is_http_message(record) => resource(record, block)?,
+        _ => answer(block)?,
     };
     if is_longer && found.body.starts_with(b"\r\n") {
         // The uncounted line end; see `records`.
@@ -416,10 +440,33 @@ fn answer_in(record: &Record, block: Vec<u8>, is_longer: bool) -> std::result::R
     if found.body.len() > MAX_BODY_BYTES {
         return Err((TOO_LARGE, format!("{} bytes; the limit is {MAX_BODY_BYTES}", found.body.len())));
     }
-    if record.kind != "revisit" {
-        found.capture.truncated = record.truncated.as_deref().map(truncation);
+    match record.truncated.as_deref().filter(|_| record.kind != "revisit") {
+        Some(word) => found.capture.truncated = Some(truncation(word)),
+        // Without a body, the rules are unknown.
+        None if found.capture.truncated.is_some() && found.body.is_empty() => {
+            return Err((NO_BODY, "its header announces one; the record may be of a HEAD request".into()));
+        }
+        None => {}
     }
     Ok(found)
+}
+
+/// Returns whether a record's block is an HTTP message by its type. In a resource it is usually a body.
+fn is_http_message(record: &Record) -> bool {
+    let content_type = record.content_type.as_deref().map(String::from_utf8_lossy);
+    content_type.is_some_and(|name| &*reptile::capture::media_type(&name) == "application/http")
+}
+
+/// Returns the response in a resource, which has no header.
+fn resource(record: &Record, block: Vec<u8>) -> std::result::Result<Answer, http::Fault> {
+    if http::has_protocol(&block) {
+        let detail = "its block begins like an HTTP response; expected the Content-Type application/http or a body";
+        return Err((NO_RESOURCE, detail.into()));
+    }
+    let media_type = record.content_type.as_deref().map(String::from_utf8_lossy);
+    let media_type = media_type.map(|name| reptile::capture::media_type(&name));
+    let capture = Capture { status: Some(200), media_type, ..Capture::default() };
+    Ok(Answer { capture, body: block, ..Answer::default() })
 }
 
 /// Parses a `WARC-Date`.

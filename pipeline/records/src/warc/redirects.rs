@@ -14,7 +14,7 @@
 //!   file is preferred, then the first by path and record number. No record is used twice in a chain. A site that
 //!   redirects to itself once and then answers therefore gets its answer.
 //! - **A revisit** leads to the record that it names, or to one with the same URL and payload digest; see
-//!   [`Reference`].
+//!   [`Reference`]. If its reference fits several different responses, the revisit is skipped and counted.
 //! - A capture whose target is not in the input is skipped and counted. A loop, or more than [`MAX_REDIRECTS`]
 //!   redirects, becomes a capture that the fetch profile interprets.
 //!
@@ -82,6 +82,9 @@ pub(crate) const UNRESOLVED_REVISIT: &str = "revisit of a capture that is not in
 
 /// The reason for a URL with too many responses.
 const TOO_MANY_ANSWERS: &str = "redirect or revisit to a URL with more than 65,536 answers";
+
+/// The reason for a revisit whose reference fits several responses that differ, as after two crawls with the same IDs.
+const AMBIGUOUS_REVISIT: &str = "revisit that may refer to several different captures";
 
 /// A URL's key. It must be unpredictable, because a collision would mix up two URLs.
 pub(crate) type Key = u128;
@@ -331,7 +334,8 @@ enum Ending {
 }
 
 /// The reasons for skipping a waiting capture, by number.
-pub const REASONS: [&str; 4] = [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED_REVISIT, TOO_MANY_ANSWERS];
+pub const REASONS: [&str; 5] =
+    [UNRESOLVED_REDIRECT, PAGE_NOT_STORED, UNRESOLVED_REVISIT, TOO_MANY_ANSWERS, AMBIGUOUS_REVISIT];
 
 /// Returns the error for corrupt temporary rows.
 fn broken() -> Error {
@@ -643,7 +647,13 @@ fn step_of(mut waiting: Waiting, answers: &Answers<'_>, bodies: &Blobs, endings:
     }
     let (chosen, reason) = match &waiting.reference {
         None => (redirected(&answers.entries, &waiting), 0),
-        Some(reference) => (referred(&answers.entries, reference, &waiting), 2),
+        Some(reference) => {
+            let found = referred(&answers.entries, reference, &waiting);
+            if !are_equal(&found, bodies)? {
+                return leave_out(&waiting, 4, endings);
+            }
+            (found.first().copied(), 2)
+        }
     };
     let Some(entry) = chosen else {
         // Every response was used: it is a loop.
@@ -718,23 +728,47 @@ fn redirected(entries: &[Entry], waiting: &Waiting) -> Option<Entry> {
     after.chain(same).find(is_new).copied()
 }
 
-/// Finds a revisit's original record.
-fn referred(entries: &[Entry], reference: &Reference, waiting: &Waiting) -> Option<Entry> {
+/// Finds the records that may be a revisit's original record. The first is used if all are equal.
+fn referred(entries: &[Entry], reference: &Reference, waiting: &Waiting) -> Vec<Entry> {
     let Reference { is_other_url, id, date, digest, .. } = *reference;
     let is_digest = |entry: &Entry| digest.is_some_and(|digest| digest == entry.digest);
     let may_be = |entry: &&Entry| {
         let differs = digest.is_some() && entry.digest != 0 && !is_digest(entry);
         !entry.is_used(waiting) && !differs && (!is_other_url || is_digest(entry))
     };
-    let candidates = || entries.iter().filter(may_be);
-    let by_id = id.and_then(|id| candidates().find(|entry| entry.id == id));
-    let by_date = || date.and_then(|date| candidates().find(|entry| entry.time == date));
-    let by_digest = || {
-        let same = || candidates().filter(|entry| is_digest(entry) && entry.is_stored);
-        same().rfind(|entry| entry.time <= waiting.from).or_else(|| same().next())
-    };
+    let all = || entries.iter().filter(may_be).copied();
+    let is_dated = |entry: &Entry| date == Some(entry.time);
+    let mut found: Vec<Entry> = all().filter(|entry| id == Some(entry.id)).collect();
+    if found.iter().any(is_dated) {
+        found.retain(is_dated);
+    }
+    if found.is_empty() {
+        found = all().filter(is_dated).collect();
+    }
     // A digest alone cannot refer to another URL.
-    by_id.or_else(by_date).or_else(|| if is_other_url { None } else { by_digest() }).copied()
+    if found.is_empty() && !is_other_url {
+        let same = || all().filter(|entry| is_digest(entry) && entry.is_stored);
+        let last_before = same().rfind(|entry| entry.time <= waiting.from);
+        found.extend(last_before.or_else(|| same().next()));
+    }
+    found
+}
+
+/// Returns whether all of these responses have the same header and body.
+fn are_equal(entries: &[Entry], bodies: &Blobs) -> Result<bool> {
+    let Some((first, others)) = entries.split_first().filter(|(_, others)| !others.is_empty()) else { return Ok(true) };
+    let lengths = |entry: &Entry| (entry.is_stored, entry.head_len, entry.body_len);
+    if others.iter().any(|other| lengths(other) != lengths(first)) {
+        return Ok(false);
+    }
+    let stored = |entry: &Entry| bodies.read(entry.offset, entry.head_len as usize + entry.body_len as usize);
+    let expected = stored(first)?;
+    for other in others {
+        if stored(other)? != expected {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Passes on captures in row order. Captures with the same response share its body.
