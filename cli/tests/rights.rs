@@ -309,6 +309,155 @@ fn pages_are_decided_at_the_time_of_their_fetch() {
     assert_eq!(found, [["allow", "allowed"], ["allow", "disallowed"], ["invalid", "unknown"]]);
 }
 
+/// Creates a folder with a set of one website, which permits training.
+fn site() -> Folder {
+    let folder = Folder::new();
+    folder.write("robots/a.example", "user-agent: *\ncontent-usage: train-ai=y\n");
+    folder.run(&["compile", "-o", "set", "robots"]).says(0, &[]);
+    folder
+}
+
+/// A page whose website permits training in its robots.txt and forbids it on the page.
+struct Doubtful {
+    name: &'static str,
+    /// More fields of the record.
+    fields: &'static str,
+    block: Vec<u8>,
+    /// The permission to train.
+    expected: &'static str,
+}
+
+/// Pages that are easily taken for pages without a statement.
+fn doubtful() -> Vec<Doubtful> {
+    const META: &str = "<meta name=robots content=noai>";
+    let page = |name, header: &str, body: &[u8], expected| {
+        let block = [b"HTTP/1.1 200 OK\r\n", header.as_bytes(), b"\r\n\r\n", body].concat();
+        Doubtful { name, fields: "", block, expected }
+    };
+    let html = |name, body: &str, expected| page(name, "Content-Type: text/html", body.as_bytes(), expected);
+    let typed = |name, header: &str| page(name, header, META.as_bytes(), "disallowed");
+    let long = format!("<title>A page</title>{}{META}", "<!-- text -->".repeat(999));
+    let packed = gz(long.as_bytes());
+    let is_wide = "Content-Type: text/html; charset=utf-16";
+    let wide: Vec<u8> = META.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let xhtml = |head: &str| format!("<html xmlns='http://www.w3.org/1999/xhtml'><head>{head}</head></html>");
+    let xml = |name, head: &str, expected| {
+        page(name, "Content-Type: application/xhtml+xml", xhtml(head).as_bytes(), expected)
+    };
+    let closed = "<meta name='robots' content='noai'/>";
+    let mut all = vec![
+        page("cut gzip", "Content-Encoding: gzip", &packed[..packed.len() / 2], "unavailable"),
+        page("cut body", "Content-Length: 99999", &long.as_bytes()[..999], "unavailable"),
+        page("cut chunks", "Transfer-Encoding: chunked", b"ffff\r\n<title>A page</title>", "unavailable"),
+        page("an unknown coding", "Content-Encoding: x-new", &[0xff; 99], "unavailable"),
+        html("an SVG title", &format!("<svg><title/></svg>{META}"), "disallowed"),
+        html("an SVG style", &format!("<svg><style/></svg>{META}"), "disallowed"),
+        html("an SVG script", &format!("<svg><script/></svg>{META}"), "disallowed"),
+        html("CDATA", &format!("<svg><![CDATA[<title>]]></svg>{META}"), "disallowed"),
+        html("MathML", &format!("<math><style></math>{META}"), "disallowed"),
+        html("a title in a select", &format!("<select><title></select>{META}"), "unavailable"),
+        html("noscript", &format!("<noscript><style></noscript>{META}"), "disallowed"),
+        html("after 64 KiB", &format!("<title>A page</title>{}{META}", " ".repeat(64 << 10)), "unavailable"),
+        xml("an XML title", &format!("<title/>{closed}"), "disallowed"),
+        xml("an XML script", &format!("<script src='a'/>{closed}"), "disallowed"),
+        xml("an XML prefix", &format!("<h:meta xmlns:h='http://www.w3.org/1999/xhtml'{}", &closed[5..]), "disallowed"),
+        xml("malformed XML", META, "unavailable"),
+        page("XML", "Content-Type: application/xml", xhtml(closed).as_bytes(), "disallowed"),
+        page("UTF-16", is_wide, &wide, "disallowed"),
+        page("UTF-16 without a label", "Content-Type: text/html", &wide, "disallowed"),
+        typed("two types", "Content-Type: text/plain\r\nContent-Type: text/html"),
+        typed("a list of types", "Content-Type: text/plain, text/html"),
+        typed("any type", "Content-Type: */*"),
+        typed("an unknown type", "Content-Type: unknown/unknown"),
+        typed("a malformed type", "Content-Type: text/html charset=utf-8"),
+        typed("no type", "Server: a"),
+        page("an unreadable second header", "Content-Usage: train-ai=n\r\nContent-Usage: !", b"", "disallowed"),
+        page("a list of reservations", "tdm-reservation: 0, 1", b"", "disallowed"),
+        page("a version", "X-Robots-Tag: ccbot/2.0: noai", b"", "disallowed"),
+        page("a new rule", "X-Robots-Tag: max-words: 5, noai", b"", "disallowed"),
+        page("no end of the header", "X-Robots-Tag: noai", b"", "disallowed"),
+        html("nothing", "<svg><title/></svg><select><option>a</select>", "allowed"),
+        page("an image", "Content-Type: image/png", META.as_bytes(), "allowed"),
+        page("plain text", "Content-Type: text/plain; charset=utf-8", META.as_bytes(), "allowed"),
+    ];
+    let cut = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Rob".to_vec();
+    all.push(Doubtful { name: "a cut header", fields: "", block: cut, expected: "unavailable" });
+    let cut = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>A page</title>".to_vec();
+    for (name, fields) in [
+        ("a cut record", "WARC-Truncated: length\r\n"),
+        ("a record cut after a time", "WARC-Truncated: time\r\n"),
+        ("a segment", "WARC-Segment-Number: 1\r\n"),
+    ] {
+        all.push(Doubtful { name, fields, block: cut.clone(), expected: "unavailable" });
+    }
+    let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nX-Robots-Tag: noai\r\n\r\n".to_vec();
+    all.push(Doubtful { name: "an interim response", fields: "", block: hints, expected: "disallowed" });
+    all
+}
+
+#[test]
+fn doubtful_pages_are_never_allowed() {
+    let pages = doubtful();
+    assert_eq!(pages.len(), 38);
+    let folder = site();
+    let mut archive = Vec::new();
+    for (number, page) in pages.iter().enumerate() {
+        let head = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/{number}\r\n{}\
+             Content-Type: application/http\r\nContent-Length: {}\r\n\r\n",
+            page.fields,
+            page.block.len()
+        );
+        archive.extend([head.as_bytes(), &page.block, b"\r\n\r\n"].concat());
+    }
+    folder.write("pages.warc", archive);
+    let rows = classify(&folder, "pages.warc", &["--usage", "train-ai"]);
+    let found: Vec<(&str, &str)> = pages.iter().zip(&rows).map(|(page, row)| (page.name, &*row[4])).collect();
+    let expected: Vec<(&str, &str)> = pages.iter().map(|page| (page.name, page.expected)).collect();
+    assert_eq!(found, expected);
+    let purpose = ["--purpose", "train-ai", "--unknown-usage", "allow", "-o", "kept.warc"];
+    let args = ["filter", "pages.warc", "--set", "set", "--agent", "CCBot", "--rights", "all"];
+    folder.run(&[&args[..], &purpose].concat()).says(0, &[]);
+    let kept = String::from_utf8_lossy(&folder.read("kept.warc")).into_owned();
+    for (number, page) in pages.iter().enumerate() {
+        let is_kept = kept.contains(&format!("WARC-Target-URI: https://a.example/{number}\r\n"));
+        assert_eq!(is_kept, page.expected == "allowed", "{}", page.name);
+    }
+}
+
+/// Neither of two records with one ID, or with one URL and date, is known to be the right one.
+#[test]
+fn joined_records_of_one_page_are_merged() {
+    let folder = site();
+    let http = |header: &str| format!("HTTP/1.1 200 OK\r\n{header}\r\nContent-Type: text/plain\r\n\r\ntext");
+    let response = |id: &str, header: &str| record("response", "https://a.example/", id, "", &http(header));
+    let (noai, plain) = ("X-Robots-Tag: noai", "Server: a");
+    let (no, yes) = ("Content-Usage: train-ai=n", "Content-Usage: train-ai=y");
+    let other = record("response", "https://b.example/", "<1>", "", &http(plain));
+    let mut cases = 0;
+    for (records, expected) in [
+        (vec![response("<1>", plain)], "allowed"),
+        (vec![response("<1>", noai), response("<1>", plain)], "disallowed"),
+        (vec![response("<1>", plain), response("<1>", noai)], "disallowed"),
+        (vec![response("<2>", noai), response("<3>", plain)], "disallowed"),
+        (vec![response("<1>", plain), response("<1>", plain)], "allowed"),
+        (vec![response("<1>", no), response("<1>", yes)], "disallowed"),
+        (vec![response("<1>", yes), response("<1>", no)], "disallowed"),
+        (vec![response("<1>", yes), response("<1>", plain)], "unavailable"),
+        // An ID of another URL's record.
+        (vec![other.clone()], "unavailable"),
+        (vec![other.clone(), response("<2>", plain)], "allowed"),
+    ] {
+        folder.write("pages.warc", records.concat());
+        let fields = "Content-Type: text/plain\r\nWARC-Refers-To: <1>\r\n";
+        folder.write("pages.wet", record("conversion", "https://a.example/", "<9>", fields, "text"));
+        let rows = classify(&folder, "pages.wet", &["--usage", "train-ai", "--rights-from", "pages.warc"]);
+        assert_eq!(rows[0][4], expected, "{}", String::from_utf8_lossy(&records.concat()));
+        cases += 1;
+    }
+    assert_eq!(cases, 10);
+}
+
 /// The same table from a file that warcio has written. Requires Python:
 ///
 /// `pip install warcio; PYTHON=python3 cargo test -p reptile-cli --test all rights:: -- --ignored`.
@@ -347,4 +496,133 @@ for path, gzip in [(sys.argv[2], False), (sys.argv[2] + '.gz', True)]:
             assert_eq!((&row[0], &row[3..]), (&expected[0], &expected[3..]));
         }
     }
+}
+
+/// Parts of random pages.
+const PARTS: [&str; 58] = [
+    "<meta name=robots content=noai>",
+    "<meta name=robots content=noai>",
+    "<META NAME='robots' CONTENT='noai'/>",
+    "<meta name='r&#111;bots' content=\"no&#97;i\">",
+    "<svg>",
+    "</svg>",
+    "<svg/>",
+    "<math>",
+    "</math>",
+    "<mi>",
+    "</mi>",
+    "<annotation-xml encoding=text/html>",
+    "<annotation-xml>",
+    "</annotation-xml>",
+    "<foreignObject>",
+    "</foreignObject>",
+    "<desc>",
+    "</desc>",
+    "<title>",
+    "<title/>",
+    "</title>",
+    "<style>",
+    "<style/>",
+    "</style>",
+    "<script>",
+    "<script/>",
+    "</script>",
+    "<textarea>",
+    "</textarea>",
+    "<iframe>",
+    "</iframe>",
+    "<noframes>",
+    "</noframes>",
+    "<noscript>",
+    "</noscript>",
+    "<xmp>",
+    "</xmp>",
+    "<select>",
+    "</select>",
+    "<option>",
+    "<frameset>",
+    "<plaintext>",
+    "<table>",
+    "<tr>",
+    "<td>",
+    "</table>",
+    "<p>",
+    "</p>",
+    "<b>",
+    "</b>",
+    "<body>",
+    "</head>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "text ",
+    "<font color=red>",
+];
+
+/// No random page is allowed in which another library finds an element with noai. Requires Python:
+///
+/// `pip install html5lib; PYTHON=python3 cargo test -p reptile-cli --test all rights:: -- --ignored`.
+#[test]
+#[ignore = "requires Python and html5lib"]
+fn random_pages_are_never_allowed_where_html5lib_finds_noai() {
+    const PAGES: usize = 20_000;
+    const FIND: &str = "
+import html5lib, sys
+for line in open(sys.argv[1], encoding='utf-8'):
+    tree = html5lib.parse(line.rstrip('\\n'), treebuilder='etree')
+    elements = tree.iter('{http://www.w3.org/1999/xhtml}meta')
+    print(int(any(e.get('name') == 'robots' and e.get('content') == 'noai' for e in elements)))
+";
+    let mut seed = 11_u64;
+    let mut random = |count: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % count
+    };
+    let types = ["text/html", "text/html", "text/html; charset=utf-8", "*/*", "text/plain, text/html", "html", ""];
+    let (mut texts, mut archive) = (String::new(), Vec::new());
+    let mut is_cut = Vec::new();
+    for number in 0..PAGES {
+        let text: String = (0..3 + random(12)).map(|_| PARTS[random(PARTS.len())]).collect();
+        texts += &format!("{text}\n");
+        let (body, coding) = match random(4) {
+            0 => (gz(text.as_bytes()), "Content-Encoding: gzip\r\n"),
+            _ => (text.clone().into_bytes(), ""),
+        };
+        let stored = if random(8) == 0 { random(body.len()) } else { body.len() };
+        is_cut.push(stored < body.len());
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {}\r\n{coding}Content-Length: {}\r\n\r\n",
+            types[random(types.len())],
+            body.len()
+        );
+        let block = [head.as_bytes(), &body[..stored]].concat();
+        let head = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/{number}\r\n\
+             Content-Type: application/http\r\nContent-Length: {}\r\n\r\n",
+            block.len()
+        );
+        archive.extend([head.as_bytes(), &block, b"\r\n\r\n"].concat());
+    }
+    let folder = site();
+    folder.write("pages.warc", archive);
+    folder.write("texts", texts);
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let made = std::process::Command::new(python).args(["-c", FIND]).arg(folder.path("texts")).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let found = String::from_utf8(made.stdout).unwrap();
+    let rows = classify(&folder, "pages.warc", &["--usage", "train-ai"]);
+    assert_eq!((found.lines().count(), rows.len()), (PAGES, PAGES));
+    let texts = String::from_utf8(folder.read("texts")).unwrap();
+    let mut counts = std::collections::BTreeMap::new();
+    for (((row, text), found), is_cut) in rows.iter().zip(texts.lines()).zip(found.lines()).zip(is_cut) {
+        assert!(found == "0" || row[4] != "allowed", "{row:?}: {text}");
+        assert!(!is_cut || row[4] != "allowed", "{row:?}: {text}");
+        *counts.entry((found == "1", is_cut, row[4].clone())).or_insert(0) += 1;
+    }
+    for ((has_noai, is_cut, answer), count) in &counts {
+        eprintln!("{count} pages: html5lib finds noai: {has_noai}, cut: {is_cut}, answer: {answer}");
+    }
+    let count = |has_noai, answer: &str| counts.get(&(has_noai, false, answer.to_owned())).copied().unwrap_or(0);
+    assert!(count(true, "disallowed") > 2000 && count(false, "allowed") > 2000, "{counts:?}");
 }

@@ -399,7 +399,11 @@ impl Filter<'_> {
                     add(followers.end(), counts)?;
                     break;
                 }
-                NextStored::Damaged(damage) => faults.add_damage(damage)?,
+                NextStored::Damaged(damage) => {
+                    // It may be the response to a waiting request.
+                    add(followers.end(), counts)?;
+                    faults.add_damage(damage)?;
+                }
                 NextStored::Several(number) => {
                     let message = format!(
                         "records are compressed together from record {number} on, expected each one separately; \

@@ -224,6 +224,31 @@ impl Statements {
         self.lacks_text |= text;
     }
 
+    /// Combines two versions of one page's statements, of which either may be right: another way to read the page, or
+    /// another record of it. All statements count. Where the versions differ, others may be missing.
+    ///
+    /// ```
+    /// use reptile::rights::{Channel, Statements};
+    /// let (mut page, mut other) = (Statements::default(), Statements::default());
+    /// other.add(Channel::RobotsHeader, b"", b"noai");
+    /// page.merge(&other);
+    /// assert!(page.of(Channel::RobotsHeader).eq([(&b""[..], &b"noai"[..])]));
+    /// assert!(page.lacks(Channel::RobotsHeader) && !page.lacks(Channel::RobotsMeta));
+    /// ```
+    pub fn merge(&mut self, other: &Statements) {
+        for channel in Channel::ALL.into_iter().filter(|channel| *channel != Channel::License) {
+            if !self.of(channel).eq(other.of(channel)) {
+                self.set_missing(!channel.is_in_text(), channel.is_in_text());
+            }
+        }
+        self.set_missing(other.lacks_headers, other.lacks_text);
+        for statement in &other.all {
+            if !self.all.contains(statement) {
+                self.add(statement.channel, &statement.name, &statement.text);
+            }
+        }
+    }
+
     /// Returns whether a channel is missing.
     #[must_use]
     pub fn lacks(&self, channel: Channel) -> bool {

@@ -236,6 +236,18 @@ impl RightsQuery {
         (!names.is_empty()).then(|| (channel, Uses { names, query: UsageQuery::new(categories) }, places))
     }
 
+    /// Returns whether a channel's token has a meaning.
+    fn is_known(&self, channel: Channel, token: &str) -> bool {
+        self.meanings.iter().any(|meaning| meaning.channel == channel && &*meaning.token == token)
+    }
+
+    /// Returns whether a channel's token disallows all uses that it has a meaning for.
+    fn restricts(&self, channel: Channel, token: &str) -> bool {
+        let mut meanings =
+            self.meanings.iter().filter(|meaning| meaning.channel == channel && &*meaning.token == token);
+        meanings.all(|meaning| meaning.preference == Preference::Disallowed)
+    }
+
     /// Returns the preferences that a page's channel states for a crawler, for each use. `None` if the channel does not
     /// count or says nothing.
     pub(super) fn read(&self, channel: Channel, page: &Statements, agent: &Agent) -> Option<Vec<Preference>> {
@@ -243,7 +255,7 @@ impl RightsQuery {
         if !is_counted || page.of(channel).next().is_none() {
             return None;
         }
-        let is_for = |name: &[u8]| name.is_empty() || agent.tokens().any(|token| token.eq_ignore_ascii_case(name));
+        let is_for = |name: &[u8]| name.is_empty() || agent.tokens().any(|token| tokens::is_product(name, token));
         let mut stated = vec![Preference::Unknown; self.len()];
         let mut add = |token: &str, value: Option<Preference>| {
             for meaning in &self.meanings {
@@ -256,13 +268,23 @@ impl RightsQuery {
         match channel {
             Channel::UsageHeader => {
                 // Repeated fields are one dictionary (RFC 9651, section 4.2).
-                let fields = page.of(channel).map(|(_, text)| text).collect::<Vec<_>>().join(&b", "[..]);
-                // An unreadable dictionary says nothing (draft-ietf-aipref-vocab, section 6).
-                let statement = Statement::parse(&fields).unwrap_or_default();
+                let fields: Vec<&[u8]> = page.of(channel).map(|(_, text)| text).collect();
+                let combined = Statement::parse(&fields.join(&b", "[..])).ok();
+                // An unreadable dictionary says nothing (draft-ietf-aipref-vocab, section 6). Its readable members may
+                // come from another header, and show that the website does not permit a use.
+                if combined.is_none() || page.lacks(channel) {
+                    let members = fields.iter().flat_map(|field| field.split(|&byte| byte == b','));
+                    for member in members.filter_map(|member| Statement::parse(member).ok()) {
+                        let restrictions = member.entries().filter(|(_, found)| *found == Preference::Disallowed);
+                        restrictions.for_each(|(label, preference)| add(label, Some(preference)));
+                    }
+                }
+                let statement = combined.unwrap_or_default();
                 statement.entries().for_each(|(label, preference)| add(label, Some(preference)));
             }
             Channel::RobotsHeader => {
-                for (name, token) in page.of(channel).flat_map(|(_, text)| tokens::of_field(text)) {
+                let is_known = |word: &str| self.is_known(channel, word);
+                for (name, token) in page.of(channel).flat_map(|(_, text)| tokens::of_field(text, is_known)) {
                     if is_for(name.as_bytes()) {
                         add(&token, None);
                     }
@@ -273,8 +295,12 @@ impl RightsQuery {
                 elements.flat_map(|(_, text)| tokens::of_element(text)).for_each(|token| add(&token, None));
             }
             Channel::TdmHeader | Channel::TdmMeta => {
-                let texts = page.of(channel).filter_map(|(_, text)| std::str::from_utf8(text).ok());
-                texts.for_each(|text| add(text.trim(), None));
+                for text in page.of(channel).map(|(_, text)| String::from_utf8_lossy(text).to_ascii_lowercase()) {
+                    add(text.trim(), None);
+                    // Of a malformed value such as `0, 1`, only restrictions count.
+                    let tokens = tokens::of_malformed(&text).filter(|token| self.restricts(channel, token));
+                    tokens.for_each(|token| add(token, None));
+                }
             }
             Channel::Robots | Channel::Signal | Channel::License => {}
         }

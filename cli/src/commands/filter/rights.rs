@@ -1,7 +1,7 @@
 //! `filter --rights`: keeps the pages that may be fetched and used for a purpose.
 //!
-//! Only a response has statements. Requests and metadata about a page follow its response: those before it wait, and
-//! those after it share its verdict.
+//! Only a response has statements. Requests and metadata about a page share the verdict of the response with their URL
+//! that precedes or follows them, without other URLs in between.
 
 use std::collections::VecDeque;
 
@@ -71,10 +71,12 @@ impl PageFilter {
     }
 }
 
-/// The records that wait for their page's response, and the last response's verdict.
+/// The records that wait for their page's response.
 #[derive(Default)]
 pub struct Followers {
-    waiting: VecDeque<(Record, Stored)>,
+    /// The records, with the verdict about the preceding response if it has the same URL.
+    waiting: VecDeque<(Record, Stored, Option<Verdict>)>,
+    /// The URL and the verdict of the last response, if only records with its URL followed.
     last: Option<(Vec<u8>, Verdict)>,
 }
 
@@ -82,15 +84,20 @@ pub struct Followers {
 pub type Followed = (Record, Stored, Option<Verdict>);
 
 impl Followers {
-    /// Adds a response's record, and returns the records that precede it, with their verdicts, and then itself.
+    /// Adds a response's record, and returns the records that precede it, with their verdicts, and then itself. A record
+    /// between two responses with its URL belongs to one of them: its verdict is unknown if theirs differ.
     pub fn page(&mut self, record: Record, stored: Stored, verdict: Verdict) -> Vec<Followed> {
         let target = record.target.clone().unwrap_or_default();
-        let mut all: Vec<Followed> = self
-            .waiting
-            .drain(..)
-            .map(|(waiting, stored)| {
-                let is_of_page = waiting.target.as_ref() == Some(&target);
-                (waiting, stored, Some(if is_of_page { verdict } else { Verdict::Unknown }))
+        let verdict_of = |waiting: &Record, before: Option<Verdict>| match before {
+            _ if waiting.target.as_ref() != Some(&target) => before.unwrap_or(Verdict::Unknown),
+            Some(before) if before != verdict => Verdict::Unknown,
+            _ => verdict,
+        };
+        let waiting = self.waiting.drain(..);
+        let mut all: Vec<Followed> = waiting
+            .map(|(waiting, stored, before)| {
+                let verdict = verdict_of(&waiting, before);
+                (waiting, stored, Some(verdict))
             })
             .collect();
         all.push((record, stored, Some(verdict)));
@@ -100,33 +107,32 @@ impl Followers {
 
     /// Adds another record, and returns the records whose verdicts are known.
     pub fn other(&mut self, record: Record, stored: Stored) -> Vec<Followed> {
-        let mut all = Vec::new();
         let Some(target) = &record.target else {
-            all.extend(self.end());
+            let mut all = self.end();
             all.push((record, stored, None));
             return all;
         };
-        if let Some((last, verdict)) = &self.last
-            && last == target
-            && self.waiting.is_empty()
-        {
-            let verdict = *verdict;
-            all.push((record, stored, Some(verdict)));
-            return all;
+        let is_other = |known: Option<&Vec<u8>>| known.is_some_and(|known| known != target);
+        let mut all = Vec::new();
+        let first = self.waiting.front().and_then(|(waiting, ..)| waiting.target.as_ref());
+        if is_other(self.last.as_ref().map(|(last, _)| last)) || is_other(first) {
+            all = self.end();
         }
-        if self.waiting.front().is_some_and(|(waiting, _)| waiting.target.as_ref() != Some(target))
-            || self.waiting.len() >= MAX_WAITING
-        {
-            all.extend(self.end());
+        if self.waiting.len() >= MAX_WAITING {
+            // A response that is still to come may have another verdict.
+            self.waiting.iter_mut().for_each(|(.., before)| *before = None);
+            all = self.end();
         }
-        self.waiting.push_back((record, stored));
+        let before = self.last.as_ref().map(|(_, verdict)| *verdict);
+        self.waiting.push_back((record, stored, before));
         all
     }
 
-    /// Ends the wait: no response follows, so the permission is unknown.
+    /// Ends the wait: no response follows, so the verdict is that of the preceding response, or unknown.
     pub fn end(&mut self) -> Vec<Followed> {
         self.last = None;
-        self.waiting.drain(..).map(|(record, stored)| (record, stored, Some(Verdict::Unknown))).collect()
+        let waiting = self.waiting.drain(..);
+        waiting.map(|(record, stored, before)| (record, stored, Some(before.unwrap_or(Verdict::Unknown)))).collect()
     }
 }
 
@@ -162,28 +168,40 @@ mod tests {
         }
     }
 
+    /// Letters are URLs. A response has a verdict: `+` allow or `-` disallow.
     #[test]
     fn records_follow_only_their_own_page() {
-        let mut followers = Followers::default();
-        let mut all: Vec<Followed> = Vec::new();
-        for (target, verdict) in [
-            ("https://a.example/", None),
-            ("https://b.example/", None),
-            ("https://b.example/", Some(Verdict::Allow)),
-            ("https://b.example/", None),
-            ("https://c.example/", None),
-            ("https://b.example/", None),
-            ("https://c.example/", Some(Verdict::Disallow)),
-        ] {
-            let (record, stored) = record(target);
-            all.extend(match verdict {
-                Some(verdict) => followers.page(record, stored, verdict),
-                None => followers.other(record, stored),
-            });
+        let cases = [
+            ("a b b+ b c b c-", "?+++??-"),
+            ("a a+", "++"),
+            ("a+ a b+", "+++"),
+            ("a+ a a+ a", "++++"),
+            ("a+ a a-", "+?-"),
+            ("a- a a a+ a", "-??++"),
+            ("a+ b a", "+??"),
+            ("a+ a b b-", "++--"),
+            ("a+ a", "++"),
+        ];
+        for (records, expected) in cases {
+            let mut followers = Followers::default();
+            let mut all: Vec<Followed> = Vec::new();
+            for text in records.split(' ') {
+                let (record, stored) = record(&format!("https://{}.example/", &text[..1]));
+                all.extend(match &text[1..] {
+                    "+" => followers.page(record, stored, Verdict::Allow),
+                    "-" => followers.page(record, stored, Verdict::Disallow),
+                    _ => followers.other(record, stored),
+                });
+            }
+            all.extend(followers.end());
+            let letter = |verdict| match verdict {
+                Some(Verdict::Allow) => '+',
+                Some(Verdict::Disallow) => '-',
+                _ => '?',
+            };
+            let found: String = all.iter().map(|(_, _, verdict)| letter(*verdict)).collect();
+            assert_eq!(found, expected, "{records}");
         }
-        all.extend(followers.end());
-        let found: Vec<_> = all.iter().map(|(_, _, verdict)| verdict.unwrap()).collect();
-        use Verdict::{Allow, Disallow, Unknown};
-        assert_eq!(found, [Unknown, Allow, Allow, Allow, Unknown, Unknown, Disallow]);
+        assert_eq!(cases.len(), 9);
     }
 }

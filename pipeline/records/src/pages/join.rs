@@ -17,10 +17,10 @@ pub const MAX_JOINED_PAGES: usize = 1 << 24;
 /// Maximum size in bytes of the texts that are kept for joining.
 pub const MAX_JOINED_BYTES: usize = 1 << 28;
 
-/// The statements about pages, by the ID of their record, and by URL and date.
+/// The statements about pages, by URL and the ID of their record, and by URL and date.
 #[derive(Debug, Default)]
 pub struct JoinedPages {
-    /// The index of the page's statements in `statements`, by a hash of its ID or of its URL and date.
+    /// The index of the page's statements in `statements`, by its [`keys`].
     pages: HashMap<u128, u32>,
     /// Distinct statements. Most pages say nothing, and share one entry.
     statements: Vec<Statements>,
@@ -56,45 +56,59 @@ impl JoinedPages {
     }
 
     fn add(&mut self, page: Page, max_pages: usize, max_bytes: usize) -> std::result::Result<(), String> {
-        let keys = [page.id.as_deref().map(id_key), page.date.as_deref().map(|date| url_key(&page.url, date))];
-        let place = self.statements.iter().take(MAX_SHARED).position(|known| *known == page.statements);
-        let place = place.unwrap_or_else(|| {
-            self.text_bytes += page.statements.text_bytes();
-            self.statements.push(page.statements);
-            self.statements.len() - 1
-        });
-        if self.text_bytes > max_bytes {
-            return Err(format!("its pages' statements have more than {} bytes", grouped(max_bytes as u64)));
-        }
         if self.pages.len() / 2 >= max_pages {
             return Err(format!("has more than {} pages, with the files before it", grouped(max_pages as u64)));
         }
-        for key in keys.into_iter().flatten() {
-            self.pages.insert(key, place as u32);
+        for key in keys(&page) {
+            let place = match self.pages.get(&key).and_then(|&place| self.statements.get(place as usize)) {
+                None => self.place(page.statements.clone()),
+                Some(known) if *known == page.statements => continue,
+                Some(known) => {
+                    let mut merged = known.clone();
+                    merged.merge(&page.statements);
+                    self.place(merged)
+                }
+            };
+            self.pages.insert(key, place);
+        }
+        if self.text_bytes > max_bytes {
+            return Err(format!("its pages' statements have more than {} bytes", grouped(max_bytes as u64)));
         }
         Ok(())
     }
 
-    /// Replaces a page's statements with the joined page's, found by the ID of its response, or else by URL and date.
+    /// Returns the index of these statements.
+    fn place(&mut self, statements: Statements) -> u32 {
+        let count = self.statements.len();
+        // The last ones are those of the page's other key.
+        let mut known = (0..count.min(MAX_SHARED)).chain(count.checked_sub(1));
+        let place = known.find(|&place| self.statements[place] == statements);
+        let place = place.unwrap_or_else(|| {
+            self.text_bytes += statements.text_bytes();
+            self.statements.push(statements);
+            self.statements.len() - 1
+        });
+        place as u32
+    }
+
+    /// Replaces a page's statements with the joined page's, found by its URL, and by the ID of its response or else by
+    /// the date. Statements from several such records are merged.
     pub fn complete(&self, page: &mut Page) {
-        let by_id = page.id.as_deref().and_then(|id| self.pages.get(&id_key(id)));
-        let by_url = || page.date.as_deref().and_then(|date| self.pages.get(&url_key(&page.url, date)));
-        if let Some(found) = by_id.or_else(by_url).and_then(|&place| self.statements.get(place as usize)) {
+        let found = keys(page).find_map(|key| self.pages.get(&key));
+        if let Some(found) = found.and_then(|&place| self.statements.get(place as usize)) {
             page.statements.clone_from(found);
         }
     }
 }
 
+/// Returns the keys of a page: hashes of its URL with its ID and with its date.
+fn keys(page: &Page) -> impl Iterator<Item = u128> {
+    let key = |kind: &[u8], value: &Vec<u8>| xxh3_128(&[kind, value, b" ", &page.url].concat());
+    [page.id.as_ref().map(|id| key(b"i", id)), page.date.as_ref().map(|date| key(b"d", date))].into_iter().flatten()
+}
+
 /// Number of statements that pages may share: the first are the most frequent.
 const MAX_SHARED: usize = 16;
-
-fn id_key(id: &[u8]) -> u128 {
-    xxh3_128(&[b"i", id].concat())
-}
-
-fn url_key(url: &[u8], date: &[u8]) -> u128 {
-    xxh3_128(&[b"u", date, b" ", url].concat())
-}
 
 #[cfg(test)]
 mod tests {
@@ -110,22 +124,51 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_found_by_id_or_by_url_and_date() {
+    fn pages_are_found_by_url_and_id_or_date() {
         let mut joined = JoinedPages::default();
         joined.add(page(1, b"noai"), 9, 99).unwrap();
         let noai = page(1, b"noai").statements;
-        for (id, date, is_found) in [
-            (Some("<1>"), None, true),
-            (Some("<2>"), Some("2026-01-1"), true),
-            (None, Some("2026-01-1"), true),
-            (Some("<2>"), Some("2026-01-2"), false),
-            (None, None, false),
+        let mut cases = 0;
+        for (url, id, date, is_found) in [
+            ("/", Some("<1>"), None, true),
+            ("/", Some("<2>"), Some("2026-01-1"), true),
+            ("/", None, Some("2026-01-1"), true),
+            ("/", Some("<2>"), Some("2026-01-2"), false),
+            ("/", None, None, false),
+            ("/other", Some("<1>"), None, false),
+            ("/other", Some("<1>"), Some("2026-01-1"), false),
         ] {
             let (id, date) = (id.map(Into::into), date.map(Into::into));
-            let mut page = Page { id, date, statements: Statements::unavailable(), ..page(2, b"") };
+            let url = format!("https://example.com{url}").into();
+            let mut page = Page { url, id, date, statements: Statements::unavailable() };
             joined.complete(&mut page);
             assert_eq!(page.statements == noai, is_found, "{page:?}");
             assert_eq!(page.statements == Statements::unavailable(), !is_found);
+            cases += 1;
+        }
+        assert_eq!(cases, 7);
+    }
+
+    /// Neither of two records about one page is known to be the right one.
+    #[test]
+    fn records_of_one_page_are_merged_in_any_order() {
+        let all = |number: usize, texts: &[&[u8]]| {
+            let mut joined = JoinedPages::default();
+            texts.iter().for_each(|text| joined.add(page(number, text), 9, 99).unwrap());
+            let mut found = Page { statements: Statements::unavailable(), ..page(number, b"") };
+            joined.complete(&mut found);
+            let has_noai = found.statements.of(Channel::RobotsHeader).any(|(_, text)| text == b"noai");
+            (has_noai, found.statements.lacks(Channel::RobotsHeader), found.statements.lacks(Channel::RobotsMeta))
+        };
+        for (texts, expected) in [
+            (&[&b"noai"[..], b"all"][..], (true, true, false)),
+            (&[b"all", b"noai"], (true, true, false)),
+            (&[b"all", b"noai", b"all"], (true, true, false)),
+            (&[b"noai", b"noai"], (true, false, false)),
+            (&[b"all", b"all"], (false, false, false)),
+            (&[b"all", b"none"], (false, true, false)),
+        ] {
+            assert_eq!(all(1, texts), expected, "{texts:?}");
         }
     }
 

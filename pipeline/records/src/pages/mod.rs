@@ -2,7 +2,10 @@
 //!
 //! WARC files have whole responses, and WAT files have their headers and elements as JSON ([`wat`]). WET files have
 //! neither, so the statements of their pages are unavailable, unless [`JoinedPages`] finds them in another file.
-//! [`html`] reads elements. [`reptile::rights`] interprets the statements.
+//! [`reptile::rights`] interprets the statements.
+//!
+//! A text counts as read only if it was read as browsers read it. What is cut, damaged or ambiguous has the statements
+//! that were found, and lacks the others ([`Statements::lacks`]).
 //!
 //! ```
 //! use reptile::rights::Channel;
@@ -26,20 +29,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod elements;
 mod html;
 mod join;
+mod readings;
 mod wat;
+mod xhtml;
 
 use std::path::{Path, PathBuf};
 
 use reptile::rights::{Channel, Statements};
 
+use self::elements::Names;
+use self::readings::ContentType;
 pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
 pub use wat::MAX_WAT_BYTES;
 
 use crate::detect::Content;
 use crate::open::Input;
 use crate::unpack::Start;
+use crate::warc::codings::{BodyStart, Rest};
 use crate::warc::fields::fields;
 use crate::warc::http;
 use crate::warc::records::{Damage, Next, Record, Records};
@@ -86,7 +95,7 @@ pub fn kind_of(record: &Record) -> Option<PageKind> {
     match &*record.kind {
         "response" | "resource" | "revisit" => Some(PageKind::Response),
         "conversion" => Some(PageKind::Text),
-        "metadata" if wat::is_wat(record) => Some(PageKind::Metadata),
+        "metadata" if is_type(record, b"application/json") => Some(PageKind::Metadata),
         _ => None,
     }
 }
@@ -103,13 +112,13 @@ pub(crate) fn start_bytes(record: &Record) -> usize {
 /// The crawlers whose names `<meta>` elements may have, in addition to `robots`.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlerNames {
-    names: html::Names,
+    names: Names,
 }
 
 impl CrawlerNames {
     /// Creates a list of product tokens, in any letter case.
     pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> CrawlerNames {
-        CrawlerNames { names: html::Names::new(names) }
+        CrawlerNames { names: Names::new(names) }
     }
 
     /// Returns a record's page, or `None` if the record is not a page.
@@ -134,43 +143,59 @@ impl CrawlerNames {
                 wat::read(record, &self.names, &mut page)?;
             }
         }
+        // A website may have written what a search for the next record finds.
+        page.statements.set_missing(record.is_untrusted, record.is_untrusted);
         Some(page)
     }
 
-    /// Reads the statements in a response.
+    /// Reads the statements in a response, or in a resource, which has no headers.
     fn read_response(&self, record: &Record, statements: &mut Statements) {
         let block = &record.block_start;
-        if record.kind == "resource" || !http::is_response(block) {
-            // A resource has no headers, and a revisit may lack them.
-            statements.set_missing(true, record.kind != "resource");
-            if record.kind == "resource" && html::is_html(record.content_type.as_deref()) {
-                self.names.read(&block[..block.len().min(MAX_TEXT_BYTES)], statements);
+        let is_response = record.kind != "resource" || is_type(record, b"application/http");
+        if is_response && (!http::is_response(block) || !http::has_whole_header(block)) {
+            return statements.set_missing(true, true);
+        }
+        let mut content_type = ContentType::default();
+        let start = if is_response {
+            let (header, body) = http::final_answer(block);
+            if block.len() - body.len() > MAX_HEADER_BYTES {
+                return statements.set_missing(true, true);
             }
-            return;
-        }
-        let (header, body) = http::final_answer(block);
-        if block.len() - body.len() > MAX_HEADER_BYTES {
-            statements.set_missing(true, true);
-            return;
-        }
-        let mut media_type = None;
-        for (name, value) in fields(header) {
-            if name.eq_ignore_ascii_case(b"content-type") {
-                media_type.get_or_insert(value);
-            } else {
-                add_field(statements, name, &value);
+            for (name, value) in fields(header) {
+                match name.eq_ignore_ascii_case(b"content-type") {
+                    true => content_type.add(&value),
+                    false => add_field(statements, name, &value),
+                }
             }
-        }
+            http::body_start(block, record.block_len(), MAX_TEXT_BYTES)
+        } else {
+            statements.set_missing(true, false);
+            content_type.add(record.content_type.as_deref().unwrap_or_default());
+            let rest = if block.len() > MAX_TEXT_BYTES { Rest::More } else { Rest::Nothing };
+            Ok(BodyStart { bytes: block[..block.len().min(MAX_TEXT_BYTES)].to_vec(), rest })
+        };
         if record.kind == "revisit" {
-            statements.set_missing(false, true);
-        } else if html::is_html(media_type.as_deref()) {
-            let is_cut = record.block_start.len() as u64 != record.block_len();
-            match http::body_start(block, is_cut, MAX_TEXT_BYTES) {
-                Ok(text) => self.names.read(&text, statements),
-                Err(_) => statements.set_missing(false, true),
+            return statements.set_missing(false, true);
+        }
+        if !content_type.may_have_elements() {
+            return;
+        }
+        match start {
+            Ok(BodyStart { bytes, rest }) => {
+                let is_missing = rest == Rest::Missing || record.truncated.is_some() || record.is_segment;
+                statements.set_missing(false, is_missing);
+                readings::read(&bytes, rest == Rest::More, &content_type, &self.names, statements);
             }
+            Err(_) => statements.set_missing(false, true),
         }
     }
+}
+
+/// Returns whether a block has a media type, with any parameters.
+fn is_type(record: &Record, expected: &[u8]) -> bool {
+    let media_type = record.content_type.as_deref().unwrap_or_default();
+    let name = media_type.split(|&byte| byte == b';').next().unwrap_or_default();
+    name.trim_ascii().eq_ignore_ascii_case(expected)
 }
 
 /// Adds a response header's statements, if it has any.
@@ -179,7 +204,7 @@ fn add_field(statements: &mut Statements, name: &[u8], value: &[u8]) {
         name if name.eq_ignore_ascii_case(b"content-usage") => Channel::UsageHeader,
         name if name.eq_ignore_ascii_case(b"x-robots-tag") => Channel::RobotsHeader,
         name if name.eq_ignore_ascii_case(b"tdm-reservation") => Channel::TdmHeader,
-        name if name.eq_ignore_ascii_case(b"link") && html::is_license_link(value) => Channel::License,
+        name if name.eq_ignore_ascii_case(b"link") && elements::is_license_link(value) => Channel::License,
         _ => return,
     };
     statements.add(channel, b"", value);
@@ -252,75 +277,4 @@ impl Pages {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const JSON: &str = r#"{"Envelope": {"WARC-Header-Metadata": {"WARC-Type": "response"},
-        "Payload-Metadata": {"HTTP-Response-Metadata": {"Headers": {"X-Robots-Tag": "noai"}}}}}"#;
-
-    /// Reads a page from an archive with a record of this kind.
-    fn page(kind: &str, media_type: &str, block: &[u8]) -> Page {
-        let head = format!(
-            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: https://a.example/\r\nContent-Type: {media_type}\r\n\
-             Content-Length: {}\r\n\r\n",
-            block.len()
-        );
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), [head.as_bytes(), block, b"\r\n\r\n"].concat()).unwrap();
-        let NextPage::Record(record) = Pages::open(file.path(), false).unwrap().next_record().unwrap() else {
-            panic!("no record")
-        };
-        CrawlerNames::default().page(&record).unwrap()
-    }
-
-    /// Returns whether a page has the statement `noai` in this channel, and whether the channel is missing.
-    fn has_noai(page: &Page, channel: Channel) -> (bool, bool) {
-        (page.statements.of(channel).any(|(_, text)| text == b"noai"), page.statements.lacks(channel))
-    }
-
-    #[test]
-    fn headers_over_the_limit_are_unavailable() {
-        let start = "HTTP/1.1 200 OK\r\nX-Robots-Tag: noai\r\nX-Long: ";
-        for len in [MAX_HEADER_BYTES - 1, MAX_HEADER_BYTES, MAX_HEADER_BYTES + 1] {
-            let header = format!("{start}{}\r\n\r\n", "a".repeat(len - start.len() - 4));
-            assert_eq!(header.len(), len);
-            let found = page("response", "application/http", format!("{header}text").as_bytes());
-            let is_read = len <= MAX_HEADER_BYTES;
-            assert_eq!(has_noai(&found, Channel::RobotsHeader), (is_read, !is_read), "{len}");
-        }
-    }
-
-    #[test]
-    fn elements_after_the_searched_text_are_not_read() {
-        let header = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
-        let element = "<meta name=robots content=noai>";
-        for len in [MAX_TEXT_BYTES - 1, MAX_TEXT_BYTES, MAX_TEXT_BYTES + 1] {
-            // The element ends at `len`.
-            let text = format!("{header}{}{element} text", " ".repeat(len - element.len()));
-            let found = page("response", "application/http", text.as_bytes());
-            assert_eq!(has_noai(&found, Channel::RobotsMeta), (len <= MAX_TEXT_BYTES, false), "{len}");
-        }
-    }
-
-    #[test]
-    fn pages_over_the_stored_start_are_read_from_it() {
-        let header = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Robots-Tag: noai\r\n\r\n";
-        for len in [MAX_START_BYTES - 1, MAX_START_BYTES, MAX_START_BYTES + 1] {
-            let mut block = [&header[..], b"<meta name=robots content=noai>"].concat();
-            block.resize(len, b' ');
-            let found = page("response", "application/http", &block);
-            assert_eq!(has_noai(&found, Channel::RobotsMeta), (true, false), "{len}");
-            assert_eq!(has_noai(&found, Channel::RobotsHeader), (true, false), "{len}");
-        }
-    }
-
-    #[test]
-    fn json_over_the_limit_is_unavailable() {
-        for len in [MAX_WAT_BYTES - 1, MAX_WAT_BYTES, MAX_WAT_BYTES + 1] {
-            let text = JSON.to_owned() + &" ".repeat(len - JSON.len());
-            let found = page("metadata", "application/json", text.as_bytes());
-            let is_read = len <= MAX_WAT_BYTES;
-            assert_eq!(has_noai(&found, Channel::RobotsHeader), (is_read, !is_read), "{len}");
-        }
-    }
-}
+mod tests;

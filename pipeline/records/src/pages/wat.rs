@@ -10,23 +10,13 @@ use reptile::rights::Statements;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::html::{Element, Names};
+use super::elements::{Element, Names};
+use super::readings::ContentType;
 use super::{Page, add_field};
 use crate::warc::records::Record;
 
 /// Maximum length of a record's JSON in bytes. The statements of a page with a longer one are unavailable.
 pub const MAX_WAT_BYTES: usize = 16 << 20;
-
-/// Returns whether a metadata record has JSON.
-pub fn is_wat(record: &Record) -> bool {
-    let media_type = record.content_type.as_deref().unwrap_or_default();
-    media_type
-        .split(|&byte| byte == b';')
-        .next()
-        .unwrap_or_default()
-        .trim_ascii()
-        .eq_ignore_ascii_case(b"application/json")
-}
 
 /// Reads a page's date and statements. Returns `None` if the record describes something other than a response.
 pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
@@ -53,28 +43,34 @@ pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
         page.statements = Statements::unavailable();
         return Some(());
     };
+    let mut content_type = ContentType::default();
     match response.headers {
-        None => page.statements.set_missing(true, false),
+        None => page.statements.set_missing(true, true),
         Some(Headers(headers)) => {
-            headers.iter().for_each(|(name, value)| add_field(&mut page.statements, name.as_bytes(), value.as_bytes()));
+            for (name, value) in &headers {
+                match name.eq_ignore_ascii_case("content-type") {
+                    true => content_type.add(value.as_bytes()),
+                    false => add_field(&mut page.statements, name.as_bytes(), value.as_bytes()),
+                }
+            }
         }
     }
-    // Other pages lack these elements.
     let head = response.html.and_then(|html| html.head);
-    if fields.kind.as_deref() == Some("revisit") {
-        page.statements.set_missing(false, true);
-    }
-    let Some(Head { metas, links }) = head else { return Some(()) };
+    // Texts without elements have no such list.
+    let lacks_head = head.is_none() && content_type.may_have_elements();
+    let is_missing = lacks_head || fields.truncated.is_some() || fields.kind.as_deref() == Some("revisit");
+    page.statements.set_missing(false, is_missing);
+    let Head { metas, links } = head.unwrap_or_default();
     for Meta { name, content } in metas {
         if let Some(name) = name {
             let (name, content) = (name.into_bytes(), content.unwrap_or_default().into_bytes());
-            names.add(Element::Meta { name, content }, &mut page.statements);
+            names.add(&Element::Meta { name, content }, &mut page.statements);
         }
     }
     for Link { relations, url } in links {
         if let Some(relations) = relations {
             let (relations, target) = (relations.into_bytes(), url.unwrap_or_default().into_bytes());
-            names.add(Element::Link { relations, target }, &mut page.statements);
+            names.add(&Element::Link { relations, target }, &mut page.statements);
         }
     }
     Some(())
@@ -102,6 +98,8 @@ struct RecordFields {
     date: Option<String>,
     #[serde(rename = "WARC-Record-ID")]
     id: Option<String>,
+    #[serde(rename = "WARC-Truncated")]
+    truncated: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -124,7 +122,7 @@ struct Html {
     head: Option<Head>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Head {
     #[serde(rename = "Metas", default)]
     metas: Vec<Meta>,

@@ -57,6 +57,26 @@ pub struct Body {
     pub lacks_coding: bool,
 }
 
+/// The start of a decoded body.
+#[derive(Debug)]
+pub struct BodyStart {
+    /// The decoded bytes.
+    pub bytes: Vec<u8>,
+    /// What follows the bytes.
+    pub rest: Rest,
+}
+
+/// What follows the start of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing: the body is whole.
+    Nothing,
+    /// More of the body.
+    More,
+    /// A part that the block lacks, or that cannot be decoded.
+    Missing,
+}
+
 /// How decoding ended.
 enum End {
     Complete,
@@ -169,14 +189,15 @@ impl Framing {
         }
     }
 
-    /// Returns up to `limit` bytes from the start of a decoded body. `is_cut` says that the body continues after the
-    /// given bytes.
+    /// Returns up to `limit` bytes from the start of a decoded body. The record has `stored` bytes of the body, of which
+    /// more may follow the given ones.
     ///
     /// # Errors
-    /// Returns an error if the start of the body cannot be decoded, or if the body ends early before `limit` bytes.
-    pub fn start(&self, body: &[u8], is_cut: bool, limit: usize) -> Result<Vec<u8>, Fault> {
+    /// Returns an error if the start of the body cannot be decoded.
+    pub fn start(&self, status: u16, body: &[u8], stored: u64, limit: usize) -> Result<BodyStart, Fault> {
+        let is_cut = stored > body.len() as u64;
         let is_plain = self.content_codings.is_empty() && self.transfer_codings.is_empty() && !self.is_chunked;
-        let len = if is_plain { limit.min(body.len()) } else { body.len() };
+        let len = if is_plain { body.len().min(limit + 1) } else { body.len() };
         let Body { mut bytes, is_cut: mut is_incomplete, mut lacks_coding } =
             self.without_chunks(body[..len].into())?;
         for coding in self.codings()?.filter(|coding| !is_no_coding(coding)) {
@@ -189,6 +210,7 @@ impl Framing {
                 }
                 // The start of a layer is enough for the start of the next one.
                 End::Damaged(fault) if decoded.is_empty() => return Err(fault),
+                End::Damaged((kind, _)) if kind == crate::bodies::TOO_LARGE => decoded,
                 _ => {
                     is_incomplete = true;
                     decoded
@@ -196,12 +218,17 @@ impl Framing {
             };
         }
         let tolerance = if lacks_coding { MAX_CODING_OVERHEAD_BYTES } else { 0 };
-        is_incomplete |= self.content_length().is_some_and(|length| length > body.len() as u64 + tolerance);
-        if is_incomplete && !is_cut && bytes.len() < limit {
-            return Err((UNDECODABLE, "its end is missing".into()));
-        }
+        // The given bytes may end within a coding.
+        is_incomplete &= !is_cut || bytes.len() < limit;
+        is_incomplete |= self.content_length().is_some_and(|length| length > stored + tolerance);
+        is_incomplete |= status == PARTIAL_CONTENT && !self.is_whole_range()?;
+        let rest = match bytes.len() > limit || is_cut {
+            _ if is_incomplete => Rest::Missing,
+            true => Rest::More,
+            false => Rest::Nothing,
+        };
         bytes.truncate(limit);
-        Ok(bytes)
+        Ok(BodyStart { bytes, rest })
     }
 
     /// Returns the codings to remove, starting with the coding that was applied last.
@@ -529,27 +556,32 @@ mod tests {
         ] {
             let block = [b"HTTP/1.1 200 OK\r\n", header.as_bytes(), b"\r\n", &*body].concat();
             for len in [block.len(), block.len() - 1, block.len() / 2] {
-                let is_cut = len < block.len();
-                let found = body_start(&block[..len], is_cut, 100).unwrap();
-                assert_eq!(found == text.as_bytes()[..100], is_text, "{header} {len}");
-                assert_eq!(found.len(), 100, "{header} {len}");
+                let found = body_start(&block[..len], block.len() as u64, 100).unwrap();
+                assert_eq!(found.bytes == text.as_bytes()[..100], is_text, "{header} {len}");
+                assert_eq!((found.bytes.len(), found.rest), (100, Rest::More), "{header} {len}");
             }
         }
         let damaged = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\xff\xff";
-        assert!(body_start(damaged, false, 100).is_err());
-        // A cut response is decoded, and a complete one with a missing chunk is not.
+        assert_eq!(body_start(damaged, damaged.len() as u64, 100).unwrap().rest, Rest::Missing);
         let cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab";
-        assert_eq!(body_start(cut, true, 100).unwrap(), b"ab");
-        assert!(body_start(cut, false, 100).is_err());
-        // The end of a complete block is missing only if the given bytes are not enough.
         let whole = [&b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"[..], &gzip(text.as_bytes())].concat();
         let short = format!("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n{}", &text[..100]).into_bytes();
-        for (block, limit, is_enough) in
-            [(&whole[..whole.len() - 9], 100, true), (&whole[..whole.len() - 9], text.len() + 1, false)]
-                .into_iter()
-                .chain([(&short[..], 100, true), (&short[..], 101, false)])
-        {
-            assert_eq!(body_start(block, false, limit).is_ok(), is_enough, "{limit}");
+        let part = format!("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-99/101\r\n\r\n{}", &text[..100]);
+        for (block, more, limit, expected) in [
+            (&cut[..], 1, 100, Rest::Missing),
+            (&cut[..], 1, 2, Rest::More),
+            (&cut[..], 0, 100, Rest::Missing),
+            (&whole, 0, 100, Rest::More),
+            (&whole, 0, text.len(), Rest::Nothing),
+            (&whole[..whole.len() - 9], 0, 100, Rest::Missing),
+            (&whole[..whole.len() - 9], 9, 100, Rest::More),
+            (&short, 0, 100, Rest::Missing),
+            (&short, 0, 99, Rest::Missing),
+            (&short, 1, 99, Rest::More),
+            (part.as_bytes(), 0, 100, Rest::Missing),
+        ] {
+            let found = body_start(block, (block.len() + more) as u64, limit).unwrap();
+            assert_eq!(found.rest, expected, "{} + {more} bytes, {limit}", block.len());
         }
     }
 }

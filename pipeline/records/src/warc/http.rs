@@ -6,7 +6,7 @@ use memchr::memchr;
 use reptile::capture::Capture;
 use reptile::{Challenger, Truncation, capture};
 
-use super::codings::{Body, Framing};
+use super::codings::{Body, BodyStart, Framing};
 use super::fields::{MAX_NAME_BYTES, fields, lower_name};
 use crate::captures::names::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
 use crate::shown::shown;
@@ -126,14 +126,15 @@ pub fn is_response(block: &[u8]) -> bool {
     status(&block[final_start(block)..]).is_ok()
 }
 
-/// Returns up to `limit` bytes from the start of a response's decoded body. `is_cut` says that the block continues after
-/// the given bytes.
+/// Returns up to `limit` bytes from the start of a response's decoded body. The record's block has `block_len` bytes, of
+/// which more may follow the given ones.
 ///
 /// # Errors
-/// Returns an error if the start of the body cannot be decoded, or if the body ends early before `limit` bytes.
-pub fn body_start(block: &[u8], is_cut: bool, limit: usize) -> Result<Vec<u8>, Fault> {
+/// Returns an error if the block is not an HTTP response, or if the start of its body cannot be decoded.
+pub fn body_start(block: &[u8], block_len: u64, limit: usize) -> Result<BodyStart, Fault> {
     let (header, body) = final_answer(block);
-    Framing::of(header).start(body, is_cut, limit)
+    let stored = block_len - (block.len() - body.len()) as u64;
+    Framing::of(header).start(status(header)?, body, stored, limit)
 }
 
 /// Returns the final response's header and body, after any interim responses. Without an empty line after its header,

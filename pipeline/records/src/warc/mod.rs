@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod codings;
+pub(crate) mod codings;
 pub(crate) mod fields;
 pub(crate) mod http;
 pub(crate) mod index;
