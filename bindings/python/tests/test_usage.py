@@ -58,7 +58,7 @@ def test_preferences_at_a_time(tmp_path):
     assert found == [{"train-ai": "allowed"}, {"train-ai": "disallowed"}]
     web = reptile.open(tmp_path / "set")
     purpose = {"purpose": "train-ai", "unknown_usage": "allow"}
-    found = web.decide_many(["https://a.example/1"] * 4, "Bot", uses="train-ai", **purpose, times=[150, 250, None, 50])
+    found = web.decide_many("Bot", ["https://a.example/1"] * 4, uses="train-ai", **purpose, times=[150, 250, None, 50])
     assert found.to_pydict() == {
         "Bot:verdict": ["allow", "allow", "invalid", "unknown"],
         "Bot:train-ai": ["allowed", "disallowed", "unknown", "unknown"],
@@ -94,7 +94,7 @@ def test_columns_equal_single_answers_on_random_rules():
         numbers.shuffle(urls)
         lines = numbers.choice(["usage", "signals", "both"])
         options = {"uses": ["search", "train-ai"], "lines": lines}
-        found = web.decide_many(urls, ["GPTBot", "Bot"], numbers.choice([None, "line", "verdict,mask"]), **options).to_pydict()
+        found = web.decide_many(["GPTBot", "Bot"], urls, numbers.choice([None, "line", "verdict,mask"]), **options).to_pydict()
         for name in ("GPTBot", "Bot"):
             agent = web.agent(name)
             for use in options["uses"]:
@@ -130,7 +130,7 @@ def test_streams_have_the_same_columns():
 def test_a_wider_scope_also_states_preferences():
     web = reptile.compile({"https://www.a.example/robots.txt": BODY})
     for scope, word in [("origin", "unknown"), ("www", "disallowed")]:
-        assert web.decide_many(["https://a.example/"], "Bot", uses="train-ai", scope=scope)["Bot:train-ai"] == [word]
+        assert web.decide_many("Bot", ["https://a.example/"], uses="train-ai", scope=scope)["Bot:train-ai"] == [word]
 
 
 @pytest.mark.parametrize("name", ["polars", "duckdb", "datafusion"])
