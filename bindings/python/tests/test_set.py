@@ -227,10 +227,10 @@ def test_arrow_times():
     table = pyarrow.table({"seen": seconds, "link": urls})
     for decide in (web.decide_many, web.decide_stream):
         for given in (
-            decide(urls, "MyBot", times=seconds),
-            decide(table, "MyBot", url_column="link", times="seen"),
-            decide(table.combine_chunks().to_batches()[0], "MyBot", times="seen"),
-            decide(urls.to_pylist(), "MyBot", times=pyarrow.array([999, 1000, None, 1_001_000_000_000])),
+            decide("MyBot", urls, times=seconds),
+            decide("MyBot", table, url_column="link", times="seen"),
+            decide("MyBot", table.combine_chunks().to_batches()[0], times="seen"),
+            decide("MyBot", urls.to_pylist(), times=pyarrow.array([999, 1000, None, 1_001_000_000_000])),
         ):
             assert pyarrow.table(given)["MyBot:verdict"].to_pylist() == expected
     with pytest.raises(TypeError, match="name"):

@@ -117,6 +117,23 @@ def test_a_purpose_is_one_verdict():
     assert pickle.loads(pickle.dumps(found)).to_pydict() == found.to_pydict()
 
 
+def test_refused_crawlers_follow_the_purpose():
+    agents = reptile.Robots(BODY).agents(["Bot"])
+    urls = ["/1", "/1.pdf", "/x", "none", None]
+    by_unknown = {
+        None: [[], [], ["Bot"], None, None],
+        "allow": [[], ["Bot"], ["Bot"], None, None],
+        "disallow": [["Bot"], ["Bot"], ["Bot"], None, None],
+        "unknown": [None, ["Bot"], ["Bot"], None, None],
+    }
+    for unknown, expected in by_unknown.items():
+        purpose = {} if unknown is None else {"purpose": "search", "unknown_usage": unknown}
+        for columns in ("verdict,refused,mask", "refused,line,mask"):
+            found = agents.decide_many(urls, columns, **purpose)
+            assert found["refused"] == expected, unknown
+            assert found["mask"] == [None if names is None else len(names) for names in expected], unknown
+
+
 def test_streams_have_the_same_columns():
     pyarrow = pytest.importorskip("pyarrow")
     agents = reptile.Robots(BODY).agents(["Bot", "Other"])
