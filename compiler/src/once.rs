@@ -20,7 +20,7 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
 /// Decides whether an agent may fetch `url` according to the file `body`, and returns the line that decided.
 ///
-/// Any text has a path, that of the dialects' reference: [`path_of`].
+/// Any text has a path: [`path_of`] reads it like the dialects' reference.
 ///
 /// Takes one pass over the lines. Allocates only for patterns or paths that the normal form rewrites, and for a URL
 /// whose path lacks the first slash.

@@ -443,8 +443,8 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
 
 /// Returns the path of a URL, or of a path alone, to match it against a given robots.txt, whatever its origin.
 ///
-/// A text that begins with `/` is a path, with or without a query: its answer is that of `http://host` followed by the
-/// text. So `//a/b` is the path `//a/b`, as on a request line, and `a` is not a host. Any other text must be a URL by
+/// A text that begins with `/` is a path, with or without a query. It is decided like a URL that has `http://host` before
+/// the text, so `//a/b` is the path `//a/b`, as on a request line, and `a` is not a host. Any other text must be a URL by
 /// [`split`]. Nothing is guessed: `private/notes` has no path. Linear in the text; no allocation.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Recognizes arguments that were mixed up: a URL, a path or a file name in place of a robots.txt.
+//! Recognizes arguments that were mixed up: a URL, a path or a file name instead of a robots.txt.
 
 use reptile_engine::url::{MAX_URL_BYTES, Scheme};
 
@@ -7,12 +7,10 @@ use crate::error::{Error, ErrorKind};
 /// Maximum number of bytes of a mistaken text in a message.
 const SHOWN_BYTES: usize = 80;
 
-/// Schemes of files that programs open, besides those of web pages.
+/// Schemes of files that programs open, besides web pages.
 const FILE_SCHEMES: [&[u8]; 3] = [b"file", b"s3", b"gs"];
 
 /// Returns an error if a body is a URL, a path or a file name.
-///
-/// Such a body is a single word without a rule, so no robots.txt that says anything is refused.
 pub(crate) fn refuse_location(body: &[u8]) -> Result<(), Error> {
     if !is_location(body) {
         return Ok(());
@@ -26,9 +24,18 @@ pub(crate) fn refuse_location(body: &[u8]) -> Result<(), Error> {
     Err(Error::new(ErrorKind::NotRobots, message))
 }
 
-/// Returns whether a text is a single word that is a URL, a path or a file name. Most bodies end the test at their first
-/// space or line break.
-fn is_location(text: &[u8]) -> bool {
+/// Returns whether a text that should be a robots.txt is a URL, a path or a file name: a single word that says nothing as
+/// a robots.txt under any dialect. Such a text shows that arguments were swapped, or that a file was not read.
+///
+/// Most bodies end the test at their first space or line break.
+///
+/// ```
+/// use reptile::body::is_location;
+/// assert!(is_location(b"https://example.com/private") && is_location(b"/private") && is_location(b"robots.txt"));
+/// assert!(!is_location(b"Disallow: /") && !is_location(b"") && !is_location(b"/private\n"));
+/// ```
+#[must_use]
+pub fn is_location(text: &[u8]) -> bool {
     let is_word = text.len() <= MAX_URL_BYTES && text.iter().all(|&byte| byte > b' ' && byte != 0x7F);
     is_word && (text.starts_with(b"/") || has_scheme(text) || is_file_name(text))
 }

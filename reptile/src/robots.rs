@@ -59,7 +59,7 @@ impl Robots {
     /// everything with status 404, and nothing with 503. Any bytes are a valid body.
     ///
     /// # Errors
-    /// The errors of [`Robots::parse`], except `NotRobots`, and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
+    /// The errors of [`Robots::parse`] about the body's size and rules, and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
     /// although the outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         Robots::from_facts(&capture.facts(), capture.body.as_deref(), dialect, profile)

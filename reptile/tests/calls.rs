@@ -1,5 +1,6 @@
 //! Calls about one robots.txt: the cases in `corpora/calls`, which every language runs.
 
+use reptile::body::is_location;
 use reptile::urls::split;
 use reptile::usage::{Preference, Sources, Vocabulary};
 use reptile::{Capture, Compiler, Dialect, ErrorKind, OneShot, Profile, Robots, Verdict, dialects};
@@ -97,6 +98,7 @@ fn urls_paths_and_file_names_are_no_robots_txt() {
     for dialect in dialects::ALL {
         let one_shot = OneShot::new("GPTBot", dialect).unwrap();
         for body in &cases.refused {
+            assert!(is_location(body.as_bytes()), "{body}");
             let kinds = [Robots::parse(body, dialect).err(), one_shot.decide(body, &cases.body).err()]
                 .map(|error| error.map(|error| error.kind()));
             assert_eq!(kinds, [Some(ErrorKind::NotRobots); 2], "{dialect} {body}");
@@ -106,6 +108,7 @@ fn urls_paths_and_file_names_are_no_robots_txt() {
             assert_eq!(robots.agent("MyBot").unwrap().decide("/x").unwrap(), Verdict::Allow, "{dialect} {body}");
         }
         for body in &cases.accepted {
+            assert!(!is_location(body.as_bytes()), "{body:?}");
             assert!(Robots::parse(body, dialect).is_ok(), "{dialect} {body:?}");
             // Even where the swapped text may be a robots.txt, its place as a URL allows nothing.
             assert_eq!(

@@ -16,8 +16,8 @@ const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
 
 /// A single robots.txt. It applies to every URL or path, regardless of the origin. Pickles as its body, which it keeps.
 ///
-/// A text that begins with ``/`` is a path, and any other text must be a URL, or the verdict is ``invalid``. A body that is
-/// itself a URL, a path or a file's name raises ``ValueError``.
+/// A text that begins with ``/`` is a path, and any other text must be a URL, or the verdict is ``invalid``. A body that
+/// is itself a URL, a path or a file's name raises ``ValueError``.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
 pub struct PyRobots {
     robots: Robots,

@@ -108,7 +108,7 @@ test("a text is a URL, a path or invalid", () => {
     });
 });
 
-test("a URL, a path or a file name in place of the file is an error", () => {
+test("a URL, a path or a file name instead of the file is an error", () => {
     const { refused, accepted } = cases.calls;
     assert.deepEqual([refused.length, accepted.length], [CALL_REFUSED, CALL_ACCEPTED]);
     for (const body of refused) {
