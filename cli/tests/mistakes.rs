@@ -185,7 +185,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         assert_eq!(run.code, Some(*code), "{line}: {run:#?}");
         run.says(*code, texts);
     }
-    assert_eq!(cases.len(), 82);
+    assert_eq!(cases.len(), 85);
     // The rejected commands have written nothing.
     let names = folder.names();
     assert!(!names.iter().any(|name| name.starts_with("x.")), "{names:?}");
