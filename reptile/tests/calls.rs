@@ -1,5 +1,7 @@
 //! Calls about one robots.txt: the cases in `corpora/calls`, which every language runs.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
 use reptile::body::is_location;
 use reptile::urls::split;
 use reptile::usage::{Preference, Sources, Vocabulary};
