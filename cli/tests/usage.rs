@@ -96,13 +96,13 @@ fn a_purpose_is_one_verdict_and_never_allowed_by_accident() {
 /// The mask and the list of refused crawlers follow the purpose, as does a verdict that is written instead of `unknown`.
 #[test]
 fn refused_crawlers_follow_the_purpose() {
+    const NO: &str = "disallow\t1\tBot";
     let folder = folder();
     let refused = |options: &[&str]| {
         let asked = ["classify", "set", "urls.tsv", "--agent", "Bot", "--columns", "mask,refused"];
         let text = folder.run(&[&asked[..], &["--purpose", "train-ai"], options].concat()).says(0, &[]).text();
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    const NO: &str = "disallow\t1\tBot";
     let (unknown, invalid) = ("unknown\t\tunknown", "invalid\t\tinvalid");
     for (options, expected) in [
         (&["allow"][..], [NO, NO, NO, NO, "allow\t0\t", unknown, invalid]),
