@@ -390,8 +390,10 @@ reptile_code reptile_set_from_bytes(const uint8_t *bytes,
                                     reptile_set **set,
                                     char **message);
 
-// Parses one robots.txt. It applies to every URL, whatever its origin. `dialect` is a name such as `google`,
-// `google-lib` or `rfc9309`; null means `google`. Thread-safe.
+// Parses one robots.txt. It applies to every URL, whatever its origin, and to paths, which begin with `/`. Any other
+// text yields `REPTILE_VERDICT_INVALID`. A body that is itself a URL, a path or a file's name is refused with
+// `REPTILE_CODE_ARGUMENT`. `dialect` is a name such as `google`, `google-lib` or `rfc9309`; null means `google`.
+// Thread-safe.
 //
 // # Safety
 // `body` must be null or point to `len` bytes. `dialect` must be null or NUL-terminated. `set` and `message` must be
@@ -779,8 +781,10 @@ reptile_code reptile_one_shot_new(const char *crawler,
 // from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for more than about ten.
 // Takes 3 to 5 microseconds for a typical file: one pass over it. Thread-safe.
 //
-// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. The
-// caller must know that the file was fetched successfully, and from which origin.
+// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. A text
+// that is neither a URL nor a path yields `REPTILE_VERDICT_INVALID`. A body that is itself a URL, a path or a file's
+// name is refused with `REPTILE_CODE_ARGUMENT`: the arguments are swapped. The caller must know that the file was
+// fetched successfully, and from which origin.
 //
 // # Safety
 // `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or

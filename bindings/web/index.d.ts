@@ -392,7 +392,8 @@ export class Robots {
     readonly diagnostics: readonly Diagnostic[];
 
     /**
-     * Decides one URL. The URL's scheme, host and port are ignored, and a path is enough.
+     * Decides one URL. The URL's scheme, host and port are ignored, and a path is enough. A text that is neither a URL
+     * nor begins with `/` is `invalid`.
      *
      * @param agent A crawler: a product token or a known crawler, `*`, or a chain such as `A>B>*`.
      * @throws {@link ReptileError} for a name that is not a crawler's; see {@link ReptileError.suggestion}.

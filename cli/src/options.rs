@@ -444,8 +444,8 @@ const COLUMNS: [Choice<Column>; 11] = [
     ("agent", Column::Agent, "The crawler; with --agent-column the row's own, empty if the row names none"),
     ("ruleset", Column::Ruleset, "The deciding ruleset's number, as `inspect` shows it; empty if there is none"),
     ("capture_time", Column::CaptureTime, "The deciding capture's fetch time in UTC; empty if unknown"),
-    ("mask", Column::Mask, "The refused agents as bits: 1 for the first --agent, 2, 4 ... for the next, at most 64"),
-    ("refused", Column::Refused, "The refused agents' names joined by ; or as a list in JSON Lines, Parquet and Arrow"),
+    ("mask", Column::Mask, "The agents refused the fetch or --purpose, as bits: 1 for the first, 2, 4 ..., at most 64"),
+    ("refused", Column::Refused, "The names of these agents joined by ; or as a list in JSON Lines, Parquet and Arrow"),
 ];
 
 /// The origins that may decide a URL.

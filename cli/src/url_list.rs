@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use reptile::body::is_location;
 use reptile::limits::MAX_URL_BYTES;
 use reptile::urls::split;
 
@@ -115,15 +116,17 @@ pub fn is_url_list(body: &[u8]) -> bool {
     urls.peek().is_some() && urls.all(|line| split(line).is_ok())
 }
 
-/// Rejects a URL list where a robots.txt is expected. It would allow everything.
+/// Rejects a URL list, or a single path or file name, where a robots.txt is expected. It would allow everything.
 ///
 /// # Errors
-/// Returns an error if every line of the body is a URL. `hint` returns the suggested command.
+/// Returns an error if every line of the body is a URL, or if the body is a location by [`is_location`]. `hint` returns the suggested command.
 pub fn refuse_url_list(path: &Path, body: &[u8], hint: impl FnOnce() -> String) -> Result<()> {
-    match is_url_list(body) {
-        true => Err(Failure::at(path, format!("is a list of URLs, not a robots.txt; {}", hint()))),
-        false => Ok(()),
-    }
+    let found = match () {
+        () if is_url_list(body) => "is a list of URLs",
+        () if is_location(body) => "contains only a path or a file name",
+        () => return Ok(()),
+    };
+    Err(Failure::at(path, format!("{found}, not a robots.txt; {}", hint())))
 }
 
 /// Quotes a word for a POSIX shell.

@@ -18,6 +18,8 @@ fn folder() -> Folder {
         ("comment.txt", "# /cart must be allowed\n"),
         ("paths.txt", "/x\n"),
         ("agents.txt", "bot-a\n"),
+        ("path.txt", "/private"),
+        ("name.txt", "robots.txt"),
         ("cases.tsv", "a.example\tbot-a\t/private\tDISALLOW\n"),
         ("comments.tsv", "# nothing\nhost\tagent\turl\n"),
         ("rules.html", "<!doctype html>\n<html>\nUser-agent: *\nDisallow: /private\n</html>\n"),
@@ -62,6 +64,9 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         ),
         ("test urls.txt --agent bot-a --expect allow /x", 2, &["urls.txt: is a list of URLs", "--urls urls.txt`"]),
         ("test urls.txt --agent bot-a --status 200 /x", 0, &[]),
+        ("test path.txt --agent bot-a /x", 2, &["path.txt: contains only a path or a file name", "--urls path.txt`"]),
+        ("test name.txt --agent bot-a /x", 2, &["name.txt: contains only a path or a file name, not a robots.txt"]),
+        ("diff robots.txt path.txt", 2, &["path.txt: contains only a path or a file name"]),
         ("test robots.txt --agent bot-a list", 2, &["list: is a file, not a URL", "--urls list`", "write /list"]),
         ("test robots.txt --agent bot-a /x ../robots", 0, &[]),
         ("test robots.txt --agent bot-a --brief missing.csv", 2, &["missing.csv: looks like a file name"]),
@@ -180,7 +185,7 @@ fn probable_mistakes_are_rejected_with_the_intended_command() {
         assert_eq!(run.code, Some(*code), "{line}: {run:#?}");
         run.says(*code, texts);
     }
-    assert_eq!(cases.len(), 82);
+    assert_eq!(cases.len(), 85);
     // The rejected commands have written nothing.
     let names = folder.names();
     assert!(!names.iter().any(|name| name.starts_with("x.")), "{names:?}");

@@ -93,6 +93,32 @@ fn a_purpose_is_one_verdict_and_never_allowed_by_accident() {
     assert_eq!(text.lines().next(), Some("allow\tallowed\tallow"));
 }
 
+/// The mask and the list of refused crawlers follow the purpose, as does a verdict that is written instead of `unknown`.
+#[test]
+fn refused_crawlers_follow_the_purpose() {
+    const NO: &str = "disallow\t1\tBot";
+    let folder = folder();
+    let refused = |options: &[&str]| {
+        let asked = ["classify", "set", "urls.tsv", "--agent", "Bot", "--columns", "mask,refused"];
+        let text = folder.run(&[&asked[..], &["--purpose", "train-ai"], options].concat()).says(0, &[]).text();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (unknown, invalid) = ("unknown\t\tunknown", "invalid\t\tinvalid");
+    for (options, expected) in [
+        (&["allow"][..], [NO, NO, NO, NO, "allow\t0\t", unknown, invalid]),
+        (&["disallow"], [NO, NO, NO, NO, NO, unknown, invalid]),
+        (&["unknown"], [NO, NO, NO, NO, unknown, unknown, invalid]),
+        (&["unknown", "--unknown", "disallow"], [NO, NO, NO, NO, unknown, NO, invalid]),
+        (&["unknown", "--unknown", "allow"], [NO, NO, NO, NO, unknown, unknown, invalid]),
+        (&["allow", "--unknown", "allow"], [NO, NO, NO, NO, "allow\t0\t", "allow\t0\t", invalid]),
+        (&["allow", "--invalid", "disallow"], [NO, NO, NO, NO, "allow\t0\t", unknown, NO]),
+    ] {
+        assert_eq!(refused(&[&["--unknown-usage"], options].concat()), expected, "{options:?}");
+        let explained = refused(&[&["--scope", "www", "--unknown-usage"], options].concat());
+        assert_eq!(explained, expected, "{options:?} by explanations");
+    }
+}
+
 #[test]
 fn vocabularies_are_data_and_mistakes_are_errors() {
     let folder = folder();

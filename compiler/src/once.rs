@@ -7,7 +7,7 @@
 use reptile_engine::format::TooLarge;
 use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::norm::{NormalForm, Pattern};
-use reptile_engine::url::path_of;
+use reptile_engine::url::{Path, path_of};
 use reptile_engine::verdict::RuleKind;
 
 use crate::body::{DiagnosticKind, RawDirective, RawRule, Visitor, read};
@@ -19,6 +19,8 @@ use crate::rules::groups::{Named, named};
 use crate::rules::order::{key_of, meaning_of, slash_before_index};
 
 /// Decides whether an agent may fetch `url` according to the file `body`, and returns the line that decided.
+///
+/// Any text has a path: [`path_of`] reads it like the dialects' reference.
 ///
 /// Takes one pass over the lines. Allocates only for patterns or paths that the normal form rewrites, and for a URL
 /// whose path lacks the first slash.
@@ -39,8 +41,16 @@ use crate::rules::order::{key_of, meaning_of, slash_before_index};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decide_once(body: &[u8], dialect: &Dialect, agent: &Resolved, url: &[u8]) -> Result<Answer, TooLarge> {
+    decide_path_once(body, dialect, agent, &path_of(url))
+}
+
+/// Decides like [`decide_once`] for a URL's path.
+///
+/// # Errors
+/// The errors of [`decide_once`].
+pub fn decide_path_once(body: &[u8], dialect: &Dialect, agent: &Resolved, path: &Path<'_>) -> Result<Answer, TooLarge> {
     const ALLOWED: Answer = Answer { allowed: true, line: 0 };
-    path_of(url).with(|path| {
+    path.with(|path| {
         let path = &*dialect.normal_form.path(path);
         if dialect.robots_txt_always_allowed && path == b"/robots.txt" {
             return Ok(ALLOWED);

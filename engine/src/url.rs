@@ -2,8 +2,8 @@
 //!
 //! Works on borrowed bytes. It does not resolve dot segments, decode escapes, or change case inside the path, because
 //! rules match the path as sent ([`crate::norm`] makes equivalent paths and patterns equal). Two entry points:
-//! [`split`] for a URL whose origin matters, which rejects ambiguous origins, and [`path_of`] for text that is matched
-//! against a given robots.txt, whatever its host. The `origin` module has owned and borrowed origins, and `parts`
+//! [`split`] for a URL whose origin matters, which rejects ambiguous origins, and [`path_at_any_origin`] for a URL or a
+//! path that is matched against a given robots.txt. [`path_of`] is the reference implementation's reading of any text. The `origin` module has owned and borrowed origins, and `parts`
 //! splits URLs into parts.
 
 mod origin;
@@ -441,12 +441,41 @@ fn path_of_tail(tail: &[u8]) -> Path<'_> {
     }
 }
 
+/// Returns the path of a URL, or of a path alone, to match it against a given robots.txt, whatever its origin.
+///
+/// A text that begins with `/` is a path, with or without a query. It is decided like a URL that has `http://host` before
+/// the text, so `//a/b` is the path `//a/b`, as on a request line, and `a` is not a host. Any other text must be a URL by
+/// [`split`]. Nothing is guessed: `private/notes` has no path. Linear in the text; no allocation.
+///
+/// ```
+/// use reptile_engine::url::{path_at_any_origin, UrlError};
+/// for (text, path) in [("/a?b#c", "/a?b"), ("//a/b", "//a/b"), ("https://example.com", "/")] {
+///     assert_eq!(path_at_any_origin(text.as_bytes())?.to_vec(), path.as_bytes());
+/// }
+/// for text in ["private/notes", "http:/x", "?q", " /x", "mailto:a@b"] {
+///     assert_eq!(path_at_any_origin(text.as_bytes()), Err(UrlError::NoScheme), "{text}");
+/// }
+/// # Ok::<(), UrlError>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`split`] for a text that does not begin with `/`, [`UrlError::TooLong`] for a path over
+/// [`MAX_URL_BYTES`], and [`UrlError::Control`] for a path with a NUL, tab or line break.
+#[inline]
+pub fn path_at_any_origin(text: &[u8]) -> Result<Path<'_>, UrlError> {
+    match text {
+        [b'/', ..] if text.len() > MAX_URL_BYTES => Err(UrlError::TooLong),
+        [b'/', ..] => parts::ordinary_path(text).map_or_else(|| path_with_special(text), Ok),
+        _ => split(text).map(|url| url.path),
+    }
+}
+
 /// Returns the path, parameters and query of any text, exactly like the reference implementation.
 ///
 /// Scheme and host may be missing, a fragment is dropped, and a NUL byte ends the path.
 ///
-/// Never fails. The host does not matter here, so URLs that [`split`] rejects have a path too: the path of
-/// `http://a;@b/` is `/;@b/`.
+/// Never fails. URLs that [`split`] rejects have a path too: the path of `http://a;@b/` is `/;@b/`. This reading is for
+/// comparison with the reference; [`path_at_any_origin`] refuses text that is neither a URL nor a path.
 ///
 /// Source: google/robotstxt, `GetPathParamsQuery`. Linear in the text.
 ///
@@ -526,6 +555,57 @@ mod tests {
         ];
         for (url, path) in table {
             assert_eq!(path_of(url.as_bytes()).to_vec(), path.as_bytes(), "{url:?}");
+        }
+    }
+
+    /// Texts about one robots.txt, with the path that is decided, or the error.
+    #[test]
+    fn a_text_without_an_origin_is_a_url_or_a_path() {
+        let long = |len: usize| format!("/{}", "a".repeat(len - 1));
+        let (most, over) = (long(MAX_URL_BYTES), long(MAX_URL_BYTES + 1));
+        let table: [(&str, Result<&str, UrlError>); 34] = [
+            ("/", Ok("/")),
+            ("/a;b?c", Ok("/a;b?c")),
+            ("/a#b", Ok("/a")),
+            ("/#", Ok("/")),
+            ("/a b\\c", Ok("/a b\\c")),
+            ("//a/b", Ok("//a/b")),
+            ("//", Ok("//")),
+            ("///a", Ok("///a")),
+            ("/http://a/b", Ok("/http://a/b")),
+            ("http://e.example", Ok("/")),
+            ("http://e.example?u=/x", Ok("/?u=/x")),
+            ("HTTPS://u:p@[::1]:8080//a#b", Ok("//a")),
+            ("ftp://e.example/a", Ok("/a")),
+            (&most, Ok(&most)),
+            (&over, Err(UrlError::TooLong)),
+            ("/a\0b", Err(UrlError::Control)),
+            ("/a\tb", Err(UrlError::Control)),
+            ("/a\n", Err(UrlError::Control)),
+            ("/a\rb#c", Err(UrlError::Control)),
+            ("", Err(UrlError::Empty)),
+            ("a", Err(UrlError::NoScheme)),
+            ("not a url", Err(UrlError::NoScheme)),
+            ("private/notes", Err(UrlError::NoScheme)),
+            ("e.example/a", Err(UrlError::NoScheme)),
+            ("?q", Err(UrlError::NoScheme)),
+            ("#", Err(UrlError::NoScheme)),
+            (" /x", Err(UrlError::NoScheme)),
+            (" http://e.example/a", Err(UrlError::NoScheme)),
+            ("http:/x", Err(UrlError::NoScheme)),
+            ("mailto:a@b", Err(UrlError::NoScheme)),
+            ("gopher://e.example/a", Err(UrlError::OtherScheme)),
+            ("https://", Err(UrlError::Host)),
+            ("http:///a", Err(UrlError::Host)),
+            ("http://e.example;p", Err(UrlError::Ambiguous)),
+        ];
+        for (text, expected) in table {
+            let path = path_at_any_origin(text.as_bytes()).map(|path| path.to_vec());
+            assert_eq!(path, expected.map(|path| path.as_bytes().to_vec()), "{text:.40?}");
+            let in_url = format!("http://e.example{text}");
+            if text.starts_with('/') && in_url.len() <= MAX_URL_BYTES {
+                assert_eq!(split(in_url.as_bytes()).map(|url| url.path.to_vec()), path, "{text:?}");
+            }
         }
     }
 

@@ -57,6 +57,8 @@ pub enum ErrorKind {
     Merge,
     /// A capture has no body, although its outcome requires one.
     NoBody,
+    /// A text that was passed as a robots.txt is a URL, a path or a file name.
+    NotRobots,
     /// The length of a verdict buffer is not the number of URLs times the number of crawlers, or the number of times
     /// is not the number of URLs.
     BufferLength,

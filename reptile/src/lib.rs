@@ -94,6 +94,8 @@ pub mod limits;
 #[cfg(feature = "compile")]
 pub mod lint;
 #[cfg(feature = "compile")]
+mod location;
+#[cfg(feature = "compile")]
 mod one_shot;
 #[cfg(feature = "compile")]
 pub mod prove;

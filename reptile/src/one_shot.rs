@@ -5,10 +5,12 @@ use std::sync::Arc;
 use reptile_compiler::capture::{self, Outcome};
 use reptile_compiler::dialect::crawlers::Resolved;
 use reptile_compiler::limits::MAX_BODY_BYTES;
-use reptile_compiler::once::decide_once;
+use reptile_compiler::once::decide_path_once;
+use reptile_engine::url::path_at_any_origin;
 
 use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error};
+use crate::location::refuse_location;
 use crate::robots::Robots;
 use crate::set::Chain;
 use crate::{Dialect, Profile, Verdict};
@@ -57,16 +59,19 @@ impl OneShot {
     }
 
     /// Returns the verdict by a robots.txt for a URL or only a path, and the deciding rule's line number, if a rule
-    /// decides.
+    /// decides. A text that is neither is not an error; its verdict is [`Verdict::Invalid`].
     ///
     /// # Errors
-    /// The errors of [`Robots::parse`].
+    /// The errors of [`Robots::parse`], such as [`ErrorKind::NotRobots`](crate::ErrorKind::NotRobots) if the arguments
+    /// are swapped.
     pub fn decide(&self, body: impl AsRef<[u8]>, url: impl AsRef<[u8]>) -> Result<(Verdict, Option<u32>), Error> {
         let (body, url) = (body.as_ref(), url.as_ref());
+        refuse_location(body)?;
+        let Ok(path) = path_at_any_origin(url) else { return Ok((Verdict::Invalid, None)) };
         let (facts, profile) = (capture::Capture::default(), Profile::of_dialect(&self.dialect));
         if body.len() <= MAX_BODY_BYTES && profile.outcome(&facts, body) == Outcome::Use {
             let body = profile.readable(&facts, body);
-            if let Ok(answer) = decide_once(&body, &self.dialect, &self.resolved, url) {
+            if let Ok(answer) = decide_path_once(&body, &self.dialect, &self.resolved, &path) {
                 let verdict = if answer.allowed { Verdict::Allow } else { Verdict::Disallow };
                 return Ok((verdict, of_file(answer.line)));
             }

@@ -11,14 +11,16 @@ use crate::agent::{Agent, Agents};
 use crate::compile::{self, Capture};
 use crate::crawler::Crawler;
 use crate::error::{CrawlerError, Error};
+use crate::location::refuse_location;
 use crate::set::{Set, any_origin};
 use crate::site::Site;
 use crate::{Dialect, Origin, Profile};
 
 /// A single compiled robots.txt, which decides any number of URLs for any number of crawlers.
 ///
-/// The URL's scheme, host and port do not matter, and a path alone is enough: the caller knows the file's origin. The
-/// text after `scheme://host` is read in the same way as in the dialect's reference.
+/// The URL's scheme, host and port do not matter, and a path alone is enough: the caller knows the file's origin. A text
+/// that begins with `/` is a path, also `//a/b`. Any other text must be a URL that a [`Set`] accepts; otherwise the
+/// verdict is [`Verdict::Invalid`](crate::Verdict::Invalid).
 ///
 /// Cost: compiling takes about 15 ns for each byte in the rules, and some microseconds; a decision then takes 30 to
 /// 150 ns. For a single query, [`OneShot`](crate::OneShot) costs less. Cheap to clone and shared between threads by
@@ -30,30 +32,34 @@ pub struct Robots {
 }
 
 impl Robots {
-    /// Reads and compiles a robots.txt. Time and memory are linear in its length, and any bytes are a
-    /// valid robots.txt.
+    /// Reads and compiles a robots.txt. Time and memory are linear in its length. Any bytes are a valid robots.txt,
+    /// except a single word that is a URL, a path or a file name: the caller has mixed up the arguments.
     ///
     /// ```
-    /// use reptile::{Dialect, Robots};
+    /// use reptile::{Dialect, ErrorKind, Robots, Verdict};
     /// let robots = Robots::parse("User-agent: *\nDisallow: /cart", Dialect::rfc9309())?;
-    /// let explained = robots.agent("AnyBot")?.explain("/cart?item=1")?;
-    /// assert_eq!(explained.rule().map(|rule| rule.line), Some(2));
+    /// let agent = robots.agent("AnyBot")?;
+    /// assert_eq!(agent.explain("/cart?item=1")?.rule().map(|rule| rule.line), Some(2));
+    /// assert_eq!(agent.decide("cart?item=1")?, Verdict::Invalid);
+    /// assert_eq!(Robots::parse("robots.txt", Dialect::rfc9309()).unwrap_err().kind(), ErrorKind::NotRobots);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Returns [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the body exceeds 16 MiB, and
+    /// Returns [`ErrorKind::NotRobots`](crate::ErrorKind::NotRobots) if the body is a URL, a path or a file name,
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if it exceeds 16 MiB, and
     /// [`ErrorKind::Steps`](crate::ErrorKind::Steps) if its rules would take too many steps to decide a URL.
     pub fn parse(body: impl AsRef<[u8]>, dialect: &Dialect) -> Result<Robots, Error> {
+        refuse_location(body.as_ref())?;
         let facts = capture::Capture::default();
         Robots::from_facts(&facts, Some(body.as_ref()), dialect, Profile::of_dialect(dialect))
     }
 
     /// Compiles a capture under a dialect and a fetch profile, including failed fetches: most profiles allow
-    /// everything with status 404, and nothing with 503.
+    /// everything with status 404, and nothing with 503. Any bytes are a valid body.
     ///
     /// # Errors
-    /// The errors of [`Robots::parse`], and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
+    /// The errors of [`Robots::parse`] about the body's size and rules, and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
     /// although the outcome requires one.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         Robots::from_facts(&capture.facts(), capture.body.as_deref(), dialect, profile)

@@ -14,7 +14,7 @@ use reptile_engine::format::timelines::BEFORE_ALL_TIMES;
 use reptile_engine::set as engine;
 use reptile_engine::spec::Spec;
 use reptile_engine::token::product_token;
-use reptile_engine::url::{self, MAX_URL_BYTES, UrlParts, UrlRef};
+use reptile_engine::url::{self, UrlParts, UrlRef};
 use reptile_engine::verdict::{self, Rule, Verdict};
 
 #[cfg(feature = "compile")]
@@ -219,10 +219,8 @@ impl Set {
     /// Finds a URL's site.
     pub(crate) fn find<'s, 'u>(&'s self, url: &'u [u8]) -> Result<SiteLookup<'s, 'u>, Error> {
         if self.only.is_some() {
-            if url.len() > MAX_URL_BYTES {
-                return Ok(SiteLookup::Invalid);
-            }
-            return Ok(site_lookup(only_site(&self.engine)?, url::path_of(url), None));
+            let Ok(path) = url::path_at_any_origin(url) else { return Ok(SiteLookup::Invalid) };
+            return Ok(site_lookup(only_site(&self.engine)?, path, None));
         }
         let Ok(UrlRef { origin, path }) = url::split(url) else { return Ok(SiteLookup::Invalid) };
         if !self.replaced.is_empty() {

@@ -21,7 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use reptile_engine::url::{UrlError, path_of, split};
+use reptile_engine::url::{UrlError, path_at_any_origin};
 
 /// Maximum number of distinct segments that one place in the paths may have, and of distinct queries after one path.
 /// Beyond it the place becomes a wildcard.
@@ -126,10 +126,7 @@ impl Shapes {
     /// # Errors
     /// Returns an error if the text is neither. Nothing is added in this case.
     pub fn add(&mut self, url: &[u8]) -> Result<(), UrlError> {
-        if !url.starts_with(b"/") {
-            split(url)?;
-        }
-        path_of(url).with(|path| self.add_path(path));
+        path_at_any_origin(url)?.with(|path| self.add_path(path));
         self.urls += 1;
         Ok(())
     }
@@ -564,7 +561,7 @@ mod tests {
             for form in NormalForm::ALL {
                 let assumption = Assumption::new(&patterns, form).unwrap();
                 for url in &urls {
-                    let is_included = path_of(url).with(|path| assumption.includes(path));
+                    let is_included = path_at_any_origin(url).unwrap().with(|path| assumption.includes(path));
                     assert!(
                         is_included,
                         "{round} {form:?} {}: {}",

@@ -67,7 +67,7 @@ impl Failure {
             reptile::ErrorKind::Io => ReptileCode::Io,
             reptile::ErrorKind::Format => ReptileCode::Format,
             reptile::ErrorKind::Limit | reptile::ErrorKind::Steps => ReptileCode::Limit,
-            reptile::ErrorKind::BufferLength => ReptileCode::Argument,
+            reptile::ErrorKind::BufferLength | reptile::ErrorKind::NotRobots => ReptileCode::Argument,
             reptile::ErrorKind::RobotsUrl | reptile::ErrorKind::NoBody => ReptileCode::Capture,
             reptile::ErrorKind::Merge => ReptileCode::Merge,
             _ => ReptileCode::Other,

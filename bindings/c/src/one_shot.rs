@@ -54,8 +54,10 @@ pub unsafe extern "C" fn reptile_one_shot_new(
 /// from `reptile_set_parse` and `reptile_explain`, which cost more for a single URL and less for more than about ten.
 /// Takes 3 to 5 microseconds for a typical file: one pass over it. Thread-safe.
 ///
-/// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. The
-/// caller must know that the file was fetched successfully, and from which origin.
+/// `*line` becomes the deciding rule's line number, starting at 1, or 0 if no rule decides. `line` may be null. A text
+/// that is neither a URL nor a path yields `REPTILE_VERDICT_INVALID`. A body that is itself a URL, a path or a file's
+/// name is refused with `REPTILE_CODE_ARGUMENT`: the arguments are swapped. The caller must know that the file was
+/// fetched successfully, and from which origin.
 ///
 /// # Safety
 /// `one_shot` must be null or a one-shot that is not freed during the call. `body` and `url` must be null or

@@ -90,8 +90,10 @@ pub unsafe extern "C" fn reptile_set_from_bytes(
     unsafe { call(message, work) }
 }
 
-/// Parses one robots.txt. It applies to every URL, whatever its origin. `dialect` is a name such as `google`,
-/// `google-lib` or `rfc9309`; null means `google`. Thread-safe.
+/// Parses one robots.txt. It applies to every URL, whatever its origin, and to paths, which begin with `/`. Any other
+/// text yields `REPTILE_VERDICT_INVALID`. A body that is itself a URL, a path or a file's name is refused with
+/// `REPTILE_CODE_ARGUMENT`. `dialect` is a name such as `google`, `google-lib` or `rfc9309`; null means `google`.
+/// Thread-safe.
 ///
 /// # Safety
 /// `body` must be null or point to `len` bytes. `dialect` must be null or NUL-terminated. `set` and `message` must be

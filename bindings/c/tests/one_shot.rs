@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use reptile::{Dialect, Robots};
 use reptile_c::*;
 
-use crate::misuse::{alone, asked};
+use crate::misuse::{alone, asked, done, free_set, resolved};
 
 fn made(
     crawler: *const std::ffi::c_char,
@@ -62,6 +62,66 @@ fn answers_equal_those_of_a_parsed_file() {
             assert_eq!(unsafe { reptile_one_shot_free(&raw mut one_shot) }, ReptileCode::Ok);
         }
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Cases {
+    body: String,
+    url: Vec<Url>,
+    refused: Vec<String>,
+    accepted: Vec<String>,
+}
+
+#[derive(serde::Deserialize)]
+struct Url {
+    text: String,
+    #[serde(default)]
+    bytes: usize,
+    verdict: String,
+}
+
+/// The cases in `corpora/calls`, which every language runs.
+#[test]
+fn calls_about_one_file_answer_urls_and_paths() {
+    let _alone = alone();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/calls/cases.toml")).unwrap();
+    let cases: Cases = toml::from_str(&text).unwrap();
+    assert_eq!([cases.url.len(), cases.refused.len(), cases.accepted.len()], [66, 25, 36]);
+    let mut one_shot = made(c"GPTBot".as_ptr(), null(), false).unwrap();
+    let parse = |body: &str| {
+        let mut set = null_mut();
+        // SAFETY: the length is correct, and the set is writable.
+        let (code, text) =
+            asked(|message| unsafe { reptile_set_parse(body.as_ptr(), body.len(), null(), &raw mut set, message) });
+        (set, code, text)
+    };
+    let (set, ..) = parse(&cases.body);
+    let (agents, ..) = resolved(set, &["GPTBot"]);
+    for case in &cases.url {
+        let url = format!("{}{}", case.text, "a".repeat(case.bytes.saturating_sub(case.text.len())));
+        let verdict = ReptileVerdict::from(case.verdict.parse::<reptile::Verdict>().unwrap());
+        let mut found = [9];
+        let (start, len, place) = (url.as_ptr().cast(), url.len(), found.as_mut_ptr());
+        // SAFETY: the agents are live, the length is correct, and the verdict is writable.
+        let (code, _) = asked(|message| unsafe { reptile_decide(agents, start, len, place, 1, message) });
+        assert_eq!((code, found), (ReptileCode::Ok, [verdict as u8]), "{url:.60?}");
+        let (code, at_once, _) = decide(one_shot, &cases.body, &std::ffi::CString::new(url.as_str()).unwrap());
+        assert_eq!((code, at_once), (ReptileCode::Ok, verdict as u8), "{url:.60?}");
+    }
+    for body in &cases.refused {
+        let (set, code, text) = parse(body);
+        assert!(set.is_null() && code == ReptileCode::Argument && text.contains("robots.txt"), "{body} {text}");
+        assert_eq!(decide(one_shot, body, c"User-agent: *"), (ReptileCode::Argument, 0, 0), "{body}");
+    }
+    for body in &cases.accepted {
+        let (mut set, code, _) = parse(body);
+        assert_eq!((code, free_set(&mut set)), (ReptileCode::Ok, ReptileCode::Ok), "{body:?}");
+    }
+    done(agents);
+    let mut set = set;
+    assert_eq!(free_set(&mut set), ReptileCode::Ok);
+    // SAFETY: `one_shot` is a variable with a live handle.
+    assert_eq!(unsafe { reptile_one_shot_free(&raw mut one_shot) }, ReptileCode::Ok);
 }
 
 #[test]

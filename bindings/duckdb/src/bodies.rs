@@ -30,7 +30,7 @@ pub fn register(connection: duckdb_connection) -> Result<(), ExtensionError> {
     for body in [TypeId::Varchar, TypeId::Blob] {
         for url in [TypeId::Varchar, TypeId::Blob] {
             for optional in [0, 1] {
-                let form = ScalarOverloadBuilder::new().param(body).param(url).param(TypeId::Varchar);
+                let form = ScalarOverloadBuilder::new().param(body).param(TypeId::Varchar).param(url);
                 let form = [TypeId::Varchar].into_iter().take(optional).fold(form, ScalarOverloadBuilder::param);
                 let result = LogicalType::try_struct_type(&fields).map_err(|error| error.to_string())?;
                 forms = forms.overload(form.returns_logical(result).function(call_one_shot));
@@ -73,7 +73,7 @@ fn decide_bodies(chunk: duckdb_data_chunk, output: duckdb_vector) -> Result<(), 
     let (mut verdicts, mut lines) = (LargeStringBuilder::new(), UInt32Builder::new());
     for row in 0..rows {
         let dialect = if arguments.len() > 3 { get(3, row) } else { Some(DIALECT.as_bytes()) };
-        let (Some(body), Some(url), Some(name), Some(dialect)) = (get(0, row), get(1, row), get(2, row), dialect)
+        let (Some(body), Some(name), Some(url), Some(dialect)) = (get(0, row), get(1, row), get(2, row), dialect)
         else {
             verdicts.append_null();
             lines.append_null();

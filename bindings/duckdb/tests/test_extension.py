@@ -122,7 +122,7 @@ def test_uses_equal_those_of_the_python_package(connection, tmp_path):
     for use, lines in [("train-ai", None), ("search", "usage"), ("search", "both"), ("search", "signals")]:
         more = f", '{lines}'" if lines else ""
         query = f"select robots_usage(url, ?, 'GPTBot', '{use}'{more}) from pages order by n"
-        decided = web.decide_many(urls, "GPTBot", [], uses=use, lines=lines or "usage")[f"GPTBot:{use}"]
+        decided = web.decide_many("GPTBot", urls, [], uses=use, lines=lines or "usage")[f"GPTBot:{use}"]
         assert connection.execute(query, [path]).fetchall() == [(word,) for word in decided] * TIMES
         words.update(decided)
     assert words == {"allowed", "disallowed", "unknown", "not-applicable", None}
@@ -155,7 +155,7 @@ def test_a_null_struct_has_null_fields(connection):
 def test_bytes_are_urls_too(connection, web):
     url = "https://shop.example/cart\xff".encode("latin-1")
     verdict = call("robots_verdict", "'https://shop.example/cart\\xFF'::blob").replace("GPTBot", "MyBot")
-    assert one(connection, verdict) == str(web.decide(url, "MyBot"))
+    assert one(connection, verdict) == str(web.decide("MyBot", url))
     for function in FUNCTIONS:
         calls = [call(function, f"'https://shop.example/cart'::{kind}") for kind in ("varchar", "blob")]
         assert one(connection, calls[0]) == one(connection, calls[1])
@@ -334,7 +334,7 @@ def test_all_threads_give_the_same_verdicts(connection, web):
         (1, "disallow", ["MyBot", "GPTBot"], fifth),
         (2, "allow", ["GPTBot"], fifth),
         (3, "unknown", None, fifth),
-        (4, str(web.decide("https://down.example/", "MyBot")), ["MyBot", "GPTBot"], fifth),
+        (4, str(web.decide("MyBot", "https://down.example/")), ["MyBot", "GPTBot"], fifth),
     ]
     # Several connections at a time.
     found = []
@@ -438,7 +438,7 @@ def test_one_robots_txt(connection):
     ('user-agent: MyBot\nallow: /a\n\nuser-agent: *\ndisallow: /', 'https://a.example/b')) t(body, url)"""
     for kind in ("varchar", "blob"):
         found = connection.execute(
-            f"select robots_decide_body(body::{kind}, url::{kind}, 'MyBot') from {bodies}"
+            f"select robots_decide_body(body::{kind}, 'MyBot', url::{kind}) from {bodies}"
         ).fetchall()
         assert [row and (row["verdict"], row["line"]) for (row,) in found] == [
             ("disallow", 2),
@@ -449,11 +449,11 @@ def test_one_robots_txt(connection):
         ]
     found = connection.execute(
         """select dialect,
-        robots_decide_body('user-agent: *' || chr(10) || 'disallow: /a*b', '/axb', 'MyBot', dialect).verdict
+        robots_decide_body('user-agent: *' || chr(10) || 'disallow: /a*b', 'MyBot', '/axb', dialect).verdict
         from (values ('google'), ('koster-1994'), (null)) t(dialect)"""
     ).fetchall()
     assert found == [("google", "disallow"), ("koster-1994", "allow"), (None, None)]
-    for arguments, message in [("'', '/', 'MyBot', 'nowhere'", "nowhere"), ("'', '/', ''", "crawler")]:
+    for arguments, message in [("'', 'MyBot', '/', 'nowhere'", "nowhere"), ("'', '', '/'", "crawler"), ("'/', 'MyBot', 'user-agent: *'", "robots.txt")]:
         with pytest.raises(duckdb.Error, match="robots_decide_body") as raised:
             one(connection, f"robots_decide_body({arguments})")
         assert message in str(raised.value)
@@ -467,6 +467,6 @@ def test_one_robots_txt_decides_as_the_python_package(connection, tmp_path):
     for file in files:
         body = open(os.path.join(folder, file), "rb").read()
         for path in ("/", "/cart", "/search?q=a", "/images/a.png", "/a b%2f"):
-            found = connection.execute("select robots_decide_body(?::blob, ?, 'GPTBot')", [body, path]).fetchone()[0]
+            found = connection.execute("select robots_decide_body(?::blob, 'GPTBot', ?)", [body, path]).fetchone()[0]
             expected = reptile.Robots(body).agent("GPTBot").explain("https://host.example" + path)
             assert (found["verdict"], found["line"]) == (str(expected.verdict), expected.line), (file, path)

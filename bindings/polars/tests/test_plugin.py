@@ -74,7 +74,7 @@ def plain(value):
 
 def expected(web, urls, agents=AGENTS, columns=COLUMNS):
     """Returns the columns of the Python package, as lists."""
-    decided = pyarrow.table(web.decide_many(pyarrow.array(urls, pyarrow.string()), agents, columns)).to_pydict()
+    decided = pyarrow.table(web.decide_many(agents, pyarrow.array(urls, pyarrow.string()), columns)).to_pydict()
     return {name: [plain(value) for value in values] for name, values in decided.items()}
 
 
@@ -185,7 +185,7 @@ def test_uses_equal_those_of_the_python_package(tmp_path):
         {"uses": ["search"], "lines": "signals", "vocabulary": "aipref-07"},
         {"uses": [], "purpose": "train-ai", "unknown_usage": "allow"},
     ):
-        decided = pyarrow.table(web.decide_many(urls, AGENTS, [], **options)).to_pydict()
+        decided = pyarrow.table(web.decide_many(AGENTS, urls, [], **options)).to_pydict()
         expression = usage("url", path, AGENTS, **options)
         assert found(frame.select(expression)["usage"]) == decided
         lazy = frame.lazy().select(expression)

@@ -7,6 +7,6 @@ import reptile
 web = reptile.open(sys.argv[1])
 urls = ["https://shop.example.com/cart?item=17", "https://shop.example.com/search/help"]
 for url in urls:
-    why = web.explain(url, "GPTBot")
+    why = web.explain("GPTBot", url)
     print(why.verdict, why.rule, url)
-print(web.decide_many(urls, ["GPTBot", "CCBot"], "refused")["refused"])
+print(web.decide_many(["GPTBot", "CCBot"], urls, "refused")["refused"])

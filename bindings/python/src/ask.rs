@@ -113,8 +113,8 @@ impl Cache {
     pub fn decide(
         &self,
         py: Python<'_>,
-        url: &Bound<'_, PyAny>,
         agent: &str,
+        url: &Bound<'_, PyAny>,
         exact: bool,
         ask: &Ask<'_, '_>,
     ) -> PyResult<Py<PyAny>> {
@@ -124,8 +124,8 @@ impl Cache {
     pub fn explain(
         &self,
         py: Python<'_>,
-        url: &Bound<'_, PyAny>,
         agent: &str,
+        url: &Bound<'_, PyAny>,
         exact: bool,
         ask: &Ask<'_, '_>,
     ) -> PyResult<PyExplanation> {

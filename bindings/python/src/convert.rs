@@ -134,8 +134,11 @@ pub fn is_raised(py: Python<'_>, error: &PyErr) -> bool {
 
 /// Converts a library error to an exception.
 pub fn library_error(py: Python<'_>, error: reptile::Error) -> PyErr {
-    let kind = if error.kind() == ErrorKind::Format { Kind::Format } else { Kind::Other };
-    raised(py, kind, text_of(&error))
+    match error.kind() {
+        ErrorKind::NotRobots => PyValueError::new_err(text_of(&error)),
+        ErrorKind::Format => raised(py, Kind::Format, text_of(&error)),
+        _ => raised(py, Kind::Other, text_of(&error)),
+    }
 }
 
 /// Converts a library error about a file to an exception: an `OSError` with the path if the file could not be read or

@@ -42,7 +42,9 @@ impl PyOneShot {
     }
 
     /// Returns the verdict for a URL or a path, and the deciding rule's line, starting at 1, or None if no rule
-    /// decided. ``body`` and ``url`` are str or bytes. A body may have up to 16 MiB.
+    /// decided. ``body`` and ``url`` are str or bytes. A body may have up to 16 MiB. The verdict is ``invalid`` if the
+    /// text is neither a URL nor a path. A body that is itself a URL, a path or a file's name raises ``ValueError``:
+    /// the arguments are swapped.
     fn decide(
         &self,
         py: Python<'_>,

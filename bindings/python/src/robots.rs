@@ -15,6 +15,9 @@ use crate::explain::{self, PyExplanation};
 const ASK: Ask<'_, '_> = Ask { at: None, scope: "origin" };
 
 /// A single robots.txt. It applies to every URL or path, regardless of the origin. Pickles as its body, which it keeps.
+///
+/// A text that begins with ``/`` is a path, and any other text must be a URL, or the verdict is ``invalid``. A body that
+/// is itself a URL, a path or a file's name raises ``ValueError``.
 #[pyclass(frozen, name = "Robots", module = "reptile")]
 pub struct PyRobots {
     robots: Robots,
@@ -51,15 +54,15 @@ impl PyRobots {
     }
 
     /// Returns the verdict for a URL or a path.
-    #[pyo3(signature = (url, agent, *, exact=false))]
-    fn decide(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, exact, &ASK)
+    #[pyo3(signature = (agent, url, *, exact=false))]
+    fn decide(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<Py<PyAny>> {
+        self.cache.decide(py, agent, url, exact, &ASK)
     }
 
     /// Returns the verdict for a URL or a path with its reasons.
-    #[pyo3(signature = (url, agent, *, exact=false))]
-    fn explain(&self, py: Python<'_>, url: &Bound<'_, PyAny>, agent: &str, exact: bool) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, exact, &ASK)
+    #[pyo3(signature = (agent, url, *, exact=false))]
+    fn explain(&self, py: Python<'_>, agent: &str, url: &Bound<'_, PyAny>, exact: bool) -> PyResult<PyExplanation> {
+        self.cache.explain(py, agent, url, exact, &ASK)
     }
 
     /// Resolves a crawler. With ``verbatim`` the name is used as it is, without lookup, truncation or checks.

@@ -42,7 +42,7 @@ impl PySet {
 
 #[pymethods]
 impl PySet {
-    /// Returns the verdict for a URL (str or bytes) and a crawler's name.
+    /// Returns the verdict for a crawler's name and a URL (str or bytes).
     ///
     /// The verdict is a ``Verdict``, which equals its word ("allow", "disallow", "unknown", "invalid") and has no truth
     /// value: compare it. The crawler is resolved once. A name that is probably misspelled raises ``CrawlerError``,
@@ -52,34 +52,34 @@ impl PySet {
     /// ``scope`` selects the other origins that may decide a URL whose own robots.txt is unknown: ``origin`` (none, RFC
     /// 9309), ``scheme`` (the same host with the other scheme, http or https), ``www`` (also the host with or without
     /// ``www.``) or ``domain`` (also the registered domain, by the Public Suffix List). At most 7 others are tried.
-    #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
+    #[pyo3(signature = (agent, url, *, at=None, exact=false, scope="origin"))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide(
         &self,
         py: Python<'_>,
-        url: &Bound<'_, PyAny>,
         agent: &str,
+        url: &Bound<'_, PyAny>,
         at: Option<&Bound<'_, PyAny>>,
         exact: bool,
         scope: &str,
     ) -> PyResult<Py<PyAny>> {
-        self.cache.decide(py, url, agent, exact, &Ask { at, scope })
+        self.cache.decide(py, agent, url, exact, &Ask { at, scope })
     }
 
     /// Returns the verdict for a URL with its reasons: the deciding rule, its line, the group and the reason, and the
     /// other origin if one decided. The arguments are as in ``decide``.
-    #[pyo3(signature = (url, agent, *, at=None, exact=false, scope="origin"))]
+    #[pyo3(signature = (agent, url, *, at=None, exact=false, scope="origin"))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn explain(
         &self,
         py: Python<'_>,
-        url: &Bound<'_, PyAny>,
         agent: &str,
+        url: &Bound<'_, PyAny>,
         at: Option<&Bound<'_, PyAny>>,
         exact: bool,
         scope: &str,
     ) -> PyResult<PyExplanation> {
-        self.cache.explain(py, url, agent, exact, &Ask { at, scope })
+        self.cache.explain(py, agent, url, exact, &Ask { at, scope })
     }
 
     /// Returns the verdicts for many URLs as Arrow columns.
@@ -92,7 +92,8 @@ impl PySet {
     /// ``columns`` are ``url``; for each crawler ``NAME:verdict``, ``NAME:line``, ``NAME:rule``, ``NAME:group``,
     /// ``NAME:reason`` and ``NAME:ruleset`` (numbered as in ``reptile inspect``); and ``capture_time`` (when the
     /// deciding robots.txt was captured), ``mask`` and ``refused``: the disallowed crawlers, as a bit mask and as a
-    /// list (null if the verdict is unknown or invalid). All columns are null where the URL is null.
+    /// list (null if the verdict is unknown or invalid). All columns are null where the URL is null. With ``purpose``,
+    /// ``mask`` and ``refused`` follow the single verdict for the fetch and the use.
     ///
     /// ``uses`` adds the website's preference for each use, such as "train-ai": columns ``NAME:train-ai`` after each
     /// crawler's other columns, with the words of ``Agent.usage``, whose ``lines`` and ``vocabulary`` select the lines
@@ -107,15 +108,15 @@ impl PySet {
     /// Uses all processors and lets other Python threads run, also while it copies an iterable. With
     /// ``parallel=False``, uses only the calling thread.
     #[pyo3(signature = (
-        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        agents, urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_many(
         &self,
         py: Python<'_>,
-        urls: &Bound<'_, PyAny>,
         agents: &Bound<'_, PyAny>,
+        urls: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
         uses: Option<&Bound<'_, PyAny>>,
@@ -136,15 +137,15 @@ impl PySet {
     /// Returns verdicts for many URLs like ``decide_many``, but decides them in batches as they are read, for data that
     /// exceeds memory. The result can be read once.
     #[pyo3(signature = (
-        urls, agents, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
+        agents, urls, columns=None, *, url_column=None, uses=None, lines="usage", vocabulary="aipref-08", purpose=None,
         unknown_usage=None, times=None, scope="origin", parallel=true, exact=false
     ))]
     #[allow(clippy::too_many_arguments, reason = "most are keyword arguments")]
     fn decide_stream(
         &self,
         py: Python<'_>,
-        urls: &Bound<'_, PyAny>,
         agents: &Bound<'_, PyAny>,
+        urls: &Bound<'_, PyAny>,
         columns: Option<&Bound<'_, PyAny>>,
         url_column: Option<&str>,
         uses: Option<&Bound<'_, PyAny>>,

@@ -14,7 +14,7 @@ def expected(web):
     """Builds the columns from single explanations."""
     columns = {"url": URLS}
     for agent in AGENTS:
-        why = [None if url is None else web.explain(url, agent) for url in URLS]
+        why = [None if url is None else web.explain(agent, url) for url in URLS]
         for name in COLUMNS[1:-1]:
             columns[f"{agent}:{name}"] = [None if each is None else getattr(each, name) for each in why]
     rows = list(zip(*(columns[f"{agent}:verdict"] for agent in AGENTS)))
@@ -26,15 +26,15 @@ def expected(web):
 
 
 def test_iterables_of_str_and_bytes(web):
-    verdicts = web.decide_many(URLS, AGENTS, COLUMNS)
+    verdicts = web.decide_many(AGENTS, URLS, COLUMNS)
     assert verdicts.to_pydict() == expected(web)
     assert verdicts.column_names == list(expected(web))
     assert len(verdicts) == len(URLS)
-    assert web.decide_many(iter(URLS), "MyBot")["MyBot:verdict"] == expected(web)["MyBot:verdict"]
+    assert web.decide_many("MyBot", iter(URLS))["MyBot:verdict"] == expected(web)["MyBot:verdict"]
     as_bytes = [None if url is None else url.encode() for url in URLS]
-    assert web.decide_many(as_bytes, "MyBot", parallel=False)["MyBot:verdict"] == expected(web)["MyBot:verdict"]
+    assert web.decide_many("MyBot", as_bytes, parallel=False)["MyBot:verdict"] == expected(web)["MyBot:verdict"]
     assert web.agents(AGENTS).decide_many(URLS, "refused")["refused"] == expected(web)["refused"]
-    assert len(web.decide_many([], "MyBot")) == 0
+    assert len(web.decide_many("MyBot", [])) == 0
 
 
 def test_invalid_arguments_raise(web):
@@ -47,13 +47,13 @@ def test_invalid_arguments_raise(web):
         (7, TypeError, "iter"),
     ]:
         with pytest.raises(error, match=text):
-            web.decide_many(urls, "MyBot")
+            web.decide_many("MyBot", urls)
     with pytest.raises(ValueError, match="unknown column 'lines'|unknown column \"lines\""):
-        web.decide_many([], "MyBot", ["lines"])
+        web.decide_many("MyBot", [], ["lines"])
     with pytest.raises(reptile.CrawlerError, match="twice"):
-        web.decide_many([], ["MyBot", "MyBot"])
+        web.decide_many(["MyBot", "MyBot"], [])
     with pytest.raises(KeyError, match="no column"):
-        web.decide_many([], "MyBot")["verdict"]
+        web.decide_many("MyBot", [])["verdict"]
 
 
 def plain(values):
@@ -70,7 +70,7 @@ def test_pyarrow_accepts_every_string_type(web):
     inputs += [pyarrow.table({"n": range(len(URLS)), "link": texts}), pyarrow.record_batch([texts], names=["url"])]
     inputs.append(pyarrow.array(["https://shop.example/cart", *URLS])[1:])
     for urls in inputs:
-        table = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS[1:]))
+        table = pyarrow.table(web.decide_many(AGENTS, urls, COLUMNS[1:]))
         found = table.to_pydict()
         assert {"url": URLS, **found} == expected(web), urls
     types = {field.name: str(field.type) for field in table.schema}
@@ -78,11 +78,11 @@ def test_pyarrow_accepts_every_string_type(web):
     assert (types["MyBot:line"], types["refused"]) == ("uint32", "large_list<item: large_string>")
     table.validate(full=True)
     with pytest.raises(TypeError, match="found Int64"):
-        web.decide_many(pyarrow.array([1, 2]), "MyBot")
+        web.decide_many("MyBot", pyarrow.array([1, 2]))
     tables = pyarrow.table({"a": texts, "b": texts})
     with pytest.raises(TypeError, match='no column "url"'):
-        web.decide_many(tables, "MyBot")
-    assert len(web.decide_many(tables, "MyBot", url_column="b")) == len(URLS)
+        web.decide_many("MyBot", tables)
+    assert len(web.decide_many("MyBot", tables, url_column="b")) == len(URLS)
 
 
 def test_streams_are_decided_as_they_are_read(web):
@@ -95,7 +95,7 @@ def test_streams_are_decided_as_they_are_read(web):
             yield pyarrow.record_batch([pyarrow.array(URLS)], names=["url"])
 
     schema = pyarrow.schema([("url", pyarrow.string())])
-    verdicts = web.decide_stream(pyarrow.RecordBatchReader.from_batches(schema, batches()), "MyBot")
+    verdicts = web.decide_stream("MyBot", pyarrow.RecordBatchReader.from_batches(schema, batches()))
     reader = pyarrow.RecordBatchReader.from_stream(verdicts)
     assert reader.schema.names == ["MyBot:verdict"] and read == []
     reader.read_next_batch()
@@ -110,23 +110,23 @@ def test_streams_are_decided_as_they_are_read(web):
 
     stream = pyarrow.RecordBatchReader.from_batches(schema, broken())
     with pytest.raises(reptile.Error, match="the wire broke"):
-        web.decide_many(stream, "MyBot")
+        web.decide_many("MyBot", stream)
 
 
 def test_strings_are_not_copied(web):
     pyarrow = pytest.importorskip("pyarrow")
     urls = pyarrow.array(URLS)
-    column = pyarrow.table(web.decide_many(urls, "MyBot", "url"))["url"].chunk(0)
+    column = pyarrow.table(web.decide_many("MyBot", urls, "url"))["url"].chunk(0)
     assert [buffer and buffer.address for buffer in column.buffers()] == [buffer and buffer.address for buffer in urls.buffers()]
 
 
 def test_polars(web):
     polars = pytest.importorskip("polars")
     for urls in (polars.Series("url", URLS), polars.DataFrame({"n": range(len(URLS)), "url": URLS})):
-        frame = polars.DataFrame(web.decide_many(urls, AGENTS, COLUMNS[1:]))
+        frame = polars.DataFrame(web.decide_many(AGENTS, urls, COLUMNS[1:]))
         assert {"url": URLS, **frame.to_dict(as_series=False)} == expected(web)
     categories = polars.Series("url", URLS, dtype=polars.Categorical)
-    assert polars.DataFrame(web.decide_many(categories, "MyBot"))["MyBot:verdict"].to_list() == expected(web)["MyBot:verdict"]
+    assert polars.DataFrame(web.decide_many("MyBot", categories))["MyBot:verdict"].to_list() == expected(web)["MyBot:verdict"]
 
 
 def test_pandas(web):
@@ -134,7 +134,7 @@ def test_pandas(web):
     frame = pandas.DataFrame({"url": pandas.Series(URLS, dtype="string")})
     inputs = [frame] + ([frame["url"]] if hasattr(frame["url"], "__arrow_c_stream__") else [])
     for urls in inputs:
-        verdicts = web.decide_many(urls, AGENTS, COLUMNS[1:])
+        verdicts = web.decide_many(AGENTS, urls, COLUMNS[1:])
         pyarrow = pytest.importorskip("pyarrow")
         made = pyarrow.table(verdicts).to_pandas()
         assert made["MyBot:verdict"].astype(object).where(made["MyBot:verdict"].notna(), None).tolist() == expected(web)["MyBot:verdict"]
@@ -146,7 +146,7 @@ def test_duckdb(web):
     pyarrow = pytest.importorskip("pyarrow")
     connection = duckdb.connect()
     connection.register("urls", pyarrow.table({"url": URLS}))
-    verdicts = web.decide_many(connection.sql("select url from urls"), AGENTS, COLUMNS)
+    verdicts = web.decide_many(AGENTS, connection.sql("select url from urls"), COLUMNS)
     assert verdicts["url"] == URLS
     found = connection.sql('select "MyBot:verdict"::varchar as verdict, count(*) from verdicts group by 1 order by 1').fetchall()
     texts = [None if value is None else str(value) for value in expected(web)["MyBot:verdict"]]

@@ -51,7 +51,7 @@ def run(pipeline, folder, workers=1):
 
 def expected(web, any_of=False):
     found = {}
-    verdicts = web.decide_many(DOCUMENTS, AGENTS, "verdict,refused")
+    verdicts = web.decide_many(AGENTS, DOCUMENTS, "verdict,refused")
     for number, (first, refused) in enumerate(zip(verdicts["MyBot:verdict"], verdicts["refused"])):
         verdict = str(first) if refused is None else "disallow" if (len(refused) == len(AGENTS) if any_of else refused) else "allow"
         found[f"d{number}"] = {"robots": verdict, "robots_refused": refused or []}
@@ -122,7 +122,7 @@ def test_warc_archives_are_filtered(web, path, tmp_path):
     written, statistics = run(
         [WarcReader(str(tmp_path / "in")), RobotsFilter(path, "MyBot"), JsonlWriter(str(tmp_path / "kept"))], tmp_path
     )
-    verdicts = web.decide_many(DOCUMENTS[:8], "MyBot")["MyBot:verdict"]
+    verdicts = web.decide_many("MyBot", DOCUMENTS[:8])["MyBot:verdict"]
     assert {name.strip("<>") for name in written["kept"]} == {
         f"d{number}" for number, verdict in enumerate(verdicts) if verdict == "allow"
     }

@@ -172,7 +172,7 @@ def test_robotparser_as_str():
 
 
 def test_the_size_limit_matches_reptile():
-    assert reptile.Robots(b"#" * _lines.MAX_BYTES, "rfc9309").decide("/", "a") == "allow"
+    assert reptile.Robots(b"#" * _lines.MAX_BYTES, "rfc9309").decide("a", "/") == "allow"
     with pytest.raises(reptile.Error):
         reptile.Robots(b"#" * (_lines.MAX_BYTES + 1), "rfc9309")
 

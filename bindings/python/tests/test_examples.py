@@ -31,7 +31,7 @@ def verdicts(web, path, folder):
     command = os.environ.get("REPTILE")
     if not command:
         print("REPTILE is not set: compared with the set, NOT with the command")
-        found = web.decide_many(ROWS, AGENTS)
+        found = web.decide_many(AGENTS, ROWS)
         return [tuple(map(str, row)) for row in zip(*(found[f"{agent}:verdict"] for agent in AGENTS))]
     (folder / "urls.txt").write_text("\n".join(ROWS) + "\n")
     asked = [

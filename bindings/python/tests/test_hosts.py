@@ -49,13 +49,13 @@ def short(kind):
 
 
 def in_arrow(web, urls, folder):
-    table = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS, **USAGE))
+    table = pyarrow.table(web.decide_many(AGENTS, urls, COLUMNS, **USAGE))
     return Decided({field.name: field.type for field in table.schema}, table)
 
 
 def in_pandas(web, urls, folder):
     pandas = pytest.importorskip("pandas")
-    frame = pyarrow.table(web.decide_many(urls, AGENTS, COLUMNS, **USAGE)).to_pandas(types_mapper=pandas.ArrowDtype)
+    frame = pyarrow.table(web.decide_many(AGENTS, urls, COLUMNS, **USAGE)).to_pandas(types_mapper=pandas.ArrowDtype)
     return Decided(dict(frame.dtypes.items()), pyarrow.Table.from_pandas(frame))
 
 
@@ -209,7 +209,7 @@ def test_every_host_agrees(host, name, urls, path, tmp_path):
     assert list(decided.types) == decided.table.column_names == order()
     documented = page_types()[host]
     assert {name: documented[name.rpartition(":")[2]] for name in decided.types} == decided.types
-    expected = web.decide_many(urls, AGENTS, COLUMNS, **USAGE).to_pydict()
+    expected = web.decide_many(AGENTS, urls, COLUMNS, **USAGE).to_pydict()
     found = canonical(decided.table)
     assert {name: found[name].to_pylist() for name in found.column_names} == {
         name: [str(value) if isinstance(value, reptile.Verdict) else value for value in values]
@@ -254,7 +254,7 @@ def test_csv_has_the_same_values_as_text(path, tmp_path):
     read = csv.ConvertOptions(column_types={name: pyarrow.string() for name in order()}, strings_can_be_null=False)
     found = csv.read_csv(tmp_path / "decided.csv", convert_options=read)
     assert found.column_names == order()
-    expected = web.decide_many(urls, AGENTS, COLUMNS, **USAGE).to_pydict()
+    expected = web.decide_many(AGENTS, urls, COLUMNS, **USAGE).to_pydict()
     for name, values in expected.items():
         texts = [text_of(value) for value in values]
         if name.endswith(":line"):

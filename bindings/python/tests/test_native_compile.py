@@ -266,7 +266,7 @@ def test_the_time_of_a_set(tmp_path):
     ]
     at = datetime.datetime.fromtimestamp(1500, UTC)
     assert compiled(captures, tmp_path, at=at) == compiled(captures, tmp_path, at=1500) != compiled(captures, tmp_path)
-    assert reptile.compile(captures, at=at).decide("https://a.example/x", "MyBot") == "disallow"
+    assert reptile.compile(captures, at=at).decide("MyBot", "https://a.example/x") == "disallow"
     for wrong in (datetime.datetime(2023, 11, 14), "1500"):
         with pytest.raises(TypeError, match="a datetime with a time zone"):
             reptile.compile(captures, at=wrong)

@@ -10,9 +10,9 @@ ALL = ["url", "verdict", "line", "rule", "group", "reason", "ruleset", "capture_
 
 
 def test_every_column_is_null_where_the_url_is_null(web):
-    for decide in (web.decide_many, lambda urls, agents, columns: web.agents(agents).decide_many(urls, columns)):
+    for decide in (web.decide_many, lambda agents, urls, columns: web.agents(agents).decide_many(urls, columns)):
         for urls in ([None], [None, None], [None, URLS[0], None], [b"https://shop.example/", None]):
-            found = decide(urls, ["MyBot", "GPTBot"], ALL).to_pydict()
+            found = decide(["MyBot", "GPTBot"], urls, ALL).to_pydict()
             assert len(found) == 1 + 2 * 6 + 3
             for name, column in found.items():
                 assert [column[row] for row, url in enumerate(urls) if url is None] == [None] * urls.count(None), name
@@ -50,29 +50,29 @@ def test_columns_without_any_value(web):
     pyarrow = pytest.importorskip("pyarrow")
     for name, urls in inputs():
         for decide in (web.decide_many, web.decide_stream):
-            table = pyarrow.table(decide(urls, ["MyBot", "GPTBot"], ALL))
+            table = pyarrow.table(decide(["MyBot", "GPTBot"], urls, ALL))
             table.validate(full=True)
             assert table.num_rows == 2, name
             assert all(column.to_pylist() == [None, None] for column in table.columns), name
     # Texts are preferred to a column without any value.
     table = pyarrow.table({"empty": pyarrow.nulls(1), "link": ["https://shop.example/cart"]})
-    assert web.decide_many(table, "MyBot")["MyBot:verdict"] == ["disallow"]
+    assert web.decide_many("MyBot", table)["MyBot:verdict"] == ["disallow"]
     both = pyarrow.table({"a": pyarrow.nulls(1), "b": pyarrow.nulls(1)})
     with pytest.raises(TypeError, match='no column "url"'):
-        web.decide_many(both, "MyBot")
+        web.decide_many("MyBot", both)
 
 
 def test_times_without_any_value():
     captures = [{"url": "https://a.example/robots.txt", "body": "user-agent: *\ndisallow: /", "time": 1000}]
     web = reptile.compile(captures, by_time=True)
     urls = ["https://a.example/", None]
-    assert web.decide_many(urls, "MyBot", times=[None, None])["MyBot:verdict"] == ["invalid", None]
+    assert web.decide_many("MyBot", urls, times=[None, None])["MyBot:verdict"] == ["invalid", None]
     pyarrow = pytest.importorskip("pyarrow")
     nulls = pyarrow.nulls(2)
-    assert web.decide_many(urls, "MyBot", times=nulls)["MyBot:verdict"] == ["invalid", None]
+    assert web.decide_many("MyBot", urls, times=nulls)["MyBot:verdict"] == ["invalid", None]
     table = pyarrow.table({"url": urls, "seen": nulls})
-    assert web.decide_many(table, "MyBot", times="seen")["MyBot:verdict"] == ["invalid", None]
-    assert web.decide_many(pyarrow.table({"url": nulls, "seen": nulls}), "MyBot", times="seen")["MyBot:verdict"] == [
+    assert web.decide_many("MyBot", table, times="seen")["MyBot:verdict"] == ["invalid", None]
+    assert web.decide_many("MyBot", pyarrow.table({"url": nulls, "seen": nulls}), times="seen")["MyBot:verdict"] == [
         None,
         None,
     ]
@@ -91,8 +91,8 @@ def test_empty_input(web):
     ]
     empty += [pyarrow.chunked_array([], pyarrow.string()), pyarrow.schema([("url", pyarrow.string())]).empty_table()]
     for urls in empty:
-        verdicts = web.decide_many(urls, ["MyBot", "GPTBot"], ALL)
+        verdicts = web.decide_many(["MyBot", "GPTBot"], urls, ALL)
         assert len(verdicts) == 0 and all(column == [] for column in verdicts.to_pydict().values())
         assert pyarrow.table(verdicts).num_rows == 0
-    assert pyarrow.table(web.decide_stream([], "MyBot")).num_rows == 0
+    assert pyarrow.table(web.decide_stream("MyBot", [])).num_rows == 0
     assert len(reptile.compile([])) == len(reptile.compile({})) == len(reptile.compile(iter(()))) == 0

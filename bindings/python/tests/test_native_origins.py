@@ -33,7 +33,7 @@ def test_iteration(web):
     assert iter(origins) is origins and isinstance(origins, reptile.Origins)
     assert [next(origins), *origins] == list(web) and next(origins, None) is None
     assert list(reptile.compile({})) == []
-    assert web.decide_many(web, "MyBot")["MyBot:verdict"] == ["allow"] * len(ORIGINS)
+    assert web.decide_many("MyBot", web)["MyBot:verdict"] == ["allow"] * len(ORIGINS)
 
 
 def test_iterators_keep_their_set():

@@ -60,7 +60,7 @@ def test_crawlers_of_one_robots_txt(dialect):
     for copied in copies(robots.agents(["GPTBot", "MyBot"])):
         assert copied.decide("/cart") == robots.agents(["GPTBot", "MyBot"]).decide("/cart")
     for copied in copies(robots):
-        assert copied.dialect == dialect and copied.explain("/cart", "MyBot") == robots.explain("/cart", "MyBot")
+        assert copied.dialect == dialect and copied.explain("MyBot", "/cart") == robots.explain("MyBot", "/cart")
     # A pickle contains the body once, even for several crawlers.
     assert len(pickle.dumps(agents)) < 2 * len(pickle.dumps(agents[0]))
 
@@ -74,14 +74,14 @@ def test_sets_in_memory_are_copied_but_not_pickled():
 
 
 def test_explanations_are_values(web):
-    all_of_them = [web.explain(url, name) for url in WHOLE for name in ("MyBot", "GPTBot")]
+    all_of_them = [web.explain(name, url) for url in WHOLE for name in ("MyBot", "GPTBot")]
     names = ("verdict", "rule", "line", "group", "reason", "allow", "disallow", "origin")
     for why in all_of_them:
         for copied in copies(why):
             assert copied == why and hash(copied) == hash(why) and (str(copied), repr(copied)) == (str(why), repr(why))
             assert all(getattr(copied, name) == getattr(why, name) for name in names)
-    first, other = web.explain(WHOLE[0], "MyBot"), web.explain(WHOLE[0], "GPTBot")
-    assert first == web.explain(WHOLE[0], "MyBot") and first != other and first != "disallow" and first is not None
+    first, other = web.explain("MyBot", WHOLE[0]), web.explain("GPTBot", WHOLE[0])
+    assert first == web.explain("MyBot", WHOLE[0]) and first != other and first != "disallow" and first is not None
     assert len(set(all_of_them)) == len({(str(why), *(getattr(why, name) for name in names)) for why in all_of_them})
     with pytest.raises(ValueError, match="expected a verdict"):
         type(first).__reduce__(first)[0]("maybe", "", "", None, None, None, None, "", None)
@@ -90,7 +90,7 @@ def test_explanations_are_values(web):
 def test_columns_are_copied_by_value(web):
     columns = "url,verdict,line,rule,group,reason,ruleset,capture_time,mask,refused"
     for urls in (URLS, [], [None], [url and url.encode("utf-8") for url in URLS]):
-        verdicts = web.decide_many(urls, ["MyBot", "GPTBot"], columns)
+        verdicts = web.decide_many(["MyBot", "GPTBot"], urls, columns)
         for copied in copies(verdicts):
             assert copied.to_pydict() == verdicts.to_pydict() and len(copied) == len(urls)
             assert copied.column_names == verdicts.column_names
@@ -106,7 +106,7 @@ def test_columns_keep_their_types(web):
     inputs += [texts.dictionary_encode(), pyarrow.nulls(7), pyarrow.chunked_array([texts[:4], texts[4:4], texts[4:]])]
     columns = "url,verdict,line,rule,group,reason,ruleset,capture_time,mask,refused"
     for urls in inputs:
-        verdicts = web.decide_many(urls, ["MyBot", "GPTBot"], columns)
+        verdicts = web.decide_many(["MyBot", "GPTBot"], urls, columns)
         table, copied = pyarrow.table(verdicts), pyarrow.table(pickle.loads(pickle.dumps(verdicts)))
         copied.validate(full=True)
         assert (
@@ -115,21 +115,21 @@ def test_columns_keep_their_types(web):
         )
         assert copied.equals(table), urls.type
     # A slice is pickled without the rest of its array.
-    whole = len(pickle.dumps(web.decide_many(texts, "MyBot", "url")))
+    whole = len(pickle.dumps(web.decide_many("MyBot", texts, "url")))
     for kind in (*kinds, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())):
         some = texts.cast(kind) if kind in kinds else texts.dictionary_encode()
-        assert len(pickle.dumps(web.decide_many(some[9:18], "MyBot", "url"))) < whole / 3
+        assert len(pickle.dumps(web.decide_many("MyBot", some[9:18], "url"))) < whole / 3
 
 
 def test_damaged_columns_are_errors(web):
-    make, (columns, metadata, batches) = web.decide_many(URLS, "MyBot", "url,verdict,line").__reduce__()
+    make, (columns, metadata, batches) = web.decide_many("MyBot", URLS, "url,verdict,line").__reduce__()
     rows, parts = batches[0]
     length, nulls, (bounds, texts), inside = parts[0]
 
     def with_first(part):
         return [(rows, [part, *parts[1:]])]
 
-    assert make(columns, metadata, batches)["MyBot:verdict"] == web.decide_many(URLS, "MyBot")["MyBot:verdict"]
+    assert make(columns, metadata, batches)["MyBot:verdict"] == web.decide_many("MyBot", URLS)["MyBot:verdict"]
     for damaged in (
         with_first((length, nulls, [bounds, texts[:-1]], inside)),
         with_first((length, nulls, [bounds[:-8], texts], inside)),
@@ -152,8 +152,8 @@ def test_another_process_restores_copies(web, path):
     kept = (
         web.agent("GPTBot"),
         web.agents(["GPTBot", "MyBot"]),
-        web.explain(WHOLE[0], "MyBot"),
-        web.decide_many(URLS, "MyBot"),
+        web.explain("MyBot", WHOLE[0]),
+        web.decide_many("MyBot", URLS),
     )
     program = """
 import pickle, sys

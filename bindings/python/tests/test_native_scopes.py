@@ -112,8 +112,8 @@ def test_headers_of_named_crawlers():
 @pytest.mark.parametrize("scope", SCOPES)
 def test_scopes(web, path, scope, tmp_path):
     agents = web.agents(AGENTS)
-    found = web.decide_many(ALL_URLS, AGENTS, "verdict,rule", scope=scope)
-    singles = [[web.decide(url, name, scope=scope) for url in ALL_URLS] for name in AGENTS]
+    found = web.decide_many(AGENTS, ALL_URLS, "verdict,rule", scope=scope)
+    singles = [[web.decide(name, url, scope=scope) for url in ALL_URLS] for name in AGENTS]
     assert [found[f"{name}:verdict"] for name in AGENTS] == singles
     assert agents.decide_many(ALL_URLS, "verdict,rule", scope=scope).to_pydict() == found.to_pydict()
     assert [agents.decide(url, scope=scope) for url in ALL_URLS] == [list(row) for row in zip(*singles)]
@@ -122,7 +122,7 @@ def test_scopes(web, path, scope, tmp_path):
         for url, verdict, rule in zip(ALL_URLS, verdicts, rules):
             why = agent.explain(url, scope=scope)
             assert agent.decide(url, scope=scope) == why.verdict == verdict and why.rule == rule
-            assert web.explain(url, name, scope=scope) == why == pickle.loads(pickle.dumps(why))
+            assert web.explain(name, url, scope=scope) == why == pickle.loads(pickle.dumps(why))
             # Another origin decides exactly where the URL's own origin is unknown.
             own = agent.explain(url)
             assert own.origin is None and (why.origin is None) == (own == why)
@@ -140,9 +140,9 @@ def test_scopes(web, path, scope, tmp_path):
 
 def test_scopes_are_wider_and_wider(web):
     url = "http://a.b.registered.co.uk/a"
-    assert [web.decide(url, "MyBot", scope=scope) for scope in SCOPES] == ["unknown"] * 3 + ["disallow"]
-    assert web.explain(url, "MyBot", scope="domain").origin == "https://registered.co.uk"
-    assert [web.decide("https://shop.example/cart", "MyBot", scope=scope) for scope in SCOPES] == ["unknown"] * 2 + [
+    assert [web.decide("MyBot", url, scope=scope) for scope in SCOPES] == ["unknown"] * 3 + ["disallow"]
+    assert web.explain("MyBot", url, scope="domain").origin == "https://registered.co.uk"
+    assert [web.decide("MyBot", "https://shop.example/cart", scope=scope) for scope in SCOPES] == ["unknown"] * 2 + [
         "disallow"
     ] * 2
 
@@ -150,7 +150,7 @@ def test_scopes_are_wider_and_wider(web):
 def test_scopes_of_streams_and_times(web):
     pyarrow = pytest.importorskip("pyarrow")
     url = "https://shop.example/cart"
-    stream = web.decide_stream(pyarrow.array([url, None]), "MyBot", scope="www")
+    stream = web.decide_stream("MyBot", pyarrow.array([url, None]), scope="www")
     assert pyarrow.table(stream)["MyBot:verdict"].to_pylist() == ["disallow", None]
     stream = web.agents(["MyBot"]).decide_stream([url, url], times=[999, 1000], scope="www")
     assert pyarrow.table(stream)["MyBot:verdict"].to_pylist() == ["unknown", "disallow"]
@@ -160,10 +160,10 @@ def test_unknown_scopes(web):
     text = 'unknown scope "host"; the scopes are origin, scheme, www, domain'
     agent, agents = web.agent("MyBot"), web.agents(["MyBot"])
     for call in (
-        lambda: web.decide("x", "MyBot", scope="host"),
-        lambda: web.explain("x", "MyBot", scope="host"),
-        lambda: web.decide_many([], "MyBot", scope="host"),
-        lambda: web.decide_stream([], "MyBot", scope="host"),
+        lambda: web.decide("MyBot", "x", scope="host"),
+        lambda: web.explain("MyBot", "x", scope="host"),
+        lambda: web.decide_many("MyBot", [], scope="host"),
+        lambda: web.decide_stream("MyBot", [], scope="host"),
         lambda: agent.decide("x", scope="host"),
         lambda: agent.explain("x", scope="host"),
         lambda: agents.decide("x", scope="host"),
@@ -173,7 +173,7 @@ def test_unknown_scopes(web):
         with pytest.raises(ValueError, match=text):
             call()
     with pytest.raises(TypeError):
-        web.decide("x", "MyBot", scope=None)
+        web.decide("MyBot", "x", scope=None)
 
 
 def test_access(web):
@@ -188,7 +188,7 @@ def test_access(web):
     found = access(b"https://www.shop.example/any", "MyBot")
     assert (found.access, found.group, found.allow_rules, found.disallow_rules) == ("partial", "default", 1, 2)
     for path, verdict in ((found.allowed_path, "allow"), (found.disallowed_path, "disallow")):
-        assert web.decide("https://www.shop.example" + path, "MyBot") == verdict
+        assert web.decide("MyBot", "https://www.shop.example" + path) == verdict
     assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found and len({found, copy.copy(found)}) == 1
     with pytest.raises(TypeError, match="no truth value"):
         bool(found)
@@ -207,10 +207,10 @@ def test_access_equals_decisions():
         rules = [f"{random.choice(['allow', 'disallow'])}: /{pattern()}" for _ in range(random.randrange(4))]
         robots = reptile.Robots("user-agent: *\n" + "\n".join(rules))
         found = robots.agent("MyBot").access("/")
-        verdicts = {robots.decide("/" + path, "MyBot") for path in paths}
+        verdicts = {robots.decide("MyBot", "/" + path) for path in paths}
         if found.access == "partial":
-            assert robots.decide(found.allowed_path, "MyBot") == "allow", rules
-            assert robots.decide(found.disallowed_path, "MyBot") == "disallow", rules
+            assert robots.decide("MyBot", found.allowed_path) == "allow", rules
+            assert robots.decide("MyBot", found.disallowed_path) == "disallow", rules
         else:
             assert found.access == {"allow": "allowed", "disallow": "disallowed"}[verdicts.pop()] and not verdicts, (
                 rules
@@ -341,7 +341,7 @@ def test_single_questions(dialect, name):
                 "nonsense",
                 "",
             ):
-                why = robots.explain(url, name)
+                why = robots.explain(name, url)
                 assert copied.decide(body, url) == (why.verdict, why.line), (body, url)
     assert isinstance(once.decide(b"", "/")[0], reptile.Verdict)
 
@@ -376,10 +376,10 @@ def test_single_questions_about_real_files():
             body, count = files.extractfile(file).read(), count + 1
             robots = reptile.Robots(body)
             for url in ("/", "/search?q=1", "/a/b.html"):
-                why = robots.explain(url, "GPTBot")
+                why = robots.explain("GPTBot", url)
                 assert once.decide(body, url) == (why.verdict, why.line), file
     assert count > 100
 
 
 def test_scopes_do_not_change_the_shared_urls(web):
-    assert web.decide_many(URLS, "MyBot", scope="origin").to_pydict() == web.decide_many(URLS, "MyBot").to_pydict()
+    assert web.decide_many("MyBot", URLS, scope="origin").to_pydict() == web.decide_many("MyBot", URLS).to_pydict()

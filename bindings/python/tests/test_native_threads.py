@@ -40,15 +40,15 @@ def longest_stall(work):
 @pytest.mark.parametrize("kind", ["str", "bytes", "times", "column"])
 def test_other_threads_run_while_lists_are_copied(web, kind):
     if kind == "column":
-        verdicts = web.decide_many([URL] * ROWS, "MyBot")
+        verdicts = web.decide_many("MyBot", [URL] * ROWS)
         work = lambda: verdicts["MyBot:verdict"]
     elif kind == "times":
         by_time = reptile.compile([{"url": "https://shop.example/robots.txt", "body": "", "time": 1}], by_time=True)
         urls, times = [URL] * ROWS, [5] * ROWS
-        work = lambda: by_time.decide_many(urls, "MyBot", times=times)
+        work = lambda: by_time.decide_many("MyBot", urls, times=times)
     else:
         urls = [URL if kind == "str" else URL.encode()] * ROWS
-        work = lambda: web.decide_many(urls, "MyBot", parallel=False)
+        work = lambda: web.decide_many("MyBot", urls, parallel=False)
     # Other programs may stop a thread too, so the best of several tries counts.
     tries = [longest_stall(work) for _ in range(5)]
     assert len(tries[0][2]) == ROWS
@@ -79,7 +79,7 @@ def changed_meanwhile(web, change):
     thread.start()
     begins.set()
     try:
-        return web.decide_many(urls, "MyBot", parallel=False)["MyBot:verdict"]
+        return web.decide_many("MyBot", urls, parallel=False)["MyBot:verdict"]
     finally:
         ends.set()
         thread.join()
@@ -124,4 +124,4 @@ def test_an_iterator_may_change_its_list(web):
             urls.clear()
             yield url
 
-    assert web.decide_many(each(), "MyBot")["MyBot:verdict"] == ["disallow"] * 10
+    assert web.decide_many("MyBot", each())["MyBot:verdict"] == ["disallow"] * 10

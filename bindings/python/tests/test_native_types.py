@@ -27,7 +27,7 @@ if verdict == reptile.Verdict.ALLOW:
     print(f"{verdict}")
 origins: Iterator[str] = iter(web)
 line: int | None = agent.explain(b"https://example.com/").line
-rows: list[object] = web.decide_many(["https://example.com/", None], ["GPTBot"], "verdict,line")["GPTBot:line"]
+rows: list[object] = web.decide_many(["GPTBot"], ["https://example.com/", None], "verdict,line")["GPTBot:line"]
 is_known: bool = "https://example.com/" in web
 found: reptile.Comparison = agent.compare(agent)
 state: str = found.first_only.state
@@ -36,9 +36,9 @@ crawler: reptile.Agent | None = web.agent_of_header(b"Mozilla/5.0")
 access: str = agent.access("https://example.com/").access
 once: tuple[reptile.Verdict, int | None] = reptile.OneShot("GPTBot").decide(b"", "/")
 summary: reptile.Verdicts = web.summarize("GPTBot", ["example.com"])
-explained: reptile.Explanation = web.explain("https://example.com/", "GPTBot", scope="www")
+explained: reptile.Explanation = web.explain("GPTBot", "https://example.com/", scope="www")
 kind: str = agent.directives("https://example.com/")[0]["kind"]
-purposes = web.decide_many(["https://example.com/"], "GPTBot", uses=["search"], purpose="search", unknown_usage="allow")
+purposes = web.decide_many("GPTBot", ["https://example.com/"], uses=["search"], purpose="search", unknown_usage="allow")
 """
 
 # Each line uses a truth value, and is an error. The lines after it never run, so each line is in its own function.

@@ -55,7 +55,7 @@ def test_batches_keep_their_columns_and_get_verdicts(web, path):
     found = list(decide(iter([batch, batch.slice(0, 0), batch.slice(2, 3)])))
     assert [each.num_rows for each in found] == [len(URLS), 0, 3]
     whole = found[0].to_pydict()
-    expected = web.decide_many(URLS, AGENTS, COLUMNS).to_pydict()
+    expected = web.decide_many(AGENTS, URLS, COLUMNS).to_pydict()
     assert whole == {"n": list(range(len(URLS))), "url": URLS, **expected}
     assert whole["GPTBot:verdict"][3] is None and whole["refused"][3] is None
     assert found[2].to_pydict() == {name: values[2:5] for name, values in whole.items()}
@@ -70,7 +70,7 @@ def test_batches_get_columns_about_uses(web, path):
     usage = {"uses": ["train-ai"], "purpose": "train-ai", "unknown_usage": "allow"}
     decide = pickle.loads(pickle.dumps(_partitions.Decide(str(path), False, AGENTS, COLUMNS, usage, "url", False)))
     (found,) = decide([pyarrow.record_batch({"url": URLS})])
-    assert found.to_pydict() == {"url": URLS, **web.decide_many(URLS, AGENTS, COLUMNS, **usage).to_pydict()}
+    assert found.to_pydict() == {"url": URLS, **web.decide_many(AGENTS, URLS, COLUMNS, **usage).to_pydict()}
     assert found.schema.field("GPTBot:train-ai").type == found.schema.field("GPTBot:purpose").type == pyarrow.string()
 
 
@@ -93,7 +93,7 @@ def test_urls_that_are_not_utf_8(path):
     as_text = pyarrow.Array.from_buffers(pyarrow.string(), 2, urls.buffers())
     decide = _partitions.Decide(str(path), False, ("MyBot",), ("verdict",), {}, "url", False)
     found = next(decide([pyarrow.RecordBatch.from_arrays([as_text], names=["url"])]))
-    assert found.column(1).to_pylist() == reptile.open(path).decide_many(urls, "MyBot")["MyBot:verdict"]
+    assert found.column(1).to_pylist() == reptile.open(path).decide_many("MyBot", urls)["MyBot:verdict"]
 
 
 def test_errors_in_a_partition_are_raised(tmp_path, path):
@@ -229,7 +229,7 @@ def test_merge(tmp_path, web, path):
     merged = reptile.merge(iter([str(other), web]), tmp_path / "merged", memory=1)
     assert merged.path.read_bytes() == whole.path.read_bytes()
     in_memory = reptile.merge([path, other])
-    assert in_memory.path is None and in_memory.decide("https://new.example/", "MyBot") == "disallow"
+    assert in_memory.path is None and in_memory.decide("MyBot", "https://new.example/") == "disallow"
     for sets, error, text in [
         ([], ValueError, "no set"),
         (str(path), TypeError, "one text"),

@@ -25,7 +25,7 @@ def urls():
 
 
 def expected(web, columns=COLUMNS):
-    return web.decide_many(URLS * TIMES, AGENTS, columns).to_pydict()
+    return web.decide_many(AGENTS, URLS * TIMES, columns).to_pydict()
 
 
 def of_rows(table):
@@ -50,7 +50,7 @@ def test_duckdb(web, path, urls):
         (None, ["GPTBot"])
     ]
     # An Arrow reader is a table in a query, which is the fastest way to decide whole tables.
-    decided = web.decide_stream(connection.cursor().sql("select * from urls order by n").to_arrow_reader(1000), AGENTS, COLUMNS)
+    decided = web.decide_stream(AGENTS, connection.cursor().sql("select * from urls order by n").to_arrow_reader(1000), COLUMNS)
     connection.register("decided", decided)
     assert connection.sql("select * from decided").to_arrow_table().to_pydict() == expected(web)
 

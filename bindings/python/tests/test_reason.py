@@ -35,7 +35,7 @@ def test_two_files(old, new, first_only, second_only):
     # Every example is true.
     for witness, verdicts in ((found.first_only, ("allow", "disallow")), (found.second_only, ("disallow", "allow"))):
         if witness.path is not None:
-            assert tuple(robots.decide(witness.path, "MyBot") for robots in (old, new)) == verdicts
+            assert tuple(robots.decide("MyBot", witness.path) for robots in (old, new)) == verdicts
 
 
 def test_two_crawlers():
@@ -54,7 +54,7 @@ def test_two_dialects():
     google, koster = Robots(body), Robots(body, "koster-1996")
     found = google.agent("MyBot").compare(koster.agent("MyBot"))
     for witness, verdicts in ((found.first_only, ["allow", "disallow"]), (found.second_only, ["disallow", "allow"])):
-        assert [robots.decide(witness.path, "MyBot") for robots in (google, koster)] == verdicts
+        assert [robots.decide("MyBot", witness.path) for robots in (google, koster)] == verdicts
 
 
 def test_sets(web):

@@ -24,27 +24,27 @@ def test_the_package_docstring():
 
 
 def test_verdicts(web):
-    found = [web.decide(url, "MyBot") for url in URLS if url is not None]
+    found = [web.decide("MyBot", url) for url in URLS if url is not None]
     assert found == ["disallow", "allow", "disallow", "disallow", "allow", "unknown", "invalid", "allow"]
     assert all(type(verdict) is Verdict for verdict in found)
-    assert web.decide(b"https://shop.example/cart", "MyBot") is Verdict.DISALLOW
-    assert web.decide("https://shop.example/\udc80", "MyBot") == "allow"
-    assert web.decide("https://\udc80.example/", "MyBot") == "invalid"
+    assert web.decide("MyBot", b"https://shop.example/cart") is Verdict.DISALLOW
+    assert web.decide("MyBot", "https://shop.example/\udc80") == "allow"
+    assert web.decide("MyBot", "https://\udc80.example/") == "invalid"
     assert web.agents(["MyBot", "GPTBot"]).decide("https://shop.example/") == ["allow", "disallow"]
 
 
 def test_verdicts_have_no_truth_value(web):
     with pytest.raises(TypeError, match="compare it"):
-        bool(web.decide("https://shop.example/", "MyBot"))
+        bool(web.decide("MyBot", "https://shop.example/"))
     assert f"{Verdict.ALLOW} {Verdict.ALLOW!s}" == "allow allow"
     assert pickle.loads(pickle.dumps(Verdict.ALLOW)) is Verdict.ALLOW
 
 
 def test_explanations(web):
-    why = web.explain("https://shop.example/cart/1", "MyBot")
+    why = web.explain("MyBot", "https://shop.example/cart/1")
     assert (why.verdict, why.rule, why.line, why.group, why.reason) == ("disallow", "Disallow: /cart", 2, "default", "rule")
     assert (why.disallow, why.allow) == ("Disallow: /cart", None)
-    why = web.explain("https://down.example/", "MyBot")
+    why = web.explain("MyBot", "https://down.example/")
     assert (why.verdict, why.rule, why.line, why.reason) == ("disallow", None, None, "503")
     assert "503" in repr(why)
 
@@ -57,7 +57,7 @@ def test_properties_of_a_set(web, path):
     assert [line["key"] for line in web.directives("https://shop.example/")] == ["content-usage", "crawl-delay", "sitemap"]
     web.verify()
     web.verify(deep=True)
-    assert reptile.open(path, map=True).decide("https://shop.example/cart", "MyBot") == "disallow"
+    assert reptile.open(path, map=True).decide("MyBot", "https://shop.example/cart") == "disallow"
     assert reptile.open(os.fspath(path)).path == path
 
 
@@ -68,14 +68,14 @@ def test_agents(web):
     assert agent.explain("https://shop.example/cart").line == 2
     assert len(web.agents("@ai-training")) > 5
     with pytest.raises(reptile.CrawlerError, match='nearly "Googlebot"'):
-        web.decide("https://shop.example/", "Googelbot")
-    assert web.decide("https://shop.example/", "Googelbot", exact=True) == "allow"
+        web.decide("Googelbot", "https://shop.example/")
+    assert web.decide("Googelbot", "https://shop.example/", exact=True) == "allow"
     with pytest.raises(reptile.CrawlerError, match="GPTBot"):
         web.agent("Mozilla/5.0 (compatible; GPTBot/1.2)")
     with pytest.raises(ValueError, match="group"):
-        web.decide("https://shop.example/", "@search")
+        web.decide("@search", "https://shop.example/")
     for number in range(1000):
-        assert web.decide("https://shop.example/cart", f"Bot-{'x' * (number % 300)}", exact=True) == "disallow"
+        assert web.decide(f"Bot-{'x' * (number % 300)}", "https://shop.example/cart", exact=True) == "disallow"
 
 
 def test_errors_are_exceptions_with_the_library_message(tmp_path):
@@ -119,24 +119,24 @@ def test_compile(tmp_path):
     old = {"url": "https://a.example/robots.txt", "time": 1000, "body": "user-agent: *\ndisallow: /old"}
     new = {"url": "https://a.example/robots.txt", "time": 2000, "body": b"user-agent: *\ndisallow: /new"}
     web = reptile.compile([new, old], dialect="rfc9309", line_numbers=False)
-    assert (web.dialect, web.time, web.explain("https://a.example/new", "x").line) == ("rfc9309", 2000, None)
-    assert [web.decide(f"https://a.example/{path}", "x") for path in ("old", "new")] == ["allow", "disallow"]
+    assert (web.dialect, web.time, web.explain("x", "https://a.example/new").line) == ("rfc9309", 2000, None)
+    assert [web.decide("x", f"https://a.example/{path}") for path in ("old", "new")] == ["allow", "disallow"]
     assert all(reptile.Robots("", dialect).dialect == dialect for dialect in reptile.dialects())
     assert len(reptile.dialects()) == 9
 
 
 def test_sets_pickle_as_their_paths(web, path):
     for copied in (pickle.loads(pickle.dumps(web)), copy.deepcopy(web)):
-        assert copied.path == path and copied.decide("https://shop.example/cart", "MyBot") == "disallow"
+        assert copied.path == path and copied.decide("MyBot", "https://shop.example/cart") == "disallow"
     with pytest.raises(reptile.Error, match="only in memory"):
         pickle.dumps(reptile.compile({}))
-    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).decide('https://shop.example/cart', 'MyBot'))"
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).decide('MyBot', 'https://shop.example/cart'))"
     printed = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(web), capture_output=True, check=True, cwd="/")
     assert printed.stdout.strip() == b"disallow"
 
 
 def _decide(web):
-    return web.decide_many(["https://shop.example/cart"] * 5000, "MyBot")["MyBot:verdict"][4999]
+    return web.decide_many("MyBot", ["https://shop.example/cart"] * 5000)["MyBot:verdict"][4999]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fork")
@@ -157,7 +157,7 @@ def test_other_threads_run_during_decide_many(web):
     steps, done = 0, threading.Event()
 
     def decide():
-        web.decide_many(urls, ["MyBot", "GPTBot"], "verdict,rule")
+        web.decide_many(["MyBot", "GPTBot"], urls, "verdict,rule")
         done.set()
 
     thread = threading.Thread(target=decide)
@@ -172,14 +172,14 @@ def test_other_threads_run_during_decide_many(web):
 def test_one_robots_txt():
     body = CAPTURES[0][1]
     robots = reptile.Robots.parse(body)
-    assert robots.decide("/cart", "MyBot") == "disallow"
-    assert robots.explain("/cart", "MyBot").rule == "Disallow: /cart"
+    assert robots.decide("MyBot", "/cart") == "disallow"
+    assert robots.explain("MyBot", "/cart").rule == "Disallow: /cart"
     assert robots.agent("MyBot").crawl_delay("/") in (2.0, None)
     assert robots.agents(["MyBot", "GPTBot"]).decide("/") == ["allow", "disallow"]
     assert robots.sitemaps == ["https://shop.example/sitemap.xml"]
     assert reptile.Robots("disalow: /").diagnostics[0][0] == 1
     copied = pickle.loads(pickle.dumps(reptile.Robots(b"# \xff\n" + body.encode(), "rfc9309")))
-    assert (copied.dialect, copied.decide("/cart", "MyBot")) == ("rfc9309", "disallow")
+    assert (copied.dialect, copied.decide("MyBot", "/cart")) == ("rfc9309", "disallow")
     assert robots.agent("any thing, at all/1", verbatim=True).decide("/cart") == "disallow"
 
 
@@ -193,28 +193,28 @@ def test_a_set_by_time():
     at = datetime.datetime.fromtimestamp
     utc = datetime.timezone.utc
     for time, word in ((999, "unknown"), (1000, "disallow"), (1999, "disallow"), (2000, "allow"), (at(1999.9, utc), "disallow")):
-        assert web.decide(url, "MyBot", at=time) == web.agent("MyBot").decide(url, at=time) == word
-        assert web.explain(url, "MyBot", at=time).verdict == web.agent("MyBot").explain(url, at=time).verdict == word
+        assert web.decide("MyBot", url, at=time) == web.agent("MyBot").decide(url, at=time) == word
+        assert web.explain("MyBot", url, at=time).verdict == web.agent("MyBot").explain(url, at=time).verdict == word
     for time in (at(1000), "1000", 1.5, datetime.date(2020, 1, 1), 1 << 70):
         with pytest.raises((TypeError, OverflowError)):
-            web.decide(url, "MyBot", at=time)
+            web.decide("MyBot", url, at=time)
     with pytest.raises(reptile.Error, match="not by time") as raised:
-        reptile.compile(captures).decide(url, "MyBot", at=1000)
+        reptile.compile(captures).decide("MyBot", url, at=1000)
     assert not isinstance(raised.value, reptile.FormatError)
 
     times = [999, 1000, None, at(2000, utc)]
     expected = ["unknown", "disallow", "invalid", "allow"]
-    assert web.decide_many([url] * 4, "MyBot", times=times)["MyBot:verdict"] == expected
+    assert web.decide_many("MyBot", [url] * 4, times=times)["MyBot:verdict"] == expected
     assert web.agents(["MyBot"]).decide_many([url] * 4, "verdict", times=iter(times))["MyBot:verdict"] == expected
-    assert web.decide_many([url] * 4, "MyBot", "mask,capture_time", times=times)["mask"] == [None, 1, None, 0]
-    found = web.decide_many([url] * 3, "MyBot", "capture_time,ruleset", times=[1000, None, 5000])
+    assert web.decide_many("MyBot", [url] * 4, "mask,capture_time", times=times)["mask"] == [None, 1, None, 0]
+    found = web.decide_many("MyBot", [url] * 3, "capture_time,ruleset", times=[1000, None, 5000])
     assert found["capture_time"] == [at(1000, utc), None, at(2000, utc)] and found["MyBot:ruleset"][1] is None
-    assert web.decide_many([], "MyBot", times=[])["MyBot:verdict"] == []
+    assert web.decide_many("MyBot", [], times=[])["MyBot:verdict"] == []
     for few, word in ((times[:3], "more URLs than times"), ([*times, 1], "more times than URLs")):
         with pytest.raises(TypeError, match=word):
-            web.decide_many([url] * 4, "MyBot", times=few)
+            web.decide_many("MyBot", [url] * 4, times=few)
     with pytest.raises(reptile.Error, match="not by time"):
-        reptile.compile(captures).decide_many([url], "MyBot", times=[1])
+        reptile.compile(captures).decide_many("MyBot", [url], times=[1])
 
 
 def test_arrow_times():
@@ -227,18 +227,18 @@ def test_arrow_times():
     table = pyarrow.table({"seen": seconds, "link": urls})
     for decide in (web.decide_many, web.decide_stream):
         for given in (
-            decide(urls, "MyBot", times=seconds),
-            decide(table, "MyBot", url_column="link", times="seen"),
-            decide(table.combine_chunks().to_batches()[0], "MyBot", times="seen"),
-            decide(urls.to_pylist(), "MyBot", times=pyarrow.array([999, 1000, None, 1_001_000_000_000])),
+            decide("MyBot", urls, times=seconds),
+            decide("MyBot", table, url_column="link", times="seen"),
+            decide("MyBot", table.combine_chunks().to_batches()[0], times="seen"),
+            decide("MyBot", urls.to_pylist(), times=pyarrow.array([999, 1000, None, 1_001_000_000_000])),
         ):
             assert pyarrow.table(given)["MyBot:verdict"].to_pylist() == expected
     with pytest.raises(TypeError, match="name"):
-        web.decide_many(table, "MyBot", url_column="link", times=seconds)
+        web.decide_many("MyBot", table, url_column="link", times=seconds)
     with pytest.raises(TypeError, match="when"):
-        web.decide_many(table, "MyBot", times="when")
+        web.decide_many("MyBot", table, times="when")
     columns = "ruleset,capture_time,mask,refused"
-    found = pyarrow.table(web.decide_many(table, ["A", "B"], columns, url_column="link", times="seen"))
+    found = pyarrow.table(web.decide_many(["A", "B"], table, columns, url_column="link", times="seen"))
     assert found.column_names == ["A:ruleset", "B:ruleset", "capture_time", "mask", "refused"]
     assert found["mask"].to_pylist() == [None, 3, None, 3] and found.schema.metadata[b"mask"] == b'["A","B"]'
     assert found["capture_time"].type == pyarrow.timestamp("ms", "UTC")

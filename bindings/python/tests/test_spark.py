@@ -59,7 +59,7 @@ def collected(frame):
 
 
 def test_verdicts(session, urls, web, path):
-    expected = {"n": list(range(len(URLS))), "url": URLS, **web.decide_many(URLS, AGENTS, COLUMNS).to_pydict()}
+    expected = {"n": list(range(len(URLS))), "url": URLS, **web.decide_many(AGENTS, URLS, COLUMNS).to_pydict()}
     frame = spark.verdicts(urls, path, AGENTS, columns=COLUMNS)
     assert frame.columns == list(expected) and dict(frame.dtypes)["refused"] == "array<string>"
     assert collected(frame) == expected
@@ -158,7 +158,7 @@ def test_the_example_job(session, path, web, tmp_path):
         ["verdicts", "shipped.reptile", "urls.parquet", "out", "--agent", "MyBot", "--url-column", "link"],
     )
     found = parquet.read_table(tmp_path / "out").to_pydict()
-    expected = dict(zip(URLS, web.decide_many(URLS, "MyBot")["MyBot:verdict"]))
+    expected = dict(zip(URLS, web.decide_many("MyBot", URLS)["MyBot:verdict"]))
     assert dict(zip(found["link"], found["MyBot:verdict"])) == expected
 
 

@@ -58,7 +58,7 @@ def test_preferences_at_a_time(tmp_path):
     assert found == [{"train-ai": "allowed"}, {"train-ai": "disallowed"}]
     web = reptile.open(tmp_path / "set")
     purpose = {"purpose": "train-ai", "unknown_usage": "allow"}
-    found = web.decide_many(["https://a.example/1"] * 4, "Bot", uses="train-ai", **purpose, times=[150, 250, None, 50])
+    found = web.decide_many("Bot", ["https://a.example/1"] * 4, uses="train-ai", **purpose, times=[150, 250, None, 50])
     assert found.to_pydict() == {
         "Bot:verdict": ["allow", "allow", "invalid", "unknown"],
         "Bot:train-ai": ["allowed", "disallowed", "unknown", "unknown"],
@@ -94,7 +94,7 @@ def test_columns_equal_single_answers_on_random_rules():
         numbers.shuffle(urls)
         lines = numbers.choice(["usage", "signals", "both"])
         options = {"uses": ["search", "train-ai"], "lines": lines}
-        found = web.decide_many(urls, ["GPTBot", "Bot"], numbers.choice([None, "line", "verdict,mask"]), **options).to_pydict()
+        found = web.decide_many(["GPTBot", "Bot"], urls, numbers.choice([None, "line", "verdict,mask"]), **options).to_pydict()
         for name in ("GPTBot", "Bot"):
             agent = web.agent(name)
             for use in options["uses"]:
@@ -117,6 +117,23 @@ def test_a_purpose_is_one_verdict():
     assert pickle.loads(pickle.dumps(found)).to_pydict() == found.to_pydict()
 
 
+def test_refused_crawlers_follow_the_purpose():
+    agents = reptile.Robots(BODY).agents(["Bot"])
+    urls = ["/1", "/1.pdf", "/x", "none", None]
+    by_unknown = {
+        None: [[], [], ["Bot"], None, None],
+        "allow": [[], ["Bot"], ["Bot"], None, None],
+        "disallow": [["Bot"], ["Bot"], ["Bot"], None, None],
+        "unknown": [None, ["Bot"], ["Bot"], None, None],
+    }
+    for unknown, expected in by_unknown.items():
+        purpose = {} if unknown is None else {"purpose": "search", "unknown_usage": unknown}
+        for columns in ("verdict,refused,mask", "refused,line,mask"):
+            found = agents.decide_many(urls, columns, **purpose)
+            assert found["refused"] == expected, unknown
+            assert found["mask"] == [None if names is None else len(names) for names in expected], unknown
+
+
 def test_streams_have_the_same_columns():
     pyarrow = pytest.importorskip("pyarrow")
     agents = reptile.Robots(BODY).agents(["Bot", "Other"])
@@ -130,7 +147,7 @@ def test_streams_have_the_same_columns():
 def test_a_wider_scope_also_states_preferences():
     web = reptile.compile({"https://www.a.example/robots.txt": BODY})
     for scope, word in [("origin", "unknown"), ("www", "disallowed")]:
-        assert web.decide_many(["https://a.example/"], "Bot", uses="train-ai", scope=scope)["Bot:train-ai"] == [word]
+        assert web.decide_many("Bot", ["https://a.example/"], uses="train-ai", scope=scope)["Bot:train-ai"] == [word]
 
 
 @pytest.mark.parametrize("name", ["polars", "duckdb", "datafusion"])

@@ -7,7 +7,7 @@ use reptile::dialects::{ALL, DEFAULT};
 use reptile::explain::{ChosenBy, Phrases, Reading, Why};
 use reptile::prove::{Assertions, Options, Outcome, Proof};
 use reptile::reason::Witness;
-use reptile::urls::path_of;
+use reptile::urls::path_at_any_origin;
 use reptile::{Agent, Dialect, Directive, Robots, Rule, Verdict};
 use serde::Serialize;
 
@@ -163,7 +163,9 @@ pub fn explain(call: Call<'_>) -> Result<Vec<u8>, Failure> {
         decided_by: explained.decided_by,
         source: explained.source,
     };
-    let path = file.dialect.normal_form.path(&path_of(url).to_vec()).into_owned();
+    // A text without a path has no rules either.
+    let path = path_at_any_origin(url).map(|path| path.to_vec()).unwrap_or_default();
+    let path = file.dialect.normal_form.path(&path).into_owned();
     let naming: Vec<u32> = reading.naming_lines(&resolved, &choice).collect();
     let phrases = Phrases { reading: &reading, agent: &resolved, choice: &choice, shown: &text };
     let why = reading.why(&inner, &choice, &path);

@@ -16,6 +16,9 @@ const MAX_PACKAGE_BYTES = 400_000;
 /** Numbers of cases in `corpora`. They reveal a loader that skips cases. */
 const SUITE_CASES = 314;
 const SUITE_CHECKS = 959;
+/** Number of checks whose text is neither a URL nor a path, and of those that begin with two slashes. */
+const [SUITE_INVALID, SUITE_DOUBLE] = [31, 5];
+const [CALL_URLS, CALL_REFUSED, CALL_ACCEPTED] = [66, 25, 36];
 const USAGE_CASES = 35;
 const SIGNAL_CASES = 7;
 /** Maximum time of one call for a hostile file, in ms. Twenty times its duration on a busy machine. */
@@ -66,12 +69,14 @@ test("the module imports nothing", () => {
 
 test("every case of the conformance suite", () => {
     assert.equal(cases.suite.length, SUITE_CASES);
-    let checks = 0;
+    let [checks, invalid, double] = [0, 0, 0];
     for (const { name, dialect, body, checks: all } of cases.suite) {
         using(robots(Buffer.from(body, "base64"), dialect), (file) => {
             for (const { agent, url, verdict, line } of all) {
                 const found = decided(file, agent, url);
-                assert.equal(found.verdict, verdict, `${name}: ${agent} ${url.slice(0, 100)}`);
+                invalid += verdict === "invalid" ? 1 : 0;
+                double += verdict === null ? 1 : 0;
+                assert.equal(found.verdict, verdict ?? found.verdict, `${name}: ${agent} ${url.slice(0, 100)}`);
                 if (line !== undefined && line !== null) {
                     assert.equal(found.line, line, `${name}: ${agent} ${url.slice(0, 100)}`);
                 }
@@ -79,7 +84,40 @@ test("every case of the conformance suite", () => {
             }
         });
     }
-    assert.equal(checks, SUITE_CHECKS);
+    assert.deepEqual([checks, invalid, double], [SUITE_CHECKS, SUITE_INVALID, SUITE_DOUBLE]);
+});
+
+test("a text is a URL, a path or invalid", () => {
+    const { body, url: urls } = cases.calls;
+    assert.equal(urls.length, CALL_URLS);
+    const file = robots(body);
+    const texts = urls.map(({ text, bytes = 0 }) => text.padEnd(bytes, "a"));
+    const all = file.decideAll("GPTBot", texts);
+    urls.forEach(({ verdict }, at) => {
+        const found = decided(file, "GPTBot", texts[at]);
+        assert.equal(found.verdict, verdict, texts[at].slice(0, 100));
+        assert.equal(all.verdict(at, 0), verdict, texts[at].slice(0, 100));
+        if (verdict === "invalid") {
+            assert.deepEqual([found.line, found.reason], [0, "no URL"]);
+            assert.deepEqual(file.matchingRules("GPTBot", texts[at]), []);
+            const { why, path, bestAllow, bestDisallow } = file.explain("GPTBot", texts[at]);
+            assert.deepEqual([why, path, bestAllow, bestDisallow], ["no-url", "", null, null]);
+            assert.ok(file.acrossDialects("GPTBot", texts[at]).every((answer) => answer.verdict === "invalid"));
+            assert.ok(file.usage("GPTBot", texts[at]).every(({ value }) => value === "unknown"));
+        }
+    });
+});
+
+test("a URL, a path or a file name instead of the file is an error", () => {
+    const { refused, accepted } = cases.calls;
+    assert.deepEqual([refused.length, accepted.length], [CALL_REFUSED, CALL_ACCEPTED]);
+    for (const body of refused) {
+        fails(() => robots(body), "argument", /expected the text of a robots\.txt/);
+        fails(() => robots(new TextEncoder().encode(body)), "argument");
+    }
+    for (const body of accepted) {
+        using(robots(body), (file) => assert.notEqual(file.decide("GPTBot", "/x").verdict, "invalid"));
+    }
 });
 
 /** Decides for a name that need not be a crawler's, and checks that all functions agree. */

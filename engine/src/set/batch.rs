@@ -4,13 +4,13 @@
 //! One URL at a time would wait for each of them. A batch prefetches each step's memory for all its URLs before it uses
 //! the first. The steps here only hash and prefetch; the decisions are the same as in the single-URL functions.
 use super::columns::Columns;
-use super::{Agent, Policy, Set, path_at_any_host};
+use super::{Agent, Policy, Set};
 use crate::automaton::Ruleset;
 use crate::format::policies::PolicyView;
 use crate::format::rulesets::{MAX_PATCHED_BYTES, Record};
 use crate::format::{FormatError, NONE};
 use crate::host;
-use crate::url::{self, Origin, Path, Scheme, UrlRef};
+use crate::url::{self, Origin, Path, Scheme, UrlRef, path_at_any_origin};
 use crate::verdict::Verdict;
 
 /// Number of URLs that are looked up together.
@@ -187,7 +187,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Computes the verdicts for many URLs by one policy, in the order of [`Set::decide_all`].
     ///
-    /// The URLs' hosts are ignored, and a URL may be just a path. Paths are extracted by [`url::path_of`].
+    /// The URLs' origins are ignored, and a URL may be just a path: [`path_at_any_origin`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number. After an error the verdicts must not be
@@ -201,7 +201,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let inputs = urls
             .into_iter()
-            .map(|url| path_at_any_host(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
+            .map(|url| path_at_any_origin(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
         self.decide_inputs::<false>(agents, inputs, verdicts, &mut [])
     }
 

@@ -37,7 +37,7 @@ use crate::format::tokens::{NameMatching, Tokens};
 use crate::format::usages::Usages;
 use crate::host;
 use crate::norm::NormalForm;
-use crate::url::{self, MAX_URL_BYTES, Origin, Path, UrlRef};
+use crate::url::{self, Origin, Path, UrlRef};
 use crate::verdict::{Explanation, Rule, Verdict};
 
 /// A compiled set of robots.txt files.
@@ -444,7 +444,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Computes the verdicts for one URL and several agents by the policy with this [`Policy::number`].
     ///
-    /// The URL's host is ignored, and the URL may be just a path.
+    /// The URL's origin is ignored, and the URL may be just a path: [`url::path_at_any_origin`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no policy has this number.
@@ -456,7 +456,7 @@ impl<D: AsRef<[u8]>> Set<D> {
         url: &[u8],
         verdicts: &mut [Verdict],
     ) -> Result<(), FormatError> {
-        let Some(path) = path_at_any_host(url) else {
+        let Ok(path) = url::path_at_any_origin(url) else {
             verdicts.fill(Verdict::Invalid);
             return Ok(());
         };
@@ -476,13 +476,13 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Returns a ruleset's verdict for one URL.
     ///
-    /// The URL's host is ignored, and the URL may be just a path.
+    /// The URL's origin is ignored, and the URL may be just a path: [`url::path_at_any_origin`].
     ///
     /// # Errors
     /// Returns an error if the set is damaged or no ruleset has this number.
     #[inline]
     pub fn decide_by_ruleset(&self, ruleset: u32, url: &[u8]) -> Result<Verdict, FormatError> {
-        path_at_any_host(url).map_or(Ok(Verdict::Invalid), |path| self.verdict_of(ruleset, &path))
+        url::path_at_any_origin(url).map_or(Ok(Verdict::Invalid), |path| self.verdict_of(ruleset, &path))
     }
 
     /// Returns a ruleset's verdict for one path.
@@ -539,10 +539,4 @@ impl<D: AsRef<[u8]>> Set<D> {
             Some(policy) => path.with(|path| policy.matching_rules(agent, path)),
         }
     }
-}
-
-/// Returns a URL's path, regardless of host, or `None` if the URL is too long.
-#[inline(always)]
-fn path_at_any_host(url: &[u8]) -> Option<Path<'_>> {
-    (url.len() <= MAX_URL_BYTES).then(|| url::path_of(url))
 }

@@ -12,14 +12,14 @@
 use super::batch::{KnownUrl, LookupInput, LookupResult};
 use super::columns::Columns;
 use super::policy::ruleset_at;
-use super::{Agent, Policy, Set, path_at_any_host};
+use super::{Agent, Policy, Set};
 use crate::automaton::Ruleset;
 use crate::format::automaton::{NO_RANK, NO_RANKS, Ranks};
 use crate::format::policies::UsageGroup;
 use crate::format::rulesets::MAX_PATCHED_BYTES;
 use crate::format::usages::{MAX_TIED_PATTERNS, StatementView, UsageView};
 use crate::format::{FormatError, NONE};
-use crate::url::{self, Path, UrlRef};
+use crate::url::{self, Path, UrlRef, path_at_any_origin};
 use crate::verdict::{Preference, Verdict};
 
 /// A use, with its labels in statements.
@@ -411,7 +411,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     ) -> Result<(), FormatError> {
         let inputs = urls
             .into_iter()
-            .map(|url| path_at_any_host(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
+            .map(|url| path_at_any_origin(url).map_or(LookupInput::Invalid, |path| LookupInput::Policy(policy, path)));
         self.usage_inputs(agents, inputs, query, verdicts, preferences)
     }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use reptile::Verdict;
-use reptile::usage::{UnknownUsage, Uses};
+use reptile::usage::{Preference, UnknownUsage, Uses, verdict_for};
 
 use crate::error::{Error, ErrorKind};
 
@@ -33,12 +33,12 @@ pub enum Column {
     Ruleset,
     /// `capture_time`: the deciding capture's fetch time in UTC. Empty or null if the set does not know it.
     CaptureTime,
-    /// `mask`: the crawlers that may not fetch the URL, as bits: 1 for the first crawler, then 2, 4 and so on. Empty or
-    /// null if the verdict is `unknown` or `invalid`, because 0 would look like permission. In Parquet and Arrow, the
-    /// metadata `mask` has the crawlers' names, as a JSON list.
+    /// `mask`: the crawlers that may not fetch the URL, or not for the purpose if there is one, as bits: 1 for the first
+    /// crawler, then 2, 4 and so on. Empty or null if the verdict is `unknown` or `invalid`, because 0 would look like
+    /// permission. In Parquet and Arrow, the metadata `mask` has the crawlers' names, as a JSON list.
     Mask,
-    /// `refused`: the names of the crawlers that may not fetch the URL. Null if the verdict is `unknown` or `invalid`;
-    /// in TSV and CSV it is then that word.
+    /// `refused`: the names of the crawlers that may not fetch the URL, or not for the purpose if there is one. Null if
+    /// the verdict is `unknown` or `invalid`; in TSV and CSV it is then that word.
     Refused,
     /// `CRAWLER:USE`: the preference for the use with this index in [`Layout::with_uses`]: `allowed`, `disallowed`,
     /// `unknown` or `not-applicable`.
@@ -260,7 +260,7 @@ impl Layout {
     }
 
     /// Adds the column `purpose` after the uses in `shown`, whose columns are as in [`Layout::with_uses`]: one verdict
-    /// for a fetch and the last use in `uses`.
+    /// for a fetch and the last use in `uses`. [`Column::Mask`] and [`Column::Refused`] then follow this verdict.
     ///
     /// # Errors
     /// The errors of [`Layout::with_uses`], where the last use may be given twice.
@@ -268,6 +268,13 @@ impl Layout {
         let mut layout = self.with_uses(shown)?;
         layout.add_of_agent(Column::Purpose);
         Ok(Layout { uses: Some(Arc::new(uses)), unknown_usage: unknown, ..layout })
+    }
+
+    /// Returns the single verdict for a fetch and the last of a crawler's preferences. A verdict that is written instead
+    /// of the fetch's counts.
+    pub(crate) fn purpose(&self, fetch: Verdict, preferences: &[Preference]) -> Verdict {
+        let last = preferences.last().copied().unwrap_or(Preference::Unknown);
+        verdict_for(self.written[fetch as usize], last, self.unknown_usage)
     }
 
     /// Returns the number of cells about uses that a row has for each crawler.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use reptile::capture::Time;
-use reptile::usage::{Preference, Uses, verdict_for};
+use reptile::usage::{Preference, Uses};
 use reptile::{Agent, Agents, Error, Explanation, Group, Provenance, Verdict};
 
 use crate::by_row::{self, ByRow, Misspelled, NamedRow, Session, Times};
@@ -353,8 +353,7 @@ impl Decider {
         let deciding_url = stand_in.as_ref().map_or(url, |one| &one.url);
         let provenance = self.provenance(agent, deciding_url, time)?;
         let preferences = self.preferences(agent, deciding_url, time)?;
-        let last = preferences.last().copied().unwrap_or(Preference::Unknown);
-        let purpose = verdict_for(explanation.verdict, last, self.layout.unknown_usage);
+        let purpose = self.layout.purpose(explanation.verdict, &preferences);
         let stand_in = stand_in.map(|one| one.origin().to_vec());
         Ok(Some(Explained { explanation, stand_in, provenance, preferences, purpose }))
     }
@@ -413,6 +412,9 @@ impl Decider {
         match cell {
             Cell::Url => out.text(row.url),
             Cell::Once(Column::CaptureTime) => out.time(row.fetched_at()),
+            Cell::Once(column) if self.layout.columns.contains(&Column::Purpose) => {
+                self.write_refused(column, (0..row.verdicts.len()).map(|at| self.purpose_of(row, at)), out);
+            }
             Cell::Once(column) => self.write_refused(column, row.verdicts.iter().map(|&verdict| written(verdict)), out),
             Cell::Agent(at, Column::Agent) => {
                 let name = row.crawler.or(self.crawlers.names().get(at).map(String::as_str));
@@ -440,19 +442,36 @@ impl Decider {
         at: usize,
         out: &mut impl CellSink,
     ) {
-        let count = self.layout.uses.as_deref().map_or(0, Uses::len);
-        let own = preferences.get(at * count..(at + 1) * count).unwrap_or_default();
+        let own = self.own_preferences(preferences, at);
         match column {
             Column::Usage(use_at) => {
                 let preference = own.get(usize::from(use_at)).copied().unwrap_or(Preference::Unknown);
                 out.text(preference.name().as_bytes());
             }
             Column::Purpose => {
-                let last = own.last().copied().unwrap_or(Preference::Unknown);
                 let fetch = verdicts.get(at).copied().unwrap_or(Verdict::Invalid);
-                out.text(verdict_for(fetch, last, self.layout.unknown_usage).name().as_bytes());
+                out.text(self.layout.purpose(fetch, own).name().as_bytes());
             }
             _ => {}
+        }
+    }
+
+    /// Returns one crawler's preferences among all crawlers' preferences in a row.
+    fn own_preferences<'p>(&self, preferences: &'p [Preference], at: usize) -> &'p [Preference] {
+        let count = self.layout.uses.as_deref().map_or(0, Uses::len);
+        preferences.get(at * count..(at + 1) * count).unwrap_or_default()
+    }
+
+    /// Returns a crawler's single verdict for the fetch and the purpose.
+    fn purpose_of(&self, row: &DecidedRow<'_>, at: usize) -> Verdict {
+        match row.why {
+            Why::Explained(explained) => match explained.get(at) {
+                Some(Ok(found)) => found.purpose,
+                _ => row.verdicts[at],
+            },
+            Why::Verdict { preferences, .. } => {
+                self.layout.purpose(row.verdicts[at], self.own_preferences(preferences, at))
+            }
         }
     }
 

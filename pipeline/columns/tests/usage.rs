@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
 use proptest::prelude::*;
 use reptile::usage::{Sources, UnknownUsage, Uses, Vocabulary, verdict_for};
 use reptile::{Agents, Capture, Compiler, Dialect};
@@ -147,6 +148,48 @@ fn usage_columns_follow_each_crawlers_columns() {
     let only_purpose = UsageOptions { uses: Vec::new(), ..options };
     assert_eq!(names(&[], &only_purpose), ["GPTBot:purpose", "MyBot:purpose"]);
     assert_eq!(names(&[Column::Mask, Column::Url], &only_purpose), ["url", "GPTBot:purpose", "MyBot:purpose", "mask"]);
+}
+
+/// The crawlers that may not fetch a page for a purpose: for each path and meaning of an unknown preference, the mask.
+#[test]
+fn refused_crawlers_follow_the_purpose() {
+    const ROWS: usize = 6;
+    let body = "user-agent: GPTBot\nallow: /\ncontent-usage: train-ai=n\ncontent-usage: /g train-ai=y\n\n\
+                user-agent: MyBot\ndisallow: /x\ncontent-usage: /y train-ai=y\n";
+    let agents = compiled(&[("https://a.example", 100, body)], false);
+    let paths = ["/", "/y", "/x", "/g"].map(|path| Some(format!("https://a.example{path}")));
+    let texts = urls(&[&paths[..], &[Some("none".to_owned()), None]].concat());
+    let mut cases = 0;
+    for (unknown, expected) in [
+        (None, [Some(0), Some(0), Some(2), Some(0), None, None]),
+        (Some("allow"), [Some(1), Some(1), Some(3), Some(0), None, None]),
+        (Some("disallow"), [Some(3), Some(1), Some(3), Some(2), None, None]),
+        (Some("unknown"), [None, Some(1), Some(3), None, None, None]),
+    ] {
+        let purpose = unknown.map(|_| "train-ai".to_owned());
+        let options = UsageOptions { purpose, unknown_usage: unknown.map(str::to_owned), ..options(&["search"]) };
+        // A column that needs explanations changes how rows are decided.
+        for columns in [&[Column::Mask, Column::Refused][..], &[Column::Mask, Column::Line, Column::Refused]] {
+            let found = decider(&agents, columns, &options).unwrap().decide(&texts).unwrap();
+            let refused = found["refused"].as_list::<i64>();
+            for (row, mask) in expected.into_iter().enumerate() {
+                let cell = found["mask"].as_primitive::<UInt64Type>();
+                assert_eq!(cell.is_valid(row).then(|| cell.value(row)), mask, "{unknown:?} {row}");
+                let names: Option<Vec<&str>> = mask.map(|mask| {
+                    NAMES.into_iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, name)| name).collect()
+                });
+                let listed = refused.is_valid(row).then(|| refused.value(row));
+                let listed: Option<Vec<String>> =
+                    listed.map(|list| list.as_string::<i64>().iter().flatten().map(str::to_owned).collect());
+                assert_eq!(
+                    listed.as_deref(),
+                    names.map(|names| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).as_deref()
+                );
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, 4 * 2 * ROWS);
 }
 
 #[test]

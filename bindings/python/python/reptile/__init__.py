@@ -2,11 +2,11 @@
 
 >>> import reptile
 >>> web = reptile.compile({"https://example.com/robots.txt": "user-agent: *\\ndisallow: /private"})
->>> web.decide("https://example.com/private/notes", "GPTBot")
+>>> web.decide("GPTBot", "https://example.com/private/notes")
 <Verdict.DISALLOW: 'disallow'>
->>> web.explain("https://example.com/private/notes", "GPTBot").line
+>>> web.explain("GPTBot", "https://example.com/private/notes").line
 2
->>> web.decide_many(["https://example.com/", "https://example.org/"], "GPTBot")["GPTBot:verdict"]
+>>> web.decide_many("GPTBot", ["https://example.com/", "https://example.org/"])["GPTBot:verdict"]
 [<Verdict.ALLOW: 'allow'>, <Verdict.UNKNOWN: 'unknown'>]
 >>> robots = reptile.Robots("user-agent: *\\ndisallow: /cart\\n\\nuser-agent: GPTBot\\ndisallow: /images")
 >>> robots.agent("GPTBot").permits_no_more_than(robots.agent("*")).path

@@ -22,8 +22,18 @@ export function meaningOf({ name, meaning }) {
     return hasText(`dialect.${name}`) ? document.createTextNode(say(`dialect.${name}`)) : english(meaning);
 }
 
-/** Returns the reason of a verdict in words. */
-function whyNodes(found) {
+/** Returns a path that a text without its first slash may mean, or null for a URL and for nothing. */
+export function nearestPath(text) {
+    const isUrl = /^[a-z][a-z0-9+.-]*:/i.test(text);
+    return text === "" || isUrl || text.startsWith("/") ? null : `/${text}`;
+}
+
+/** Returns the reason of a verdict in words. For a text that is not a URL, asks whether a path was meant. */
+function whyNodes(found, url) {
+    const path = found.why === "no-url" ? nearestPath(url) : null;
+    if (path !== null) {
+        return sayNodes("why.no-url-path", { path: token(path) });
+    }
     const { bestAllow, bestDisallow } = found;
     const [winner, loser] = found.verdict === "allow" ? [bestAllow, bestDisallow] : [bestDisallow, bestAllow];
     const values = { winner: winner?.octets ?? 0, loser: loser?.octets ?? 0, agent: token(found.agent), dialect: token(found.dialect) };
@@ -55,7 +65,7 @@ export function showReason(found, url, onLine) {
             say(`chosen.${found.chosenBy}`), ...found.group.lines.flatMap((line) => [" ", lineButton(line, onLine)]),
             ...found.group.agents.flatMap((agent) => [" ", token(agent)]),
         ]],
-        ["reason.why", whyNodes(found)],
+        ["reason.why", whyNodes(found, url)],
         ["reason.allow", ruleNodes(found.bestAllow, isDeciding(found.bestAllow, "allow"), onLine)],
         ["reason.disallow", ruleNodes(found.bestDisallow, isDeciding(found.bestDisallow, "disallow"), onLine)],
         ["reason.path", [token(found.path)]],

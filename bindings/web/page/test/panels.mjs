@@ -34,6 +34,17 @@ async function usage(page) {
     assert.match((await preference()).join("\n"), /train-ai.*Disallowed.*line 2[^]*search.*Allowed.*line 2/);
 }
 
+/** A text that is not a URL has no verdict, and the page asks for the path that may be meant. */
+async function texts(page) {
+    for (const [url, asked] of [["private/notes", /Not a URL.*Did you mean \/private\/notes\?/s], ["http:/x", /Not a URL.*neither a URL nor a path\.$/m]]) {
+        await page.fill("#urls", url);
+        await settled(page);
+        await page.click('#verdicts button[data-url="0"][data-agent="0"]');
+        await settled(page);
+        assert.match(await text(page, "#reason"), asked);
+    }
+}
+
 async function fixes(page) {
     await page.fill("#robots", "User-agent: *\nDisalow: /cart\nAlow: /\n");
     await settled(page);
@@ -115,7 +126,7 @@ async function markup(page) {
 export async function run({ browser }) {
     const page = await browser.open();
     await openExample(page);
-    const parts = [reasons, usage, fixes, comparison, assertions, crawlers, markup];
+    const parts = [reasons, usage, texts, fixes, comparison, assertions, crawlers, markup];
     for (const part of parts) {
         try {
             await part(page);

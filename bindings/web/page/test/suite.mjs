@@ -104,7 +104,8 @@ export async function run({ browser, root }) {
         for (const { agent, url, verdict, line } of asked) {
             const cell = rows[urls.indexOf(url)]?.[columns.indexOf(agent)];
             checked += 1;
-            if (cell?.[0] !== verdict || (line !== null && cell[1] !== line)) {
+            // A path with two slashes has no verdict by the reference.
+            if (verdict !== null && (cell?.[0] !== verdict || (line !== null && cell[1] !== line))) {
                 differences.push(`${item.dialect}: ${item.name}: ${agent} ${JSON.stringify(url.slice(0, 80))}: ${verdict} ${line}, the page shows ${JSON.stringify(cell)}`);
             }
         }

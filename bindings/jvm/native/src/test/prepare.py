@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 
 FIELDS = {"url", "body", "body_base64", "status", "time", "redirects", "truncated", "error", "headers"}
 
@@ -79,6 +80,12 @@ def main():
         run(*reptile, "compile", "-q", "--force", "--dialect", dialect, *options, "-o", folder / f"{name}.reptile", source)
         rows.append("\t".join((name, dialect, by_time, str(folder / f"{name}.reptile"))))
     (folder / "sets.tsv").write_text("\n".join(rows) + "\n")
+
+    # A row has its kind, a text in base64, and a URL's verdict.
+    calls = tomllib.loads((repository / "corpora" / "calls" / "cases.toml").read_text(encoding="utf-8"))
+    texts = [("body", calls["body"], "-"), *(("url", case["text"].ljust(case.get("bytes", 0), "a"), case["verdict"]) for case in calls["url"])]
+    texts += [(kind, text, "-") for kind in ("refused", "accepted") for text in calls[kind]]
+    (folder / "calls.tsv").write_text("".join(f"{kind}\t{base64.b64encode(text.encode()).decode()}\t{word}\n" for kind, text, word in texts))
 
     # The set of real files, with their bodies.
     (folder / "real.captures").write_text("")

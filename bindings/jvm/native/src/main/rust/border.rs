@@ -81,6 +81,7 @@ impl Failure {
                     None => throw(env, IO, &format!("{path}: {}", text_of(&error))),
                 }
             }
+            Failure::Library(error) if error.kind() == ErrorKind::NotRobots => throw(env, ARGUMENT, &text_of(&error)),
             Failure::Library(error) | Failure::LibraryFile(_, error) => match error.section() {
                 Some(section) => throw_damaged(env, section, &error),
                 None => throw(env, COMPILE, &text_of(&error)),

@@ -43,6 +43,7 @@ final class NativeTest {
         Path data = Path.of(arguments[0]);
         Check.section("compiled sets", () -> sets(data.resolve("native")));
         Check.section("one-shot verdicts", () -> suite(data));
+        Check.section("calls about one file", () -> calls(data.resolve("native")));
         Check.section("one-shot verdicts for real files", () -> real(data));
         Check.section("access", () -> access(data.resolve("native")));
         Check.section("misuse of compilers", () -> compilers(data.resolve("native")));
@@ -107,6 +108,7 @@ final class NativeTest {
     private static void suite(Path data) throws Exception {
         int checked = 0;
         int refused = 0;
+        int invalid = 0;
         List<Path> tables;
         try (Stream<Path> files = Files.list(data.resolve("suite"))) {
             tables = files.filter(file -> file.toString().endsWith(".tsv")).sorted().collect(Collectors.toList());
@@ -130,19 +132,55 @@ final class NativeTest {
                     refused++;
                     continue;
                 }
-                Explanation explained = resolved.explainPath(row[0], bytes(url));
+                // A path is decided like the URL with the origin before it. Other texts are URLs where a set says so.
+                boolean isPath = url.startsWith("/");
+                Explanation whole = resolved.explain(isPath ? row[0].substring(0, row[0].length() - 1) + url : url);
+                boolean isUrl = whole.verdict() != Verdict.INVALID;
+                Explanation explained = isPath || !isUrl ? whole : resolved.explainPath(row[0], bytes(url));
                 Decision decision = byAgent.computeIfAbsent(agent, name -> new OneShot(name, dialect)).decide(bodies.get(row[0]), url);
                 String where = dialect + ": " + row[5] + ", " + agent + ", " + url;
                 Check.equal(explained.verdict() + " " + explained.line(), decision.verdict() + " " + decision.line(), where);
                 // The suite also has names that only a conformance test resolves, such as MJ12bot where it is read as MJ.
-                if (set.agentUnchecked(decoded(row[1])).tokens().equals(resolved.tokens())) {
+                // The reference takes the text after two slashes for a host.
+                boolean isComparable = isUrl && !url.startsWith("//");
+                invalid += isUrl ? 0 : 1;
+                if (isComparable && set.agentUnchecked(decoded(row[1])).tokens().equals(resolved.tokens())) {
                     Check.equal(Check.verdict(row[3]), decision.verdict(), where);
                 }
                 checked++;
             }
         }
         Check.that(checked > 10 * refused && checked > 800, checked + " checks and " + refused + " refused names");
+        Check.that(invalid > 20 && invalid < 50, invalid + " texts that are neither a URL nor a path");
         System.out.println("one-shot verdicts: " + checked + " checks of the suite, " + refused + " with a name that a set refuses too");
+    }
+
+    /** Runs the cases in {@code corpora/calls}, which every language runs. */
+    private static void calls(Path folder) throws Exception {
+        OneShot oneShot = new OneShot("GPTBot", "google");
+        int[] counts = new int[3];
+        byte[] body = new byte[0];
+        for (String[] row : Check.rows(folder.resolve("calls.tsv"))) {
+            String text = new String(decoded(row[1]), StandardCharsets.UTF_8);
+            String shown = text.substring(0, Math.min(60, text.length()));
+            switch (row[0]) {
+                case "body":
+                    body = bytes(text);
+                    break;
+                case "url":
+                    Check.equal(Check.verdict(row[2]), oneShot.decide(body, text).verdict(), "the URL " + shown);
+                    counts[0]++;
+                    break;
+                case "refused":
+                    Check.refused(IllegalArgumentException.class, () -> oneShot.decide(bytes(text), "User-agent: *"), "the body " + shown);
+                    counts[1]++;
+                    break;
+                default:
+                    Check.that(oneShot.decide(bytes(text), "/x").verdict() != Verdict.INVALID, "the body " + shown);
+                    counts[2]++;
+            }
+        }
+        Check.equal("[66, 25, 36]", Arrays.toString(counts), "numbers of calls");
     }
 
     /** Compares one-shot verdicts for real files with a set of them, which the command compiled. */
@@ -269,7 +307,7 @@ final class NativeTest {
         OneShot oneShot = new OneShot("GPTBot", "google");
         Check.refused(NullPointerException.class, () -> oneShot.decide(null, "/"), "a null body");
         Object[][] table = {
-            {"http://a.example/a/1", "DISALLOW: line 2"}, {"/a/b", "ALLOW: line 3"}, {"/", "ALLOW"}, {"", "ALLOW"}, {"\ud800", "INVALID"},
+            {"http://a.example/a/1", "DISALLOW: line 2"}, {"/a/b", "ALLOW: line 3"}, {"/", "ALLOW"}, {"", "INVALID"}, {"\ud800", "INVALID"},
             {null, "null"},
         };
         for (Object[] row : table) {

@@ -46,9 +46,10 @@ public final class OneShot {
      * knows whose robots.txt this is.
      *
      * @param body the robots.txt as it was fetched
-     * @param url a URL or a path such as {@code /private/1}, or null
+     * @param url a URL or a path such as {@code /private/1}, or null; any other text is {@link Verdict#INVALID}
      * @return the verdict and the line, or null if the URL is null
      * @throws NullPointerException if the body is null
+     * @throws IllegalArgumentException if the body is itself a URL, a path or a file's name
      * @throws CompileException if the body is larger than 16 MiB, or its rules would take too long to decide the URL
      */
     public Decision decide(byte[] body, String url) {
