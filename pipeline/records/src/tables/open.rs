@@ -32,8 +32,8 @@ use super::csv::plain_cells;
 use super::delimiter::{Delimiter, cells_of, delimiter_of, has_first_row, shown_delimiter};
 use super::guess::{format_of, is_url, is_url_name};
 use super::json::{Fields, steps};
-use super::log::json::{self, JsonShape};
 use super::log::format::LogFormat;
+use super::log::json::{self, JsonShape};
 use super::log::shape::{FirstLines, MAX_FIRST_LINES, Site};
 use super::{Assembly, Columns, Format, Table, Wanted};
 use crate::arrow::kept::KeptRows;
@@ -244,7 +244,9 @@ impl Opening {
         if self.log_format.is_some() {
             return match (self.format, self.delimiter) {
                 (None | Some(Format::Log), None) => Ok(Format::Log),
-                (Some(Format::Log) | None, Some(_)) => Err("--delimiter: is for CSV, and --log-format says a log".into()),
+                (Some(Format::Log) | None, Some(_)) => {
+                    Err("--delimiter: is for CSV, and --log-format says a log".into())
+                }
                 (Some(format), _) => Err(format!("--log-format: is for access logs, and --input-format says {format}")),
             };
         }

@@ -488,7 +488,7 @@ mod tests {
         let site = Site { host: Some("b.example".into()), scheme: None };
         let of_http = Site { scheme: Some("http"), ..site.clone() };
         let line = |host: &str, target: &str| {
-            format!(r#"{{"host":"{host}","request_uri":"{target}","http_user_agent":"x","time_local":"t"}}"#)
+            format!(r#"{{"server_name":"{host}","request_uri":"{target}","http_user_agent":"x","time_local":"t"}}"#)
         };
         for (host, target, site, expected) in [
             ("a.example:80", "/x", &site, Ok("http://a.example/x")),
@@ -500,7 +500,11 @@ mod tests {
             ("a.example\",\"scheme\":\"https", "/x", &of_http, Ok("http://a.example/x")),
             ("a.example\",\"scheme\":\"spdy", "/x", &site, Err(Fault::NoScheme)),
             ("a b", "/x", &site, Err(Fault::NoHost)),
-            ("a.example", "http://c.example/", &site, Ok("http://c.example/")),
+            ("a.example", "http://c.example/", &site, Err(Fault::OtherHost)),
+            ("a.example", "http://A.example/y", &site, Ok("https://a.example/y")),
+            ("_", "http://c.example/", &site, Err(Fault::OtherHost)),
+            ("_", "/x", &Site::default(), Err(Fault::NoHost)),
+            ("_", "http://c.example/", &Site::default(), Err(Fault::NoHost)),
             ("a.example", "*", &site, Err(Fault::NoTarget)),
             ("a.example", "", &site, Err(Fault::NoRequest)),
             ("a.example", "x", &site, Err(Fault::BrokenRequest)),
@@ -509,6 +513,78 @@ mod tests {
             let found = found.map(|()| cells[0].clone().unwrap());
             assert_eq!(found, expected.map(str::to_owned), "{host} {target}");
             assert_eq!(cells[1].as_deref(), Some("t"));
+        }
+    }
+
+    #[test]
+    fn the_users_host_precedes_the_clients() {
+        let of_user = Site { host: Some("good.example".into()), scheme: None };
+        let cases = [
+            (r#"{"server_name":"a.example","host":"b.example","http_host":"c.example","request_uri":"/x""#, "a", "a"),
+            (r#"{"http_host":"c.example","host":"b.example","request_uri":"/x""#, "b", "good"),
+            (r#"{"http_host":"c.example","request_uri":"/x","http_user_agent":"x""#, "an error", "good"),
+            (r#"{"request":{"host":"b.example","uri":"/x"}"#, "b", "good"),
+            (r#"{"RequestHost":"b.example","RequestPath":"/x""#, "b", "good"),
+            (r#"{"ClientRequestHost":"a.example","ClientRequestURI":"/x""#, "a", "a"),
+            (r#"{"x-host-header":"a.example","cs(Host)":"b.example","cs-uri-stem":"/x""#, "a", "a"),
+            (r#"{"cs(Host)":"a.example","cs-uri-stem":"/x""#, "a", "a"),
+            (r#"{"httpRequest":{"requestUrl":"https://b.example/x"}"#, "b", "invalid"),
+            (r#"{"properties":{"requestUri":"https://b.example/x"}"#, "b", "invalid"),
+            (r#"{"request_url":"https://b.example/x","user_agent":"x""#, "b", "invalid"),
+            (r#"{"request_url":"https://good.example/x","user_agent":"x""#, "good", "good"),
+        ];
+        for (start, alone, with_host) in cases {
+            let time = r#","ts":1,"date":"d","time":"t","timestamp":"t","time_local":"t","StartUTC":"t""#;
+            let line = format!("{start}{time},\"EdgeStartTimestamp\":1}}");
+            for (site, expected) in [(&Site::default(), alone), (&of_user, with_host)] {
+                let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
+                let wanted = [Wanted { option: "--url-column", name: None }];
+                let found = match shape.columns(site, &wanted) {
+                    Err(message) => {
+                        assert!(message.contains("--host") && message.contains("--log-format"), "{message}");
+                        "an error".to_owned()
+                    }
+                    Ok(_) => match read(&line, site) {
+                        (_, Err(fault), _) => {
+                            assert_eq!(fault, Fault::OtherHost, "{line}");
+                            "invalid".to_owned()
+                        }
+                        (_, Ok(()), cells) => cells[0].clone().unwrap(),
+                    },
+                };
+                let url = format!("https://{expected}.example/x");
+                assert!(found == url || found == expected, "{line}: {found}, expected {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn first_requests_must_agree_and_fields_must_be_unique() {
+        let of = |lines: &[&str]| JsonShape::of_lines(lines.iter().map(|line| line.as_bytes()));
+        let host = r#"{"host":"a.example","request_uri":"/x"}"#;
+        let forged = r#"{"host":"a.example","request_uri":"/x","server_name":"b.example"}"#;
+        assert_eq!(of(&["{}", "x", host, host]).unwrap().unwrap().known.name, "nginx");
+        assert!(of(&["{}", "x"]).unwrap().is_none());
+        let message = of(&[host, forged]).unwrap_err();
+        assert!(message.contains("some have the fields of nginx with the host in host, and others"), "{message}");
+        let start = [host; MAX_FIRST_LINES];
+        assert!(of(&[&start[1..], &[forged]].concat()).is_err());
+        assert!(of(&[&start[..], &[forged]].concat()).is_ok());
+
+        let shape = of(&[host]).unwrap().unwrap();
+        let wanted = [Wanted { option: "--url-column", name: None }];
+        let (fields, ..) = shape.columns(&Site::default(), &wanted).unwrap();
+        for (line, expected) in [
+            (host, None),
+            (r#"{"host":"a.example","request_uri":"/x","host":"b.example"}"#, Some(Fault::TwoReadings)),
+            (r#"{"host":null,"request_uri":"/x","host":"b.example"}"#, Some(Fault::TwoReadings)),
+            (r#"{"host":"a.example","request_uri":"/x","ua":"1","ua":"2"}"#, None),
+            (r#"{"host":"a.example","request_uri":"/x""#, Some(Fault::NotJson)),
+        ] {
+            let (arena, mut raw) = (Bump::new(), [None; MAX_RAW_CELLS]);
+            let is_read = fields.read(line.as_bytes(), &arena, &mut raw);
+            let fault = (!is_read).then(|| fields.fault(line.as_bytes()));
+            assert_eq!(fault, expected, "{line}");
         }
     }
 

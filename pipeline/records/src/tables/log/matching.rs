@@ -79,7 +79,8 @@ impl Matcher {
                 .map(|(slot, place)| WantedField { slot, place, is_certain: is_certain(&format, &fields, place) })
                 .collect();
             if !wanted.is_empty() {
-                let before = begin.checked_sub(1).map_or(&format.start, |before| &format.fields[before].literal).clone();
+                let before =
+                    begin.checked_sub(1).map_or(&format.start, |before| &format.fields[before].literal).clone();
                 let has_number_after = format.fields.get(place + 1).is_some_and(|field| field.class == Class::Number);
                 segments.push(Segment {
                     quote: quotes,
@@ -217,10 +218,10 @@ fn is_certain(format: &LogFormat, fields: &Range<usize>, place: usize) -> bool {
         class.is_limited() && byte.is_some_and(|&byte| !class.has(byte))
     };
     let last = fields.end - 1;
-    let from_start = (fields.start..=place)
-        .all(|place| place == last || cannot_have(place, format.fields[place].literal.first()));
-    let from_end = (place.max(fields.start + 1)..=last)
-        .all(|place| cannot_have(place, format.fields[place - 1].literal.last()));
+    let from_start =
+        (fields.start..=place).all(|place| place == last || cannot_have(place, format.fields[place].literal.first()));
+    let from_end =
+        (place.max(fields.start + 1)..=last).all(|place| cannot_have(place, format.fields[place - 1].literal.last()));
     from_start || from_end
 }
 
@@ -233,7 +234,7 @@ impl Class {
     /// Returns whether text of the class may contain a byte. A request without quotes is meant.
     fn has(self, byte: u8) -> bool {
         match self {
-            Class::Any | Class::Rest => true,
+            Class::Lead | Class::Any | Class::Rest => true,
             Class::Word => byte > b' ',
             Class::Number => byte.is_ascii_digit() || b"-.".contains(&byte),
             Class::Address => byte.is_ascii_alphanumeric() || b".:-_".contains(&byte),
@@ -250,7 +251,7 @@ impl Class {
     /// Returns whether text is of the class.
     fn accepts(self, text: &[u8], escape: Escape) -> bool {
         match self {
-            Class::Any => true,
+            Class::Lead | Class::Any => true,
             Class::Rest => text.first().is_none_or(|byte| *byte == b' '),
             Class::Request => ends_with_protocol(text) || Quotes::of(text, escape).next().is_none(),
             _ => text.len() >= self.min_len() && text.iter().all(|byte| self.has(*byte)),
@@ -390,7 +391,7 @@ impl Search<'_, '_> {
                 start = Some(next);
             }
             let Some(start) = start else { return false };
-            if read <= end && class != Class::Any {
+            if read <= end && class != Class::Lead {
                 let bad = (read..end).rev().find(|&at| !self.may_contain(class, at));
                 clear = bad.map_or(clear, |bad| bad + 1);
                 read = end;
@@ -415,7 +416,7 @@ impl Search<'_, '_> {
                 end = Some(next);
             }
             let Some(end) = end else { return false };
-            if start < read && class != Class::Any {
+            if start < read && class != Class::Lead {
                 let bad = (start..read).find(|&at| !self.may_contain(class, at));
                 clear = bad.unwrap_or(clear);
                 read = start;
@@ -431,8 +432,10 @@ impl Search<'_, '_> {
 
     /// Returns whether a field of the class may contain the byte at a place.
     fn may_contain(&self, class: Class, at: usize) -> bool {
-        let byte = self.text[at];
-        class.has(byte) || class == Class::Request && is_escaped(self.text, at, self.escape)
+        match self.text[at] {
+            b'"' if self.escape == Escape::Backslash => is_escaped(self.text, at, self.escape),
+            byte => class.has(byte),
+        }
     }
 
     /// Returns whether a field is of its class because of its protocol, or because of the space before a line's rest.
@@ -444,3 +447,6 @@ impl Search<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -347,3 +347,6 @@ fn number(escape: &[u8], digits: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod forged;

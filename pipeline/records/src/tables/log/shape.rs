@@ -158,7 +158,9 @@ impl<'l> FirstLines<'l> {
                 .into());
         }
         let place = match (format.host(), site.start()) {
-            (Some(0), _) if format.start.is_empty() => "the requests, virtual hosts at the start of the lines".to_owned(),
+            (Some(0), _) if format.start.is_empty() => {
+                "the requests, virtual hosts at the start of the lines".to_owned()
+            }
             (Some(place), _) => format!("the requests, hosts in {}", format.fields[place].name),
             (None, Some(start)) => format!("the requests to {}", shown(&start)),
             (None, None) if is_known => "the requests".to_owned(),
@@ -304,11 +306,9 @@ mod tests {
             assert_eq!(described(lines, None).ok().as_deref(), expected, "{lines:?}");
         }
         // One line that differs counts if it is among the first lines.
-        for (count, expected) in [
-            (MAX_FIRST_LINES - 1, None),
-            (MAX_FIRST_LINES, OF_VHOSTS),
-            (MAX_FIRST_LINES + 1, OF_VHOSTS),
-        ] {
+        for (count, expected) in
+            [(MAX_FIRST_LINES - 1, None), (MAX_FIRST_LINES, OF_VHOSTS), (MAX_FIRST_LINES + 1, OF_VHOSTS)]
+        {
             let lines: Vec<&str> = std::iter::repeat_n(&*with_host, count).chain([&*other]).collect();
             assert_eq!(described(&lines, None).ok().as_deref(), expected, "{count}");
         }

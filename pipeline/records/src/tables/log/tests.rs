@@ -152,11 +152,9 @@ fn virtual_hosts_determine_host_port_and_scheme() {
 #[test]
 fn without_a_known_host_targets_name_theirs() {
     let log = log("common", None, None);
-    for (target, expected) in [
-        ("http://b.example/x", Ok("http://b.example/x")),
-        ("/x", Err(Fault::NoHost)),
-        ("x", Err(Fault::BrokenRequest)),
-    ] {
+    for (target, expected) in
+        [("http://b.example/x", Ok("http://b.example/x")), ("/x", Err(Fault::NoHost)), ("x", Err(Fault::BrokenRequest))]
+    {
         let line = format!("1.2.3.4 - - [{TIME}] \"GET {target} HTTP/1.1\" 200 5");
         assert_eq!(read(&line, &log).0, expected.map(str::to_owned), "{line}");
     }

@@ -86,7 +86,8 @@ fn field<'t>(text: &'t str, tokens: &mut Vec<Token>) -> Result<&'t str, String> 
     // A caret precedes two letters.
     let len = if rest.starts_with('^') { 3 } else { 1 };
     let letters = rest.get(..len).filter(|letters| letters.ends_with(|letter: char| letter.is_ascii_alphabetic()));
-    let letters = letters.ok_or_else(|| format!("expected a field's letter after %{}", &text[..text.len() - rest.len()]))?;
+    let letters =
+        letters.ok_or_else(|| format!("expected a field's letter after %{}", &text[..text.len() - rest.len()]))?;
     let rest = &rest[len..];
     let name = format!("%{}", &text[..text.len() - rest.len()]);
     let (kind, class) = meaning(letters, &argument.to_ascii_lowercase());

@@ -105,7 +105,9 @@ pub(super) enum HostRank {
 /// The text that a field may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Any text.
+    /// Any text before a detected format.
+    Lead,
+    /// Any text. If the server escapes quotes, it has none.
     Any,
     /// Text without spaces.
     Word,
@@ -115,7 +117,7 @@ pub(super) enum Class {
     Address,
     /// A time without brackets.
     Time,
-    /// A request line. It has no unescaped quote, or ends with its protocol.
+    /// A request line. It has no unescaped quote, or ends with its protocol: some servers do not escape requests.
     Request,
     /// The rest of a line: nothing, or a space and any text.
     Rest,
@@ -154,13 +156,17 @@ impl LogFormat {
             (Some(Server::Nginx), ..) | (None, true, false) => nginx::tokens(text)?,
             (Some(Server::Apache), ..) | (None, false, true) => (apache::tokens(text)?, Escape::Backslash),
             (None, true, true) => {
-                return Err("has variables of both nginx and Apache; write the directive's name, log_format or LogFormat, \
+                return Err(
+                    "has variables of both nginx and Apache; write the directive's name, log_format or LogFormat, \
                             before it"
-                    .into());
+                        .into(),
+                );
             }
             (None, false, false) => {
                 let names = NAMED.map(|(name, _)| name).join(", ");
-                return Err(format!("expected nginx's or Apache's variables, such as $request or %r, or one of {names}"));
+                return Err(format!(
+                    "expected nginx's or Apache's variables, such as $request or %r, or one of {names}"
+                ));
             }
         };
         let format = LogFormat::of_tokens(tokens, escape);
@@ -230,7 +236,7 @@ impl LogFormat {
 
 /// The fields that access logs in the common and the combined format share, and the text after each.
 const COMMON: [(Kind, Class, &str); 5] = [
-    (Kind::Other, Class::Any, "["),
+    (Kind::Other, Class::Lead, "["),
     (Kind::Time, Class::Time, "] \""),
     (Kind::Request, Class::Request, "\" "),
     (Kind::Other, Class::Number, ""),
