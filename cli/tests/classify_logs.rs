@@ -336,6 +336,8 @@ fn the_guides_formats_read_the_logs_of_other_programs() {
     let guide = include_str!("../guide/logs.md");
     let table = guide.split("## Other servers").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.split_once(" | `"));
+    // The first row is the header.
+    let rows = rows.skip(1);
     let mut count = 0;
     for ((name, format), (program, log)) in rows.zip(PROGRAMS) {
         assert!(name.starts_with(program), "{name}");

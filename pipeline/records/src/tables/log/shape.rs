@@ -95,7 +95,7 @@ impl Site {
 pub(crate) fn is_log(line: &[u8]) -> bool {
     static COMMON: LazyLock<Log> = LazyLock::new(|| reader(LogFormat::common(), vec![LogCell::Time]));
     let (arena, mut cells) = (Bump::new(), [None]);
-    COMMON.read(line, &arena, &mut cells) != Err(Fault::NotLog) && cells[0].is_some_and(is_time)
+    COMMON.read(line, &arena, &mut cells) == Err(Fault::TwoReadings) || cells[0].is_some_and(is_time)
 }
 
 /// Returns a reader of a log's cells without its host.
