@@ -181,12 +181,12 @@ fn sources_equal_text_row_for_row() {
             &at_b,
         ),
         (
-            "caddy.log",
+            "traefik.log",
             lines(&|row| {
-                let (host, target, time) = (authority(row), target(row), stamp(row));
-                // Without a port, the scheme of these requests is unknown, so another server is asked.
-                let uri = if row[0] == "https" { target } else { url(row) };
-                format!(r#"{{"ts":"{time}","request":{{"host":"{host}","uri":"{uri}","headers":{{"User-Agent":["b/1"]}}}}}}"#)
+                let (scheme, host, time) = (row[0], authority(row), stamp(row));
+                // A whole URL on the same host keeps the known scheme.
+                let path = if scheme == "https" { target(row) } else { url(row) };
+                format!(r#"{{"StartUTC":"{time}","RequestScheme":"{scheme}","RequestHost":"{host}","RequestPath":"{path}"}}"#)
             })
             .into(),
             &at_time,
