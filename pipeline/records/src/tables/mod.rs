@@ -167,7 +167,7 @@ enum Columns {
     /// Parts of a CDXJ line.
     Cdxj(Cdxj),
     /// Parts of an access log line.
-    Log(Log),
+    Log(Box<Log>),
     /// No text to search: reading Parquet or Arrow IPC returns the cells.
     AtHand,
 }

@@ -355,7 +355,7 @@ impl Opening {
             let first = FirstLines::of(whole_lines(&start[..read]), format);
             if first.are_enough() || at_end || read == MAX_LINE_BYTES {
                 let (log, names) = first.log(site, format, &self.wanted)?;
-                return Ok(Table::new(Format::Log, names, Columns::Log(log)));
+                return Ok(Table::new(Format::Log, names, Columns::Log(Box::new(log))));
             }
             at_end = more(source, start)?;
         }
