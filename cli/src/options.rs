@@ -409,7 +409,11 @@ const TABLE_FORMATS: [Choice<tables::Format>; 10] = [
     ("jsonl", tables::Format::Jsonl, "A JSON object on each line"),
     ("cdx", tables::Format::Cdx, "A classic web archive index: a legend such as \" CDX N b a\" in the first line"),
     ("cdxj", tables::Format::Cdxj, "A web archive index: a key, a time and a JSON object with the URL on each line"),
-    ("log", tables::Format::Log, "An nginx or Apache access log, in the common or combined format"),
+    (
+        "log",
+        tables::Format::Log,
+        "An access log with a line for each request, in the common or combined format or in --log-format",
+    ),
     (
         "json-log",
         tables::Format::JsonLog,

@@ -181,12 +181,12 @@ fn sources_equal_text_row_for_row() {
             &at_b,
         ),
         (
-            "caddy.log",
+            "traefik.log",
             lines(&|row| {
-                let (host, target, time) = (authority(row), target(row), stamp(row));
-                // Without a port, the scheme of these requests is unknown, so another server is asked.
-                let uri = if row[0] == "https" { target } else { url(row) };
-                format!(r#"{{"ts":"{time}","request":{{"host":"{host}","uri":"{uri}","headers":{{"User-Agent":["b/1"]}}}}}}"#)
+                let (scheme, host, time) = (row[0], authority(row), stamp(row));
+                // A whole URL on the same host keeps the known scheme.
+                let path = if scheme == "https" { target(row) } else { url(row) };
+                format!(r#"{{"StartUTC":"{time}","RequestScheme":"{scheme}","RequestHost":"{host}","RequestPath":"{path}"}}"#)
             })
             .into(),
             &at_time,
@@ -204,7 +204,7 @@ fn sources_equal_text_row_for_row() {
             "nginx.jsonl",
             lines(&|row| {
                 let (scheme, host, target, time) = (row[0], authority(row), target(row), clf(row));
-                format!(r#"{{"time_local":"{time}","scheme":"{scheme}","http_host":"{host}","request":"GET {target} HTTP/1.1","http_user_agent":"b"}}"#)
+                format!(r#"{{"time_local":"{time}","scheme":"{scheme}","host":"{host}","request":"GET {target} HTTP/1.1","http_user_agent":"b"}}"#)
             })
             .into(),
             &["--at-column", "time", "--input-format", "json-log"],
@@ -307,7 +307,7 @@ fn unsuitable_sources_are_refused() {
     folder.write("t.csv", "host,url\na.example,https://a.example/\n");
     folder.write("x.json", "{\"vhost\":\"a.example\",\"http\":{\"target\":\"/x\"}}\n");
     folder.write("nginx.json", "{\"request_uri\":\"/x\",\"http_user_agent\":\"b\"}\n");
-    folder.write("log", "a.example 192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"GET / HTTP/1.1\" 200 5\n");
+    folder.write("log", "192.0.2.7 - - [14/Mar/2026:15:09:26 +0000] \"GET / HTTP/1.1\" 200 5\n");
     folder.write("old.cdx", " CDX N b\nk 2024\n");
     folder.write("bare.cdx", "k 20240301000000 https://a.example/\n");
     folder.write("index.xml", "<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap></sitemapindex>");

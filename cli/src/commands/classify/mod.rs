@@ -46,6 +46,7 @@ use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
 use reptile_records::pages::Pages;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
+use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
 use reptile_records::tables::source::Source;
@@ -164,6 +165,14 @@ pub struct Args {
     /// The format of URLS [default: detected from the first line and the file extension]
     #[arg(long, value_name = "FORMAT", value_parser = table_formats())]
     input_format: Option<Format>,
+    /// The format of an access log's lines: nginx's log_format or Apache's LogFormat, as in the server's configuration
+    ///
+    /// The variables without the directive's name are enough, such as '$host $remote_addr [$time_local] "$request"'.
+    /// The names common, combined, vhost_combined and main (nginx's packaged format) are known too. The host is the
+    /// format's $server_name or %v, else $host or %V, else $http_host or %{Host}i; without any, --host is required. The
+    /// path is in $request or %r, $request_uri, or %U%q. A line that can be read in two ways is invalid.
+    #[arg(long, value_name = "FORMAT", value_parser = LogFormat::parse)]
+    log_format: Option<LogFormat>,
     /// The delimiter of CSV: comma, semicolon, tab, pipe or one character [default: detected]
     ///
     /// The first four are detected from the first row, which must have the selected columns or exactly one URL.
@@ -414,6 +423,7 @@ fn decide(
         wanted,
         parts,
         scheme,
+        log_format: args.log_format.clone(),
         site,
         kept: None,
     };

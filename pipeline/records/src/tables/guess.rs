@@ -156,8 +156,11 @@ fn looks_like(lines: &[&[u8]], table: &Table) -> Option<&'static str> {
     if is_format(Format::Cdxj) && most(&cdxj::is_cdxj) {
         return Some("CDXJ: give --input-format cdxj");
     }
-    if is_format(Format::Log) && most(&|line| has(line, b" HTTP/")) {
-        return Some("an access log in a format of its own: cut the URLs out of it first");
+    if !most(&is_log) && most(&|line| has(line, b" HTTP/")) {
+        return Some("an access log in another format: give the server's format with --log-format");
+    }
+    if format == Format::Log {
+        return None;
     }
     let is_object = |line: &[u8]| line.trim_ascii_start().starts_with(b"{");
     if is_format(Format::Jsonl) && most(&is_object) {

@@ -1,14 +1,17 @@
 //! Extracts wanted fields from JSON Lines. The rest of a line is only checked to be JSON.
 //!
 //! Strings without escapes are returned as slices of the line. Numbers are returned as text. `true`, `false`, `null`,
-//! lists and objects count as missing. If a field appears twice, the last one counts.
+//! lists and objects count as missing. If a field appears twice, the last one counts, or the line is invalid
+//! ([`Fields::unique`]).
 
 use std::fmt::{self, Write as _};
 
 use bumpalo::Bump;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::MAX_RAW_CELLS;
+use serde_json::{Map, Value};
+
+use super::{Fault, MAX_RAW_CELLS};
 
 /// Paths from an object to the wanted fields, stored as a tree because several may share a prefix.
 #[derive(Debug, Default)]
@@ -17,6 +20,8 @@ pub struct Fields {
     cells: Vec<usize>,
     /// Child fields on the path to a wanted field, by name. In a list, the name is the index, from 0.
     inner: Vec<(String, Fields)>,
+    /// Whether a line is invalid if a wanted field appears twice.
+    is_unique: bool,
 }
 
 impl Fields {
@@ -40,6 +45,19 @@ impl Fields {
             field.cells.push(cell);
         }
         root
+    }
+
+    /// Returns the tree for lines in which no field on a path may appear twice.
+    pub fn unique(mut self) -> Fields {
+        self.is_unique = true;
+        self.inner = self.inner.into_iter().map(|(name, fields)| (name, fields.unique())).collect();
+        self
+    }
+
+    /// Returns the problem of a line that was not read.
+    pub fn fault(&self, line: &[u8]) -> Fault {
+        let is_object = || serde_json::from_slice::<Map<String, Value>>(line).is_ok();
+        if self.is_unique && is_object() { Fault::TwoReadings } else { Fault::NotJson }
     }
 
     /// Stores a line's fields in their cells. Returns whether the line is an object.
@@ -164,9 +182,16 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
     }
 
     fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = 0_u64;
         while let Some(inner) = map.next_key_seed(Key(self.fields))? {
             match inner {
-                Some((_, fields)) => {
+                Some(at) => {
+                    let bit = 1 << at;
+                    if self.fields.is_unique && seen & bit != 0 {
+                        return Err(A::Error::custom("a field appears twice"));
+                    }
+                    seen |= bit;
+                    let fields = &self.fields.inner[at].1;
                     map.next_value_seed(At { fields, arena: self.arena, cells: &mut *self.cells })?;
                 }
                 None => drop(map.next_value::<IgnoredAny>()?),
@@ -201,23 +226,23 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
 /// A visitor that looks up a field name among the wanted fields.
 struct Key<'f>(&'f Fields);
 
-impl<'b, 'f> DeserializeSeed<'b> for Key<'f> {
-    type Value = Option<&'f (String, Fields)>;
+impl<'b> DeserializeSeed<'b> for Key<'_> {
+    type Value = Option<usize>;
 
     fn deserialize<D: serde::Deserializer<'b>>(self, reader: D) -> Result<Self::Value, D::Error> {
         reader.deserialize_str(self)
     }
 }
 
-impl<'f> Visitor<'_> for Key<'f> {
-    type Value = Option<&'f (String, Fields)>;
+impl Visitor<'_> for Key<'_> {
+    type Value = Option<usize>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a field")
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.inner(name).map(|at| &self.0.inner[at]))
+        Ok(self.0.inner(name))
     }
 }
 

@@ -86,7 +86,7 @@ pub enum Format {
     Cdx,
     /// The index of a web archive: a key, a time and a JSON object with the URL on each line
     Cdxj,
-    /// An access log of nginx or Apache, in the common or the combined format
+    /// An access log with a line for each request, in the common or the combined format or in the user's
     Log,
     /// An access log with a JSON object on each line, with the fields of a known program
     JsonLog,
@@ -167,7 +167,7 @@ enum Columns {
     /// Parts of a CDXJ line.
     Cdxj(Cdxj),
     /// Parts of an access log line.
-    Log(Log),
+    Log(Box<Log>),
     /// No text to search: reading Parquet or Arrow IPC returns the cells.
     AtHand,
 }
@@ -209,11 +209,15 @@ pub enum Fault {
     NotPath,
     /// Both the path and the query's cell have a query.
     TwoQueries,
+    /// The request is for another host than the log's.
+    OtherHost,
+    /// The line has two readings with different cells.
+    TwoReadings,
 }
 
 impl Fault {
     /// All faults in numeric order.
-    pub const ALL: [Fault; 17] = [
+    pub const ALL: [Fault; 19] = [
         Fault::TooLong,
         Fault::Unclosed,
         Fault::NotJson,
@@ -231,6 +235,8 @@ impl Fault {
         Fault::NotPort,
         Fault::NotPath,
         Fault::TwoQueries,
+        Fault::OtherHost,
+        Fault::TwoReadings,
     ];
 
     /// Returns the problem's name in files for programs. Names do not change.
@@ -253,6 +259,8 @@ impl Fault {
             Fault::NotPort => "not-a-port",
             Fault::NotPath => "not-a-path",
             Fault::TwoQueries => "two-queries",
+            Fault::OtherHost => "other-host",
+            Fault::TwoReadings => "two-readings",
         }
     }
 
@@ -276,6 +284,8 @@ impl Fault {
             Fault::NotPort => "no port from 1 to 65535, or two ports".into(),
             Fault::NotPath => "a path without a slash at its start".into(),
             Fault::TwoQueries => "a query in both the path and its own column".into(),
+            Fault::OtherHost => "a request for another host".into(),
+            Fault::TwoReadings => "a line that can be read in two ways".into(),
         }
     }
 }
@@ -402,7 +412,7 @@ impl Table {
             Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, cells),
             Columns::Fields(fields) => {
                 if !fields.read(text, arena, cells) {
-                    *fault = Some(Fault::NotJson);
+                    *fault = Some(fields.fault(text));
                 }
             }
             Columns::Cdx(cdx) => *fault = cdx.read(text, cells).err(),

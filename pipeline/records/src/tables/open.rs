@@ -32,18 +32,14 @@ use super::csv::plain_cells;
 use super::delimiter::{Delimiter, cells_of, delimiter_of, has_first_row, shown_delimiter};
 use super::guess::{format_of, is_url, is_url_name};
 use super::json::{Fields, steps};
+use super::log::format::LogFormat;
 use super::log::json::{self, JsonShape};
-use super::log::shape::{Shape, Site, shape_of};
-use super::log::{HostOf, Log, LogCell};
+use super::log::shape::{FirstLines, MAX_FIRST_LINES, Site};
 use super::{Assembly, Columns, Format, Table, Wanted};
 use crate::arrow::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::shown::shown;
 use crate::{Error, Result};
-
-/// Maximum number of access log lines that are searched for virtual hosts if the user gives the host. Otherwise the
-/// limit is [`MAX_LINE_BYTES`] bytes.
-const MAX_HOST_LINES: usize = 100;
 
 /// Number of bytes per read while the first row is incomplete.
 const READ_BYTES: usize = 1 << 16;
@@ -74,6 +70,8 @@ pub struct Opening {
     pub parts: PartNames,
     /// The scheme of URLs without one, if the user gives it.
     pub scheme: Option<&'static str>,
+    /// The format of an access log's lines, if the user gives it.
+    pub log_format: Option<LogFormat>,
     /// The user's options for requests in an access log, or an error message for them.
     pub site: std::result::Result<Site, String>,
     /// The queue for the columns that the output keeps, if the table must be Arrow IPC with such columns.
@@ -93,7 +91,17 @@ impl Opening {
         let wanted = vec![Wanted { option: URL_OPTION, name: None }];
         let site = Site::of_options(None, &[]);
         let parts = PartNames::default();
-        Opening { path: path.into(), format: None, delimiter: None, wanted, parts, scheme: None, site, kept: None }
+        Opening {
+            path: path.into(),
+            format: None,
+            delimiter: None,
+            wanted,
+            parts,
+            scheme: None,
+            log_format: None,
+            site,
+            kept: None,
+        }
     }
 
     /// Reads the first row, detects the format and finds the columns.
@@ -186,12 +194,12 @@ impl Opening {
         let wanted = self.cells();
         let mut format = self.format_of(line, &wanted)?;
         let is_named = self.is_split() || self.wanted.first().is_some_and(|wanted| wanted.name.is_some());
-        let json_shape =
-            if self.format.is_none() && format == Format::Jsonl && !is_named { JsonShape::of(line) } else { None };
-        if json_shape.is_some() {
-            format = Format::JsonLog;
-        }
         let has_cr_alone = has_cr_alone(line);
+        let may_be_log = self.format.is_none() && format == Format::Jsonl && !is_named;
+        if self.format == Some(Format::JsonLog) || may_be_log {
+            let is_log = self.is_json_log(source, start, &mut at_end)?;
+            format = if is_log { Format::JsonLog } else { format };
+        }
         while format == Format::Csv && !at_end && start.len() <= MAX_LINE_BYTES && !has_first_row(start, self.delimiter)
         {
             at_end = more(source, start)?;
@@ -205,7 +213,7 @@ impl Opening {
                 None => Ok((self.assembled(Table::list())?, 0)),
             },
             Format::Jsonl => Ok((self.assembled(self.fields(&wanted)?)?, 0)),
-            Format::JsonLog => self.json_log(json_shape, start).map(|table| (table, 0)),
+            Format::JsonLog => self.json_log(start).map(|table| (table, 0)),
             Format::Cdx => self.cdx(start),
             Format::Cdxj => {
                 let (table, header_len) = self.cdxj(start, &wanted)?;
@@ -233,6 +241,15 @@ impl Opening {
 
     /// Returns the user's format, or else the format that the first line suggests.
     fn format_of(&self, line: &[u8], wanted: &[Wanted]) -> MessageResult<Format> {
+        if self.log_format.is_some() {
+            return match (self.format, self.delimiter) {
+                (None | Some(Format::Log), None) => Ok(Format::Log),
+                (Some(Format::Log) | None, Some(_)) => {
+                    Err("--delimiter: is for CSV, and --log-format says a log".into())
+                }
+                (Some(format), _) => Err(format!("--log-format: is for access logs, and --input-format says {format}")),
+            };
+        }
         match (self.format, self.delimiter) {
             (None, None) => Ok(format_of(line, &self.path, wanted)),
             (None, Some(Delimiter(b'\t'))) => Ok(Format::Tsv),
@@ -269,22 +286,34 @@ impl Opening {
         Ok((self.assembled(table)?, header_len))
     }
 
-    /// Returns the table for an access log in JSON. Without a shape, the first object that has one determines it.
-    fn json_log(&self, shape: Option<JsonShape>, start: &[u8]) -> MessageResult<Table> {
+    /// Returns the table for an access log in JSON.
+    fn json_log(&self, start: &[u8]) -> MessageResult<Table> {
         self.refuse_columns("an access log's URLs are those requested; --input-format jsonl reads any fields")?;
-        let objects = || lines(start).map(without_line_end).filter(|line| line.trim_ascii_start().starts_with(b"{"));
-        let Some(shape) = shape.or_else(|| objects().find_map(JsonShape::of)) else {
-            return match objects().next() {
-                None if start.trim_ascii().is_empty() => {
-                    let columns = Columns::Fields(Fields::default());
-                    Ok(Table::new(Format::JsonLog, vec!["the requests".into()], columns))
-                }
-                first => Err(json::unknown(first.unwrap_or_default())),
-            };
+        let Some(shape) = JsonShape::of_lines(whole_lines(start))? else {
+            let first = lines(start).find(|line| line.trim_ascii_start().starts_with(b"{"));
+            if start.trim_ascii().is_empty() {
+                let columns = Columns::Fields(Fields::default());
+                return Ok(Table::new(Format::JsonLog, vec!["the requests".into()], columns));
+            }
+            return Err(json::unknown(first.map(without_line_end).unwrap_or_default()));
         };
         let (fields, log, names) = shape.columns(&self.site.clone()?, &self.wanted)?;
         let assembly = Assembly::Request(log);
         Ok(Table { assembly, ..Table::new(Format::JsonLog, names, Columns::Fields(fields)) })
+    }
+
+    /// Returns whether JSON Lines are an access log: the first line with a URL or a request decides, because a server's
+    /// other messages may precede it. Reads on up to [`MAX_FIRST_LINES`].
+    fn is_json_log(&self, source: &mut impl Read, start: &mut Vec<u8>, at_end: &mut bool) -> MessageResult<bool> {
+        loop {
+            let is_log = whole_lines(start).take(MAX_FIRST_LINES).find_map(json::is_log);
+            let is_enough = *at_end || start.len() >= MAX_LINE_BYTES || has_first_lines(start);
+            if is_enough || is_log == Some(false) {
+                return Ok(is_log == Some(true));
+            }
+            // All first lines of a log must agree.
+            *at_end = more(source, start)?;
+        }
     }
 
     /// Returns the table for classic CDX, and the length of its legend.
@@ -318,49 +347,18 @@ impl Opening {
 
     /// Returns the table for an access log.
     ///
-    /// Reads on until a line is conclusive, up to [`MAX_LINE_BYTES`].
+    /// Reads on until the first lines are conclusive, up to [`MAX_LINE_BYTES`].
     fn log(&self, site: &Site, source: &mut impl Read, start: &mut Vec<u8>, mut at_end: bool) -> MessageResult<Table> {
+        let format = self.log_format.as_ref();
         loop {
             let read = start.len().min(MAX_LINE_BYTES);
-            let (shape, is_enough) = shape(&start[..read], site.host.is_some(), at_end);
-            if is_enough || at_end || read == MAX_LINE_BYTES {
-                return self.log_of(site, shape);
+            let first = FirstLines::of(whole_lines(&start[..read]), format);
+            if first.are_enough() || at_end || read == MAX_LINE_BYTES {
+                let (log, names) = first.log(site, format, &self.wanted)?;
+                return Ok(Table::new(Format::Log, names, Columns::Log(Box::new(log))));
             }
             at_end = more(source, start)?;
         }
-    }
-
-    /// Returns the table for an access log with this shape. The shape is `None` if no line was readable.
-    fn log_of(&self, site: &Site, shape: Option<Shape>) -> MessageResult<Table> {
-        let host = match (site.start(), &shape) {
-            (Some(start), None | Some(Shape { host: HostOf::Nothing, .. })) => HostOf::All(start),
-            (None, Some(Shape { host: HostOf::Nothing, .. })) => {
-                return Err("no virtual hosts in this access log: give its host with --host".into());
-            }
-            (_, Some(shape)) => shape.host.clone(),
-            (None, None) => HostOf::Nothing,
-        };
-        let (mut cells, mut names) = (Vec::new(), Vec::new());
-        for Wanted { option, name } in &self.wanted {
-            let cell = log_cell(option, name.as_deref())?;
-            if cell == LogCell::UserAgent && shape.as_ref().is_some_and(|shape| !shape.has_user_agent) {
-                return Err(format!("{option}: this access log has no user agents, which the combined format has"));
-            }
-            cells.push(cell);
-            names.push(match (cell, &host) {
-                (LogCell::Time, _) => "the time of the request".to_owned(),
-                (LogCell::UserAgent, _) => "the user agent".to_owned(),
-                (LogCell::Url, HostOf::All(start)) => format!("the requests to {}", shown(start)),
-                (LogCell::Url, HostOf::First) => "the requests, virtual hosts at the start of the lines".to_owned(),
-                (LogCell::Url, HostOf::After(number)) => {
-                    format!("the requests, virtual hosts in field {} after the request", number + 1)
-                }
-                (LogCell::Url, HostOf::Nothing) => "the requests".to_owned(),
-            });
-        }
-        let default = site.start().filter(|_| !matches!(host, HostOf::All(_)));
-        let columns = Columns::Log(Log { host, default, scheme: site.scheme, cells });
-        Ok(Table::new(Format::Log, names, columns))
     }
 }
 
@@ -379,40 +377,15 @@ fn first_line(start: &[u8]) -> &[u8] {
     lines(start).next().unwrap_or_default()
 }
 
-/// Returns an access log's shape, and whether a line is conclusive.
-///
-/// The first conclusive line determines the shape, or else the first readable line. A line with a virtual host is
-/// conclusive. If the user gives the host, [`MAX_HOST_LINES`] lines are conclusive too. The last line counts if it is
-/// complete.
-fn shape(bytes: &[u8], is_host_known: bool, at_end: bool) -> (Option<Shape>, bool) {
-    let (mut first, mut readable) = (None, 0);
-    for line in lines(bytes).filter(|line| at_end || line.ends_with(b"\n")) {
-        let Some(shape) = shape_of(without_line_end(line)) else { continue };
-        if shape.host != HostOf::Nothing {
-            return (Some(shape), true);
-        }
-        first.get_or_insert(shape);
-        readable += 1;
-        if is_host_known && readable == MAX_HOST_LINES {
-            return (first, true);
-        }
-    }
-    (first, false)
+/// Returns the lines that are certainly whole, or else the only line, without their ends.
+fn whole_lines(start: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = memchr::memrchr(b'\n', start).map_or(start.len(), |at| at + 1);
+    lines(&start[..end]).map(without_line_end)
 }
 
-/// Returns the access log column with this name, or the URL column without a name.
-fn log_cell(option: &str, name: Option<&str>) -> MessageResult<LogCell> {
-    let Some(name) = name else { return Ok(LogCell::Url) };
-    match &*name.to_ascii_lowercase().replace('-', "_") {
-        "time" => Ok(LogCell::Time),
-        "user_agent" => Ok(LogCell::UserAgent),
-        _ => {
-            let name = shown(name.as_bytes());
-            Err(format!(
-                "{option} {name}: an access log has the columns time and user_agent; its URLs are those requested"
-            ))
-        }
-    }
+/// Returns whether there are as many whole lines as are read ahead.
+fn has_first_lines(start: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', start).count() >= MAX_FIRST_LINES
 }
 
 /// Returns whether a line begins a JSON list that contains objects or strings.

@@ -1,13 +1,15 @@
 //! Access logs in JSON: an object on each line, as servers and delivery networks write them.
 //!
-//! The known programs are data: see [`SHAPES`]. The first line that a known program could have written determines the
-//! shape of the whole log. Requests become URLs by the rules of the text formats ([`super`]).
+//! The known programs are data: see [`SHAPES`]. The first lines with a request determine the shape of the whole log and
+//! must agree. Requests become URLs by the rules of the text formats ([`super`]). Clients control some values, but never
+//! the names of the fields that count. A field that appears twice makes its line invalid.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use serde_json::Value;
 
-use super::{Request, joined, target_of};
+use super::shape::MAX_FIRST_LINES;
+use super::{Origin, Request, joined, plain_target, scheme_named, target_of};
 use crate::shown::shown;
 use crate::tables::json::{Fields, steps};
 use crate::tables::log::shape::Site;
@@ -25,14 +27,23 @@ enum Target {
     Line(FieldPath),
 }
 
+/// Who chooses a request's host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chosen {
+    /// The operator: the server's own name, or a name that its configuration has admitted. It counts before `--host`.
+    ByServer,
+    /// The client, in its request. It counts unless there is `--host`, because a server may answer for any name.
+    ByClient,
+}
+
 /// The fields that a program writes. If a field has alternatives, the first one in the log is used.
 #[derive(Debug)]
 struct Known {
     /// The program, for messages.
     name: &'static str,
     scheme: Option<FieldPath>,
-    /// The request's host. Empty if the target is a whole URL.
-    hosts: &'static [FieldPath],
+    /// The request's host, and who chooses it. Empty if the target is a whole URL.
+    hosts: &'static [(FieldPath, Chosen)],
     targets: &'static [Target],
     /// The query, if the target lacks it. `-` means none.
     query: Option<FieldPath>,
@@ -57,37 +68,40 @@ const PLAIN: Known = Known {
 
 /// The known programs, the most specific ones first.
 const SHAPES: [Known; 8] = [
-    // caddyserver.com/docs/caddyfile/directives/log: the encoder `json`, with the default `ts` in seconds.
+    // caddyserver.com/docs/caddyfile/directives/log: the encoder `json`, with the default `ts` in seconds. The host is
+    // the request's Host header. A site without a name, such as `:80`, answers for any host.
     Known {
         name: "Caddy",
-        hosts: &[&["request", "host"]],
+        hosts: &[(&["request", "host"], Chosen::ByClient)],
         targets: &[Target::Uri(&["request", "uri"])],
         times: &[&[&["ts"]]],
         user_agent: &["request", "headers", "User-Agent", "0"],
         ..PLAIN
     },
-    // developers.cloudflare.com/logs/reference/log-fields/zone/http_requests.
+    // developers.cloudflare.com/logs/reference/log-fields/zone/http_requests. A zone's log has only requests for the
+    // zone's own names, because Cloudflare routes by the host.
     Known {
         name: "Cloudflare Logpush",
         scheme: Some(&["ClientRequestScheme"]),
-        hosts: &[&["ClientRequestHost"]],
+        hosts: &[(&["ClientRequestHost"], Chosen::ByServer)],
         targets: &[Target::Uri(&["ClientRequestURI"])],
         times: &[&[&["EdgeStartTimestamp"]]],
         user_agent: &["ClientRequestUserAgent"],
         ..PLAIN
     },
-    // docs.aws.amazon.com, CloudFront, "Standard logging reference". cs(Host) is the distribution's own name.
+    // docs.aws.amazon.com, CloudFront, "Standard logging reference". x-host-header is the client's Host header, but
+    // CloudFront routes by it, and accepts only a distribution's names. cs(Host) is the distribution's own name.
     Known {
         name: "Amazon CloudFront",
         scheme: Some(&["cs-protocol"]),
-        hosts: &[&["x-host-header"], &["cs(Host)"]],
+        hosts: &[(&["x-host-header"], Chosen::ByServer), (&["cs(Host)"], Chosen::ByServer)],
         targets: &[Target::Uri(&["cs-uri-stem"])],
         query: Some(&["cs-uri-query"]),
         times: &[&[&["date"], &["time"]]],
         user_agent: &["cs(User-Agent)"],
         is_agent_encoded: true,
     },
-    // cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest.
+    // cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#HttpRequest. The URL has the request's host.
     Known {
         name: "Google Cloud Logging",
         targets: &[Target::Uri(&["httpRequest", "requestUrl"])],
@@ -95,7 +109,7 @@ const SHAPES: [Known; 8] = [
         user_agent: &["httpRequest", "userAgent"],
         ..PLAIN
     },
-    // learn.microsoft.com, "Azure Front Door access log".
+    // learn.microsoft.com, "Azure Front Door access log". The URL has the request's host.
     Known {
         name: "Azure Front Door",
         targets: &[Target::Uri(&["properties", "requestUri"])],
@@ -103,7 +117,8 @@ const SHAPES: [Known; 8] = [
         user_agent: &["properties", "userAgent"],
         ..PLAIN
     },
-    // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs": the columns of its table.
+    // docs.aws.amazon.com, Athena, "Query Application Load Balancer logs": the columns of its table. The URL has the
+    // request's host.
     Known {
         name: "an AWS load balancer",
         targets: &[Target::Uri(&["request_url"])],
@@ -111,22 +126,25 @@ const SHAPES: [Known; 8] = [
         user_agent: &["user_agent"],
         ..PLAIN
     },
-    // doc.traefik.io/traefik/observe/logs-and-access-logs: the format `json`.
+    // doc.traefik.io/traefik/observe/logs-and-access-logs: the format `json`. RequestHost is the request's Host header.
+    // A router without a rule for hosts answers for any host, and requests without a router are logged too.
     Known {
         name: "Traefik",
         scheme: Some(&["RequestScheme"]),
-        hosts: &[&["RequestHost"]],
+        hosts: &[(&["RequestHost"], Chosen::ByClient)],
         targets: &[Target::Uri(&["RequestPath"])],
         times: &[&[&["StartUTC"]], &[&["time"]]],
         user_agent: &["request_User-Agent"],
         ..PLAIN
     },
     // nginx.org/en/docs/http/ngx_http_log_module.html: `escape=json`, with fields named after their variables.
-    // $uri is decoded and rewritten, so it is not the requested path.
+    // $uri is decoded and rewritten, so it is not the requested path. $server_name is in the configuration. $host is the
+    // request's host, which nginx has checked for its letters only. $http_host is the header as it was sent, so it is not
+    // used.
     Known {
         name: "nginx",
         scheme: Some(&["scheme"]),
-        hosts: &[&["http_host"], &["host"], &["server_name"]],
+        hosts: &[(&["server_name"], Chosen::ByServer), (&["host"], Chosen::ByClient)],
         targets: &[Target::Uri(&["request_uri"]), Target::Line(&["request"])],
         times: &[&[&["time_iso8601"]], &[&["time_local"]], &[&["msec"]]],
         user_agent: &["http_user_agent"],
@@ -138,7 +156,7 @@ const SHAPES: [Known; 8] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JsonShape {
     known: &'static Known,
-    host: Option<FieldPath>,
+    host: Option<(FieldPath, Chosen)>,
     target: Target,
     time: Option<&'static [FieldPath]>,
 }
@@ -152,10 +170,7 @@ const CLOCK: usize = REQUEST_CELLS + super::super::MAX_CELLS - 1;
 /// The locations of wanted cells in an object of a log.
 #[derive(Debug)]
 pub(crate) struct JsonLog {
-    /// The URL prefix for requests without a host, if the user gives one.
-    default: Option<Vec<u8>>,
-    /// The scheme, if the user gives it.
-    scheme: Option<&'static str>,
+    origin: Origin,
     is_line: bool,
     /// The wanted cell that is a date, with the time of day in [`CLOCK`].
     dated: Option<usize>,
@@ -164,12 +179,36 @@ pub(crate) struct JsonLog {
 }
 
 impl JsonShape {
+    /// Returns a log's shape according to its first lines with a request. `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns a message if the lines have different shapes.
+    pub fn of_lines<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Result<Option<JsonShape>, String> {
+        let mut shapes = lines.take(MAX_FIRST_LINES).filter_map(JsonShape::of);
+        let Some(first) = shapes.next() else { return Ok(None) };
+        match shapes.find(|shape| shape.known.name != first.known.name || shape.host != first.host) {
+            Some(other) => Err(format!(
+                "its first requests have different fields: some have {}, and others {}; name the fields with \
+                 --input-format jsonl, --host-column and --path-column",
+                first.described(),
+                other.described()
+            )),
+            None => Ok(Some(first)),
+        }
+    }
+
+    /// Returns the program and the host's field, for messages.
+    fn described(&self) -> String {
+        let host = self.host.map_or("no host".to_owned(), |(path, _)| format!("the host in {}", path.join(".")));
+        format!("the fields of {} with {host}", self.known.name)
+    }
+
     /// Returns a log's shape according to one line. `None` if it has a field `url`, or no known program could have
     /// written it.
-    pub fn of(line: &[u8]) -> Option<JsonShape> {
+    fn of(line: &[u8]) -> Option<JsonShape> {
         let object: Value = serde_json::from_slice(line).ok()?;
         let text = |path: FieldPath| field(&object, path);
-        let host = |known: &'static Known| known.hosts.iter().copied().find(|path| text(path).is_some());
+        let host = |known: &'static Known| known.hosts.iter().copied().find(|(path, _)| text(path).is_some());
         object.get("url").is_none().then_some(())?;
         SHAPES.iter().find_map(|known| {
             let target = known.targets.iter().copied().find(|target| match target {
@@ -191,21 +230,29 @@ impl JsonShape {
     /// Returns a message if the log lacks a wanted column, or if neither the log nor the user gives a host.
     pub fn columns(&self, site: &Site, wanted: &[Wanted]) -> Result<(Fields, JsonLog, Vec<String>), String> {
         let known = self.known;
-        let needs_host = !known.hosts.is_empty() && self.host.is_none() && site.host.is_none();
-        if needs_host {
-            return Err(format!("no hosts in this access log of {}: give its host with --host", known.name));
+        let is_proxy = known.hosts.is_empty();
+        let host = self.host.filter(|(_, chosen)| *chosen == Chosen::ByServer || site.host.is_none());
+        let host = host.map(|(path, _)| path);
+        if !is_proxy && host.is_none() && site.host.is_none() {
+            return Err(format!(
+                "no hosts in this access log of {}: give its host with --host; a header such as http_host is the client's \
+                 own text, which counts only if it is named, with --input-format jsonl, --host-column and --path-column, \
+                 or in --log-format",
+                known.name
+            ));
         }
         let (target, is_line) = match self.target {
             Target::Uri(path) => (path, false),
             Target::Line(path) => (path, true),
         };
         let owned = |path: FieldPath| path.iter().map(|&step| step.to_owned()).collect::<Vec<_>>();
-        let mut cells: Vec<(usize, Vec<String>)> = [known.scheme, self.host, Some(target), known.query]
+        let mut cells: Vec<(usize, Vec<String>)> = [known.scheme, host, Some(target), known.query]
             .into_iter()
             .enumerate()
             .filter_map(|(cell, path)| Some((cell, owned(path?))))
             .collect();
-        let mut log = JsonLog { default: site.start(), scheme: site.scheme, is_line, dated: None, encoded: None };
+        let origin = Origin { default: site.start(), scheme: site.scheme, is_proxy };
+        let mut log = JsonLog { origin, is_line, dated: None, encoded: None };
         let mut names = vec![format!("the requests, as {} writes them", known.name)];
         for (place, Wanted { option, name }) in wanted.iter().enumerate().skip(1) {
             let cell = REQUEST_CELLS + place - 1;
@@ -231,7 +278,7 @@ impl JsonShape {
                 }
             }
         }
-        Ok((Fields::of_cells(cells), log, names))
+        Ok((Fields::of_cells(cells).unique(), log, names))
     }
 }
 
@@ -258,27 +305,22 @@ impl JsonLog {
     fn url<'b>(&self, fields: [Option<&'b [u8]>; REQUEST_CELLS], arena: &'b Bump) -> Result<&'b [u8], Fault> {
         let [scheme, host, target, query] = fields;
         let target = target.ok_or(Fault::NoRequest)?;
-        let target = match (self.is_line, target) {
-            (true, line) => target_of(line)?,
-            (false, b"" | b"-") => return Err(Fault::NoRequest),
-            (false, b"*") => return Err(Fault::NoTarget),
-            (false, target) => target,
-        };
+        let target = if self.is_line { target_of(target)? } else { plain_target(target)? };
         let target = match query.filter(|query| !matches!(*query, b"" | b"-")) {
             Some(_) if memchr::memchr(b'?', target).is_some() => return Err(Fault::TwoQueries),
             Some(query) => joined(&[target, b"?", query], arena),
             None => target,
         };
-        let own = match scheme.map(<[u8]>::to_ascii_lowercase).as_deref() {
-            None | Some(b"" | b"-") => None,
-            // A WebSocket begins as an HTTP request.
-            Some(b"http" | b"ws") => Some("http"),
-            Some(b"https" | b"wss") => Some("https"),
-            Some(_) => return Err(Fault::NoScheme),
-        };
-        let default = self.default.as_deref();
-        Request { target, host, own, default, scheme: self.scheme }.url(arena)
+        let own = scheme_named(scheme)?;
+        Request { target, host, port: None, own, origin: &self.origin }.url(arena)
     }
+}
+
+/// Returns whether a line shows that JSON Lines are an access log: `true` for a request of a known program, `false` for a
+/// URL, `None` for other objects.
+pub(crate) fn is_log(line: &[u8]) -> Option<bool> {
+    let has_url = || serde_json::from_slice::<Value>(line).is_ok_and(|object| object.get("url").is_some());
+    if JsonShape::of(line).is_some() { Some(true) } else { has_url().then_some(false) }
 }
 
 /// Returns a field with text.
@@ -360,7 +402,7 @@ mod tests {
 
     /// Returns the program, and the URL, time and user agent of a line.
     fn read(line: &str, site: &Site) -> (&'static str, Result<(), Fault>, [Option<String>; 3]) {
-        let shape = JsonShape::of(line.as_bytes()).unwrap();
+        let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
         let named = |name: &str| Wanted { option: "--x", name: Some(name.into()) };
         let wanted = [Wanted { option: "--url-column", name: None }, named("time"), named("user-agent")];
         let (fields, log, _) = shape.columns(site, &wanted).unwrap();
@@ -446,7 +488,7 @@ mod tests {
         let site = Site { host: Some("b.example".into()), scheme: None };
         let of_http = Site { scheme: Some("http"), ..site.clone() };
         let line = |host: &str, target: &str| {
-            format!(r#"{{"host":"{host}","request_uri":"{target}","http_user_agent":"x","time_local":"t"}}"#)
+            format!(r#"{{"server_name":"{host}","request_uri":"{target}","http_user_agent":"x","time_local":"t"}}"#)
         };
         for (host, target, site, expected) in [
             ("a.example:80", "/x", &site, Ok("http://a.example/x")),
@@ -458,7 +500,11 @@ mod tests {
             ("a.example\",\"scheme\":\"https", "/x", &of_http, Ok("http://a.example/x")),
             ("a.example\",\"scheme\":\"spdy", "/x", &site, Err(Fault::NoScheme)),
             ("a b", "/x", &site, Err(Fault::NoHost)),
-            ("a.example", "http://c.example/", &site, Ok("http://c.example/")),
+            ("a.example", "http://c.example/", &site, Err(Fault::OtherHost)),
+            ("a.example", "http://A.example/y", &site, Ok("https://a.example/y")),
+            ("_", "http://c.example/", &site, Err(Fault::OtherHost)),
+            ("_", "/x", &Site::default(), Err(Fault::NoHost)),
+            ("_", "http://c.example/", &Site::default(), Err(Fault::NoHost)),
             ("a.example", "*", &site, Err(Fault::NoTarget)),
             ("a.example", "", &site, Err(Fault::NoRequest)),
             ("a.example", "x", &site, Err(Fault::BrokenRequest)),
@@ -467,6 +513,78 @@ mod tests {
             let found = found.map(|()| cells[0].clone().unwrap());
             assert_eq!(found, expected.map(str::to_owned), "{host} {target}");
             assert_eq!(cells[1].as_deref(), Some("t"));
+        }
+    }
+
+    #[test]
+    fn the_users_host_precedes_the_clients() {
+        let of_user = Site { host: Some("good.example".into()), scheme: None };
+        let cases = [
+            (r#"{"server_name":"a.example","host":"b.example","http_host":"c.example","request_uri":"/x""#, "a", "a"),
+            (r#"{"http_host":"c.example","host":"b.example","request_uri":"/x""#, "b", "good"),
+            (r#"{"http_host":"c.example","request_uri":"/x","http_user_agent":"x""#, "an error", "good"),
+            (r#"{"request":{"host":"b.example","uri":"/x"}"#, "b", "good"),
+            (r#"{"RequestHost":"b.example","RequestPath":"/x""#, "b", "good"),
+            (r#"{"ClientRequestHost":"a.example","ClientRequestURI":"/x""#, "a", "a"),
+            (r#"{"x-host-header":"a.example","cs(Host)":"b.example","cs-uri-stem":"/x""#, "a", "a"),
+            (r#"{"cs(Host)":"a.example","cs-uri-stem":"/x""#, "a", "a"),
+            (r#"{"httpRequest":{"requestUrl":"https://b.example/x"}"#, "b", "invalid"),
+            (r#"{"properties":{"requestUri":"https://b.example/x"}"#, "b", "invalid"),
+            (r#"{"request_url":"https://b.example/x","user_agent":"x""#, "b", "invalid"),
+            (r#"{"request_url":"https://good.example/x","user_agent":"x""#, "good", "good"),
+        ];
+        for (start, alone, with_host) in cases {
+            let time = r#","ts":1,"date":"d","time":"t","timestamp":"t","time_local":"t","StartUTC":"t""#;
+            let line = format!("{start}{time},\"EdgeStartTimestamp\":1}}");
+            for (site, expected) in [(&Site::default(), alone), (&of_user, with_host)] {
+                let shape = JsonShape::of_lines([line.as_bytes()].into_iter()).unwrap().unwrap();
+                let wanted = [Wanted { option: "--url-column", name: None }];
+                let found = match shape.columns(site, &wanted) {
+                    Err(message) => {
+                        assert!(message.contains("--host") && message.contains("--log-format"), "{message}");
+                        "an error".to_owned()
+                    }
+                    Ok(_) => match read(&line, site) {
+                        (_, Err(fault), _) => {
+                            assert_eq!(fault, Fault::OtherHost, "{line}");
+                            "invalid".to_owned()
+                        }
+                        (_, Ok(()), cells) => cells[0].clone().unwrap(),
+                    },
+                };
+                let url = format!("https://{expected}.example/x");
+                assert!(found == url || found == expected, "{line}: {found}, expected {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn first_requests_must_agree_and_fields_must_be_unique() {
+        let of = |lines: &[&str]| JsonShape::of_lines(lines.iter().map(|line| line.as_bytes()));
+        let host = r#"{"host":"a.example","request_uri":"/x"}"#;
+        let forged = r#"{"host":"a.example","request_uri":"/x","server_name":"b.example"}"#;
+        assert_eq!(of(&["{}", "x", host, host]).unwrap().unwrap().known.name, "nginx");
+        assert!(of(&["{}", "x"]).unwrap().is_none());
+        let message = of(&[host, forged]).unwrap_err();
+        assert!(message.contains("some have the fields of nginx with the host in host, and others"), "{message}");
+        let start = [host; MAX_FIRST_LINES];
+        assert!(of(&[&start[1..], &[forged]].concat()).is_err());
+        assert!(of(&[&start[..], &[forged]].concat()).is_ok());
+
+        let shape = of(&[host]).unwrap().unwrap();
+        let wanted = [Wanted { option: "--url-column", name: None }];
+        let (fields, ..) = shape.columns(&Site::default(), &wanted).unwrap();
+        for (line, expected) in [
+            (host, None),
+            (r#"{"host":"a.example","request_uri":"/x","host":"b.example"}"#, Some(Fault::TwoReadings)),
+            (r#"{"host":null,"request_uri":"/x","host":"b.example"}"#, Some(Fault::TwoReadings)),
+            (r#"{"host":"a.example","request_uri":"/x","ua":"1","ua":"2"}"#, None),
+            (r#"{"host":"a.example","request_uri":"/x""#, Some(Fault::NotJson)),
+        ] {
+            let (arena, mut raw) = (Bump::new(), [None; MAX_RAW_CELLS]);
+            let is_read = fields.read(line.as_bytes(), &arena, &mut raw);
+            let fault = (!is_read).then(|| fields.fault(line.as_bytes()));
+            assert_eq!(fault, expected, "{line}");
         }
     }
 

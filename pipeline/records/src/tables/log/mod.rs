@@ -1,47 +1,55 @@
-//! Access logs from nginx and Apache: splits a line into its parts, and builds the requested URL.
+//! Access logs: finds the fields of a line by the log's format, and builds the requested URL.
 //!
-//! A line in the common format is `HOST IDENT USER [TIME] "REQUEST" STATUS BYTES`. The combined format adds `"REFERER"
-//! "USER AGENT"`. A virtual host may precede or follow all this. Clients choose the request, the text after it and the
-//! user name before it, so parsing starts at the first quote: servers escape quotes inside a part. [`shape`] detects
-//! which parts a log has, and shows an example.
+//! [`format`] has the formats, and [`matching`] finds the fields. [`shape`] detects the common formats by a log's first
+//! lines. Clients choose the request, the user agent, the user name and other headers, so no such text ever selects a
+//! host or the format: the host is the user's, or in a field that the format names. [`json`] has logs in JSON.
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use memchr::{memchr, memchr2, memrchr};
+use memchr::{memchr, memchr2, memmem, memrchr};
+use reptile::Scheme;
+use reptile::urls::{canonical_host, origin_of};
 
 use super::Fault;
 use super::guess::is_url;
+use format::{Escape, Kind, LogFormat};
+use matching::{Matcher, SLOT_COUNT, Values};
 
+pub mod format;
 pub(crate) mod json;
+mod matching;
 pub mod shape;
 
-/// Index of the user agent among the fields after the request: status, size, referer, user agent.
-const USER_AGENT: usize = 3;
+/// Where the host is among the wanted fields of a format.
+const HOST: usize = 0;
+const PORT: usize = 1;
+const SCHEME: usize = 2;
+const TARGET: usize = 3;
+const TIME: usize = 4;
+const USER_AGENT: usize = 5;
 
-/// The locations of URLs and other wanted cells in a log.
+/// A log's format, the origin of its requests, and its wanted cells.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// The location of the request's host.
-    pub host: HostOf,
-    /// The URL prefix for requests without a virtual host, if the user gives one.
-    pub default: Option<Vec<u8>>,
-    /// The scheme, `http` or `https`, if the user gives it.
-    pub scheme: Option<&'static str>,
+    matcher: Matcher,
+    /// The kind of the field with the request's target.
+    target: Kind,
+    /// Whether each virtual host needs a port.
+    has_port: bool,
+    origin: Origin,
     /// The wanted cells, in order.
-    pub cells: Vec<LogCell>,
+    cells: Vec<LogCell>,
 }
 
-/// The location of a request's host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HostOf {
-    /// The log does not contain it.
-    Nothing,
-    /// The same for all requests: a URL prefix with the scheme and the host.
-    All(Vec<u8>),
-    /// The line's first field.
-    First,
-    /// The field after the request with this index.
-    After(usize),
+/// The user's origin for requests, and the rule for those without a host.
+#[derive(Clone, Debug, Default)]
+struct Origin {
+    /// The URL prefix for requests without a virtual host, if the user gives one.
+    default: Option<Vec<u8>>,
+    /// The scheme, `http` or `https`, if the user gives it.
+    scheme: Option<&'static str>,
+    /// Whether no host is known, so that each request's target names its own.
+    is_proxy: bool,
 }
 
 /// A cell in a log line.
@@ -55,50 +63,70 @@ pub(crate) enum LogCell {
     UserAgent,
 }
 
-/// A line's parts.
-#[derive(Debug)]
-struct Parts<'b> {
-    /// The text before the time.
-    before: &'b [u8],
-    /// The time, without its brackets.
-    time: &'b [u8],
-    /// The request, without quotes but still escaped.
-    request: &'b [u8],
-    /// The text after the request.
-    after: &'b [u8],
-}
-
 impl Log {
+    /// Prepares a format for reading cells. Unless `has_host`, its host is not used.
+    fn new(format: LogFormat, origin: Origin, has_host: bool, cells: Vec<LogCell>) -> Log {
+        let mut slots = [None; SLOT_COUNT];
+        slots[TARGET] = format.target();
+        slots[SCHEME] = format.place(Kind::Scheme);
+        if has_host {
+            (slots[HOST], slots[PORT]) = (format.host(), format.place(Kind::Port));
+        }
+        if cells.contains(&LogCell::Time) {
+            slots[TIME] = format.place(Kind::Time);
+        }
+        if cells.contains(&LogCell::UserAgent) {
+            slots[USER_AGENT] = format.place(Kind::UserAgent);
+        }
+        let kind = |slot: usize| slots[slot].map_or(Kind::Other, |place| format.fields[place].kind);
+        let (target, has_port) = (kind(TARGET), matches!(kind(HOST), Kind::HostAndPort(_)));
+        Log { target, has_port, origin, cells, matcher: Matcher::new(format, slots) }
+    }
+
     /// Stores a line's cells in `cells`. Text that differs from the line is allocated in `arena`.
-    ///
-    /// Time: at most two steps per byte.
     ///
     /// # Errors
     /// Returns the reason why the line has no URL. If it is a log line, its other cells are stored anyway.
     pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
-        let parts = Parts::of(line).ok_or(Fault::NotLog)?;
+        let mut values = Values::default();
+        self.matcher.find(line, &mut values)?;
         let mut found = Ok(());
         for (place, cell) in cells.iter_mut().zip(&self.cells) {
             *place = match cell {
-                LogCell::Time => Some(parts.time),
-                LogCell::UserAgent => fields(parts.after).nth(USER_AGENT).map(|(text, _)| unescaped(text, arena)),
-                LogCell::Url => self.url(&parts, arena).map_err(|fault| found = Err(fault)).ok(),
+                LogCell::Time => values[TIME],
+                LogCell::UserAgent => values[USER_AGENT].map(|text| self.unescaped(text, arena)),
+                LogCell::Url => self.url(&values, arena).map_err(|fault| found = Err(fault)).ok(),
             };
         }
         found
     }
 
+    fn unescaped<'b>(&self, text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
+        match self.matcher.escape() {
+            Escape::Backslash => unescaped(text, arena),
+            Escape::None => text,
+        }
+    }
+
     /// Returns a request's URL.
-    fn url<'b>(&self, parts: &Parts<'b>, arena: &'b Bump) -> Result<&'b [u8], Fault> {
-        let target = unescaped(target_of(parts.request)?, arena);
-        let (host, default) = match &self.host {
-            HostOf::All(start) => (None, Some(start)),
-            HostOf::First => (parts.before.split(|&byte| byte == b' ').next(), self.default.as_ref()),
-            HostOf::After(number) => (fields(parts.after).nth(*number).map(|(text, _)| text), self.default.as_ref()),
-            HostOf::Nothing => (None, self.default.as_ref()),
+    fn url<'b>(&self, values: &Values<'b>, arena: &'b Bump) -> Result<&'b [u8], Fault> {
+        let text = values[TARGET].unwrap_or_default();
+        let target = match self.target {
+            Kind::Request => target_of(text)?,
+            Kind::HostAndTarget(_) => plain_target(memchr(b'/', text).map_or(text, |at| &text[at..]))?,
+            Kind::PathAndQuery => of_decoded_path(plain_target(text)?)?,
+            _ => plain_target(text)?,
         };
-        let default = default.map(Vec::as_slice);
-        Request { target, host, own: None, default, scheme: self.scheme }.url(arena)
+        let host = values[HOST].map(|host| match memchr(b'/', host) {
+            Some(at) if matches!(self.target, Kind::HostAndTarget(_)) => &host[..at],
+            _ => host,
+        });
+        if self.has_port && host.is_some_and(|host| !is_no_host(host) && !has_port(host)) {
+            return Err(Fault::NoHost);
+        }
+        let own = scheme_named(values[SCHEME])?;
+        let target = self.unescaped(target, arena);
+        Request { target, host, port: values[PORT], own, origin: &self.origin }.url(arena)
     }
 }
 
@@ -106,87 +134,116 @@ impl Log {
 struct Request<'b, 'd> {
     /// The target, which is a path or a whole URL.
     target: &'b [u8],
-    /// The virtual host, if the log has it.
+    /// The virtual host, if the log has it, with or without a port.
     host: Option<&'b [u8]>,
+    /// The server's port, if the log has it.
+    port: Option<&'b [u8]>,
     /// The scheme that the log has for the request.
     own: Option<&'static str>,
-    /// The URL prefix for requests without a virtual host, if the user gives one.
-    default: Option<&'d [u8]>,
-    /// The scheme, if the user gives it.
-    scheme: Option<&'static str>,
+    origin: &'d Origin,
 }
 
 impl<'b> Request<'b, '_> {
     /// Returns the requested URL.
     fn url(self, arena: &'b Bump) -> Result<&'b [u8], Fault> {
-        let Request { target, host, default, scheme, own } = self;
-        if target.first() != Some(&b'/') {
-            return if is_url(target) { Ok(target) } else { Err(Fault::BrokenRequest) };
+        let target = self.target;
+        let is_path = target.first() == Some(&b'/');
+        if !is_path && !is_url(target) {
+            return Err(Fault::BrokenRequest);
         }
-        let Some(authority) = host.filter(|host| is_authority(host)) else {
-            let start = default.filter(|_| host.is_none_or(is_no_host)).ok_or(Fault::NoHost)?;
-            return Ok(match (scheme, own, memchr(b':', start)) {
-                (None, Some(own), Some(colon)) => joined(&[own.as_bytes(), &start[colon..], target], arena),
-                _ => joined(&[start, target], arena),
-            });
+        if self.origin.is_proxy && self.host.is_none_or(is_no_host) && self.origin.default.is_none() {
+            return if is_path { Err(Fault::NoHost) } else { Ok(target) };
+        }
+        let [scheme, mark, host, colon, port] = self.known()?;
+        let [slash, path] = if is_path { [b"", target] } else { path_on(&[host, colon, port].concat(), target)? };
+        Ok(joined(&[scheme, mark, host, colon, port, slash, path], arena))
+    }
+
+    /// Returns the known origin in pieces: the scheme, `://`, the host, a colon and the port.
+    fn known(&self) -> Result<[&[u8]; 5], Fault> {
+        let Some(authority) = self.host.filter(|host| !is_no_host(host)) else {
+            let start = self.origin.default.as_deref().ok_or(Fault::NoHost)?;
+            let colon = memchr(b':', start).unwrap_or_default();
+            let own = self.own.filter(|_| self.origin.scheme.is_none());
+            let scheme = own.map_or(&start[..colon], str::as_bytes);
+            return Ok([scheme, b"://", start.get(colon + 3..).unwrap_or_default(), b"", b""]);
         };
-        let (scheme, authority) = self.scheme_of(authority);
-        Ok(joined(&[scheme.as_bytes(), b"://", authority, target], arena))
+        if !is_authority(authority) {
+            return Err(Fault::NoHost);
+        }
+        let port = self.port.filter(|port| !has_port(authority) && !is_no_host(port)).unwrap_or_default();
+        let (scheme, host) = self.scheme_of(authority, port);
+        let is_default = port.is_empty() || matches!(port, b"80" | b"443") && self.own.is_none();
+        Ok(match is_default {
+            true => [scheme.as_bytes(), b"://", host, b"", b""],
+            false => [scheme.as_bytes(), b"://", host, b":", port],
+        })
     }
 
     /// Returns the scheme for a virtual host, and the host without a port that only implies the scheme.
     ///
     /// A server behind a proxy uses its own ports, so the user's scheme takes precedence.
-    fn scheme_of(&self, authority: &'b [u8]) -> (&'static str, &'b [u8]) {
-        let without = |port: &[u8]| authority.strip_suffix(port);
-        if let (None, Some(own)) = (self.scheme, self.own) {
+    fn scheme_of(&self, authority: &'b [u8], port: &[u8]) -> (&'static str, &'b [u8]) {
+        let without = |text: &[u8]| authority.strip_suffix(text);
+        let given = self.origin.scheme;
+        if let (None, Some(own)) = (given, self.own) {
             return (own, authority);
         }
-        match (without(b":80"), without(b":443")) {
-            (Some(host), _) => (self.scheme.unwrap_or("http"), host),
-            (_, Some(host)) => (self.scheme.unwrap_or("https"), host),
-            _ => (self.scheme.unwrap_or("https"), authority),
+        match (without(b":80"), without(b":443"), port) {
+            (Some(host), ..) => (given.unwrap_or("http"), host),
+            (_, Some(host), _) => (given.unwrap_or("https"), host),
+            (.., b"80") => (given.unwrap_or("http"), authority),
+            _ => (given.unwrap_or("https"), authority),
         }
     }
 }
 
-impl<'b> Parts<'b> {
-    /// Splits a line, if it has a time and a request.
-    fn of(line: &'b [u8]) -> Option<Parts<'b>> {
-        let quote = memchr(b'"', line)?;
-        let until_time = line[..quote].strip_suffix(b"] ")?;
-        let open = memrchr(b'[', until_time)?;
-        let (request, after) = quoted(&line[quote + 1..])?;
-        Some(Parts { before: &until_time[..open], time: &until_time[open + 1..], request, after })
+/// Returns the path of a target that is a whole URL on the known host, in two pieces.
+///
+/// # Errors
+/// Returns an error if the target names another host.
+fn path_on<'t>(known: &[u8], target: &'t [u8]) -> Result<[&'t [u8]; 2], Fault> {
+    let colon = memmem::find(target, b"://").ok_or(Fault::OtherHost)?;
+    let (scheme, rest) = (&target[..colon], &target[colon + 3..]);
+    scheme_named(Some(scheme)).map_err(|_| Fault::OtherHost)?;
+    let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let name = |authority| {
+        let origin = origin_of(Scheme::Https, authority).ok()?;
+        let port = if matches!(origin.port, 80 | 443) { None } else { Some(origin.port) };
+        Some((canonical_host(origin.host)?, port))
+    };
+    match (name(known), name(authority)) {
+        (Some((known, port)), Some((host, own))) if known.as_bytes() == host.as_bytes() && port == own => {}
+        _ => return Err(Fault::OtherHost),
+    }
+    Ok([if path.first() == Some(&b'/') { b"" } else { b"/" }, path])
+}
+
+/// Returns the scheme that a log names. A WebSocket begins as an HTTP request.
+fn scheme_named(scheme: Option<&[u8]>) -> Result<Option<&'static str>, Fault> {
+    match scheme.map(<[u8]>::to_ascii_lowercase).as_deref() {
+        None | Some(b"" | b"-") => Ok(None),
+        Some(b"http" | b"ws") => Ok(Some("http")),
+        Some(b"https" | b"wss") => Ok(Some("https")),
+        Some(_) => Err(Fault::NoScheme),
     }
 }
 
-/// Splits text at the first unescaped quote.
-fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut at = 0;
-    loop {
-        at += memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some((&text[..at], &text[at + 1..]));
-        }
-        at += 2;
+/// Returns a target that has its own field.
+fn plain_target(target: &[u8]) -> Result<&[u8], Fault> {
+    match target {
+        b"" | b"-" => Err(Fault::NoRequest),
+        b"*" => Err(Fault::NoTarget),
+        _ if memchr(b' ', target).is_some() => Err(Fault::BrokenRequest),
+        _ => Ok(target),
     }
 }
 
-/// Returns the fields after the request, without quotes, and whether each was quoted.
-fn fields(mut after: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
-    std::iter::from_fn(move || {
-        after = after.trim_ascii_start();
-        if let Some(text) = after.strip_prefix(b"\"") {
-            let (field, rest) = quoted(text)?;
-            after = rest;
-            return Some((field, true));
-        }
-        let end = memchr(b' ', after).unwrap_or(after.len());
-        let (field, rest) = after.split_at(end);
-        after = rest;
-        (!field.is_empty()).then_some((field, false))
-    })
+/// Returns a target whose path the server has decoded, if it has only one reading. An escape in it was escaped itself.
+fn of_decoded_path(target: &[u8]) -> Result<&[u8], Fault> {
+    let path = memchr(b'?', target).map_or(target, |at| &target[..at]);
+    if memchr2(b'%', b'#', path).is_some() { Err(Fault::TwoReadings) } else { Ok(target) }
 }
 
 /// Returns a request's target. A request is `METHOD TARGET HTTP/VERSION`. In HTTP/0.9 it ends with the target.
@@ -210,16 +267,32 @@ fn target_of(request: &[u8]) -> Result<&[u8], Fault> {
     Ok(target)
 }
 
-/// Returns whether the virtual host is missing, which servers write as `-` or `_`.
+/// Returns whether the virtual host is missing, which servers write as `-` or `_`, perhaps with a port.
 fn is_no_host(field: &[u8]) -> bool {
-    matches!(field, b"" | b"-" | b"_")
+    matches!(field, b"" | b"-" | b"_") || matches!(field, [b'-' | b'_', b':', ..]) && has_port(field)
 }
 
-/// Returns whether a virtual host can be copied into a URL unchanged.
+/// Returns whether a virtual host can be copied into a URL unchanged: a name or an address, and perhaps a port.
 fn is_authority(field: &[u8]) -> bool {
-    let ends_host = |&byte: &u8| byte <= b' ' || b"/?#@\\\"".contains(&byte);
-    !is_no_host(field) && !field.iter().any(ends_host)
+    let name = match memrchr(b':', field) {
+        Some(colon) if field.last() != Some(&b']') => &field[..colon],
+        _ => field,
+    };
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte) || !byte.is_ascii();
+    match name.strip_prefix(b"[") {
+        Some(inner) => inner.ends_with(b"]") && (name.len() == field.len() || has_port(field)),
+        None => !name.is_empty() && name.iter().all(is_name) && (name.len() == field.len() || has_port(field)),
+    }
 }
+
+/// Returns whether a host ends with a port.
+fn has_port(authority: &[u8]) -> bool {
+    let digits = memrchr(b':', authority).map(|colon| &authority[colon + 1..]).unwrap_or_default();
+    !digits.is_empty() && digits.len() <= MAX_PORT_DIGITS && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Number of digits in 65535, the largest port.
+const MAX_PORT_DIGITS: usize = 5;
 
 /// Concatenates `parts`.
 pub(super) fn joined<'b>(parts: &[&[u8]], arena: &'b Bump) -> &'b [u8] {
@@ -273,140 +346,7 @@ fn number(escape: &[u8], digits: usize) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+mod tests;
 
-    const TIME: &str = "10/Oct/2000:13:55:36 -0700";
-
-    fn log(host: HostOf) -> Log {
-        Log { host, default: None, scheme: None, cells: vec![LogCell::Url, LogCell::Time, LogCell::UserAgent] }
-    }
-
-    fn all() -> HostOf {
-        HostOf::All(b"https://a.example".to_vec())
-    }
-
-    /// Returns a line's URL after checking the time and the user agent, which are the same in all these lines.
-    fn url(line: &str, log: &Log) -> Result<String, Fault> {
-        let (arena, mut cells) = (Bump::new(), [None; super::super::MAX_CELLS]);
-        let found = log.read(line.as_bytes(), &arena, &mut cells);
-        if found != Err(Fault::NotLog) {
-            assert_eq!(cells[1], Some(TIME.as_bytes()), "{line}");
-            assert_eq!(cells[2], line.contains("\"bot/1\"").then_some(&b"bot/1"[..]), "{line}");
-        }
-        assert_eq!(found.is_ok(), cells[0].is_some(), "{line}");
-        found.map(|()| String::from_utf8_lossy(cells[0].unwrap()).into_owned())
-    }
-
-    #[test]
-    fn requests_become_urls() {
-        let cases = [
-            ("GET / HTTP/1.1", Ok("https://a.example/")),
-            ("GET /a?b=c HTTP/1.0", Ok("https://a.example/a?b=c")),
-            ("POST //b.example/ HTTP/2.0", Ok("https://a.example//b.example/")),
-            ("M-SEARCH /x HTTP/1.1", Ok("https://a.example/x")),
-            ("GET /", Ok("https://a.example/")),
-            ("GET http://b.example/c HTTP/1.1", Ok("http://b.example/c")),
-            ("GET HTTPS://b.example HTTP/1.1", Ok("HTTPS://b.example")),
-            (r"GET /\xC3\xa9\x22\\x41 HTTP/1.1", Ok("https://a.example/é\"\\x41")),
-            (r#"GET /\"\\\t\n\r\b\v\f\/ HTTP/1.1"#, Ok("https://a.example/\"\\\t\n\r\u{8}\u{b}\u{c}/")),
-            (r"GET /\u00e9\u001b\u20AC HTTP/1.1", Ok("https://a.example/é\u{1b}€")),
-            (r"GET /\x4\xGG\u12\ud800\q HTTP/1.1", Ok(r"https://a.example/\x4\xGG\u12\ud800\q")),
-            ("-", Err(Fault::NoRequest)),
-            ("", Err(Fault::NoRequest)),
-            ("OPTIONS * HTTP/1.1", Err(Fault::NoTarget)),
-            ("CONNECT b.example:443 HTTP/1.1", Err(Fault::NoTarget)),
-            ("CONNECT /x HTTP/1.1", Err(Fault::NoTarget)),
-            (r"\x16\x03\x01\x02", Err(Fault::BrokenRequest)),
-            ("GET", Err(Fault::BrokenRequest)),
-            ("GET ", Err(Fault::BrokenRequest)),
-            ("GET  HTTP/1.1", Err(Fault::BrokenRequest)),
-            (" / HTTP/1.1", Err(Fault::BrokenRequest)),
-            ("G3T / HTTP/1.1", Err(Fault::BrokenRequest)),
-            ("GET /a b HTTP/1.1", Err(Fault::BrokenRequest)),
-            ("GET / FTP/1.1", Err(Fault::BrokenRequest)),
-            ("GET a HTTP/1.1", Err(Fault::BrokenRequest)),
-            ("GET ?a HTTP/1.1", Err(Fault::BrokenRequest)),
-            ("GET b.example:443 HTTP/1.1", Err(Fault::BrokenRequest)),
-        ];
-        for (request, expected) in cases {
-            for after in [" 200 5", " 200 5 \"-\" \"bot/1\"", " 200 - \"\\\"\" \"bot/1\" \"x", ""] {
-                let line = format!("1.2.3.4 - a b [{TIME}] \"{request}\"{after}");
-                assert_eq!(url(&line, &log(all())), expected.map(str::to_owned), "{line}");
-            }
-        }
-    }
-
-    #[test]
-    fn user_names_do_not_shift_fields() {
-        for user in ["-", "a b", "[x]", "[", "] ", "[10/Oct/2000:13:55:36 -0700] GET /evil", r"\x22", "é"] {
-            let line = format!("1.2.3.4 - {user} [{TIME}] \"GET /a HTTP/1.1\" 200 5 \"-\" \"bot/1\"");
-            assert_eq!(url(&line, &log(all())), Ok("https://a.example/a".into()), "{line}");
-        }
-    }
-
-    #[test]
-    fn other_lines_have_no_cells() {
-        for line in [
-            "",
-            "x",
-            "\"",
-            "[x] \"",
-            "[x] \"GET / HTTP/1.1",
-            "x] \"GET / HTTP/1.1\"",
-            "[x]\"GET / HTTP/1.1\"",
-            r#"[x] "GET / HTTP/1.1\" 200 1"#,
-            r#"[x] "GET / \"#,
-        ] {
-            assert_eq!(url(line, &log(all())), Err(Fault::NotLog), "{line}");
-        }
-    }
-
-    #[test]
-    fn virtual_hosts_determine_host_port_and_scheme() {
-        let cases = [
-            ("b.example", None, Ok("https://b.example/x")),
-            ("b.example", Some("http"), Ok("http://b.example/x")),
-            ("b.example:80", None, Ok("http://b.example/x")),
-            ("b.example:80", Some("https"), Ok("https://b.example/x")),
-            ("b.example:443", None, Ok("https://b.example/x")),
-            ("b.example:443", Some("http"), Ok("http://b.example/x")),
-            ("b.example:8080", None, Ok("https://b.example:8080/x")),
-            ("[::1]:81", Some("http"), Ok("http://[::1]:81/x")),
-            ("-", None, Err(Fault::NoHost)),
-            ("_", None, Err(Fault::NoHost)),
-            ("a@b.example", None, Err(Fault::NoHost)),
-            ("a/b.example", None, Err(Fault::NoHost)),
-            ("a#b.example", None, Err(Fault::NoHost)),
-            (r"a\x5cb.example", None, Err(Fault::NoHost)),
-        ];
-        let request = format!("[{TIME}] \"GET /x HTTP/1.1\" 200 5");
-        for (host, scheme, expected) in cases {
-            let expected = expected.map(str::to_owned);
-            for (line, host) in [
-                (format!("{host} 1.2.3.4 - - {request} \"-\" \"bot/1\""), HostOf::First),
-                (format!("1.2.3.4 - - {request} \"-\" \"bot/1\" {host}"), HostOf::After(4)),
-                (format!("1.2.3.4 - - {request} \"-\" \"bot/1\" 0.1 \"{host}\" x"), HostOf::After(5)),
-            ] {
-                assert_eq!(url(&line, &Log { scheme, ..log(host) }), expected, "{line}");
-            }
-        }
-        let line = format!("1.2.3.4 - - {request} \"-\" \"bot/1\"");
-        assert_eq!(url(&line, &log(HostOf::After(4))), Err(Fault::NoHost));
-        // The user's host fills gaps and replaces nothing.
-        let default = Some(b"http://a.example".to_vec());
-        for (host, expected) in [
-            ("b.example", Ok("https://b.example/x")),
-            ("-", Ok("http://a.example/x")),
-            ("_", Ok("http://a.example/x")),
-            ("a@b.example", Err(Fault::NoHost)),
-        ] {
-            let log = Log { default: default.clone(), ..log(HostOf::First) };
-            let line = format!("{host} 1.2.3.4 - - {request}");
-            assert_eq!(url(&line, &log), expected.map(str::to_owned), "{line}");
-        }
-        let log_after = Log { default, ..log(HostOf::After(4)) };
-        assert_eq!(url(&line, &log_after), Ok("http://a.example/x".into()));
-        assert_eq!(url(&line, &log(HostOf::Nothing)), Err(Fault::NoHost));
-    }
-}
+#[cfg(test)]
+mod forged;

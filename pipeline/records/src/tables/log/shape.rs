@@ -1,7 +1,8 @@
-//! Detects optional parts in access logs: user agents, and virtual hosts before or after the request.
+//! Detects an access log's format by its first lines, and checks the user's options for its requests.
 //!
-//! The first conclusive line decides for the whole log. The user's host applies to requests without a virtual host.
-//! Lines are not judged individually, because clients often control the text at a line's end.
+//! A host comes from `--host`, from a field of the user's format, or from Apache's format with virtual hosts if all
+//! first lines have it. Clients control the other text, so it never names a host. In a proxy's log, all first lines
+//! have whole URLs, which name their own hosts.
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -23,11 +24,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use memchr::memchr;
+use std::sync::LazyLock;
+
+use bumpalo::Bump;
 use reptile::Scheme;
 use reptile::urls::origin_of;
 
-use super::{HostOf, Parts, USER_AGENT, fields};
+use super::format::{LogFormat, VHOST_COMBINED};
+use super::{Fault, Log, LogCell, Origin};
+use crate::shown::shown;
+use crate::tables::Wanted;
+
+/// Maximum number of access log lines that are read ahead for detecting the format. All must agree, because a client
+/// may choose the text of some.
+pub(crate) const MAX_FIRST_LINES: usize = 100;
 
 /// The user's options for requests in a log.
 #[derive(Clone, Debug, Default)]
@@ -36,15 +46,6 @@ pub struct Site {
     pub host: Option<String>,
     /// The scheme, `http` or `https`.
     pub scheme: Option<&'static str>,
-}
-
-/// A log's optional parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    /// The virtual host's location.
-    pub host: HostOf,
-    /// Whether lines have user agents.
-    pub has_user_agent: bool,
 }
 
 impl Site {
@@ -90,28 +91,147 @@ impl Site {
     }
 }
 
-/// Returns a log's shape according to one line, or `None` if it is not a log line.
-pub(crate) fn shape_of(line: &[u8]) -> Option<Shape> {
-    let Parts { before, time, after, .. } = Parts::of(line)?;
-    if !is_time(time) {
-        return None;
-    }
-    let after: Vec<(&[u8], bool)> = fields(after).collect();
-    let is_quoted = |number: usize| after.get(number).is_some_and(|(_, is_quoted)| *is_quoted);
-    let has_user_agent = is_quoted(USER_AGENT - 1) && is_quoted(USER_AGENT);
-    let mut words = before.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let first = words.next().filter(|first| is_host_name(first));
-    // Without virtual hosts, the second word is the client's identity, which is always missing.
-    let is_first = first.is_some() && words.next().is_some_and(|word| word != b"-") && words.nth(1).is_some();
-    let begin = if has_user_agent { USER_AGENT + 1 } else { USER_AGENT - 1 };
-    let number = || (begin..after.len()).find(|&number| is_host_name(after[number].0));
-    let host = if is_first { HostOf::First } else { number().map_or(HostOf::Nothing, HostOf::After) };
-    Some(Shape { host, has_user_agent })
-}
-
 /// Returns whether this is an access log line.
 pub(crate) fn is_log(line: &[u8]) -> bool {
-    shape_of(line).is_some()
+    static COMMON: LazyLock<Log> = LazyLock::new(|| reader(LogFormat::common(), vec![LogCell::Time]));
+    let (arena, mut cells) = (Bump::new(), [None]);
+    COMMON.read(line, &arena, &mut cells) == Err(Fault::TwoReadings) || cells[0].is_some_and(is_time)
+}
+
+/// Returns a reader of a log's cells without its host.
+fn reader(format: LogFormat, cells: Vec<LogCell>) -> Log {
+    Log::new(format, Origin { is_proxy: true, ..Origin::default() }, false, cells)
+}
+
+/// A log's first lines, which determine what the user does not say.
+pub(crate) struct FirstLines<'l> {
+    /// The first lines that a log of this format may have.
+    readable: Vec<&'l [u8]>,
+}
+
+impl<'l> FirstLines<'l> {
+    /// Returns up to [`MAX_FIRST_LINES`] readable lines. `format` is the user's format.
+    pub fn of(lines: impl Iterator<Item = &'l [u8]>, format: Option<&LogFormat>) -> FirstLines<'l> {
+        let log = format.map(|format| reader(format.clone(), vec![LogCell::Url]));
+        let is_readable = |line: &&[u8]| match &log {
+            Some(log) => log.read(line, &Bump::new(), &mut [None]) != Err(Fault::NotLog),
+            None => is_log(line),
+        };
+        FirstLines { readable: lines.filter(is_readable).take(MAX_FIRST_LINES).collect() }
+    }
+
+    /// Returns whether more lines would change nothing.
+    pub fn are_enough(&self) -> bool {
+        self.readable.len() == MAX_FIRST_LINES
+    }
+
+    /// Returns the log, and the names of the wanted columns.
+    ///
+    /// # Errors
+    /// Returns a message if the log lacks a wanted column, or if neither the log nor the user gives a host.
+    pub fn log(
+        &self,
+        site: &Site,
+        format: Option<&LogFormat>,
+        wanted: &[Wanted],
+    ) -> Result<(Log, Vec<String>), String> {
+        let cells = wanted.iter().map(|wanted| log_cell(wanted.option, wanted.name.as_deref()));
+        let cells = cells.collect::<Result<Vec<_>, _>>()?;
+        let (format, has_host) = match format {
+            Some(format) => (format.clone(), format.host().is_some()),
+            None => match self.with_hosts(site)? {
+                Some(format) => (format, true),
+                None if cells.contains(&LogCell::UserAgent) => (LogFormat::combined(), false),
+                None => (LogFormat::common(), false),
+            },
+        };
+        for (cell, wanted) in cells.iter().zip(wanted).filter(|_| !self.readable.is_empty()) {
+            let log = reader(format.clone(), vec![*cell]);
+            if *cell != LogCell::Url && self.all(&log, |_, text| text.is_none()) {
+                return Err(missing_column(*cell, wanted.option));
+            }
+        }
+        let is_known = has_host || site.host.is_some() || self.readable.is_empty();
+        if !is_known && !self.are_for_proxy(&format) {
+            return Err("no virtual hosts in this access log: give its host with --host, or its format with \
+                        --log-format, such as vhost_combined"
+                .into());
+        }
+        let place = match (format.host(), site.start()) {
+            (Some(0), _) if format.start.is_empty() => {
+                "the requests, virtual hosts at the start of the lines".to_owned()
+            }
+            (Some(place), _) => format!("the requests, hosts in {}", format.fields[place].name),
+            (None, Some(start)) => format!("the requests to {}", shown(&start)),
+            (None, None) if is_known => "the requests".to_owned(),
+            (None, None) => "the requests, which have whole URLs".to_owned(),
+        };
+        let names = cells.iter().map(|cell| match cell {
+            LogCell::Url => place.clone(),
+            LogCell::Time => "the time of the request".into(),
+            LogCell::UserAgent => "the user agent".into(),
+        });
+        let names = names.collect();
+        let origin = Origin { default: site.start(), scheme: site.scheme, is_proxy: !is_known };
+        Ok((Log::new(format, origin, has_host, cells), names))
+    }
+
+    /// Returns whether a log has at least one readable line, and `is_it` is true for all of them.
+    fn all(&self, log: &Log, is_it: impl Fn(Result<(), Fault>, Option<&[u8]>) -> bool) -> bool {
+        let holds = |line: &&[u8]| {
+            let (arena, mut cells) = (Bump::new(), [None]);
+            let found = log.read(line, &arena, &mut cells);
+            is_it(found, cells[0])
+        };
+        !self.readable.is_empty() && self.readable.iter().all(holds)
+    }
+
+    /// Returns the format with virtual hosts if all lines have it. The user's host takes precedence, because a line's
+    /// first field may also be a header.
+    fn with_hosts(&self, site: &Site) -> Result<Option<LogFormat>, String> {
+        if site.host.is_some() {
+            return Ok(None);
+        }
+        let format = LogFormat::parse(VHOST_COMBINED)?;
+        let default = Some(b"http://localhost".to_vec());
+        let log = Log::new(format.clone(), Origin { default, ..Origin::default() }, true, vec![LogCell::Url]);
+        let has_host = |found: Result<(), Fault>, _: Option<&[u8]>| {
+            !matches!(found, Err(Fault::NotLog | Fault::TwoReadings | Fault::NoHost))
+        };
+        Ok(self.all(&log, has_host).then_some(format))
+    }
+
+    /// Returns whether all requests for a URL are for a whole URL, as in the log of a proxy.
+    fn are_for_proxy(&self, format: &LogFormat) -> bool {
+        let log = reader(format.clone(), vec![LogCell::Url]);
+        let is_one = |line: &&[u8]| log.read(line, &Bump::new(), &mut [None]).is_ok();
+        self.all(&log, |found, _| found != Err(Fault::NoHost)) && self.readable.iter().any(is_one)
+    }
+}
+
+/// Returns the access log column with this name, or the URL column without a name.
+fn log_cell(option: &str, name: Option<&str>) -> Result<LogCell, String> {
+    let Some(name) = name else { return Ok(LogCell::Url) };
+    match &*name.to_ascii_lowercase().replace('-', "_") {
+        "time" => Ok(LogCell::Time),
+        "user_agent" => Ok(LogCell::UserAgent),
+        _ => {
+            let name = shown(name.as_bytes());
+            Err(format!(
+                "{option} {name}: an access log has the columns time and user_agent; its URLs are those requested"
+            ))
+        }
+    }
+}
+
+/// Returns the message for a column that a log lacks.
+fn missing_column(cell: LogCell, option: &str) -> String {
+    match cell {
+        LogCell::UserAgent => format!(
+            "{option}: this access log has no user agents, which the combined format has; --log-format gives another"
+        ),
+        _ => format!("{option}: this access log has no times, such as $time_local or %t in its format"),
+    }
 }
 
 /// Returns whether text has a log time's form, such as `10/Oct/2000:13:55:36 -0700`.
@@ -125,61 +245,75 @@ fn is_time(text: &[u8]) -> bool {
     text.get(..form.len()).is_some_and(|start| start.iter().zip(form).all(fits))
 }
 
-/// Returns whether a field is almost certainly a host name, with or without a port.
-///
-/// A host name consists of labels with dots between them, and the last label begins with a letter. `TLSv1.3`, numbers
-/// and addresses are not host names.
-fn is_host_name(field: &[u8]) -> bool {
-    let (name, port) = match memchr(b':', field) {
-        Some(at) => (&field[..at], &field[at + 1..]),
-        None => (field, &b"80"[..]),
-    };
-    let mut labels = name.split(|&byte| byte == b'.');
-    let is_label = |label: &[u8]| {
-        !label.is_empty() && label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-    };
-    let last = labels.next_back().unwrap_or_default();
-    let starts = last.first().is_some_and(u8::is_ascii_alphabetic);
-    let has_more = name.len() > last.len();
-    let is_port = !port.is_empty() && port.len() <= 5 && port.iter().all(u8::is_ascii_digit);
-    starts && is_label(last) && labels.all(is_label) && (has_more || name == b"localhost") && is_port
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Returns how the URLs of a log are described, or the error.
+    fn described(lines: &[&str], host: Option<&str>) -> Result<String, String> {
+        let site = Site::of_options(host, &[])?;
+        let wanted = [Wanted { option: "--url-column", name: None }];
+        let first = FirstLines::of(lines.iter().map(|line| line.as_bytes()), None);
+        first.log(&site, None, &wanted).map(|(_, mut names)| names.remove(0))
+    }
+
     #[test]
-    fn shapes_are_detected_in_a_line() {
-        let request = "[10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5";
+    fn hosts_come_from_declared_places_only() {
+        const REQUEST: &str = "[10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5";
+        const OF_VHOSTS: Option<&str> = Some("the requests, virtual hosts at the start of the lines");
+        const OF_PROXY: Option<&str> = Some("the requests, which have whole URLs");
         let cases = [
-            ("1.2.3.4 - -", "", HostOf::Nothing, false),
-            ("1.2.3.4 - -", " \"-\" \"x\"", HostOf::Nothing, true),
-            ("a.example 1.2.3.4 - -", "", HostOf::First, false),
-            ("a.example:443 1.2.3.4 - -", " \"-\" \"x\"", HostOf::First, true),
-            ("localhost:80 ::1 - -", " \"-\" \"x\"", HostOf::First, true),
-            ("xn--a.xn--p1ai 1.2.3.4 - a b", " \"-\" \"x\"", HostOf::First, true),
-            // Client names, and clients behind proxies.
-            ("crawl.bot.example - -", " \"-\" \"x\"", HostOf::Nothing, true),
-            ("crawl.bot.example - a b c", " \"-\" \"x\"", HostOf::Nothing, true),
-            ("1.2.3.4, 5.6.7.8 - -", "", HostOf::Nothing, false),
-            ("1.2.3.4 5.6.7.8 - -", "", HostOf::Nothing, false),
-            ("2001:db8::1 5.6.7.8 - -", "", HostOf::Nothing, false),
-            ("1.2.3.4 - -", " \"-\" \"x\" \"1.2.3.4\"", HostOf::Nothing, true),
-            ("1.2.3.4 - -", " \"-\" \"x\" \"-\"", HostOf::Nothing, true),
-            ("1.2.3.4 - -", " \"-\" \"x\" \"a.example\"", HostOf::After(4), true),
-            ("1.2.3.4 - -", " \"-\" \"x\" 0.123 TLSv1.3 a.example:80 b.example", HostOf::After(6), true),
-            ("1.2.3.4 - -", " \"a.example\" \"b.example\"", HostOf::Nothing, true),
-            ("1.2.3.4 - -", " a.example", HostOf::After(2), false),
-            ("1.2.3.4 - -", " \"a.example\"", HostOf::After(2), false),
-            ("1.2.3.4 - -", " \"-\" \"x", HostOf::Nothing, false),
+            ("a.example:443 1.2.3.4 - -", " \"-\" \"x\"", OF_VHOSTS),
+            ("localhost:80 ::1 - -", " \"-\" \"x\"", OF_VHOSTS),
+            ("_:443 1.2.3.4 - -", " \"-\" \"x\"", OF_VHOSTS),
+            ("xn--a.xn--p1ai:80 crawl.bot.example - a b", " \"-\" \"x\"", OF_VHOSTS),
+            // Not in the format's shape.
+            ("a.example 1.2.3.4 - -", " \"-\" \"x\"", None),
+            ("a.example:443 1.2.3.4 - -", "", None),
+            ("a.example:443 1.2.3.4 - -", " \"-\" \"x\" \"y\"", None),
+            ("a.example:443 - -", " \"-\" \"x\"", None),
+            ("a.example:443, 1.2.3.4 5.6.7.8 - -", " \"-\" \"x\"", None),
+            ("crawl.bot.example - a b c", " \"-\" \"x\"", None),
+            ("1.2.3.4 5.6.7.8 - -", " \"-\" \"x\"", None),
+            ("2001:db8::1 5.6.7.8 - -", " \"-\" \"x\"", None),
+            ("2001:db8::80 - - -", " \"-\" \"x\"", None),
+            ("1.2.3.4 - -", " \"-\" \"x\" \"a.example\"", None),
+            ("1.2.3.4 - -", " \"-\" \"x\" a.example:80", None),
+            ("1.2.3.4 - -", " \"-\" \"x\" 0.123 backend.internal web.docker en.utf8", None),
+            ("1.2.3.4 - -", " \"https://www.google.com/\" \"x\" \"b.example\"", None),
+            ("1.2.3.4 - -", " a.example", None),
         ];
-        for (before, after, host, has_user_agent) in cases {
-            let line = format!("{before} {request}{after}");
-            assert_eq!(shape_of(line.as_bytes()), Some(Shape { host, has_user_agent }), "{line}");
+        for (before, after, expected) in cases {
+            let line = format!("{before} {REQUEST}{after}");
+            assert_eq!(described(&[&line], None).ok().as_deref(), expected, "{line}");
+            let of_user = "the requests to https://h.example";
+            assert_eq!(described(&[&line], Some("h.example")).as_deref(), Ok(of_user), "{line}");
         }
-        for line in ["", "a b [c] \"GET / HTTP/1.1\" 200 1", "x [10/Oct/2000] \"y\""] {
-            assert_eq!(shape_of(line.as_bytes()), None, "{line}");
+        let with_host = format!("a.example:80 1.2.3.4 - - {REQUEST} \"-\" \"x\"");
+        let other = format!("1.2.3.4 - - {REQUEST} \"-\" \"x\"");
+        let absolute = other.replace("GET /", "GET http://b.example/");
+        for (lines, expected) in [
+            (&[&*with_host, &with_host][..], OF_VHOSTS),
+            (&[&with_host, "junk", &with_host], OF_VHOSTS),
+            (&[&with_host, &other], None),
+            (&[&other, &with_host], None),
+            (&[&absolute, &absolute], OF_PROXY),
+            (&[&absolute, &other.replace("GET / HTTP/1.1", "-")], OF_PROXY),
+            (&[&absolute, &other], None),
+            (&[&other.replace("GET / HTTP/1.1", "-")], None),
+            (&["junk"], Some("the requests")),
+        ] {
+            assert_eq!(described(lines, None).ok().as_deref(), expected, "{lines:?}");
+        }
+        // One line that differs counts if it is among the first lines.
+        for (count, expected) in
+            [(MAX_FIRST_LINES - 1, None), (MAX_FIRST_LINES, OF_VHOSTS), (MAX_FIRST_LINES + 1, OF_VHOSTS)]
+        {
+            let lines: Vec<&str> = std::iter::repeat_n(&*with_host, count).chain([&*other]).collect();
+            assert_eq!(described(&lines, None).ok().as_deref(), expected, "{count}");
+        }
+        for line in ["", "a b [c] \"GET / HTTP/1.1\" 200 1", "x [10/Oct/2000] \"y\" 200"] {
+            assert!(!is_log(line.as_bytes()), "{line}");
         }
     }
 

@@ -1,0 +1,298 @@
+//! The formats of access logs, written as in the server's configuration: nginx's `log_format` and Apache's `LogFormat`.
+//!
+//! A format is a list of fields with literal text around them. [`matching`](super::matching) finds a line's fields.
+//! Text that a client controls names no host: the format's host is the field that the operator chose.
+//!
+//! ```
+//! use reptile_records::tables::log::format::LogFormat;
+//!
+//! LogFormat::parse("combined")?;
+//! LogFormat::parse(r#"$host $remote_addr [$time_local] "$request" $status"#)?;
+//! LogFormat::parse(r#"LogFormat "%V %h %l %u %t \"%r\" %>s %b" with_host"#)?;
+//! LogFormat::parse("log_format main escape=json '{\"host\":\"$host\",'\n '\"uri\":\"$request_uri\"}';")?;
+//!
+//! assert!(LogFormat::parse("$host $uri").is_err()); // decoded, so it is not the requested path
+//! # Ok::<(), String>(())
+//! ```
+
+use std::mem;
+
+mod apache;
+mod nginx;
+
+/// Maximum length of a log format in bytes. nginx allows 4,096 in each of the quoted pieces; real formats have up to
+/// about 3,000.
+pub const MAX_FORMAT_BYTES: usize = 16_384;
+
+/// Maximum number of fields in a log format. nginx has about 150 variables, without those for headers. Bounds the time
+/// for a line.
+pub const MAX_FORMAT_FIELDS: usize = 256;
+
+/// Formats with a name: those of Apache's packages, and nginx's built-in and packaged ones.
+const NAMED: [(&str, &str); 4] = [
+    ("common", r#"%h %l %u %t "%r" %>s %b"#),
+    ("combined", r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#),
+    (VHOST_COMBINED, r#"%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i""#),
+    (
+        "main",
+        r#"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for""#,
+    ),
+];
+
+/// The name of Apache's format with virtual hosts.
+pub(super) const VHOST_COMBINED: &str = "vhost_combined";
+
+/// The format of a log's lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFormat {
+    /// The text before the first field.
+    pub(super) start: Vec<u8>,
+    /// The fields, at least one.
+    pub(super) fields: Vec<Field>,
+    pub(super) escape: Escape,
+}
+
+/// A field of a log format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub kind: Kind,
+    pub class: Class,
+    /// The variable as the format has it, for messages.
+    pub name: String,
+    /// The literal text after the field. Only after the last field may it be empty.
+    pub literal: Vec<u8>,
+}
+
+/// The meaning of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The field is skipped.
+    Other,
+    /// A host.
+    Host(HostRank),
+    /// A host, a colon and a port.
+    HostAndPort(HostRank),
+    /// The server's port.
+    Port,
+    Scheme,
+    /// A request line: `GET /path HTTP/1.1`.
+    Request,
+    /// A request's target as the client sent it.
+    Target,
+    /// A host, followed by a target.
+    HostAndTarget(HostRank),
+    /// A decoded path without its query.
+    Path,
+    /// A query with its question mark.
+    Query,
+    /// A decoded path, followed by a query.
+    PathAndQuery,
+    Time,
+    UserAgent,
+}
+
+/// Who chooses a host. If a format has several hosts, the first rank counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum HostRank {
+    /// The operator: the name in the configuration.
+    Configured,
+    /// The client, in the form that the server has checked.
+    Checked,
+    /// The client: a header as it was sent.
+    Header,
+}
+
+/// The text that a field may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Any text before a detected format.
+    Lead,
+    /// Any text. If the server escapes quotes, it has none.
+    Any,
+    /// Text without spaces.
+    Word,
+    /// Digits, dots and signs.
+    Number,
+    /// An IP address or a host name.
+    Address,
+    /// A time without brackets.
+    Time,
+    /// A request line. It has no unescaped quote, or ends with its protocol: some servers do not escape requests.
+    Request,
+    /// The rest of a line: nothing, or a space and any text.
+    Rest,
+}
+
+/// How a server escapes characters in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Escape {
+    /// With a backslash: `\"`, `\\`, `\xHH` or `\u00HH`.
+    Backslash,
+    /// Not at all.
+    None,
+}
+
+/// A piece of a format.
+#[derive(Debug)]
+enum Token {
+    Text(Vec<u8>),
+    Field(Kind, Class, String),
+}
+
+impl LogFormat {
+    /// Parses a format: nginx's or Apache's string, the directive that has it, or `common`, `combined`,
+    /// `vhost_combined` or `main`.
+    ///
+    /// # Errors
+    /// Returns a message if the text is not a format, has no request, or exceeds [`MAX_FORMAT_BYTES`] or
+    /// [`MAX_FORMAT_FIELDS`].
+    pub fn parse(text: &str) -> Result<LogFormat, String> {
+        let text = text.trim();
+        if text.len() > MAX_FORMAT_BYTES {
+            return Err(format!("expected at most {MAX_FORMAT_BYTES} bytes, found {}", text.len()));
+        }
+        let text = NAMED.iter().find(|(name, _)| *name == text).map_or(text, |(_, format)| format);
+        let (tokens, escape) = match (directive(text), nginx::has_variable(text), apache::has_field(text)) {
+            (Some(Server::Nginx), ..) | (None, true, false) => nginx::tokens(text)?,
+            (Some(Server::Apache), ..) | (None, false, true) => (apache::tokens(text)?, Escape::Backslash),
+            (None, true, true) => {
+                return Err(
+                    "has variables of both nginx and Apache; write the directive's name, log_format or LogFormat, \
+                            before it"
+                        .into(),
+                );
+            }
+            (None, false, false) => {
+                let names = NAMED.map(|(name, _)| name).join(", ");
+                return Err(format!(
+                    "expected nginx's or Apache's variables, such as $request or %r, or one of {names}"
+                ));
+            }
+        };
+        let format = LogFormat::of_tokens(tokens, escape);
+        if format.fields.len() > MAX_FORMAT_FIELDS {
+            return Err(format!("expected at most {MAX_FORMAT_FIELDS} fields, found {}", format.fields.len()));
+        }
+        match format.target() {
+            Some(_) => Ok(format),
+            None => Err("has no request: expected $request or $request_uri, or Apache's %r or %U%q, with other text \
+                         around it ($uri is decoded and rewritten, so it is not the requested path)"
+                .into()),
+        }
+    }
+
+    /// Returns the format that all access logs with the common fields share: `CLIENT [TIME] "REQUEST" STATUS`, and any
+    /// text after it.
+    pub(super) fn common() -> LogFormat {
+        LogFormat { start: Vec::new(), fields: Vec::from(COMMON.map(Field::of)), escape: Escape::Backslash }
+    }
+
+    /// Returns the format of logs with a referrer and a user agent after the size, and any text after it.
+    pub(super) fn combined() -> LogFormat {
+        let mut format = LogFormat::common();
+        format.fields.truncate(COMMON.len() - 2);
+        format.fields.extend(AGENT.map(Field::of));
+        format
+    }
+
+    /// Returns the place of the field that names the host.
+    pub(super) fn host(&self) -> Option<usize> {
+        let ranked = self.fields.iter().enumerate().filter_map(|(place, field)| match field.kind {
+            Kind::Host(rank) | Kind::HostAndPort(rank) | Kind::HostAndTarget(rank) => Some((rank, place)),
+            _ => None,
+        });
+        ranked.min().map(|(_, place)| place)
+    }
+
+    /// Returns the place of the field with the request's target.
+    pub(super) fn target(&self) -> Option<usize> {
+        let is_target = |kind: Kind| matches!(kind, Kind::Target | Kind::HostAndTarget(_) | Kind::PathAndQuery);
+        self.place(Kind::Request).or_else(|| self.fields.iter().position(|field| is_target(field.kind)))
+    }
+
+    /// Returns the place of the first field of a kind.
+    pub(super) fn place(&self, kind: Kind) -> Option<usize> {
+        self.fields.iter().position(|field| field.kind == kind)
+    }
+
+    /// Joins pieces that belong together, and assigns the text after each field.
+    fn of_tokens(tokens: Vec<Token>, escape: Escape) -> LogFormat {
+        let mut format = LogFormat { start: Vec::new(), fields: Vec::new(), escape };
+        for token in tokens {
+            match (format.fields.last_mut(), token) {
+                (None, Token::Text(text)) => format.start.extend(text),
+                (Some(last), Token::Text(text)) => last.literal.extend(text),
+                (Some(last), Token::Field(kind, class, name)) if last.is_joined(kind) => {
+                    last.join(kind, class, &name);
+                }
+                (_, Token::Field(kind, class, name)) => {
+                    format.fields.push(Field { kind, class, name, literal: Vec::new() });
+                }
+            }
+        }
+        format
+    }
+}
+
+/// The fields that access logs in the common and the combined format share, and the text after each.
+const COMMON: [(Kind, Class, &str); 5] = [
+    (Kind::Other, Class::Lead, "["),
+    (Kind::Time, Class::Time, "] \""),
+    (Kind::Request, Class::Request, "\" "),
+    (Kind::Other, Class::Number, ""),
+    (Kind::Other, Class::Rest, ""),
+];
+
+/// The fields from the status on, in the combined format.
+const AGENT: [(Kind, Class, &str); 5] = [
+    (Kind::Other, Class::Number, " "),
+    (Kind::Other, Class::Number, " \""),
+    (Kind::Other, Class::Any, "\" \""),
+    (Kind::UserAgent, Class::Any, "\""),
+    (Kind::Other, Class::Rest, ""),
+];
+
+impl Field {
+    fn of((kind, class, literal): (Kind, Class, &str)) -> Field {
+        Field { kind, class, name: String::new(), literal: literal.into() }
+    }
+
+    /// Returns whether the next field belongs to this one: nothing separates them, or they are a host and its port.
+    fn is_joined(&self, next: Kind) -> bool {
+        self.literal.is_empty() || self.literal == b":" && next == Kind::Port && matches!(self.kind, Kind::Host(_))
+    }
+
+    /// Adds the next field to this one. Without text between them, most fields have no meaning.
+    fn join(&mut self, next: Kind, class: Class, name: &str) {
+        let between = mem::take(&mut self.literal);
+        (self.kind, self.class) = match (self.kind, next) {
+            (Kind::Host(rank), Kind::Port) if !between.is_empty() => (Kind::HostAndPort(rank), self.class),
+            // A host without slashes ends where the target begins.
+            (Kind::Host(rank) | Kind::HostAndPort(rank), Kind::Target) if rank != HostRank::Header => {
+                (Kind::HostAndTarget(rank), class)
+            }
+            (Kind::Path, Kind::Query) => (Kind::PathAndQuery, class),
+            _ => (Kind::Other, Class::Any),
+        };
+        self.name.push_str(&String::from_utf8_lossy(&between));
+        self.name.push_str(name);
+    }
+}
+
+/// A server, whose directive a text begins with.
+enum Server {
+    Nginx,
+    Apache,
+}
+
+/// Returns the server if a text begins with the directive of a format, or with the quoted pieces of nginx's.
+fn directive(text: &str) -> Option<Server> {
+    let word = text.split(|letter: char| letter.is_ascii_whitespace()).next().unwrap_or_default();
+    if word == "log_format" || text.starts_with("escape=") || text.starts_with('\'') {
+        return Some(Server::Nginx);
+    }
+    word.eq_ignore_ascii_case("LogFormat").then_some(Server::Apache)
+}
+
+#[cfg(test)]
+mod tests;
