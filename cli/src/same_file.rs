@@ -1,4 +1,4 @@
-//! Checks whether an output is also an input, which writing would destroy.
+//! Checks whether an output is also an input, which writing would destroy, and whether it is in its folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,28 @@ pub fn refuse_inside<'p>(folder: &Path, inputs: impl IntoIterator<Item = &'p Pat
             return Err(Failure::at(folder, "is the input folder; choose another folder"));
         }
         refuse_overwriting(folder, [input.as_path()])?;
+    }
+    Ok(())
+}
+
+/// Rejects a file in an output folder, or a folder on the way to it, that is a symbolic link, unless `follows` allows
+/// it. The folder itself may be a link, because the operator names it. A link that is created after this check is not
+/// noticed.
+///
+/// # Errors
+/// Returns an error that names the link.
+pub fn refuse_links(folder: &Path, file: &Path, follows: bool) -> Result<()> {
+    if follows {
+        return Ok(());
+    }
+    let Ok(below) = file.strip_prefix(folder) else { return Ok(()) };
+    let mut place = folder.to_path_buf();
+    for part in below {
+        place.push(part);
+        if fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+            let message = "is a link in the output folder; --follow-links writes to its target";
+            return Err(Failure::at(&place, message));
+        }
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! A list without URLs is an error here: the commands that read lists this way compare or assert something, and an
 //! empty comparison would always pass.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
@@ -70,9 +71,9 @@ pub fn each_url<W: Write>(
 /// # Errors
 /// Returns an error for an argument that is probably a file: it has neither `scheme://` nor a leading slash, and names
 /// a file or has a file extension. `command` returns the command line that reads the named list.
-pub fn typed_urls(urls: &[String], command: impl Fn(&str) -> String) -> Result<Vec<&[u8]>> {
+pub fn typed_urls(urls: &[OsString], command: impl Fn(&str) -> String) -> Result<Vec<&[u8]>> {
     for url in urls {
-        if let Some(file) = file_name(url) {
+        if let Some(file) = url.to_str().and_then(file_name) {
             let what = if Path::new(file).is_file() { "is a file" } else { "looks like a file name" };
             return Err(Failure::new(format!(
                 "{file}: {what}, not a URL; `{}` reads URLs from it; for the path write /{file}",
@@ -80,7 +81,7 @@ pub fn typed_urls(urls: &[String], command: impl Fn(&str) -> String) -> Result<V
             )));
         }
     }
-    Ok(urls.iter().map(|url| trimmed_url(url.as_bytes())).collect())
+    Ok(urls.iter().map(|url| trimmed_url(url.as_encoded_bytes())).collect())
 }
 
 /// Returns the argument if it is probably a file, not a URL or path.

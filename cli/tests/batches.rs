@@ -337,7 +337,7 @@ fn parts_hold_at_most_the_given_rows_and_resume_keeps_all_or_none() {
     let all = tree(&folder.path("out"));
     folder.run(&args).says(0, &["done before 3\n"]);
     // A run that was killed while it named the files.
-    for lost in [&["a.txt-00002.parquet"][..], &["a.txt-00000.parquet", "a.txt-00000.parquet.made.json"]] {
+    for lost in [&["a.txt-00002.parquet"][..], &["a.txt-00000.parquet", ".a.txt-00000.parquet.made.json"]] {
         lost.iter().for_each(|name| fs::remove_file(folder.path(&format!("out/{name}"))).unwrap());
         folder.run(&args).says(0, &["has only some of its parts, which are written again", "files written 3\n"]);
         assert!(tree(&folder.path("out")) == all);
@@ -369,7 +369,7 @@ fn filter_keeps_going_and_resumes_in_a_folder() {
     fs::remove_dir_all(folder.path("out")).unwrap();
     args(&["--keep-going", "--resume"]).says(1, &["kept 2\n", "1 of 3 inputs failed", "in/c.warc.gz: record 2"]);
     let names: Vec<String> = tree(&folder.path("out")).into_keys().collect();
-    let expected = ["a.warc.gz", "a.warc.gz.made.json", "sub/b.warc.gz", "sub/b.warc.gz.made.json"];
+    let expected = [".a.warc.gz.made.json", "a.warc.gz", "sub/.b.warc.gz.made.json", "sub/b.warc.gz"];
     assert_eq!(names, expected);
     assert_eq!(folder.read("out/sub/b.warc.gz"), gz(&record("a.example")));
     folder.write("in/c.warc.gz", &whole);

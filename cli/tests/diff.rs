@@ -448,3 +448,66 @@ fn large_files_are_not_proved() {
         folder.run(&["diff", "--dialects", "google,google-lib", "file"]).says(code, &[]);
     }
 }
+
+/// Each path that a comparison of dialects prints, given to `test`, has the stated verdicts.
+#[test]
+fn printed_examples_can_be_tested() {
+    let bodies: [&[u8]; 9] = [
+        b"user-agent: *\ndisallow: /a\xff\n",
+        b"user-agent: *\ndisallow: /caf\xc3\xa9\n",
+        b"user-agent: *\ndisallow: /%ff\nallow: /%FF/b\n",
+        b"user-agent: *\ndisallow: /a b\n",
+        b"user-agent: *\ndisallow: /a\tb*\xe9$\n",
+        b"user-agent: *\ndisallow: /\xe2\x80\xae\n",
+        b"user-agent: *\ndisallow: /'\\\xf0\n",
+        b"user-agent: *\ndisallow: *\x80\nallow: /\xc2*\x80\n",
+        b"user-agent: *\ndisallow: /%41\nallow: /a%\n",
+    ];
+    let dialects =
+        ["google-lib", "google", "rfc9309", "rfc9309-strict", "yandex", "yandex-2017", "bing", "koster-1994"];
+    let folder = Folder::new();
+    let (mut examples, mut raw) = (0, 0);
+    for body in bodies {
+        folder.write("r.txt", body);
+        for (at, first) in dialects.iter().enumerate() {
+            for second in &dialects[at + 1..] {
+                let pair = format!("{first},{second}");
+                let run = folder.run(&["diff", "--dialects", &pair, "r.txt"]);
+                for line in String::from_utf8_lossy(&run.stdout).lines().filter_map(|line| line.strip_prefix("  only "))
+                {
+                    let Some((allowing, path)) = line.split_once(" allows ") else { continue };
+                    if !path.starts_with(['/', '$']) {
+                        continue;
+                    }
+                    examples += 1;
+                    raw += usize::from(path.starts_with('$'));
+                    let quoted = if path.starts_with('$') { path.to_owned() } else { format!("'{path}'") };
+                    for dialect in [first, second] {
+                        let expected = if *dialect == allowing { "allow" } else { "disallow" };
+                        // Bash reads `$'...'`, as the user's shell does.
+                        let by_list = format!(
+                            "printf 'http://a.example%s\\n' {quoted} | \"$R\" classify r.txt --host a.example --agent x \
+                             --exact-agent --dialect {dialect} --columns verdict"
+                        );
+                        // Typed letters outside ASCII and spaces are sent as a browser escapes them.
+                        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/%~?*-._".contains(&byte);
+                        let is_letter = path.contains(r"\xe2\x80\xae");
+                        let is_sent_as_typed = path.starts_with('$') && !is_letter || path.bytes().all(is_plain);
+                        let by_test =
+                            format!("\"$R\" test r.txt {quoted} --agent x --exact-agent --dialect {dialect} --brief");
+                        for command in [Some(by_list), is_sent_as_typed.then_some(by_test)].into_iter().flatten() {
+                            let mut bash = std::process::Command::new("bash");
+                            bash.args(["-c", &command])
+                                .env("R", crate::support::binary())
+                                .current_dir(folder.path("."));
+                            let run = bash.output().unwrap();
+                            let found = String::from_utf8_lossy(&run.stdout).into_owned();
+                            assert!(found.starts_with(expected), "{pair} {path} {dialect}: {run:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(examples > 50 && raw > 0, "{examples} {raw}");
+}

@@ -38,6 +38,7 @@ mod memory;
 mod merge;
 mod metrics;
 mod mistakes;
+mod output_folders;
 mod parquet_mutants;
 mod parquet_refused;
 mod prove;

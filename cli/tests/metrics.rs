@@ -1,4 +1,4 @@
-//! `--metrics`, and the lineage in `FILE.made.json`, `SET.made.json` and Parquet metadata.
+//! `--metrics`, and the lineage in `.FILE.made.json`, `SET.made.json` and Parquet metadata.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -324,7 +324,7 @@ fn a_resumed_run_has_the_same_record() {
     assert_eq!(record(&folder, "three.json")["rows_per_second"], 0.0);
 
     // A file's record and its metadata are parts of the same object.
-    let mut made = record(&folder, "out/urls.parquet.made.json");
+    let mut made = record(&folder, "out/.urls.parquet.made.json");
     let reader = SerializedFileReader::new(File::open(folder.path("out/urls.parquet")).unwrap()).unwrap();
     let entries = reader.metadata().file_metadata().key_value_metadata().unwrap();
     let stamp = entries.iter().find(|entry| entry.key == "reptile").unwrap();

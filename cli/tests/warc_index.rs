@@ -165,6 +165,31 @@ fn a_row_without_its_record_is_bad() {
     }
 }
 
+/// A crawl wrote the names in an index. They select no file outside the folder, not even through a link.
+#[cfg(unix)]
+#[test]
+fn an_index_reads_only_files_below_its_folder() {
+    for (link, target, is_read) in [
+        ("root/crawl/x", "outside/w", false),
+        ("root/x", "outside", false),
+        ("root/crawl/x", "root/crawl/w", true),
+        ("root/x", "root/crawl", true),
+    ] {
+        let folder = Folder::new();
+        let mut rows = write(&folder, "crawl/w", &[closed("a.example")], true);
+        folder.write("outside/w", folder.read("root/crawl/w"));
+        std::os::unix::fs::symlink(folder.path(target), folder.path(link)).unwrap();
+        rows[0].file = if link == "root/x" { "x/w".into() } else { "crawl/x".into() };
+        folder.write("index", index(&rows));
+        let run = folder.run(&["compile", "-o", "set", "index", "--warc-root", "root"]);
+        if is_read {
+            run.says(0, &["files read 1\n"]);
+        } else {
+            run.says(2, &["row 1: ", "a symbolic link on its path leaves the folder of --warc-root"]);
+        }
+    }
+}
+
 #[test]
 fn an_index_needs_its_files_and_the_option_needs_an_index() {
     let folder = Folder::new();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ pub struct Args {
     set: PathBuf,
     /// The URLs to clean; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
-    urls: Vec<String>,
+    urls: Vec<OsString>,
     /// A list with a URL on each line; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
@@ -66,7 +67,7 @@ pub struct Args {
 /// # Errors
 /// Returns an error if the set or the list cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> Result<Exit> {
-    refuse_swapped("clean-param", &args.set, args.urls.first().map(String::as_str))?;
+    refuse_swapped("clean-param", &args.set, args.urls.first().and_then(|url| url.to_str()))?;
     let options = CompileOptions { dialect: args.options.dialect.or(Some(&YANDEX)), ..args.options.clone() };
     let is_set = Loaded::is_set(&args.set)?;
     let set = args.set.display().to_string();

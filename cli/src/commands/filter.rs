@@ -27,7 +27,7 @@ use crate::outputs::summary::Summary;
 use crate::run::Run;
 use crate::run::lineage::{Counts as NamedCounts, InputState, Lineage, OutputState, RowCounts, SetState, counts_of};
 use crate::run::metrics::MetricsOptions;
-use crate::same_file::{refuse_inside, refuse_overwriting};
+use crate::same_file::{refuse_inside, refuse_links, refuse_overwriting};
 use crate::sets::Loaded;
 use crate::sets::agents::agents;
 use crate::sets::report::{MAX_NAMED, RecordFaults, Report, UNTRUSTED};
@@ -54,7 +54,7 @@ use rights::{Followed, Followers, PageFilter};
 /// follow its response, and are dropped without one.
 /// Damaged records are reported, counted and dropped. If the next record's start is
 /// unknown, the file cannot be read to its end, which is an error: see --keep-going and
-/// --resync. Each file in a folder gets a record of how it was made (FILE.made.json),
+/// --resync. Each file in a folder gets a record of how it was made (.FILE.made.json),
 /// which --resume reads. If the output name ends in .gz, uncompressed records are written
 /// as one gzip member each.
 #[derive(Clone, clap::Args)]
@@ -109,11 +109,14 @@ pub struct Args {
     /// Keep files in the folder of --output that were already made from the same set, options and input
     ///
     /// An input has changed if its size, time or ETag has changed. With --resume=checksum, its size and the checksum of
-    /// its bytes decide, and FILE.made.json has the checksum. A changed input is an error, unless --force replaces the
+    /// its bytes decide, and .FILE.made.json has the checksum. A changed input is an error, unless --force replaces the
     /// file.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
         requires = "output")]
     resume: Option<Resume>,
+    /// Write through symbolic links in the folder of --output; otherwise they are errors
+    #[arg(long, requires = "output")]
+    follow_links: bool,
     #[command(flatten)]
     keep_going: KeepGoing,
     /// Only count records
@@ -199,6 +202,9 @@ fn refuse_options(args: &Args, is_into_folder: bool) -> Result<()> {
     if args.resume.is_some() && !is_into_folder {
         return Err(Failure::new("--resume requires -o with a folder, which gets a file for each archive"));
     }
+    if args.follow_links && !is_into_folder {
+        return Err(Failure::new("--follow-links requires -o with a folder, which gets a file for each archive"));
+    }
     Ok(())
 }
 
@@ -270,7 +276,9 @@ impl Filter<'_> {
             return Err(Failure::at(input, "has no file name to use in the folder of --output"));
         }
         let path = join(folder, name);
-        let record_path = build_record::path_of(&path)?;
+        refuse_links(folder, &path, self.args.follow_links)?;
+        let record_path = build_record::hidden_path_of(&path)?;
+        refuse_links(folder, &record_path, self.args.follow_links)?;
         for path in [&path, &record_path] {
             refuse_overwriting(path, self.args.inputs.iter().chain([&self.args.set]).map(PathBuf::as_path))?;
         }

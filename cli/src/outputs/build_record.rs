@@ -1,5 +1,5 @@
-//! `SET.made.json`: a set's [`Lineage`] in a file next to the set. Records for other files are also read and written
-//! here.
+//! `SET.made.json`: a set's [`Lineage`] in a file next to the set. The records `.FILE.made.json` of files in output
+//! folders are also read and written here.
 //!
 //! A set's bytes depend only on the robots.txt files and the relevant options, so equal inputs yield equal sets. Other
 //! information, such as the tool version and input paths, is in this record, together with the set's checksum. No
@@ -73,6 +73,18 @@ pub fn path_of(file: &Path) -> Result<PathBuf> {
     let mut path = OsString::from(target_of(file).map_err(|error| Failure::at(file, error))?);
     path.push(SUFFIX);
     Ok(path.into())
+}
+
+/// Returns the path of the record of a file in an output folder. The name begins with a dot, because programs that read
+/// a folder as one table skip such names.
+///
+/// # Errors
+/// Returns an error if the file is a dangling symbolic link.
+pub fn hidden_path_of(file: &Path) -> Result<PathBuf> {
+    let path = path_of(file)?;
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    Ok(path.with_file_name(name))
 }
 
 /// Adds rows with a set's build record. Without a record, nothing is added. If the record is malformed or belongs to

@@ -1,6 +1,7 @@
 //! JSON for standard output and files, with all terminal control characters escaped.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::{Failure, Result};
 use reptile_records::text::is_unsafe;
@@ -29,6 +30,15 @@ pub fn safe_json(json: &str) -> String {
     }
     line.push('\n');
     line
+}
+
+/// Adds a field with text from a file or a URL. If it is not UTF-8, which JSON requires, another field, `NAME_hex`, has its
+/// bytes.
+pub fn add_bytes(object: &mut Value, name: &str, bytes: &[u8]) {
+    object[name] = String::from_utf8_lossy(bytes).into();
+    if std::str::from_utf8(bytes).is_err() {
+        object[format!("{name}_hex")] = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+    }
 }
 
 #[cfg(test)]

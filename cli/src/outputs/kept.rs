@@ -1,4 +1,4 @@
-//! `--resume`: keeps an output whose record (`FILE.made.json`) agrees with the record that this run would write.
+//! `--resume`: keeps an output whose record (`.FILE.made.json`) agrees with the record that this run would write.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn kept<R: DeserializeOwned>(
     replaces: bool,
     difference: impl FnOnce(&R) -> Option<&'static str>,
 ) -> Result<Option<R>> {
-    let how = match build_record::read::<R>(&build_record::path_of(file)?) {
+    let how = match build_record::read::<R>(&build_record::hidden_path_of(file)?) {
         Ok(Some(record)) => match difference(&record) {
             None => return Ok(Some(record)),
             Some(how) => format!("was made {how}"),

@@ -1,10 +1,13 @@
 //! Makes text from files and command lines safe for a terminal, and aligns it in columns.
 //!
 //! ```
-//! use reptile_records::text::{are_plain_columns, escaped, opaque_column, printable, url_column};
+//! use reptile_records::text::{are_plain_columns, escaped, opaque_column, pasteable, printable, url_column};
 //!
 //! // A file cannot clear the screen.
 //! assert_eq!(printable(b"Disallow: /\x1b[2J"), r"Disallow: /\u{1b}[2J");
+//!
+//! // A path with a byte outside UTF-8 can be pasted.
+//! assert_eq!(pasteable(b"/caf\xE9"), r"$'/caf\xe9'");
 //!
 //! // A tab cannot begin another column.
 //! assert_eq!(escaped(b"GPT\tBot"), r"GPT\tBot");
@@ -30,6 +33,25 @@ pub fn printable(text: &[u8]) -> String {
             shown.push(character);
         }
     }
+    shown
+}
+
+/// Formats a path or a URL so that it can be given to a command again. Text that a terminal shows unchanged stays.
+/// Other text becomes `$'...'` with `\xNN` for each such byte, as Bash, Zsh and POSIX shells read it.
+pub fn pasteable(text: &[u8]) -> String {
+    let is_plain = std::str::from_utf8(text).is_ok_and(|text| !text.chars().any(|c| c == '\u{FFFD}' || is_unsafe(c)));
+    if is_plain {
+        return String::from_utf8_lossy(text).into_owned();
+    }
+    let mut shown = String::from("$'");
+    for &byte in text {
+        match byte {
+            b'\'' | b'\\' => shown.extend(['\\', char::from(byte)]),
+            b' '..=b'~' => shown.push(char::from(byte)),
+            _ => shown.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    shown.push('\'');
     shown
 }
 

@@ -29,9 +29,6 @@ use crate::globs::{matches, pattern_of};
 use crate::stores::{is_remote, is_remote_folder, without_query};
 use crate::{Error, Result, stores};
 
-/// The suffix of the records that this program writes next to its outputs.
-pub const RECORD_SUFFIX: &str = ".made.json";
-
 /// A file, and the relative path that names its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
@@ -86,10 +83,7 @@ fn remote_files(path: &Path) -> Result<Vec<NamedFile>> {
     let fixed_len = text[..fixed_len].rfind('/').map_or(0, |at| at + 1);
     let mut files = Vec::with_capacity(found.len());
     for path in found {
-        let shown = path.to_string_lossy();
-        let name = shown.get(fixed_len..).map_or_else(|| PathBuf::from(&*shown), PathBuf::from);
-        let is_data = |part: Component<'_>| !is_skipped(part.as_os_str());
-        if name.components().all(is_data) && !shown.ends_with(RECORD_SUFFIX) {
+        if let Some(name) = remote_name(&path, fixed_len)? {
             files.push(NamedFile { path, name });
         }
     }
@@ -97,6 +91,22 @@ fn remote_files(path: &Path) -> Result<Vec<NamedFile>> {
         true => Err(Error::at(path, "is a folder without files; names that begin with . or _ are skipped")),
         false => Ok(files),
     }
+}
+
+/// Returns the part of an object's name after its first bytes, or `None` if the object is skipped.
+///
+/// # Errors
+/// Returns an error if an output with that name would not be in its folder.
+fn remote_name(path: &Path, fixed_len: usize) -> Result<Option<PathBuf>> {
+    let shown = path.to_string_lossy();
+    let name = shown.get(fixed_len..).map_or_else(|| PathBuf::from(&*shown), PathBuf::from);
+    if name.components().any(|part| is_skipped(part.as_os_str())) {
+        return Ok(None);
+    }
+    if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(Error::at(path, "has an empty part in its name; no output can be named after it"));
+    }
+    Ok(Some(name))
 }
 
 /// Adds a file with its name, or the files in a folder. If the folder is an argument, their names leave out its name.
@@ -124,7 +134,7 @@ fn add_folder(folder: &Path, name: &Path, files: &mut Vec<NamedFile>) -> Result<
     entries.sort_unstable();
     for (entry, is_folder) in &entries {
         let path = folder.join(entry);
-        if is_skipped(entry) || is_record(entry, &entries) {
+        if is_skipped(entry) {
             continue;
         }
         // A link to a folder could form a cycle. A link to a file counts as the file.
@@ -141,12 +151,6 @@ fn add_folder(folder: &Path, name: &Path, files: &mut Vec<NamedFile>) -> Result<
 fn is_skipped(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b".") || (name.starts_with(b"_") && !name.contains(&b'='))
-}
-
-/// Returns whether an entry is the record of another one in its folder. `entries` are sorted.
-fn is_record(name: &OsStr, entries: &[(std::ffi::OsString, bool)]) -> bool {
-    let of = name.to_str().and_then(|name| name.strip_suffix(RECORD_SUFFIX));
-    of.is_some_and(|of| entries.binary_search_by(|(entry, _)| entry.as_os_str().cmp(OsStr::new(of))).is_ok())
 }
 
 /// Returns a match's path below the part of the pattern before its first wildcard.
@@ -169,6 +173,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_of_objects_stay_in_the_output_folder() {
+        for (object, expected) in [
+            ("s3://b/d/x.csv", Ok(Some("x.csv"))),
+            ("s3://b/d/e/x.csv", Ok(Some("e/x.csv"))),
+            ("s3://b/d/_SUCCESS", Ok(None)),
+            ("s3://b/d/.x.csv.made.json", Ok(None)),
+            ("s3://b/d/../../x.csv", Ok(None)),
+            ("s3://b/d/e/../../../x.csv", Ok(None)),
+            ("s3://b/d//etc/x.csv", Err(())),
+        ] {
+            let found = remote_name(Path::new(object), "s3://b/d/".len());
+            assert_eq!(found.map_err(|_| ()), expected.map(|name| name.map(PathBuf::from)), "{object}");
+        }
+    }
+
+    #[test]
     fn names_are_paths_below_the_folder_or_the_fixed_part() {
         let folder = tempfile::tempdir().unwrap();
         for name in [
@@ -180,8 +200,7 @@ mod tests {
             "data/.hidden/e.csv",
             "data/.f.csv",
             "data/g.csv",
-            "data/g.csv.made.json",
-            "data/alone.made.json",
+            "data/.g.csv.made.json",
             "empty/_SUCCESS",
             "x[1].csv",
         ] {
@@ -189,7 +208,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        let all = "_day=3/d.csv alone.made.json day=1/a.csv day=1/hour=2/b.csv g.csv";
+        let all = "_day=3/d.csv day=1/a.csv day=1/hour=2/b.csv g.csv";
         for (arguments, expected) in [
             (&["data"][..], Ok(all)),
             (&["data/"], Ok(all)),

@@ -556,6 +556,20 @@ fn unproved() -> Comparison {
     Comparison { first_only: Witness::Unproved, second_only: Witness::Unproved, steps: 0 }
 }
 
+/// Returns a path with every byte escaped that a client escapes in any case: control characters, spaces, and bytes
+/// outside ASCII.
+fn escaped_as_sent(path: &[u8]) -> Vec<u8> {
+    let mut sent = Vec::with_capacity(path.len());
+    for &byte in path {
+        if byte.is_ascii_graphic() {
+            sent.push(byte);
+        } else {
+            sent.extend_from_slice(format!("%{byte:02X}").as_bytes());
+        }
+    }
+    sent
+}
+
 /// Explains a path on both sides. The explanations must have these verdicts.
 fn example(
     witness: Witness,
@@ -568,15 +582,28 @@ fn example(
         Witness::Unproved => return Ok(PathExample::Unproved),
         Witness::Path(path) => path,
     };
-    let (old, new) = (policies[0].explain(&agents[0], &path)?, policies[1].explain(&agents[1], &path)?);
-    let found = [old.verdict, new.verdict];
+    let explain = |path: &[u8]| -> Result<[Explanation; 2], FormatError> {
+        Ok([policies[0].explain(&agents[0], path)?, policies[1].explain(&agents[1], path)?])
+    };
+    // Clients send paths escaped, and users can paste such a path. Only a dialect that distinguishes escaped bytes from
+    // others needs the path itself.
+    let sent = escaped_as_sent(&path);
+    if sent != path {
+        let [old, new] = explain(&sent)?;
+        if [old.verdict, new.verdict] == expected {
+            return Ok(PathExample::Path { path: sent, old: Box::new(old), new: Box::new(new) });
+        }
+    }
+    let sides = explain(&path)?;
+    let found = sides.each_ref().map(|side| side.verdict);
     if found != expected {
         let path = path.escape_ascii();
         let [[was, is], [found_was, found_is]] = [expected, found];
         let message = format!("\"{path}\": expected {was} and {is}, found {found_was} and {found_is}");
         return Err(Error::new(ErrorKind::Format, message));
     }
-    Ok(PathExample::Path { path, old: Box::new(old), new: Box::new(new) })
+    let [old, new] = sides.map(Box::new);
+    Ok(PathExample::Path { path, old, new })
 }
 
 #[cfg(test)]

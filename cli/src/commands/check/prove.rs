@@ -22,7 +22,7 @@ use crate::outputs::terminal::tell;
 use crate::url_list::{command_line, refuse_url_list};
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::{Input, read_input};
-use reptile_records::text::{printable, url_column};
+use reptile_records::text::{pasteable, printable};
 
 /// Maximum bytes shown from a rule.
 const MAX_RULE_BYTES: usize = 1024;
@@ -228,7 +228,7 @@ impl Report {
                 format!("no group names {}; --allow-default accepts that", printable(name.as_bytes()))
             }
             Proof::Counterexample(found) => {
-                let path = shown(&found.path);
+                let path = pasteable(&found.path);
                 let is_allowed = |index| {
                     let explanation: Option<&Explanation> = found.explanations.get(index);
                     explanation.is_some_and(|explanation| explanation.verdict == Verdict::Allow)
@@ -297,7 +297,7 @@ impl Report {
             },
             passed: self.passes(outcome),
             message,
-            path: found.map(|found| shown(&found.path)),
+            path: found.map(|found| pasteable(&found.path)),
             verdicts: verdicts.collect(),
         })
     }
@@ -342,11 +342,6 @@ fn describe(claim: Claim) -> &'static str {
         Claim::NoMore => "A crawler may fetch nothing that another one may not.",
         _ => "An assertion about every URL.",
     }
-}
-
-/// Returns a path for output, escaped like a URL.
-fn shown(path: &[u8]) -> String {
-    String::from_utf8_lossy(&url_column(path)).into_owned()
 }
 
 /// Returns a rule's text for output, cut after [`MAX_RULE_BYTES`].

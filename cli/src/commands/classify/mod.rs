@@ -204,7 +204,7 @@ pub struct Args {
     /// With --add-columns and --only, the name does not change, and an extension is not repeated. A folder among URLS
     /// means all files below it, except for hidden ones and names that begin with _. The outputs for a folder or a
     /// pattern keep their paths below it, such as crawl=2026-03/part-0.tsv. Each file appears when it is complete,
-    /// together with a record of the set, the options and the input (FILE.made.json), which --resume reads.
+    /// together with a record of the set, the options and the input (.FILE.made.json), which --resume reads.
     #[arg(long, value_name = "DIR", group = "files", conflicts_with_all = ["output", "rejects"])]
     output_folder: Option<PathBuf>,
     /// Keep files in --output-folder that were already made from the same set, options and input
@@ -215,6 +215,9 @@ pub struct Args {
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "state",
         requires = "output_folder")]
     resume: Option<Resume>,
+    /// Write through symbolic links in --output-folder; otherwise they are errors
+    #[arg(long, requires = "output_folder")]
+    follow_links: bool,
     #[command(flatten)]
     keep_going: KeepGoing,
     /// Write invalid rows to this file: the line number, the problem, and the unchanged row

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Result, Stop};
 use crate::options::AssumedPaths;
-use crate::outputs::json::json_line;
+use crate::outputs::json::{add_bytes, json_line};
 use crate::outputs::names::Few;
-use reptile_records::text::printable;
+use reptile_records::text::{pasteable, printable};
 
 /// Maximum size in bytes of the rows with examples. After it, crawlers are listed without examples. At least one row
 /// has examples.
@@ -67,7 +67,7 @@ impl Words {
             PathExample::None => format!("  {name} nothing\n"),
             PathExample::Unproved => format!("  {name}: unproved\n"),
             PathExample::Path { path, old, new } => {
-                let path = printable(path);
+                let path = pasteable(path);
                 let [old, new] = [(&self.verbs[0], old), (&self.verbs[1], new)]
                     .map(|(verb, side)| format!("{verb}{} ({})", side.verdict, why(side)));
                 format!("  {name} {path}\n    {old}; {new}\n")
@@ -77,7 +77,8 @@ impl Words {
 
     fn example_json(&self, example: &PathExample) -> Value {
         let PathExample::Path { path, old, new } = example else { return Value::Null };
-        let mut object = json!({"path": String::from_utf8_lossy(path)});
+        let mut object = json!({});
+        add_bytes(&mut object, "path", path);
         object[self.sides[0]] = side_json(old);
         object[self.sides[1]] = side_json(new);
         object
@@ -236,7 +237,7 @@ pub fn describe(rows: &PathRows<'_>, words: &Words) -> String {
         _ => None,
     });
     found.map_or_else(String::new, |(at, path): (usize, _)| {
-        format!("{} {} for {}", words.text[at], printable(path).replace('\t', "%09"), list(&row.names))
+        format!("{} {} for {}", words.text[at], pasteable(path), list(&row.names))
     })
 }
 

@@ -15,12 +15,12 @@ use serde_json::json;
 
 use super::groups::{File, Names};
 use crate::error::{Failure, Stop};
-use crate::outputs::json::json_line;
+use crate::outputs::json::{add_bytes, json_line};
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
 use crate::sets::single::ONE_ORIGIN;
 use crate::url_list::each_url;
-use reptile_records::text::printable;
+use reptile_records::text::{pasteable, printable};
 
 /// Maximum number of rows per URL. If there are more, the user must choose crawlers.
 pub const MAX_ROWS: usize = 1024;
@@ -101,13 +101,12 @@ impl Row {
     /// Returns a changed verdict as a line.
     fn change(&self, url: &[u8], old: (Verdict, u32), new: (Verdict, u32), is_json: bool) -> Result<String, Failure> {
         if !is_json {
-            let (url, names) = (printable(url).replace('\t', "%09"), printable(self.names.list().as_bytes()));
+            let (url, names) = (pasteable(url), printable(self.names.list().as_bytes()));
             return Ok(format!("{url}\t{names}\t{}\t{}\t{}\t{}\n", old.0, old.1, new.0, new.1));
         }
         let side = |(verdict, line): (Verdict, u32)| json!({"verdict": verdict.name(), "line": line});
-        let url = String::from_utf8_lossy(url);
-        let agents = &self.names.shown;
-        let mut object = json!({"change": "verdict", "url": url, "agents": agents, "old": side(old), "new": side(new)});
+        let mut object = json!({"change": "verdict", "agents": &self.names.shown, "old": side(old), "new": side(new)});
+        add_bytes(&mut object, "url", url);
         if self.names.more > 0 {
             object["more_agents"] = self.names.more.into();
         }

@@ -1,4 +1,4 @@
-//! `FILE.made.json`: a filtered archive's lineage, in a folder. `--resume` keeps a file if its record agrees with the
+//! `.FILE.made.json`: a filtered archive's lineage, in a folder. `--resume` keeps a file if its record agrees with the
 //! record that this run would write.
 
 use std::path::Path;

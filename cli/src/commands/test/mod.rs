@@ -20,6 +20,7 @@ mod uses;
 mod words;
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -110,7 +111,7 @@ pub struct Args {
     robots: PathBuf,
     /// The URLs to test; if none are given, the lines of --urls
     #[arg(value_name = "URL", conflicts_with = "list")]
-    urls: Vec<String>,
+    urls: Vec<OsString>,
     /// A list with a URL or path on each line; blank lines are skipped; decompressed if necessary; - is standard input
     #[arg(long = "urls", value_name = "FILE", default_value = "-")]
     list: PathBuf,
@@ -216,8 +217,8 @@ fn read_body(args: &Args) -> Result<Vec<u8>> {
             let body = read_input(input.text(Wanted::Robots)?)?;
             let swapped = || {
                 let robots = args.urls.iter().find(|url| is_robots(Path::new(url)));
-                let robots = robots.map_or("ROBOTS.TXT", String::as_str);
-                let command = list_command(args, Path::new(robots), &args.robots.display().to_string());
+                let robots = robots.map_or(Path::new("ROBOTS.TXT"), Path::new);
+                let command = list_command(args, robots, &args.robots.display().to_string());
                 format!("`{command}` tests them")
             };
             refuse_url_list(&args.robots, &body, swapped)?;

@@ -2,7 +2,7 @@
 //!
 //! People leave out the scheme or the first slash, and type spaces and non-ASCII letters. A browser escapes them before
 //! it requests the page, and rules are compared with the escaped path. Every change is reported in a remark. Google's
-//! library does not escape, and neither does its dialect.
+//! library does not escape, and neither does its dialect. Bytes that are not UTF-8 are no typed text; they stay.
 
 use reptile::Dialect;
 use reptile::dialects::GOOGLE_LIB;
@@ -40,7 +40,7 @@ pub fn read(text: &[u8], dialect: &Dialect) -> Typed {
             path
         }
     };
-    let sent = if takes_bytes { path.clone() } else { escaped(&path) };
+    let sent = if takes_bytes || std::str::from_utf8(text).is_err() { path.clone() } else { escaped(&path) };
     if sent != path {
         remarks.push(format!("sent as {}, as a browser escapes it", shown(&sent, false)));
     }

@@ -6,6 +6,7 @@
 //! record's range must hold exactly one record, with the URL and the time in the index; otherwise the row is bad. The
 //! table may be wrong about the range, and a website may have written any bytes inside a block.
 
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path};
 
@@ -23,7 +24,7 @@ use crate::gzip::{Member, Unpack};
 use crate::ranged::Ranged;
 use crate::shown::shown;
 use crate::spill::Rows;
-use crate::stores::join;
+use crate::stores::{is_remote, join};
 use crate::time::{Zone, read_time, show_time};
 use crate::unpack::Compression;
 use crate::{Error, Item, Result, Sink};
@@ -318,8 +319,16 @@ impl<'p> OpenFile<'p> {
 }
 
 /// Opens the WARC file with a name in an index. The name has been checked to stay below `root`.
+///
+/// # Errors
+/// Returns an error if the file cannot be opened, or if a symbolic link on the way to it leaves `root`. A crawl wrote
+/// the name, so it must not select a file elsewhere.
 fn open(root: &Path, name: &[u8]) -> io::Result<Ranged> {
-    Ranged::open(&join(root, Path::new(String::from_utf8_lossy(name).as_ref())))
+    let path = join(root, Path::new(String::from_utf8_lossy(name).as_ref()));
+    if !is_remote(root) && !fs::canonicalize(&path)?.starts_with(fs::canonicalize(root)?) {
+        return Err(io::Error::other("a symbolic link on its path leaves the folder of --warc-root"));
+    }
+    Ranged::open(&path)
 }
 
 /// A range's bytes that hold one record.

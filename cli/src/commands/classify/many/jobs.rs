@@ -14,7 +14,7 @@ use crate::error::{Failure, Result};
 use crate::failures::Failures;
 use crate::outputs::build_record;
 use crate::outputs::kept::state_of;
-use crate::same_file::{is_same_place, refuse_overwriting};
+use crate::same_file::{is_same_place, refuse_links, refuse_overwriting};
 
 /// A list and its output.
 #[derive(Clone)]
@@ -36,6 +36,21 @@ impl Job {
         self.file.with_file_name(concat(&[&stem, &format!("-{number:05}"), &ending]))
     }
 
+    /// Rejects outputs and records that are links, or whose path below the folder leads through one, unless `follows`
+    /// allows it.
+    ///
+    /// # Errors
+    /// Returns an error that names the link, or if the folder cannot be listed.
+    pub fn refuse_links(&self, folder: &Path, follows: bool) -> Result<()> {
+        // The folder of the parts is checked before it is listed.
+        refuse_links(folder, &self.part(0), follows)?;
+        let existing = self.existing()?.into_iter().map(|(_, file)| file);
+        existing.chain([self.part(0)]).try_for_each(|file| {
+            refuse_links(folder, &file, follows)?;
+            refuse_links(folder, &build_record::hidden_path_of(&file)?, follows)
+        })
+    }
+
     /// Rejects an earlier run's single file where this run writes parts, and parts where it writes a single file. With
     /// both, a reader of the folder would count the rows twice.
     ///
@@ -44,7 +59,8 @@ impl Job {
     pub fn refuse_other_form(&self) -> Result<()> {
         let other = Job { has_parts: !self.has_parts, ..self.clone() }.part(0);
         let is_there = |path: &Path| exists(path).map_err(|error| Failure::at(path, error));
-        if !is_same_place(&other, &self.list) && is_there(&other)? && is_there(&build_record::path_of(&other)?)? {
+        if !is_same_place(&other, &self.list) && is_there(&other)? && is_there(&build_record::hidden_path_of(&other)?)?
+        {
             let message = "is the output of a run with another --rows-per-file; remove its files and records first";
             return Err(Failure::at(&other, message));
         }
@@ -138,7 +154,7 @@ pub fn jobs(args: &Args, lists: Vec<NamedFile>, folder: &Path, failures: &mut Fa
         if job.has_parts && job.file.to_str().is_none() {
             return Err(Failure::at(&job.list, "--rows-per-file: the name is not UTF-8, so it cannot be numbered"));
         }
-        for path in [job.part(0), build_record::path_of(&job.part(0))?] {
+        for path in [job.part(0), build_record::hidden_path_of(&job.part(0))?] {
             refuse_overwriting(&path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
             if let Some(other) = outputs.insert(path.clone(), job.list.clone()) {
                 let message = format!("would be the file for both {} and {}", other.display(), job.list.display());

@@ -45,6 +45,7 @@ pub fn run(args: &Args, folder: &Path, run: &Run) -> Result<Exit> {
 /// Decides the list of each job. Lists that cannot be read go to `failures`.
 fn run_all(args: &Args, jobs: &[Job], folder: &Path, run: &Run, failures: &mut Failures) -> Result<Exit> {
     for job in jobs {
+        job.refuse_links(folder, args.follow_links)?;
         job.refuse_other_form()?;
     }
     if args.resume.is_none() && !args.force {
@@ -127,7 +128,7 @@ fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &
             let part = args.written.rows_per_file().map(|_| (number, files));
             let lineage = Lineage { outputs: vec![output.clone()], ..lineage.clone() };
             let record = Record { lineage, part, most_are_invalid };
-            let file = Output::create_file(&build_record::path_of(&output.file)?, true)?;
+            let file = Output::create_file(&build_record::hidden_path_of(&output.file)?, true)?;
             records.extend(build_record::write(&record, file)?);
         }
         recorded = Some(Lineage { outputs, ..lineage.clone() });
@@ -149,7 +150,7 @@ fn run_one(args: &Args, job: &Job, settings: &Settings, wants_page: bool, run: &
 
 /// Removes a file that this program has written, according to its record.
 fn remove_with_record(file: &Path) -> Result<()> {
-    let record = build_record::path_of(file)?;
+    let record = build_record::hidden_path_of(file)?;
     if !exists(&record).map_err(|error| Failure::at(&record, error))? {
         note(format_args!("{}: is not a part of the output, and has no record; it stays", file.display()));
         return Ok(());
@@ -217,7 +218,7 @@ fn page(args: &Args, jobs: &[Job]) -> Result<Report> {
     refuse_overwriting(path, args.lists.iter().chain([&args.set]).map(PathBuf::as_path))?;
     for job in jobs {
         let file = job.part(0);
-        if is_same_place(path, &file) || is_same_place(path, &build_record::path_of(&file)?) {
+        if is_same_place(path, &file) || is_same_place(path, &build_record::hidden_path_of(&file)?) {
             let message = format!("would be both the --report page and a file for {}", job.list.display());
             return Err(Failure::at(path, message));
         }

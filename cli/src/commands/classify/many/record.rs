@@ -1,4 +1,4 @@
-//! `FILE.made.json`: a verdict file's lineage. `--resume` keeps a file if its record agrees with the record that this
+//! `.FILE.made.json`: a verdict file's lineage. `--resume` keeps a file if its record agrees with the record that this
 //! run would write.
 
 use std::path::Path;

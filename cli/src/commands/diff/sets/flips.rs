@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use super::Pair;
 use crate::commands::diff::Args;
 use crate::error::{Failure, Result, Stop, note};
-use crate::outputs::json::json_line;
+use crate::outputs::json::{add_bytes, json_line};
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::agents_of;
 use crate::url_list::each_url;
-use reptile_records::text::printable;
+use reptile_records::text::{pasteable, printable};
 
 /// Maximum number of an origin's product tokens that a URL is decided for, in addition to `*`: the first in byte order.
 /// Further product tokens are only counted.
@@ -154,7 +154,7 @@ impl Flip {
         let names = Few::of(self.names.iter().cloned(), self.names.len());
         let [old, new] = &self.sides;
         if !is_json {
-            let url = printable(url).replace('\t', "%09");
+            let url = pasteable(url);
             let side = |side: &Explanation| format!("{}\t{}", side.verdict, why(side));
             return Ok(format!("{url}\t{}\t{}\t{}\n", printable(names.list().as_bytes()), side(old), side(new)));
         }
@@ -166,9 +166,8 @@ impl Flip {
             }
             object
         };
-        let url = String::from_utf8_lossy(url);
-        let mut object =
-            json!({"change": "verdict", "url": url, "agents": names.shown, "old": side(old), "new": side(new)});
+        let mut object = json!({"change": "verdict", "agents": names.shown, "old": side(old), "new": side(new)});
+        add_bytes(&mut object, "url", url);
         if names.more > 0 {
             object["more_agents"] = names.more.into();
         }
