@@ -224,7 +224,7 @@ impl Statements {
         self.lacks_text |= text;
     }
 
-    /// Combines two versions of one page's statements, of which either may be right: another way to read the page, or
+    /// Combines two versions of one page's statements. Either may be right: another way to read the page, or
     /// another record of it. All statements count. Where the versions differ, others may be missing.
     ///
     /// ```

@@ -62,11 +62,11 @@ pub struct Body {
 pub struct BodyStart {
     /// The decoded bytes.
     pub bytes: Vec<u8>,
-    /// What follows the bytes.
+    /// The rest of the body.
     pub rest: Rest,
 }
 
-/// What follows the start of a body.
+/// The rest of a body, after its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// Nothing: the body is whole.
@@ -189,8 +189,8 @@ impl Framing {
         }
     }
 
-    /// Returns up to `limit` bytes from the start of a decoded body. The record has `stored` bytes of the body, of which
-    /// more may follow the given ones.
+    /// Returns up to `limit` bytes from the start of a decoded body. The record has `stored` bytes of the body, and
+    /// the given ones are the first.
     ///
     /// # Errors
     /// Returns an error if the start of the body cannot be decoded.

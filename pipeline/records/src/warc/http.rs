@@ -126,8 +126,8 @@ pub fn is_response(block: &[u8]) -> bool {
     status(&block[final_start(block)..]).is_ok()
 }
 
-/// Returns up to `limit` bytes from the start of a response's decoded body. The record's block has `block_len` bytes, of
-/// which more may follow the given ones.
+/// Returns up to `limit` bytes from the start of a response's decoded body. The record's block has `block_len` bytes,
+/// and the given ones are the first.
 ///
 /// # Errors
 /// Returns an error if the block is not an HTTP response, or if the start of its body cannot be decoded.
