@@ -47,6 +47,7 @@ const RARE: [&str; 53] = [
     "taken_unknown",
     "taken_invalid",
     "delimiter",
+    "escape",
     "timezone",
     "resync",
     "warc_root",
