@@ -17,6 +17,7 @@ mod classify_logs;
 mod classify_many;
 mod classify_output;
 mod classify_parquet;
+mod classify_guesses;
 mod classify_tables;
 mod columns;
 mod compile;

@@ -40,7 +40,9 @@ impl Delimiter {
 /// Returns the byte that `\x01`, `\t` or `^A` names.
 fn control(name: &str) -> Option<u8> {
     match *name.as_bytes() {
-        [b'\\', b'x' | b'X', _, _] => u8::from_str_radix(&name[2..], 16).ok(),
+        [b'\\', b'x' | b'X', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+            u8::from_str_radix(&name[2..], 16).ok()
+        }
         [b'\\', b't'] => Some(b'\t'),
         [b'^', letter @ (b'@'..=b'_' | b'a'..=b'z')] => Some(letter & 0x1f),
         _ => None,

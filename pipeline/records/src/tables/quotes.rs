@@ -279,7 +279,7 @@ mod tests {
             ("\"a\"\r,b\nb", Some(7), false, true),
             // Only Spark writes this.
             ("\"a \\\"b\\\"\",c\nd", Some(12), true, true),
-            ("\"a\\\"\nb\",c\nd", Some(9), true, false),
+            ("\"a\\\"\nb\",c\nd", Some(10), true, false),
             ("\"a\\\",\\\"\nb\",c\nd", Some(12), true, false),
             // Only programs that double quotes write this.
             ("\"a\\\",\"b\"\nd", Some(9), false, false),
