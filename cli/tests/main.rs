@@ -12,6 +12,7 @@ mod classify;
 mod classify_agents;
 mod classify_arrow;
 mod classify_columns;
+mod classify_guesses;
 mod classify_kept;
 mod classify_logs;
 mod classify_many;

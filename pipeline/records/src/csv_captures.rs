@@ -1,60 +1,48 @@
 //! Captures of robots.txt files in CSV (RFC 4180), one row each. The first row names the columns.
 //!
 //! Quoted cells may contain line ends, so bodies can be written unchanged. Cells are read one at a time, and a cell
-//! over its field's limit is discarded, so memory does not depend on the contents of rows. An unclosed quote swallows
-//! the rest of the input and is an error.
+//! over its field's limit is discarded, so memory does not depend on the contents of rows. A row with text after a
+//! closing quote, or with a backslash that may escape a quote, is invalid up to the line end that ends it in both
+//! readings ([`quotes`](super::tables::quotes)). An unclosed quote swallows the rest of the input and is an error.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
 use super::captures::names::{CELLS, Field, Header, TableKind};
 use super::captures::{Cell, NO_CAPTURE, item};
+use super::tables::quotes::{Quoting, Scan, State as Place};
+use super::tables::{Delimiter, MARK};
 use super::time::Zone;
 use super::unpack::{READ_BYTES, START_BYTES};
 use super::{Item, Sink};
 use crate::{Error, Result};
 
-/// The delimiter between a table's cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delimiter {
-    /// A tab, in TSV without quotes.
-    Tab,
-    /// A comma.
-    Comma,
-    /// A semicolon, which programs write in locales with a decimal comma.
-    Semicolon,
-}
+/// The delimiters of tables of captures, in reverse order of preference. A semicolon is written in locales with a decimal
+/// comma. With a tab, the table is TSV.
+const DELIMITERS: [Delimiter; 3] = [Delimiter(b';'), Delimiter(b','), TAB];
 
-impl Delimiter {
-    /// Returns the delimiter's byte.
-    fn byte(self) -> u8 {
-        match self {
-            Delimiter::Tab => b'\t',
-            Delimiter::Comma => b',',
-            Delimiter::Semicolon => b';',
-        }
-    }
-}
+/// The delimiter of TSV.
+pub const TAB: Delimiter = Delimiter(b'\t');
 
-/// The UTF-8 byte order mark, which some programs write.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The detail of a row whose cells depend on the program that wrote it.
+const UNCLEAR: &str = "text after a closing quote, or a backslash that may escape a quote; in CSV, a quote in a quoted \
+                       cell is written twice";
 
 /// Returns the kind of table that starts with this line, and the best delimiter.
 pub fn table_of(line: &[u8]) -> Option<(TableKind, Delimiter)> {
     let line = line.strip_prefix(MARK).unwrap_or(line);
     let of = |delimiter: Delimiter| {
-        memchr(delimiter.byte(), line)?;
+        memchr(delimiter.0, line)?;
         let names = match delimiter {
-            Delimiter::Tab => line.split(|&byte| byte == b'\t').map(<[u8]>::to_vec).collect(),
+            TAB => line.split(|&byte| byte == b'\t').map(<[u8]>::to_vec).collect(),
             _ => cells_of(line, delimiter),
         };
         Some((TableKind::of(names.iter().map(Vec::as_slice)), delimiter))
     };
     // Among equal kinds the last one wins.
-    [Delimiter::Semicolon, Delimiter::Comma, Delimiter::Tab].into_iter().filter_map(of).max_by_key(|(kind, _)| *kind)
+    DELIMITERS.into_iter().filter_map(of).max_by_key(|(kind, _)| *kind)
 }
 
 /// Splits the first line of a CSV table into cells. The line's length is limited, and so are its cells.
@@ -73,6 +61,7 @@ fn cells_of(line: &[u8], delimiter: Delimiter) -> Vec<Vec<u8>> {
 /// Returns an error if the input is unreadable, ends inside a quoted cell, or has two columns for one field.
 pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut table = Cells::new(BufReader::with_capacity(READ_BYTES, source), delimiter);
+    table.skip_marks().map_err(|error| Error::at(path, format!("cannot be read: {error}")))?;
     let header = read_header(path, &mut table)?;
     sink(Item::Names(header.names.clone()))?;
     let mut row = Row::default();
@@ -92,6 +81,10 @@ pub fn read(path: &Path, source: impl Read, delimiter: Delimiter, zone: &Zone, s
             continue;
         }
         let name = format!("{}:{line}", path.display());
+        if table.is_unclear {
+            sink(Item::Bad { name, reason: NO_CAPTURE, detail: UNCLEAR.into() })?;
+            continue;
+        }
         if row.count != header.count() {
             let detail = format!("expected {} columns, as in the first line, found {}", header.count(), row.count);
             sink(Item::Bad { name, reason: NO_CAPTURE, detail })?;
@@ -116,11 +109,13 @@ fn read_header(path: &Path, table: &mut Cells<impl BufRead>) -> Result<Header> {
         if bytes > START_BYTES {
             return Err(Error::at(path, format!("its first line has more than {START_BYTES} bytes")));
         }
-        let is_first = names.is_empty();
-        names.push(if is_first { cell.strip_prefix(MARK).unwrap_or(cell) } else { cell }.to_vec());
+        names.push(cell.to_vec());
         if end == CellEnd::Row {
             break;
         }
+    }
+    if table.is_unclear {
+        return Err(Error::at(path, format!("its first line has {UNCLEAR}")));
     }
     Header::new(names.iter().map(Vec::as_slice)).map_err(|text| Error::at(path, text))
 }
@@ -174,7 +169,7 @@ impl Row {
                 };
                 // The buffers are swapped, so no body is copied.
                 std::mem::swap(text, &mut table.text);
-                text.truncate(table.len);
+                table.text.clear();
                 table.text.shrink_to(KEPT_BYTES);
             }
             if end == CellEnd::Row {
@@ -220,27 +215,43 @@ enum Broken {
 /// A reader for a table's cells. Time: linear in the bytes.
 struct Cells<R> {
     source: R,
-    reader: Reader,
-    /// The last cell, possibly followed by unused memory.
+    quoting: Quoting,
+    scan: Scan,
+    /// Whether a byte of the current row was read.
+    has_begun: bool,
+    /// The last cell.
     text: Vec<u8>,
-    /// The last cell's length in bytes.
-    len: usize,
     /// Whether the cell is over its limit and therefore incomplete.
     is_too_long: bool,
+    /// Whether the last row's cells depend on the program that wrote it.
+    is_unclear: bool,
     /// The line where the next row begins.
     line: u64,
     /// Number of line ends since then.
     line_ends: u64,
 }
 
-/// Buffer size for discarded bytes.
-const SCRATCH_BYTES: usize = 1 << 12;
-
 impl<R: BufRead> Cells<R> {
     fn new(source: R, delimiter: Delimiter) -> Cells<R> {
-        // A CR alone does not end a line, as in URL tables.
-        let reader = ReaderBuilder::new().delimiter(delimiter.byte()).terminator(Terminator::Any(b'\n')).build();
-        Cells { source, reader, text: Vec::new(), len: 0, is_too_long: false, line: 1, line_ends: 0 }
+        Cells {
+            source,
+            quoting: Quoting::csv(delimiter.0),
+            scan: Scan::default(),
+            has_begun: false,
+            text: Vec::new(),
+            is_too_long: false,
+            is_unclear: false,
+            line: 1,
+            line_ends: 0,
+        }
+    }
+
+    /// Skips byte order marks at the input's start.
+    fn skip_marks(&mut self) -> std::io::Result<()> {
+        while self.source.fill_buf()?.starts_with(MARK) {
+            self.source.consume(MARK.len());
+        }
+        Ok(())
     }
 
     /// Reads the next cell, and keeps it if it has at most `limit` bytes.
@@ -248,77 +259,92 @@ impl<R: BufRead> Cells<R> {
     /// # Errors
     /// Returns an error if the source is unreadable, or ends inside quotes.
     fn next(&mut self, limit: usize) -> std::result::Result<CellEnd, Broken> {
-        self.len = 0;
-        let mut is_cut = false;
-        let mut scratch = [0; SCRATCH_BYTES];
+        self.text.clear();
+        self.is_too_long = false;
         loop {
-            let input = match self.source.fill_buf() {
+            let mut input = match self.source.fill_buf() {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 input => input.map_err(|error| Broken::Unreadable(error.to_string()))?,
             };
             if input.is_empty() {
-                return self.end(limit, is_cut);
+                return self.end(limit);
             }
-            // One byte over the limit is kept, because it may be the CR of a line end.
-            let has_room = self.len <= limit;
-            let output = if has_room { &mut self.text[self.len..] } else { &mut scratch[..] };
-            let len = if has_room { output.len().min(limit + 1 - self.len) } else { output.len() };
-            let (result, read, written) = self.reader.read_field(input, &mut output[..len]);
-            self.line_ends += memchr::memchr_iter(b'\n', &input[..read]).count() as u64;
+            self.has_begun = true;
+            let (len, mut end) = (input.len(), None);
+            while let (Some(&byte), None) = (input.first(), end) {
+                let quoted = self.scan.skip_quoted(input);
+                let (kept, rest) = if quoted > 0 {
+                    self.line_ends += memchr::memchr_iter(b'\n', &input[..quoted]).count() as u64;
+                    input.split_at(quoted)
+                } else {
+                    let before = self.scan.state;
+                    self.line_ends += u64::from(byte == b'\n');
+                    let is_cell_end = byte == self.quoting.delimiter && before != Place::Quoted;
+                    let is_row_end = self.scan.push(byte, self.quoting);
+                    end = match (is_row_end, is_cell_end) {
+                        (true, _) => Some(CellEnd::Row),
+                        (_, is_cell_end) => is_cell_end.then_some(CellEnd::Cell),
+                    };
+                    let is_quote = byte == b'"' && matches!(before, Place::CellStart | Place::Quoted);
+                    input.split_at(usize::from(!is_quote && end.is_none()))
+                };
+                keep(&mut self.text, kept, limit, &mut self.is_too_long)?;
+                input = if kept.is_empty() { &rest[1..] } else { rest };
+            }
+            let read = len - input.len();
             self.source.consume(read);
-            if has_room {
-                self.len += written;
-            } else {
-                is_cut |= written > 0;
-            }
-            match result {
-                ReadFieldResult::InputEmpty | ReadFieldResult::End => {}
-                ReadFieldResult::OutputFull if has_room && self.len <= limit => self.grow(limit + 1)?,
-                ReadFieldResult::OutputFull => {}
-                ReadFieldResult::Field { record_end } => return Ok(self.end_cell(record_end, limit, is_cut)),
+            if let Some(end) = end {
+                return Ok(self.end_cell(end == CellEnd::Row, limit));
             }
         }
     }
 
     /// Handles the source's end: the last row needs no line end, and a line end inside quotes ends no row.
-    fn end(&mut self, limit: usize, is_cut: bool) -> std::result::Result<CellEnd, Broken> {
-        match self.reader.read_field(b"\n", &mut [0; 2]) {
-            (ReadFieldResult::Field { .. }, ..) => Ok(self.end_cell(true, limit, is_cut)),
-            (_, _, 0) => Ok(CellEnd::End),
-            _ => Err(Broken::Unclosed(self.line)),
+    fn end(&mut self, limit: usize) -> std::result::Result<CellEnd, Broken> {
+        match self.has_begun {
+            false => Ok(CellEnd::End),
+            true if self.scan.is_open() => Err(Broken::Unclosed(self.line)),
+            true => Ok(self.end_cell(true, limit)),
         }
     }
 
     /// Ends a cell.
-    fn end_cell(&mut self, record_end: bool, limit: usize, is_cut: bool) -> CellEnd {
-        if record_end && !is_cut && self.text[..self.len].ends_with(b"\r") {
-            self.len -= 1;
+    fn end_cell(&mut self, record_end: bool, limit: usize) -> CellEnd {
+        if record_end && !self.is_too_long && self.text.ends_with(b"\r") {
+            self.text.pop();
         }
-        self.is_too_long = is_cut || self.len > limit;
-        if record_end {
-            self.line += std::mem::take(&mut self.line_ends);
+        self.is_too_long |= self.text.len() > limit;
+        if !record_end {
+            return CellEnd::Cell;
         }
-        if record_end { CellEnd::Row } else { CellEnd::Cell }
-    }
-
-    /// Enlarges the buffer for a cell with at most `limit` bytes.
-    fn grow(&mut self, limit: usize) -> std::result::Result<(), Broken> {
-        let len = (self.text.len() * 2).max(SCRATCH_BYTES).min(limit).max(self.text.len());
-        let more = len - self.text.len();
-        self.text.try_reserve_exact(more).map_err(|_| Broken::Unreadable("there is not enough memory".into()))?;
-        self.text.resize(len, 0);
-        Ok(())
+        self.line += std::mem::take(&mut self.line_ends);
+        let scan = std::mem::take(&mut self.scan);
+        (self.is_unclear, self.has_begun) = (scan.is_unclear() || scan.is_broken, false);
+        CellEnd::Row
     }
 
     /// Returns the last cell, or `None` if it is too long.
     fn cell(&self) -> Option<&[u8]> {
-        (!self.is_too_long).then(|| &self.text[..self.len])
+        (!self.is_too_long).then_some(&self.text[..])
     }
 
     /// Returns whether the last cell is empty.
     fn is_empty(&self) -> bool {
-        self.len == 0 && !self.is_too_long
+        self.text.is_empty() && !self.is_too_long
     }
+}
+
+/// Adds bytes to a cell. One byte over the limit is kept, because it may be the CR of a line end.
+fn keep(text: &mut Vec<u8>, bytes: &[u8], limit: usize, is_cut: &mut bool) -> std::result::Result<(), Broken> {
+    let kept = &bytes[..bytes.len().min(limit + 1 - text.len())];
+    *is_cut |= kept.len() < bytes.len();
+    let len = text.len() + kept.len();
+    if len > text.capacity() {
+        let more = (text.capacity() * 2).clamp(len, limit + 1) - text.len();
+        text.try_reserve_exact(more).map_err(|_| Broken::Unreadable("there is not enough memory".into()))?;
+    }
+    text.extend_from_slice(kept);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -327,23 +353,24 @@ mod tests {
 
     #[test]
     fn the_first_line_determines_the_table_kind() {
-        use Delimiter::{Comma, Semicolon, Tab};
+        const COMMA: Delimiter = Delimiter(b',');
+        const SEMICOLON: Delimiter = Delimiter(b';');
         use TableKind::{Captures, Other, Urls};
         for (line, expected) in [
-            ("url\tstatus\ttime\tbody", Some((Captures, Tab))),
-            ("url\tbody_base64\r", Some((Captures, Tab))),
-            ("\u{feff}id\tcontent\turi", Some((Captures, Tab))),
-            ("URL\tBody", Some((Captures, Tab))),
-            ("url\ttitle", Some((Urls, Tab))),
+            ("url\tstatus\ttime\tbody", Some((Captures, TAB))),
+            ("url\tbody_base64\r", Some((Captures, TAB))),
+            ("\u{feff}id\tcontent\turi", Some((Captures, TAB))),
+            ("URL\tBody", Some((Captures, TAB))),
+            ("url\ttitle", Some((Urls, TAB))),
             ("url", None),
-            ("status\tbody", Some((Other, Tab))),
-            ("http://a.example/\tstatus", Some((Other, Tab))),
-            ("url,fetch_status,fetch_time", Some((Captures, Comma))),
-            ("\u{feff}\"url\",\"a \"\"b\"\"\",\"Status Code\"\r", Some((Captures, Comma))),
-            ("url;status;html", Some((Captures, Semicolon))),
-            ("url,title;x", Some((Urls, Comma))),
-            ("User-agent:\t*", Some((Other, Tab))),
-            ("Disallow: /a,b;c", Some((Other, Comma))),
+            ("status\tbody", Some((Other, TAB))),
+            ("http://a.example/\tstatus", Some((Other, TAB))),
+            ("url,fetch_status,fetch_time", Some((Captures, COMMA))),
+            ("\u{feff}\"url\",\"a \"\"b\"\"\",\"Status Code\"\r", Some((Captures, COMMA))),
+            ("url;status;html", Some((Captures, SEMICOLON))),
+            ("url,title;x", Some((Urls, COMMA))),
+            ("User-agent:\t*", Some((Other, TAB))),
+            ("Disallow: /a,b;c", Some((Other, COMMA))),
             ("", None),
         ] {
             assert_eq!(table_of(line.as_bytes()), expected, "{line:?}");
@@ -352,7 +379,7 @@ mod tests {
 
     /// Returns a table's rows. A cell over `limit` bytes becomes `-`.
     fn rows(text: &[u8], limit: usize, buffer: usize) -> (Vec<Vec<String>>, Vec<u64>, Option<u64>) {
-        let mut table = Cells::new(BufReader::with_capacity(buffer, text), Delimiter::Comma);
+        let mut table = Cells::new(BufReader::with_capacity(buffer, text), Delimiter(b','));
         let (mut rows, mut lines) = (vec![Vec::new()], vec![1]);
         loop {
             match table.next(limit) {

@@ -77,7 +77,7 @@ pub use error::{Error, ErrorKind, Result};
 use bodies::{Fault, decompress_and_detect, read_sized};
 use captures::Lines;
 use captures::names::{NameUse, TableKind};
-use csv_captures::Delimiter;
+use csv_captures::TAB;
 use detect::{Content, Wanted};
 use hosts::Naming;
 use open::Input;
@@ -445,9 +445,7 @@ fn read(
             })
         }
         (Content::Text, None) => match input.table() {
-            Some((TableKind::Captures, Delimiter::Tab)) => {
-                captures::lines::read_tsv(&path, input.into_source(), zone, sink)
-            }
+            Some((TableKind::Captures, TAB)) => captures::lines::read_tsv(&path, input.into_source(), zone, sink),
             Some((TableKind::Captures, delimiter)) => {
                 csv_captures::read(&path, input.into_source(), delimiter, zone, sink)
             }

@@ -28,9 +28,10 @@ use reptile::limits::MAX_BODY_BYTES;
 
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
 use super::captures::names::TableKind;
-use super::csv_captures::{Delimiter, table_of};
+use super::csv_captures::table_of;
 use super::detect::{Content, Wanted, detect};
 use super::gzip::Unpack;
+use super::tables::Delimiter;
 use super::unpack::{Compression, Start, unpack};
 use crate::ranged::Ranged;
 use crate::stores::Object;

@@ -4,7 +4,8 @@
 //! Cells use the escapes of database dumps: `\t`, `\n`, `\r`, `\\`, `\0`, `\b`, `\f` and `\v` have the same meaning as
 //! in C. A cell is absent if it is `\N`, or if it is empty and not a body. Any other backslash is literal. Dumps do not
 //! contain such backslashes, but programs that escape only tabs and line ends write them. Alternatively, a base64
-//! column contains the body without escapes.
+//! column contains the body without escapes. Some programs quote cells instead: rows with a used cell that may be quoted
+//! are invalid, and so are lines that may be inside quotes.
 
 use std::borrow::Cow;
 
@@ -13,6 +14,7 @@ use memchr::{memchr, memchr_iter};
 use super::Item;
 use super::captures::names::{CELLS, Field, Header, NameUse};
 use super::captures::{Cell, NO_CAPTURE, item};
+use super::tables::MARK;
 use super::time::Zone;
 use crate::Result;
 
@@ -25,13 +27,22 @@ impl Columns {
     /// # Errors
     /// Returns an error if two columns name the same field.
     pub fn new(line: &[u8]) -> std::result::Result<Columns, String> {
-        let line = without_cr(line.strip_prefix(MARK).unwrap_or(line));
+        let mut line = without_cr(line);
+        while let Some(rest) = line.strip_prefix(MARK) {
+            line = rest;
+        }
         Header::new(line.split(|&byte| byte == b'\t')).map(Columns)
     }
 
     /// Returns the use of the columns' names.
     pub fn names(&self) -> &NameUse {
         &self.0.names
+    }
+
+    /// Returns whether a used cell begins with a quote.
+    pub fn have_quote(&self, line: &[u8]) -> bool {
+        let is_used = |number| self.0.field(number).is_some();
+        line.split(|&byte| byte == b'\t').enumerate().any(|(number, cell)| is_used(number) && cell.starts_with(b"\""))
     }
 
     /// Returns a row's capture, or an item that describes the problem.
@@ -64,9 +75,6 @@ impl Columns {
         item(name, cells, zone)
     }
 }
-
-/// The UTF-8 byte order mark, which some programs write.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Returns a line without a trailing CR, which some programs write.
 fn without_cr(line: &[u8]) -> &[u8] {

@@ -248,9 +248,10 @@ impl<'s> PathDiff<'s> {
             }
         };
         let [allow, disallow] = [Verdict::Allow, Verdict::Disallow];
+        let only = self.assumption.as_ref();
         Ok(PathChange {
-            opens: example(found.second_only, policies, agents, [disallow, allow])?,
-            closes: example(found.first_only, policies, agents, [allow, disallow])?,
+            opens: example(found.second_only, only, policies, agents, [disallow, allow])?,
+            closes: example(found.first_only, only, policies, agents, [allow, disallow])?,
         })
     }
 
@@ -573,6 +574,7 @@ fn escaped_as_sent(path: &[u8]) -> Vec<u8> {
 /// Explains a path on both sides. The explanations must have these verdicts.
 fn example(
     witness: Witness,
+    only: Option<&Assumption>,
     policies: &[Policy<'_>; 2],
     agents: &[Agent; 2],
     expected: [Verdict; 2],
@@ -588,7 +590,7 @@ fn example(
     // Clients send paths escaped, and users can paste such a path. Only a dialect that distinguishes escaped bytes from
     // others needs the path itself.
     let sent = escaped_as_sent(&path);
-    if sent != path {
+    if sent != path && only.is_none_or(|only| only.includes(&sent)) {
         let [old, new] = explain(&sent)?;
         if [old.verdict, new.verdict] == expected {
             return Ok(PathExample::Path { path: sent, old: Box::new(old), new: Box::new(new) });
@@ -678,6 +680,28 @@ mod tests {
             let change = paths.rows(&policies).unwrap().rows[0].change.clone();
             assert_eq!(change.is_change(), is_proved, "{limit}");
             assert_eq!(change.opens == PathExample::Unproved, !is_proved, "{limit}");
+        }
+    }
+
+    /// An example is escaped only if the comparison is about the escaped path too.
+    #[test]
+    fn examples_are_among_the_compared_paths() {
+        let sets = ["disallow: /", "allow: /"].map(|rule| {
+            let mut compiler = Compiler::new(Dialect::google_lib());
+            let body = format!("user-agent: *\n{rule}");
+            compiler.add(Capture::new("http://h0.example/robots.txt", body).unwrap()).unwrap();
+            compiler.finish().unwrap().to_bytes()
+        });
+        let sets = sets.each_ref().map(|bytes| Set::from_bytes(&bytes[..]).unwrap());
+        let origin = crate::urls::split(b"http://h0.example/").unwrap().origin;
+        let policies = [0, 1].map(|side| sets[side].policy(&origin).unwrap().unwrap());
+        for (pattern, expected) in [("/b\u{7f}", &b"/b\x7f"[..]), ("/b%7F", b"/b%7F"), ("/b*\u{7f}", b"/b\x7f")] {
+            let only = Assumption::new([pattern], sets[0].normal_form()).unwrap();
+            let mut paths = PathDiff::new(&sets[0], &sets[1]).under(Some(only));
+            let PathExample::Path { path, .. } = paths.rows(&policies).unwrap().rows[0].change.opens.clone() else {
+                panic!("no example for {pattern:?}")
+            };
+            assert_eq!(path, expected, "{pattern:?}");
         }
     }
 

@@ -49,6 +49,7 @@ use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
+use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::source::Source;
 use reptile_records::tables::{COMMA, Delimiter, Format, Wanted};
 use site::SiteOptions;
@@ -173,11 +174,17 @@ pub struct Args {
     /// path is in $request or %r, $request_uri, or %U%q. A line that can be read in two ways is invalid.
     #[arg(long, value_name = "FORMAT", value_parser = LogFormat::parse)]
     log_format: Option<LogFormat>,
-    /// The delimiter of CSV: comma, semicolon, tab, pipe or one character [default: detected]
+    /// The delimiter of CSV: comma, semicolon, tab, pipe, space, \x01, ^A or one character [default: detected]
     ///
-    /// The first four are detected from the first row, which must have the selected columns or exactly one URL.
+    /// The first four are detected from a header with the selected columns. Without a header, the first 100 rows must
+    /// agree on one of them, with a URL in the same column of each.
     #[arg(long, value_name = "CHARACTER", value_parser = Delimiter::of_name)]
     delimiter: Option<Delimiter>,
+    /// What precedes a quote in a quoted cell of CSV: backslash, as Spark writes, or quote, as in RFC 4180
+    ///
+    /// Without this option, both are understood, and a row that they would split differently is invalid.
+    #[arg(long, value_name = "CHARACTER", value_parser = Escape::of_name)]
+    escape: Option<Escape>,
     /// The origins that may decide a URL [default: origin]
     ///
     /// A robots.txt applies only to its own origin (RFC 9309), so URLs of other origins are unknown. With a wider
@@ -423,6 +430,7 @@ fn decide(
         path: args.urls.clone(),
         format: args.input_format,
         delimiter: args.delimiter,
+        escape: args.escape,
         wanted,
         parts,
         scheme,

@@ -56,6 +56,7 @@ impl PageSettings {
             ("--at", args.options.at.is_some()),
             ("--input-format", args.input_format.is_some()),
             ("--delimiter", args.delimiter.is_some()),
+            ("--escape", args.escape.is_some()),
             ("--scope", args.scope != reptile_columns::Scope::Origin),
             ("--rejects", args.rejects.is_some()),
             ("--report", args.report.is_some()),

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use memchr::memchr;
 use reptile::limits::MAX_BODY_BYTES;
 
+use super::NO_CAPTURE;
 use super::names::NameUse;
 use crate::bodies::{TOO_LARGE, no_memory};
 use crate::jsonl;
+use crate::tables::quotes::{Quoting, Scan};
 use crate::time::Zone;
 use crate::tsv::Columns;
 use crate::unpack::{READ_BYTES, START_BYTES};
@@ -113,10 +115,13 @@ pub fn read_tsv(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>
 /// Returns an error if the input is unreadable.
 pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sink: &mut Sink<'_>) -> Result<()> {
     let (mut line, mut block) = (Vec::new(), Block::default());
+    let mut quotes = Quotes::default();
     for number in first.. {
         let name = || lines.name(number);
         let next = next_line(source, &mut line, MAX_LINE_BYTES);
-        let is_short = matches!(next, Ok(Next::Line)) && line.len() < LONG_LINE_BYTES;
+        let is_line = matches!(next, Ok(Next::Line));
+        let is_unclear = is_line && lines.columns.as_ref().is_some_and(|columns| quotes.are_unclear(columns, &line));
+        let is_short = is_line && !is_unclear && line.len() < LONG_LINE_BYTES;
         if !is_short || block.bytes.len() >= BLOCK_BYTES {
             block.give(lines, sink)?;
         }
@@ -129,6 +134,12 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
                 reason: TOO_LARGE,
                 detail: format!("the line of a capture has at most {MAX_LINE_BYTES} bytes"),
             })?,
+            Ok(Next::Line) if is_unclear => sink(Item::Bad {
+                name: name(),
+                reason: NO_CAPTURE,
+                detail: "a quote at the start of a cell: TSV has no quoted cells, but CSV, JSON Lines and Parquet do"
+                    .into(),
+            })?,
             Ok(Next::Line) if is_short => block.push(&line, number),
             Ok(Next::Line) => lines.read(&line, number, sink)?,
         }
@@ -136,6 +147,30 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
         line.shrink_to(KEPT_BYTES);
     }
     Ok(())
+}
+
+/// The quotes in a TSV table. TSV has none, but some programs quote cells, and then lines may be parts of a cell.
+#[derive(Default)]
+struct Quotes {
+    /// The row that the next line would continue in a table with quoted cells.
+    open: Option<Scan>,
+}
+
+impl Quotes {
+    /// Returns whether the next line's cells depend on the meaning of a quote.
+    fn are_unclear(&mut self, columns: &Columns, line: &[u8]) -> bool {
+        if self.open.is_none() && memchr(b'"', line).is_none() {
+            return false;
+        }
+        let quoting = Quoting { may_be_plain: true, ..Quoting::csv(b'\t') };
+        let was_open = self.open.is_some();
+        let mut scan = self.open.take().unwrap_or_default();
+        let is_ended = scan.read(line, quoting).is_some() || scan.push(b'\n', quoting);
+        if !is_ended {
+            self.open = Some(scan.next_piece());
+        }
+        was_open || !is_ended || scan.is_unclear() || (!scan.is_broken && columns.have_quote(line))
+    }
 }
 
 /// Consecutive lines.

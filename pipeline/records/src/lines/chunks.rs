@@ -7,6 +7,7 @@ use reptile::limits::MAX_URL_BYTES;
 
 use super::MAX_LINE_BYTES;
 use crate::tables::csv::{Records, UnclosedRow};
+use crate::tables::quotes::Quoting;
 
 /// Chunk size in bytes: tens of thousands of URLs, so that the handover costs nothing by comparison.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -37,8 +38,8 @@ pub struct Chunk {
 pub enum RowEnds {
     /// At each line end.
     Lines,
-    /// At each line end outside quotes. Quotes open only at the start of the input, of a line, or after this delimiter.
-    Csv(u8),
+    /// At each line end outside quotes. Quotes open only at the start of the input, of a line, or after the delimiter.
+    Quoted(Quoting),
 }
 
 /// Whether a chunk holds whole lines.
@@ -97,7 +98,7 @@ impl<R: Read> Chunks<R> {
     pub(crate) fn with_sizes(source: R, ends: RowEnds, chunk_bytes: usize, max_line_bytes: usize) -> Chunks<R> {
         let records = match ends {
             RowEnds::Lines => None,
-            RowEnds::Csv(delimiter) => Some(Records::with_limit(delimiter, max_line_bytes)),
+            RowEnds::Quoted(quoting) => Some(Records::with_limit(quoting, max_line_bytes)),
         };
         Chunks { source, carry: Vec::new(), at_end: false, in_long_line: false, chunk_bytes, max_line_bytes, records }
     }

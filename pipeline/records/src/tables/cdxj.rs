@@ -27,9 +27,7 @@ impl Cdxj {
     /// Returns the reason why the line has no cells.
     pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         let (timestamp, object) = parts(line).ok_or(Fault::NotCdxj)?;
-        if !self.fields.read(object, arena, cells) {
-            return Err(Fault::NotJson);
-        }
+        self.fields.read(object, arena, cells)?;
         let timestamp = timestamp_of(timestamp);
         self.timestamps.iter().for_each(|&cell| cells[cell] = timestamp);
         Ok(())

@@ -1,15 +1,17 @@
-//! Rows and cells of CSV (RFC 4180), with any delimiter.
+//! Rows and cells of CSV (RFC 4180), with any delimiter, and of TSV that may have quotes.
 //!
-//! A row ends at a line end outside quotes. A quote opens only as a cell's first byte; elsewhere it is text. An
-//! overlong row with more than [`MAX_LINE_BYTES`] ends like any other row. An unclosed quote extends its row to the
-//! input's end. Every byte therefore belongs to exactly one row, and no part of a cell is ever read as a row.
+//! A row ends at a line end outside quotes. A quote opens only as a cell's first byte; elsewhere it is text, and text
+//! after a closing quote makes the row invalid. An overlong row with more than [`MAX_LINE_BYTES`] ends like any other
+//! row. An unclosed quote extends its row to the input's end. Every byte therefore belongs to exactly one row, and no
+//! part of a cell is ever read as a row. [`quotes`](super::quotes) describes rows with backslashes before quotes.
 //!
 //! ```
 //! use reptile_records::lines::{Chunks, RowEnds};
 //! use reptile_records::tables::csv::{COMMA, UnclosedRow};
+//! use reptile_records::tables::quotes::Quoting;
 //!
 //! let text = b"url,note\nhttps://example.com/,\"never\nclosed\n";
-//! let mut chunks = Chunks::of_rows(&text[..], RowEnds::Csv(COMMA));
+//! let mut chunks = Chunks::of_rows(&text[..], RowEnds::Quoted(Quoting::csv(COMMA)));
 //! let mut unclosed = None;
 //! while let Some(chunk) = chunks.next(Vec::new(), || true)? {
 //!     unclosed = chunk.unclosed;
@@ -18,8 +20,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use memchr::{memchr, memchr_iter, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr};
 
+use super::quotes::{Escape, Quoting, Scan, ends_oddly};
 use crate::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
 
 /// The default delimiter.
@@ -45,78 +48,10 @@ pub(crate) enum RowKind {
     Unclosed,
     /// A row over [`MAX_LINE_BYTES`].
     TooLong,
-}
-
-/// The state between two bytes of a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
-    /// At a cell's first byte.
-    #[default]
-    CellStart,
-    /// In a cell, outside quotes.
-    Cell,
-    /// In a cell, inside quotes.
-    Quoted,
-    /// After a quote inside quotes. It closes them unless another quote follows.
-    AfterQuote,
-}
-
-/// A row scan. Each byte is read once, even if the row arrives in many pieces.
-#[derive(Clone, Copy, Debug, Default)]
-struct Scan {
-    state: State,
-    /// Number of bytes read.
-    len: usize,
-    /// Offset of the last opening quote.
-    quote: usize,
-}
-
-impl Scan {
-    /// Continues scanning a row that begins with `row`. Returns the row's length if it ends.
-    fn read(&mut self, row: &[u8], delimiter: u8) -> Option<usize> {
-        while let Some(&first) = row.get(self.len) {
-            let rest = &row[self.len..];
-            match self.state {
-                // Outside quotes, a quote after a delimiter is a cell's first byte.
-                State::CellStart | State::Cell => {
-                    let found = memchr2(b'"', b'\n', rest);
-                    let end = found.unwrap_or(rest.len());
-                    let is_start = match end.checked_sub(1) {
-                        Some(before) => rest[before] == delimiter,
-                        None => self.state == State::CellStart,
-                    };
-                    self.state = if is_start { State::CellStart } else { State::Cell };
-                    self.len += end;
-                    found?;
-                    self.len += 1;
-                    if rest[end] == b'\n' {
-                        return Some(self.len);
-                    }
-                    if is_start {
-                        (self.state, self.quote) = (State::Quoted, self.len - 1);
-                    }
-                }
-                State::Quoted => match memchr(b'"', rest) {
-                    Some(end) => {
-                        self.state = State::AfterQuote;
-                        self.len += end + 1;
-                    }
-                    None => self.len = row.len(),
-                },
-                State::AfterQuote if first == b'"' => {
-                    self.state = State::Quoted;
-                    self.len += 1;
-                }
-                State::AfterQuote => self.state = State::Cell,
-            }
-        }
-        None
-    }
-
-    /// Returns whether the row cannot end here.
-    fn is_open(&self) -> bool {
-        self.state == State::Quoted
-    }
+    /// A row with text after a closing quote.
+    Broken,
+    /// A row whose cells depend on the meaning of backslashes or quotes, or a line of one.
+    Unclear,
 }
 
 /// A row with an unclosed quote at the input's end.
@@ -130,96 +65,230 @@ pub struct UnclosedRow {
 
 /// A reader that finds rows, and splits rows with quotes. The memory is reused for each row.
 pub(crate) struct Records {
-    delimiter: u8,
+    quoting: Quoting,
     max_row_bytes: usize,
     /// The row that continues after the preceding bytes.
     pending: Scan,
     /// The part of a long row that was read.
     long: UnclosedRow,
+    /// The kind and the remaining bytes of a row that is returned line by line.
+    by_line: Option<(RowKind, usize)>,
     /// The last quoted row's cell contents, concatenated without quotes.
-    cells: Vec<u8>,
-    /// Each cell's end.
-    ends: Vec<usize>,
+    text: Vec<u8>,
+    cells: Vec<Cell>,
+    /// Whether a backslash in the last quoted row may escape a quote.
+    has_escape: bool,
+    /// Whether text follows a closing quote in the last quoted row, or a backslash ends a cell that has no quotes.
+    fault: Option<RowKind>,
+}
+
+/// A cell whose content depends on the program that wrote it.
+#[derive(Debug)]
+pub(crate) struct UnclearCell;
+
+/// A cell of a row with quotes.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// The content's end in the row's text.
+    end: usize,
+    /// Whether the content is in quotes.
+    is_quoted: bool,
+    /// Whether the content depends on the program that wrote it.
+    is_unclear: bool,
 }
 
 impl Records {
-    /// Creates a reader for rows up to [`MAX_LINE_BYTES`] with a delimiter.
-    pub fn new(delimiter: u8) -> Records {
-        Records::with_limit(delimiter, MAX_LINE_BYTES)
+    /// Creates a reader for rows up to [`MAX_LINE_BYTES`].
+    pub fn new(quoting: Quoting) -> Records {
+        Records::with_limit(quoting, MAX_LINE_BYTES)
     }
 
     /// Creates a reader for rows up to `max_row_bytes` without their line ends.
-    pub fn with_limit(delimiter: u8, max_row_bytes: usize) -> Records {
-        let (pending, long) = (Scan::default(), UnclosedRow::default());
-        Records { delimiter, max_row_bytes, pending, long, cells: Vec::new(), ends: Vec::new() }
+    pub fn with_limit(quoting: Quoting, max_row_bytes: usize) -> Records {
+        Records {
+            quoting,
+            max_row_bytes,
+            pending: Scan::default(),
+            long: UnclosedRow::default(),
+            by_line: None,
+            text: Vec::new(),
+            cells: Vec::new(),
+            has_escape: false,
+            fault: None,
+        }
     }
 
     /// Returns the first row in `bytes`. They must be nonempty, and end with a row or with the input. Time:
     /// linear in the row.
     pub fn row(&mut self, bytes: &[u8]) -> Row {
-        let found = memchr2(b'\n', b'"', bytes);
-        let plain_len = match found {
-            Some(at) if bytes[at] == b'"' => None,
-            found => Some(found.map_or(bytes.len(), |at| at + 1)),
+        let is_escaped = self.quoting.escape == Some(Escape::Backslash);
+        let found = match is_escaped {
+            true => memchr3(b'\n', b'"', b'\\', bytes),
+            false => memchr2(b'\n', b'"', bytes),
         };
-        let split = if plain_len.is_none() { self.split(bytes) } else { plain_len };
-        let len = split.unwrap_or(bytes.len());
-        let row = &bytes[..len];
+        let row = match found {
+            _ if self.by_line.is_some() => self.next_line(bytes),
+            Some(at) if bytes[at] != b'\n' => self.quoted_row(bytes),
+            found => Row { len: found.map_or(bytes.len(), |at| at + 1), kind: RowKind::Plain },
+        };
         // A line end inside an unclosed quote is part of the row.
-        let text = if split.is_none() { row } else { without_lf(row) };
-        let kind = match (plain_len, split) {
-            _ if text.len() > self.max_row_bytes => RowKind::TooLong,
-            (Some(_), _) => RowKind::Plain,
-            (None, Some(_)) => RowKind::Quoted,
-            (None, None) => RowKind::Unclosed,
+        let text = &bytes[..row.len];
+        let text = if row.kind == RowKind::Unclosed { text } else { without_lf(text) };
+        if text.len() > self.max_row_bytes { Row { kind: RowKind::TooLong, ..row } } else { row }
+    }
+
+    /// Returns the first row in `bytes`, which has a quote or an escape.
+    fn quoted_row(&mut self, bytes: &[u8]) -> Row {
+        if self.quoting.may_be_plain {
+            return self.doubtful_row(bytes);
+        }
+        let split = self.split(bytes);
+        if !self.has_escape {
+            let kind = if split.is_some() { self.fault.unwrap_or(RowKind::Quoted) } else { RowKind::Unclosed };
+            return Row { len: split.unwrap_or(bytes.len()), kind };
+        }
+        let mut scan = Scan::default();
+        let len = scan.read(bytes, self.quoting);
+        let kind = match len {
+            None if scan.is_open() => RowKind::Unclosed,
+            _ if scan.is_unclear() => RowKind::Unclear,
+            _ => self.fault.unwrap_or(RowKind::Quoted),
         };
+        Row { len: len.unwrap_or(bytes.len()), kind }
+    }
+
+    /// Returns the first row in `bytes` of TSV, in which quotes may be text. Lines are rows if they are.
+    fn doubtful_row(&mut self, bytes: &[u8]) -> Row {
+        let line_len = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
+        let mut scan = Scan::default();
+        let len = scan.read(bytes, self.quoting);
+        let row_len = len.unwrap_or(bytes.len());
+        if row_len > line_len || (len.is_none() && scan.is_open()) {
+            let kind = if len.is_none() { RowKind::Unclosed } else { RowKind::Unclear };
+            self.by_line = Some((kind, row_len));
+            return self.next_line(bytes);
+        }
+        let line = without_line_end(&bytes[..line_len]);
+        // A quote is text if none begins a cell, or text follows a closing quote.
+        let is_plain = scan.is_broken || !plain_cells(line, self.quoting.delimiter).any(|cell| cell.starts_with(b"\""));
+        let kind = if scan.is_unclear() {
+            RowKind::Unclear
+        } else if is_plain {
+            RowKind::Plain
+        } else if self.split(bytes) == Some(row_len) && self.cells.len() == count_cells(line, self.quoting.delimiter) {
+            RowKind::Quoted
+        } else {
+            RowKind::Unclear
+        };
+        Row { len: row_len, kind }
+    }
+
+    /// Returns the next line of a row that is returned line by line.
+    fn next_line(&mut self, bytes: &[u8]) -> Row {
+        let (kind, left) = self.by_line.take().unwrap_or((RowKind::Unclear, bytes.len()));
+        let len = memchr(b'\n', &bytes[..left.min(bytes.len())]).map_or(left.min(bytes.len()), |at| at + 1);
+        self.by_line = (len < left).then_some((kind, left - len));
+        // Only the last line is the end of the input.
+        let kind = if self.by_line.is_some() { RowKind::Unclear } else { kind };
         Row { len, kind }
     }
 
     /// Returns whether `bytes` contain their first row completely.
     pub fn has_row(&self, bytes: &[u8]) -> bool {
-        Scan::default().read(bytes, self.delimiter).is_some()
+        Scan::default().read(bytes, self.quoting).is_some()
     }
 
     /// Splits the first row in `bytes` into cells. Returns its length with the line end, or `None` if a quote is not
     /// closed.
     fn split(&mut self, bytes: &[u8]) -> Option<usize> {
+        let is_escaped = self.quoting.escape == Some(Escape::Backslash);
+        self.text.clear();
         self.cells.clear();
-        self.ends.clear();
+        (self.has_escape, self.fault) = (false, None);
         let mut at = 0;
         loop {
-            if bytes.get(at) == Some(&b'"') {
-                loop {
-                    let start = at + 1;
-                    at = start + memchr(b'"', &bytes[start..])? + 1;
-                    if bytes.get(at) != Some(&b'"') {
-                        self.cells.extend_from_slice(&bytes[start..at - 1]);
-                        break;
-                    }
-                    // A doubled quote represents one quote.
-                    self.cells.extend_from_slice(&bytes[start..at]);
-                }
+            let is_quoted = bytes.get(at) == Some(&b'"');
+            let mut is_unclear = is_quoted && self.quoting.may_be_plain;
+            if is_quoted && is_escaped {
+                (at, is_unclear) = self.escaped_cell(bytes, at + 1)?;
+            } else if is_quoted {
+                at = self.doubled_cell(bytes, at + 1)?;
             }
-            // Text after the closing quote belongs to the cell, as in all common readers.
             let rest = &bytes[at..];
-            let end = memchr2(self.delimiter, b'\n', rest);
+            let end = memchr2(self.quoting.delimiter, b'\n', rest);
             let len = end.map_or(rest.len(), |end| end + 1);
             at += len;
             let is_last = end.is_none_or(|end| rest[end] == b'\n');
             let text = if is_last { without_line_end(&rest[..len]) } else { &rest[..len - 1] };
-            self.cells.extend_from_slice(text);
-            self.ends.push(self.cells.len());
+            if is_quoted && !text.is_empty() {
+                self.fault = Some(RowKind::Broken);
+            } else if is_escaped && ends_oddly(text, false) {
+                // Other programs escape the delimiter or the line end.
+                self.fault.get_or_insert(RowKind::Unclear);
+            }
+            is_unclear |= is_escaped && !is_quoted && memchr(b'\\', text).is_some();
+            self.text.extend_from_slice(text);
+            self.cells.push(Cell { end: self.text.len(), is_quoted, is_unclear });
             if is_last {
                 return Some(at);
             }
         }
     }
 
+    /// Adds the content of a cell with doubled quotes, which begins at `at`. Returns the offset after the closing quote.
+    fn doubled_cell(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        loop {
+            let end = at + memchr(b'"', &bytes[at..])?;
+            self.has_escape |= self.quoting.escape.is_none() && ends_oddly(&bytes[at..end], false);
+            if bytes.get(end + 1) != Some(&b'"') {
+                self.text.extend_from_slice(&bytes[at..end]);
+                return Some(end + 1);
+            }
+            // A doubled quote represents one quote.
+            self.text.extend_from_slice(&bytes[at..=end]);
+            at = end + 2;
+        }
+    }
+
+    /// Adds the content of a cell with escaped quotes, which begins at `at`. Returns the offset after the closing quote,
+    /// and whether a backslash precedes another character, which programs read differently.
+    fn escaped_cell(&mut self, bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
+        let mut is_unclear = false;
+        loop {
+            let end = at + memchr2(b'"', b'\\', &bytes[at..])?;
+            self.text.extend_from_slice(&bytes[at..end]);
+            if bytes[end] == b'"' {
+                return Some((end + 1, is_unclear));
+            }
+            let escaped = *bytes.get(end + 1)?;
+            is_unclear |= escaped != b'"' && escaped != b'\\';
+            self.text.push(escaped);
+            at = end + 2;
+        }
+    }
+
+    /// Returns the number of cells in the last row if that was [`RowKind::Quoted`].
+    pub fn cell_count(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Returns a cell in the last row if that was [`RowKind::Quoted`].
-    pub fn cell(&self, number: usize) -> Option<&[u8]> {
-        let end = *self.ends.get(number)?;
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        Some(&self.cells[start..end])
+    ///
+    /// # Errors
+    /// Returns an error if the content depends on the program that wrote it.
+    pub fn cell(&self, number: usize) -> Result<Option<&[u8]>, UnclearCell> {
+        let Some(cell) = self.cells.get(number) else { return Ok(None) };
+        let start = if number == 0 { 0 } else { self.cells[number - 1].end };
+        let text = &self.text[start..cell.end];
+        // Spark doubles backslashes in quoted cells.
+        let has_pair = || cell.is_quoted && self.quoting.escape.is_none() && memmem::find(text, b"\\\\").is_some();
+        if cell.is_unclear || has_pair() { Err(UnclearCell) } else { Ok(Some(text)) }
+    }
+
+    /// Returns whether all cells from this one on are empty.
+    pub fn is_empty_from(&self, number: usize) -> bool {
+        let start = number.checked_sub(1).and_then(|last| self.cells.get(last)).map_or(0, |cell| cell.end);
+        start == self.text.len()
     }
 
     /// Returns the ends of complete rows in `bytes`, at intervals of about `block_bytes`. The last complete row's end
@@ -242,7 +311,7 @@ impl Records {
             if quote.is_none() {
                 break;
             }
-            match pending.read(&bytes[at..], self.delimiter) {
+            match pending.read(&bytes[at..], self.quoting) {
                 Some(len) => at += len,
                 None => {
                     self.pending = pending;
@@ -266,16 +335,15 @@ impl Records {
 
     /// Reads an overlong row's first part. The row does not end in it.
     pub fn begin_long(&mut self, part: &[u8]) {
-        self.pending.read(part, self.delimiter);
+        self.pending.read(part, self.quoting);
         self.long = UnclosedRow::default();
         self.count(part);
     }
 
     /// Reads an overlong row's next bytes. Returns the length of its next part, and whether the row ends there.
     pub fn skip(&mut self, bytes: &[u8]) -> (usize, bool) {
-        // A quote that opens in this part has an offset in it; an earlier quote has no offset.
-        self.pending = Scan { len: 0, quote: usize::MAX, ..self.pending };
-        match self.pending.read(bytes, self.delimiter) {
+        self.pending = self.pending.next_piece();
+        match self.pending.read(bytes, self.quoting) {
             Some(end) => {
                 self.pending = Scan::default();
                 (end, true)
@@ -291,10 +359,10 @@ impl Records {
     fn count(&mut self, part: &[u8]) {
         let line_ends = |bytes: &[u8]| memchr_iter(b'\n', bytes).count() as u64;
         self.long.bytes += part.len() as u64;
-        self.long.line_ends = match (self.pending.state, part.get(self.pending.quote..)) {
-            (State::Quoted | State::AfterQuote, Some(quoted)) => line_ends(quoted),
-            (State::Quoted | State::AfterQuote, None) => self.long.line_ends + line_ends(part),
-            _ => 0,
+        self.long.line_ends = match part.get(self.pending.quote..) {
+            _ if !self.pending.is_in_quotes() => 0,
+            Some(quoted) => line_ends(quoted),
+            None => self.long.line_ends + line_ends(part),
         };
     }
 
@@ -309,6 +377,12 @@ impl Records {
         let quoted = bytes.get(bytes.len().checked_sub(len)? + quote..)?;
         Some(UnclosedRow { bytes: len as u64, line_ends: memchr_iter(b'\n', quoted).count() as u64 })
     }
+}
+
+/// Returns the number of cells in a plain CSV row or a TSV row without its line end.
+#[inline]
+pub(crate) fn count_cells(row: &[u8], delimiter: u8) -> usize {
+    memchr_iter(delimiter, row).count() + 1
 }
 
 /// Returns the cells in a plain CSV row or a TSV row without its line end.
@@ -333,12 +407,18 @@ mod tests {
     }
 
     /// Returns every row, its kind, and its cells if it has quotes.
-    fn rows(mut bytes: &[u8], limit: usize) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
-        let (mut records, mut rows) = (Records::with_limit(b',', limit), Vec::new());
+    fn rows(bytes: &[u8], limit: usize) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
+        rows_of(bytes, limit, Quoting::csv(b','))
+    }
+
+    fn rows_of(mut bytes: &[u8], limit: usize, quoting: Quoting) -> Vec<(Vec<u8>, RowKind, Vec<Vec<u8>>)> {
+        let (mut records, mut rows) = (Records::with_limit(quoting, limit), Vec::new());
         while !bytes.is_empty() {
             let Row { len, kind } = records.row(bytes);
             let cells: Vec<Vec<u8>> = match kind {
-                RowKind::Quoted => (0..).map_while(|number| records.cell(number).map(<[u8]>::to_vec)).collect(),
+                RowKind::Quoted => (0..records.cell_count())
+                    .map(|number| records.cell(number).map_or(b"unclear".to_vec(), |cell| cell.unwrap().to_vec()))
+                    .collect(),
                 _ => Vec::new(),
             };
             rows.push((bytes[..len].to_vec(), kind, cells));
@@ -349,16 +429,21 @@ mod tests {
 
     #[test]
     fn rows_end_outside_quotes_only() {
-        use RowKind::{Plain, Quoted, TooLong, Unclosed};
+        use RowKind::{Broken, Plain, Quoted, TooLong, Unclear, Unclosed};
         type Case<'c> = (&'c str, &'c [(&'c str, RowKind, &'c [&'c str])]);
-        let cases: [Case<'_>; 18] = [
+        let cases: [Case<'_>; 23] = [
             ("a,b\nc", &[("a,b\n", Plain, &[]), ("c", Plain, &[])]),
             ("\n\r\n", &[("\n", Plain, &[]), ("\r\n", Plain, &[])]),
             ("\"a\nb\",c\nd", &[("\"a\nb\",c\n", Quoted, &["a\nb", "c"]), ("d", Plain, &[])]),
             ("\"a\"\"b\",\"\"\r\n", &[("\"a\"\"b\",\"\"\r\n", Quoted, &["a\"b", ""])]),
             ("a\"b,c\nd\n", &[("a\"b,c\n", Quoted, &["a\"b", "c"]), ("d\n", Plain, &[])]),
-            ("\"a\"x,c", &[("\"a\"x,c", Quoted, &["ax", "c"])]),
-            ("\"a\"x\"y,c\n", &[("\"a\"x\"y,c\n", Quoted, &["ax\"y", "c"])]),
+            ("\"a\"x,c", &[("\"a\"x,c", Broken, &[])]),
+            ("\"a\"x\"y,c\nd", &[("\"a\"x\"y,c\n", Broken, &[]), ("d", Plain, &[])]),
+            ("\"a\"\rx,c", &[("\"a\"\rx,c", Broken, &[])]),
+            ("\"a\\\"\nb\"\nc", &[("\"a\\\"\nb\"\n", Unclear, &[]), ("c", Plain, &[])]),
+            ("\"a\\\",c\nb\"\nd", &[("\"a\\\",c\nb\"\n", Unclear, &[]), ("d", Plain, &[])]),
+            ("\"a\\\",\"b\"\nc", &[("\"a\\\",\"b\"\n", Quoted, &["a\\", "b"]), ("c", Plain, &[])]),
+            ("\"a\\\"\nb", &[("\"a\\\"\nb", Unclosed, &[])]),
             // A CR alone does not end a row, and inside quotes it belongs to the cell.
             ("a\r\"b\"\n", &[("a\r\"b\"\n", Quoted, &["a\r\"b\""])]),
             ("\"a\r\"\n", &[("\"a\r\"\n", Quoted, &["a\r"])]),
@@ -449,19 +534,24 @@ mod tests {
     #[test]
     fn rows_do_not_depend_on_chunks() {
         let mut below = numbers();
-        let (mut kinds, mut unclosed) = ([0; 4], 0);
+        let (mut kinds, mut unclosed) = ([0; 6], 0);
         for round in 0..20_000 {
-            let text: Vec<u8> = (0..below(120)).map(|_| b"aaab\"\",\n\n\r"[below(10)]).collect();
-            let expected = rows(&text, 16);
+            let escape = [None, None, Some(Escape::Quote), Some(Escape::Backslash)][round % 4];
+            let quoting = Quoting { escape, may_be_plain: round % 8 == 0, ..Quoting::csv(b',') };
+            // Lines that may be in quotes are rows of their own, unless they are too long together.
+            let (chunk_bytes, limit) = if quoting.may_be_plain { (400, 200) } else { (40, 16) };
+            let rows = |bytes: &[u8]| rows_of(bytes, limit, quoting);
+            let text: Vec<u8> = (0..below(120)).map(|_| b"aaab\"\"\\,\n\n\r"[below(11)]).collect();
+            let expected = rows(&text);
             expected.iter().for_each(|(_, kind, _)| kinds[*kind as usize] += 1);
             let source = Drops(&text, 1 + below(40));
-            let mut chunks = Chunks::with_sizes(source, RowEnds::Csv(b','), 40, 16);
+            let mut chunks = Chunks::with_sizes(source, RowEnds::Quoted(quoting), chunk_bytes, limit);
             let (mut found, mut long, mut last) = (Vec::new(), Vec::new(), None);
             while let Some(chunk) = chunks.next(Vec::new(), || round % 2 == 0).unwrap() {
                 assert_eq!(last, None, "rows after the end");
                 match chunk.kind {
                     ChunkKind::Lines => {
-                        found.extend(chunk.blocks().into_iter().flat_map(|block| rows(block, 16)));
+                        found.extend(chunk.blocks().into_iter().flat_map(rows));
                     }
                     ChunkKind::LongLine { last } => {
                         long.extend_from_slice(chunk.bytes());
@@ -474,9 +564,11 @@ mod tests {
             }
             let shown = text.escape_ascii().to_string();
             assert_eq!(found, expected, "{shown:?}");
-            assert_eq!(last, unclosed_by_bytes(&text), "{shown:?}");
+            if escape == Some(Escape::Quote) {
+                assert_eq!(last, unclosed_by_bytes(&text), "{shown:?}");
+            }
             unclosed += usize::from(last.is_some());
-            let mut records = Records::with_limit(b',', 16);
+            let mut records = Records::with_limit(quoting, limit);
             let ends = records.ends(&text, true, 1 + below(20));
             let all: Vec<usize> = expected
                 .iter()
@@ -487,7 +579,7 @@ mod tests {
                 .collect();
             assert!(ends.iter().all(|end| all.contains(end)) && ends.last() == all.last(), "{ends:?} {all:?}");
         }
-        assert!(kinds.iter().all(|&count| count > 1000) && unclosed > 1000, "{kinds:?} {unclosed}");
+        assert!(kinds.iter().all(|&count| count > 500) && unclosed > 1000, "{kinds:?} {unclosed}");
     }
 
     /// Returns the last row if it has an unclosed quote, reading byte by byte.

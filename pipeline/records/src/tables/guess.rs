@@ -9,9 +9,8 @@ use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::cdx::Legend;
-use super::csv::plain_cells;
 use super::log::shape::is_log;
-use super::{COMMA, Format, Table, Wanted, cdxj};
+use super::{COMMA, Format, Table, cdxj};
 use crate::shown::shown;
 
 /// Names of URL columns that are found by default, in lower case.
@@ -28,48 +27,27 @@ pub fn is_url_name(name: &[u8]) -> bool {
     URL_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Returns a table's format according to its first line, its file name, and whether the user names a column.
-pub fn format_of(line: &[u8], path: &Path, wanted: &[Wanted]) -> Format {
+/// Returns a table's format according to its file name and its first line, or `None` for a list, TSV or CSV.
+///
+/// A name for delimited text or JSON Lines is the operator's choice. A line that is a URL suggests no format.
+pub fn format_of(line: &[u8], path: &Path) -> Option<Format> {
+    let named = format_of_name(path);
+    if matches!(named, Some(Format::Tsv | Format::Csv)) {
+        return named;
+    }
     if line.trim_ascii_start().starts_with(b"{") {
-        return Format::Jsonl;
+        return Some(Format::Jsonl);
     }
     if is_log(line) {
-        return Format::Log;
+        return Some(Format::Log);
     }
     if Legend::of(line).is_some() {
-        return Format::Cdx;
+        return Some(Format::Cdx);
     }
-    if cdxj::is_cdxj(line) || cdxj::is_marked(line) {
-        return Format::Cdxj;
+    if (cdxj::is_cdxj(line) && !is_url(line.trim_ascii_start())) || cdxj::is_marked(line) {
+        return Some(Format::Cdxj);
     }
-    let named = format_of_name(path);
-    if let Some(format) = named {
-        return format;
-    }
-    let has_tab = line.contains(&b'\t');
-    let row = |delimiter| {
-        let (mut names, mut urls) = (0, 0);
-        for cell in plain_cells(line, delimiter) {
-            names += usize::from(is_url_name(cell.trim_ascii_end()));
-            urls += usize::from(is_url(cell));
-        }
-        (names, urls)
-    };
-    match (row(b'\t'), [COMMA, b';', b'|'].map(row)) {
-        ((1, 0), _) => Format::Tsv,
-        ((0, 1), _) if has_tab => Format::Tsv,
-        (_, others) if others.contains(&(1, 0)) => Format::Csv,
-        _ if wanted.iter().any(|wanted| wanted.name.is_some()) => {
-            if has_tab {
-                Format::Tsv
-            } else {
-                Format::Csv
-            }
-        }
-        // A URL never begins with a quote.
-        _ if line.starts_with(b"\"") => Format::Csv,
-        _ => Format::List,
-    }
+    named
 }
 
 /// Returns the format for a file name extension, ignoring a compression extension.

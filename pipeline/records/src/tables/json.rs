@@ -1,15 +1,13 @@
 //! Extracts wanted fields from JSON Lines. The rest of a line is only checked to be JSON.
 //!
 //! Strings without escapes are returned as slices of the line. Numbers are returned as text. `true`, `false`, `null`,
-//! lists and objects count as missing. If a field appears twice, the last one counts, or the line is invalid
-//! ([`Fields::unique`]).
+//! lists and objects count as missing. A wanted field that appears twice, in any letter case, makes the line invalid,
+//! because programs differ in which one counts.
 
 use std::fmt::{self, Write as _};
 
 use bumpalo::Bump;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use serde_json::{Map, Value};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Fault, MAX_RAW_CELLS};
 
@@ -20,8 +18,6 @@ pub struct Fields {
     cells: Vec<usize>,
     /// Child fields on the path to a wanted field, by name. In a list, the name is the index, from 0.
     inner: Vec<(String, Fields)>,
-    /// Whether a line is invalid if a wanted field appears twice.
-    is_unique: bool,
 }
 
 impl Fields {
@@ -47,31 +43,22 @@ impl Fields {
         root
     }
 
-    /// Returns the tree for lines in which no field on a path may appear twice.
-    pub fn unique(mut self) -> Fields {
-        self.is_unique = true;
-        self.inner = self.inner.into_iter().map(|(name, fields)| (name, fields.unique())).collect();
-        self
-    }
-
-    /// Returns the problem of a line that was not read.
-    pub fn fault(&self, line: &[u8]) -> Fault {
-        let is_object = || serde_json::from_slice::<Map<String, Value>>(line).is_ok();
-        if self.is_unique && is_object() { Fault::TwoReadings } else { Fault::NotJson }
-    }
-
-    /// Stores a line's fields in their cells. Returns whether the line is an object.
-    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> bool {
+    /// Stores a line's fields in their cells.
+    ///
+    /// # Errors
+    /// Returns an error if the line is not an object, or has a wanted field twice.
+    pub fn read<'b>(&self, line: &'b [u8], arena: &'b Bump, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
         let mut reader = serde_json::Deserializer::from_slice(line);
-        let mut found = [None; MAX_RAW_CELLS];
-        let at = At { fields: self, arena, cells: &mut found };
+        let (mut found, mut has_twice) = ([None; MAX_RAW_CELLS], false);
+        let at = At { fields: self, arena, cells: &mut found, has_twice: &mut has_twice };
         // Serde would also accept a list, element by element, but a line must be an object.
         let is_object = line.trim_ascii_start().first() == Some(&b'{');
         let is_read = is_object && at.deserialize(&mut reader).is_ok() && reader.end().is_ok();
-        if is_read {
-            cells.iter_mut().zip(found).for_each(|(cell, found)| *cell = found);
+        if !is_read || has_twice {
+            return Err(if is_read { Fault::TwoFields } else { Fault::NotJson });
         }
-        is_read
+        cells.iter_mut().zip(found).for_each(|(cell, found)| *cell = found);
+        Ok(())
     }
 
     fn inner(&self, name: &str) -> Option<usize> {
@@ -107,6 +94,8 @@ struct At<'f, 'b, 'c> {
     fields: &'f Fields,
     arena: &'b Bump,
     cells: &'c mut [Option<&'b [u8]>; MAX_RAW_CELLS],
+    /// Whether an object had a wanted field twice.
+    has_twice: &'c mut bool,
 }
 
 impl<'b> At<'_, 'b, '_> {
@@ -182,19 +171,21 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
     }
 
     fn visit_map<A: MapAccess<'b>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut seen = 0_u64;
-        while let Some(inner) = map.next_key_seed(Key(self.fields))? {
-            match inner {
-                Some(at) => {
-                    let bit = 1 << at;
-                    if self.fields.is_unique && seen & bit != 0 {
-                        return Err(A::Error::custom("a field appears twice"));
-                    }
-                    seen |= bit;
+        let mut seen = 0_u32;
+        while let Some(key) = map.next_key_seed(Key(self.fields))? {
+            let Some((at, is_exact)) = key else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            *self.has_twice |= seen & 1 << at != 0;
+            seen |= 1 << at;
+            match is_exact {
+                true => {
                     let fields = &self.fields.inner[at].1;
-                    map.next_value_seed(At { fields, arena: self.arena, cells: &mut *self.cells })?;
+                    let (cells, has_twice) = (&mut *self.cells, &mut *self.has_twice);
+                    map.next_value_seed(At { fields, arena: self.arena, cells, has_twice })?;
                 }
-                None => drop(map.next_value::<IgnoredAny>()?),
+                false => drop(map.next_value::<IgnoredAny>()?),
             }
         }
         self.put(None);
@@ -209,7 +200,8 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
             };
             let is_there = match inner {
                 Some((_, fields)) => {
-                    let at = At { fields, arena: self.arena, cells: &mut *self.cells };
+                    let (cells, has_twice) = (&mut *self.cells, &mut *self.has_twice);
+                    let at = At { fields, arena: self.arena, cells, has_twice };
                     list.next_element_seed(at)?.is_some()
                 }
                 None => list.next_element::<IgnoredAny>()?.is_some(),
@@ -223,11 +215,12 @@ impl<'b> Visitor<'b> for At<'_, 'b, '_> {
     }
 }
 
-/// A visitor that looks up a field name among the wanted fields.
+/// A visitor that looks up a field name among the wanted fields. Returns the field's place, and whether the name has the
+/// same letter case.
 struct Key<'f>(&'f Fields);
 
 impl<'b> DeserializeSeed<'b> for Key<'_> {
-    type Value = Option<usize>;
+    type Value = Option<(usize, bool)>;
 
     fn deserialize<D: serde::Deserializer<'b>>(self, reader: D) -> Result<Self::Value, D::Error> {
         reader.deserialize_str(self)
@@ -235,14 +228,15 @@ impl<'b> DeserializeSeed<'b> for Key<'_> {
 }
 
 impl Visitor<'_> for Key<'_> {
-    type Value = Option<usize>;
+    type Value = Option<(usize, bool)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a field")
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.inner(name))
+        let nearly = || self.0.inner.iter().position(|(step, _)| step.eq_ignore_ascii_case(name)).map(|at| (at, false));
+        Ok(self.0.inner(name).map(|at| (at, true)).or_else(nearly))
     }
 }
 
@@ -254,7 +248,7 @@ mod tests {
     fn read(line: &[u8], names: &[&str]) -> Option<Vec<Option<String>>> {
         let fields = Fields::of_steps(names.iter().map(|name| steps(name).unwrap()));
         let (arena, mut cells) = (Bump::new(), [None; MAX_CELLS]);
-        let is_read = fields.read(line, &arena, &mut cells);
+        let is_read = fields.read(line, &arena, &mut cells).is_ok();
         assert!(is_read || cells == [None; MAX_CELLS]);
         let text = |cell: &Option<&[u8]>| cell.map(|text| String::from_utf8(text.to_vec()).unwrap());
         is_read.then(|| cells[..names.len()].iter().map(text).collect())
@@ -263,12 +257,11 @@ mod tests {
     #[test]
     fn wanted_fields_are_found() {
         type Case<'c> = (&'c str, &'c [&'c str], &'c [Option<&'c str>]);
-        let cases: [Case<'_>; 14] = [
+        let cases: [Case<'_>; 13] = [
             (r#"{"url":"u"}"#, &["url"], &[Some("u")]),
             (r#" {"a":[1,{"url":"no"}],"url" : "u","z":null} "#, &["url"], &[Some("u")]),
             (r#"{"url":"a\u0009\"é"}"#, &["url"], &[Some("a\t\"é")]),
             (r#"{"u\u0072l":"u"}"#, &["url"], &[Some("u")]),
-            (r#"{"url":"first","url":"last"}"#, &["url"], &[Some("last")]),
             (r#"{"request":{"url":"u","at":7}}"#, &["request.url", "/request/at"], &[Some("u"), Some("7")]),
             (r#"{"a/b~c":"u"}"#, &["/a~1b~0c"], &[Some("u")]),
             (r#"{"requests":[{"url":"a"},{"url":"b"}]}"#, &["requests.1.url"], &[Some("b")]),
@@ -282,6 +275,29 @@ mod tests {
         for (line, names, expected) in cases {
             let found = read(line.as_bytes(), names).unwrap();
             assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn wanted_fields_occur_once() {
+        let read = |line: &str, names: &[&str]| {
+            let fields = Fields::of_steps(names.iter().map(|name| steps(name).unwrap()));
+            fields.read(line.as_bytes(), &Bump::new(), &mut [None; MAX_CELLS])
+        };
+        let cases: [(&str, &[&str], bool); 9] = [
+            (r#"{"url":"a","url":"b"}"#, &["url"], false),
+            (r#"{"url":"a","url":"a"}"#, &["url"], false),
+            (r#"{"url":"a","u\u0072l":null}"#, &["url"], false),
+            (r#"{"url":"a","URL":"b"}"#, &["url"], false),
+            (r#"{"Url":"a","url":"b"}"#, &["url"], false),
+            (r#"{"r":{"url":"a"},"r":{"id":"b"}}"#, &["r.url"], false),
+            (r#"{"r":{"url":"a","url":1}}"#, &["at", "r.url"], false),
+            (r#"{"a":1,"a":2,"url":"a"}"#, &["url"], true),
+            (r#"{"url":"a","r":{"url":"b"}}"#, &["url"], true),
+        ];
+        for (line, names, is_read) in cases {
+            let expected = if is_read { Ok(()) } else { Err(Fault::TwoFields) };
+            assert_eq!(read(line, names), expected, "{line}");
         }
     }
 

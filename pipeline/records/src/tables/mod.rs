@@ -1,6 +1,6 @@
 //! URL tables: lists, TSV, CSV, JSON Lines, CDX, CDXJ and access logs. Reads rows and finds their wanted cells.
 //!
-//! [`open`] recognizes the format, [`delimiter`] detects CSV delimiters, and both find the columns. This file returns
+//! [`open`] recognizes the format, [`delimiter`] detects delimiters, and [`columns`] finds the columns. This file returns
 //! the rows in a block. [`csv`], [`json`], [`cdx`], [`cdxj`] and [`log`] read rows in their formats, and [`address`]
 //! completes URLs that a row does not hold whole. Cells are not interpreted here, and rows need no allocation unless a
 //! cell contains quotes or escapes. URLs that are built from several cells or a log's fields use the block's memory.
@@ -21,13 +21,14 @@
 //!         found.extend(table.rows(block, &arena).map(|row| (row.cells[0].map(<[u8]>::to_vec), row.fault)));
 //!     }
 //! }
-//! assert_eq!(found, [(Some(b"https://example.com/a,b".to_vec()), None), (None, Some(Fault::NoCell))]);
+//! assert_eq!(found, [(Some(b"https://example.com/a,b".to_vec()), None), (None, Some(Fault::FewCells))]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod address;
 mod cdx;
 mod cdxj;
+mod columns;
 pub mod csv;
 mod delimiter;
 mod guess;
@@ -35,6 +36,7 @@ mod json;
 pub mod log;
 pub(crate) mod named;
 pub mod open;
+pub mod quotes;
 pub mod source;
 
 use std::fmt;
@@ -47,11 +49,12 @@ use super::time::Zone;
 use address::Parts;
 use cdx::Cdx;
 use cdxj::Cdxj;
-use csv::{Records, RowKind, plain_cells};
+use csv::{Records, RowKind, UnclearCell, count_cells, plain_cells};
 use delimiter::shown_delimiter;
 use json::Fields;
 use log::Log;
 use log::json::JsonLog;
+use quotes::{Escape, Quoting};
 
 pub(crate) use guess::is_url_name;
 
@@ -61,6 +64,9 @@ pub use guess::hint;
 
 /// The metadata key under which an output says how it was made. An output never keeps its input's entry.
 pub const LINEAGE_KEY: &str = "reptile";
+
+/// The UTF-8 byte order mark, which some programs write.
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Maximum number of columns that a command uses.
 pub const MAX_CELLS: usize = 3;
@@ -76,7 +82,7 @@ pub type Cells<'b> = [Option<&'b [u8]>; MAX_CELLS];
 pub enum Format {
     /// A URL on each line
     List,
-    /// A row on each line, tabs between its cells, no quotes
+    /// A row on each line, tabs between its cells, no line ends in quotes
     Tsv,
     /// Commas or --delimiter between the cells of a row; cells may have quotes (RFC 4180)
     Csv,
@@ -132,6 +138,8 @@ pub struct Table {
     pub format: Format,
     /// The delimiter between cells in a CSV row.
     pub delimiter: u8,
+    /// The rules for quotes, unless they are text.
+    quoting: Option<Quoting>,
     /// The first row with its line end if it names the columns, or else empty.
     pub header: Vec<u8>,
     /// The wanted columns' names, for messages.
@@ -159,7 +167,7 @@ enum Columns {
     /// The line is the only cell.
     Line,
     /// Cell numbers, from 0.
-    Numbers(Vec<usize>),
+    Numbers(Numbers),
     /// JSON fields.
     Fields(Fields),
     /// Cells of a CDX line.
@@ -170,6 +178,30 @@ enum Columns {
     Log(Box<Log>),
     /// No text to search: reading Parquet or Arrow IPC returns the cells.
     AtHand,
+}
+
+/// The wanted cells' numbers, and the number of cells that a row has.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Cell numbers, from 0.
+    wanted: Vec<usize>,
+    /// Number of cells in the first row, without empty names at its end.
+    least: usize,
+    /// Number of cells in the first row. Further cells must be empty.
+    most: usize,
+}
+
+impl Numbers {
+    /// Returns the fault of a row with this number of cells. `is_empty_from` returns whether all cells from a number on
+    /// are empty.
+    #[inline]
+    fn fault(&self, count: usize, is_empty_from: impl Fn(usize) -> bool) -> Option<Fault> {
+        match count {
+            count if count < self.least => Some(Fault::FewCells),
+            count if count > self.most && !is_empty_from(self.most) => Some(Fault::ManyCells),
+            _ => None,
+        }
+    }
 }
 
 /// The reason why a row has no cells.
@@ -213,11 +245,27 @@ pub enum Fault {
     OtherHost,
     /// The line has two readings with different cells.
     TwoReadings,
+    /// The row has fewer cells than the first row.
+    FewCells,
+    /// The row has more cells than the first row, and they are not empty.
+    ManyCells,
+    /// Text follows a closing quote.
+    AfterQuote,
+    /// The row's cells depend on the meaning of backslashes.
+    Escape,
+    /// The row's cells depend on the meaning of a quote at the start of a TSV cell.
+    Quote,
+    /// The row begins with a byte order mark.
+    Mark,
+    /// The row repeats the header.
+    SecondHeader,
+    /// A JSON object has a wanted field twice.
+    TwoFields,
 }
 
 impl Fault {
     /// All faults in numeric order.
-    pub const ALL: [Fault; 19] = [
+    pub const ALL: [Fault; 27] = [
         Fault::TooLong,
         Fault::Unclosed,
         Fault::NotJson,
@@ -237,6 +285,14 @@ impl Fault {
         Fault::TwoQueries,
         Fault::OtherHost,
         Fault::TwoReadings,
+        Fault::FewCells,
+        Fault::ManyCells,
+        Fault::AfterQuote,
+        Fault::Escape,
+        Fault::Quote,
+        Fault::Mark,
+        Fault::SecondHeader,
+        Fault::TwoFields,
     ];
 
     /// Returns the problem's name in files for programs. Names do not change.
@@ -261,6 +317,14 @@ impl Fault {
             Fault::TwoQueries => "two-queries",
             Fault::OtherHost => "other-host",
             Fault::TwoReadings => "two-readings",
+            Fault::FewCells => "fewer-cells",
+            Fault::ManyCells => "more-cells",
+            Fault::AfterQuote => "text-after-quote",
+            Fault::Escape => "unclear-backslash",
+            Fault::Quote => "unclear-quote",
+            Fault::Mark => "byte-order-mark",
+            Fault::SecondHeader => "second-header",
+            Fault::TwoFields => "field-twice",
         }
     }
 
@@ -286,6 +350,16 @@ impl Fault {
             Fault::TwoQueries => "a query in both the path and its own column".into(),
             Fault::OtherHost => "a request for another host".into(),
             Fault::TwoReadings => "a line that can be read in two ways".into(),
+            Fault::FewCells => format!("fewer cells than {}", table.shown_width()),
+            Fault::ManyCells => format!("more cells than {}", table.shown_width()),
+            Fault::AfterQuote => format!("text after a closing quote{}", table.hint_of_escape()),
+            Fault::Escape => format!("a backslash that may escape{}", table.hint_of_escape()),
+            Fault::Quote => "a quote at the start of a cell: --input-format tsv reads quotes as text, and \
+                             --input-format csv --delimiter tab reads quoted cells"
+                .into(),
+            Fault::Mark => "a byte order mark within the input, as if files were put together".into(),
+            Fault::SecondHeader => "the header again, as if files were put together".into(),
+            Fault::TwoFields => "a field twice in one object".into(),
         }
     }
 }
@@ -326,7 +400,8 @@ impl Table {
 
     /// Creates a table without a header.
     fn new(format: Format, names: Vec<String>, columns: Columns) -> Table {
-        Table { format, delimiter: COMMA, header: Vec::new(), names, columns, assembly: Assembly::Whole }
+        let (delimiter, header, assembly) = (COMMA, Vec::new(), Assembly::Whole);
+        Table { format, delimiter, quoting: None, header, names, columns, assembly }
     }
 
     /// Returns whether the rows are in columns, and not in lines of text.
@@ -336,7 +411,26 @@ impl Table {
 
     /// Returns the rule for the end of a row.
     pub(crate) fn row_ends(&self) -> RowEnds {
-        if self.format == Format::Csv { RowEnds::Csv(self.delimiter) } else { RowEnds::Lines }
+        self.quoting.map_or(RowEnds::Lines, RowEnds::Quoted)
+    }
+
+    /// Describes the number of cells in a row for a message.
+    fn shown_width(&self) -> String {
+        let Columns::Numbers(numbers) = &self.columns else { return "expected".into() };
+        match (numbers.most, self.header.is_empty()) {
+            (count, true) => format!("the {count} of the first row"),
+            (1, false) => "the one name in the header".into(),
+            (count, false) => format!("the {count} names in the header"),
+        }
+    }
+
+    /// Returns the option that explains quotes and backslashes, for a message.
+    fn hint_of_escape(&self) -> &'static str {
+        match self.quoting.and_then(|quoting| quoting.escape) {
+            None => ": --escape backslash reads \\\" as a quote, and --escape quote reads \"\" only",
+            Some(Escape::Quote) => "; --escape backslash reads \\\" as a quote",
+            Some(Escape::Backslash) => "; --escape quote reads doubled quotes",
+        }
     }
 
     /// Returns the zone for times without one in the second wanted cell. `zone` is the user's zone. CDX and CDXJ times
@@ -361,8 +455,7 @@ impl Table {
     /// Returns the rows in a block that contains only whole rows. Cell text that differs from the block is allocated in
     /// `arena`.
     pub fn rows<'b>(&'b self, block: &'b [u8], arena: &'b Bump) -> impl Iterator<Item = Row<'b>> {
-        // Building its lookup tables takes time, and only CSV needs them.
-        let mut records = (self.format == Format::Csv).then(|| Records::new(self.delimiter));
+        let mut records = self.quoting.map(Records::new);
         let mut start = 0;
         std::iter::from_fn(move || {
             let rest = block.get(start..).filter(|rest| !rest.is_empty())?;
@@ -382,11 +475,27 @@ impl Table {
             };
             row.bytes = &rest[..len];
             start += len;
+            if let Some(fault) = self.fault_of_parts(row.bytes) {
+                (row.fault, row.cells) = (Some(fault), [None; MAX_CELLS]);
+            }
             if row.fault.is_none() && row.cells[0].is_none() {
                 row.fault = Some(Fault::NoCell);
             }
             Some(row)
         })
+    }
+
+    /// Returns the fault of a row that only the start of another file can be.
+    #[inline]
+    fn fault_of_parts(&self, row: &[u8]) -> Option<Fault> {
+        let is_header = || without_line_end(row) == without_line_end(&self.header);
+        match row.first() {
+            Some(&first) if first == MARK[0] && row.starts_with(MARK) => Some(Fault::Mark),
+            first if !self.header.is_empty() && first == self.header.first() && is_header() => {
+                Some(Fault::SecondHeader)
+            }
+            _ => None,
+        }
     }
 
     /// Reads the row in the first line of `rest`. Returns its length.
@@ -409,12 +518,8 @@ impl Table {
             Columns::Line => cells[0] = Some(text),
             // Parquet and Arrow have no lines.
             Columns::AtHand => {}
-            Columns::Numbers(numbers) => pick(plain_cells(text, b'\t'), numbers, cells),
-            Columns::Fields(fields) => {
-                if !fields.read(text, arena, cells) {
-                    *fault = Some(fields.fault(text));
-                }
-            }
+            Columns::Numbers(numbers) => *fault = numbers.read(text, b'\t', cells).err(),
+            Columns::Fields(fields) => *fault = fields.read(text, arena, cells).err(),
             Columns::Cdx(cdx) => *fault = cdx.read(text, cells).err(),
             Columns::Cdxj(cdxj) => *fault = cdxj.read(text, arena, cells).err(),
             Columns::Log(log) => *fault = log.read(text, arena, cells).err(),
@@ -422,7 +527,7 @@ impl Table {
         len
     }
 
-    /// Reads the first CSV row in `rest`. Returns its length.
+    /// Reads the first row in `rest` of a table with quotes. Returns its length.
     fn csv_row<'b>(
         &self,
         rest: &'b [u8],
@@ -433,20 +538,55 @@ impl Table {
     ) -> usize {
         let Columns::Numbers(numbers) = &self.columns else { return rest.len() };
         let found = records.row(rest);
-        match found.kind {
-            RowKind::Plain => {
-                pick(plain_cells(without_line_end(&rest[..found.len]), self.delimiter), numbers, cells);
-            }
+        let unclear = if self.format == Format::Tsv { Fault::Quote } else { Fault::Escape };
+        *fault = match found.kind {
+            RowKind::Plain => numbers.read(without_line_end(&rest[..found.len]), self.delimiter, cells).err(),
             RowKind::Quoted => {
-                for (cell, &number) in cells.iter_mut().zip(numbers) {
-                    *cell = records.cell(number).map(|cell| &*arena.alloc_slice_copy(cell));
-                }
+                let fault = numbers.fault(records.cell_count(), |number| records.is_empty_from(number));
+                fault.or_else(|| copy_cells(records, &numbers.wanted, arena, cells).err().map(|_| unclear))
             }
-            RowKind::Unclosed => *fault = Some(Fault::Unclosed),
-            RowKind::TooLong => *fault = Some(Fault::TooLong),
-        }
+            RowKind::Unclosed => Some(Fault::Unclosed),
+            RowKind::TooLong => Some(Fault::TooLong),
+            RowKind::Broken => Some(Fault::AfterQuote),
+            RowKind::Unclear => Some(unclear),
+        };
         found.len
     }
+}
+
+impl Numbers {
+    /// Stores the wanted cells of a row without quotes.
+    ///
+    /// # Errors
+    /// Returns an error if the row has too many or too few cells.
+    #[inline]
+    fn read<'b>(&self, row: &'b [u8], delimiter: u8, cells: &mut [Option<&'b [u8]>]) -> Result<(), Fault> {
+        let count = count_cells(row, delimiter);
+        let is_empty_from = |number| row.iter().rev().take(count - number).all(|&byte| byte == delimiter);
+        if let Some(fault) = self.fault(count, is_empty_from) {
+            return Err(fault);
+        }
+        pick(plain_cells(row, delimiter), &self.wanted, cells);
+        Ok(())
+    }
+}
+
+/// Stores the wanted cells of the last row, which has quotes.
+///
+/// # Errors
+/// Returns an error if a cell depends on the program that wrote it.
+fn copy_cells<'b>(
+    records: &Records,
+    numbers: &[usize],
+    arena: &'b Bump,
+    cells: &mut [Option<&'b [u8]>],
+) -> Result<(), UnclearCell> {
+    let mut copies = [None; MAX_RAW_CELLS];
+    for (copy, &number) in copies.iter_mut().zip(numbers) {
+        *copy = records.cell(number)?.map(|cell| &*arena.alloc_slice_copy(cell));
+    }
+    cells.iter_mut().zip(copies).for_each(|(cell, copy)| *cell = copy);
+    Ok(())
 }
 
 impl Assembly {

@@ -28,14 +28,15 @@ use bumpalo::Bump;
 use super::address::{HOST, PART_OPTIONS, PartNames, Parts, complete};
 use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
-use super::csv::plain_cells;
-use super::delimiter::{Delimiter, cells_of, delimiter_of, has_first_row, shown_delimiter};
-use super::guess::{format_of, is_url, is_url_name};
+use super::columns::{Candidate, Choice, Search};
+use super::delimiter::Delimiter;
+use super::guess::{format_of, is_url};
 use super::json::{Fields, steps};
 use super::log::format::LogFormat;
 use super::log::json::{self, JsonShape};
 use super::log::shape::{FirstLines, MAX_FIRST_LINES, Site};
-use super::{Assembly, Columns, Format, Table, Wanted};
+use super::quotes::Escape;
+use super::{Assembly, COMMA, Columns, Format, MARK, Table, Wanted};
 use crate::arrow::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::shown::shown;
@@ -44,17 +45,11 @@ use crate::{Error, Result};
 /// Number of bytes per read while the first row is incomplete.
 const READ_BYTES: usize = 1 << 16;
 
-/// The UTF-8 byte order mark, which some programs write.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// The option of the command that names the URL column.
 pub const URL_OPTION: &str = "--url-column";
 
 /// Maximum number of bytes that a message shows from a first line without a legend.
 const MAX_SHOWN_LEGEND: usize = 60;
-
-/// Maximum number of column names that a message lists.
-const MAX_SHOWN_NAMES: usize = 20;
 
 /// Facts about a table that are known before it is read.
 pub struct Opening {
@@ -64,6 +59,8 @@ pub struct Opening {
     pub format: Option<Format>,
     /// The delimiter between cells, if the user gives it.
     pub delimiter: Option<Delimiter>,
+    /// The way to write a quote in a quoted cell of CSV, if the user gives it.
+    pub escape: Option<Escape>,
     /// The wanted columns. The first one is the URL column.
     pub wanted: Vec<Wanted>,
     /// The columns of the URL's parts, if the user names them instead of the URL column.
@@ -95,6 +92,7 @@ impl Opening {
             path: path.into(),
             format: None,
             delimiter: None,
+            escape: None,
             wanted,
             parts,
             scheme: None,
@@ -183,7 +181,8 @@ impl Opening {
         while !at_end && start.len() <= MAX_LINE_BYTES && !start.contains(&b'\n') {
             at_end = more(source, start)?;
         }
-        if start.starts_with(MARK) {
+        // Files that were put together may begin with several marks.
+        while start.starts_with(MARK) {
             start.drain(..MARK.len());
         }
         let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -192,23 +191,22 @@ impl Opening {
             return Err("is a JSON list; expected JSON Lines, an object on each line".into());
         }
         let wanted = self.cells();
-        let mut format = self.format_of(line, &wanted)?;
+        let mut format = self.format_of(line)?;
         let is_named = self.is_split() || self.wanted.first().is_some_and(|wanted| wanted.name.is_some());
-        let has_cr_alone = has_cr_alone(line);
-        let may_be_log = self.format.is_none() && format == Format::Jsonl && !is_named;
+        let may_be_log = self.format.is_none() && format == Some(Format::Jsonl) && !is_named;
         if self.format == Some(Format::JsonLog) || may_be_log {
             let is_log = self.is_json_log(source, start, &mut at_end)?;
-            format = if is_log { Format::JsonLog } else { format };
+            format = if is_log { Some(Format::JsonLog) } else { format };
         }
-        while format == Format::Csv && !at_end && start.len() <= MAX_LINE_BYTES && !has_first_row(start, self.delimiter)
-        {
-            at_end = more(source, start)?;
+        if format.is_none_or(|format| matches!(format, Format::Csv | Format::Tsv)) {
+            return self.delimited(format, &wanted, source, start, at_end);
         }
-        if matches!(format, Format::Csv | Format::Tsv) && has_cr_alone {
-            return Err("its lines end with CR alone; expected LF or CRLF: tr '\\r' '\\n'".into());
+        let format = format.unwrap_or(Format::List);
+        if self.escape.is_some() {
+            return Err(format!("--escape: is {format}, not CSV"));
         }
         match format {
-            Format::List => match wanted.iter().find(|wanted| wanted.name.is_some()) {
+            Format::List | Format::Tsv | Format::Csv => match wanted.iter().find(|wanted| wanted.name.is_some()) {
                 Some(Wanted { option, .. }) => Err(format!("{option}: a list of URLs has no columns")),
                 None => Ok((self.assembled(Table::list())?, 0)),
             },
@@ -228,22 +226,15 @@ impl Opening {
             Format::Parquet => Err("--input-format parquet: is not a Parquet file".into()),
             Format::Arrow => Err("--input-format arrow: is not Arrow IPC".into()),
             Format::Archive => Err("is a crawl archive, whose pages --rights reads".into()),
-            Format::Tsv => self.numbers(format, b'\t', start, &wanted),
-            Format::Csv => {
-                let delimiter = match self.delimiter {
-                    Some(delimiter) => delimiter.0,
-                    None => delimiter_of(start, &wanted)?,
-                };
-                self.numbers(format, delimiter, start, &wanted)
-            }
         }
     }
 
-    /// Returns the user's format, or else the format that the first line suggests.
-    fn format_of(&self, line: &[u8], wanted: &[Wanted]) -> MessageResult<Format> {
+    /// Returns the user's format, or else the format that the first line or the file name suggests. `None` is a list, TSV
+    /// or CSV.
+    fn format_of(&self, line: &[u8]) -> MessageResult<Option<Format>> {
         if self.log_format.is_some() {
             return match (self.format, self.delimiter) {
-                (None | Some(Format::Log), None) => Ok(Format::Log),
+                (None | Some(Format::Log), None) => Ok(Some(Format::Log)),
                 (Some(Format::Log) | None, Some(_)) => {
                     Err("--delimiter: is for CSV, and --log-format says a log".into())
                 }
@@ -251,39 +242,75 @@ impl Opening {
             };
         }
         match (self.format, self.delimiter) {
-            (None, None) => Ok(format_of(line, &self.path, wanted)),
-            (None, Some(Delimiter(b'\t'))) => Ok(Format::Tsv),
-            (None, Some(_)) => Ok(Format::Csv),
-            (Some(format @ (Format::Csv | Format::Tsv)), Some(delimiter)) => match (format, delimiter) {
-                (Format::Tsv, Delimiter(byte)) if byte != b'\t' => {
-                    Err("--delimiter: TSV has tabs between its cells".into())
-                }
-                _ => Ok(format),
-            },
-            (Some(format), None) => Ok(format),
+            (None, None) if self.escape.is_some() => Ok(Some(Format::Csv)),
+            (None, None) => Ok(format_of(line, &self.path)),
+            (None, Some(Delimiter(b'\t'))) if self.escape.is_none() => Ok(Some(Format::Tsv)),
+            (None, Some(_)) => Ok(Some(Format::Csv)),
+            (Some(Format::Tsv), Some(Delimiter(byte))) if byte != b'\t' => {
+                Err("--delimiter: TSV has tabs between its cells".into())
+            }
+            (Some(format @ (Format::Csv | Format::Tsv)), _) | (Some(format), None) => Ok(Some(format)),
             (Some(format), Some(_)) => Err(format!("--delimiter: is for CSV, and --input-format says {format}")),
         }
+    }
+
+    /// Returns the table for TSV or CSV, or for a list if the format is `None`, and the length of its header. Reads on
+    /// until the first rows tell.
+    fn delimited(
+        &self,
+        format: Option<Format>,
+        wanted: &[Wanted],
+        source: &mut impl Read,
+        start: &mut Vec<u8>,
+        mut at_end: bool,
+    ) -> MessageResult<(Table, usize)> {
+        let is_plain = self.format == Some(Format::Tsv);
+        if is_plain && self.escape.is_some() {
+            return Err("--escape: TSV has no quotes; --input-format csv --delimiter tab reads quoted cells".into());
+        }
+        let key = if self.is_split() { self.parts()?.places[HOST] } else { None };
+        let is_data = |cell: &[u8]| self.is_data(cell, key.is_some());
+        let may_be_list = format.is_none() && wanted.iter().all(|wanted| wanted.name.is_none());
+        let search = Search { wanted, key: key.unwrap_or(0), is_data: &is_data, may_be_list };
+        let tab =
+            if format.is_none() && !start.starts_with(b"\"") { Candidate::tsv(false) } else { Candidate::csv(b'\t') };
+        let mut candidates = match (format, self.delimiter) {
+            (Some(Format::Tsv), _) => vec![Candidate::tsv(is_plain)],
+            (_, Some(Delimiter(byte))) => vec![Candidate::csv(byte)],
+            (_, None) => vec![Candidate::csv(COMMA), Candidate::csv(b';'), tab, Candidate::csv(b'|')],
+        };
+        candidates.iter_mut().for_each(|candidate| candidate.quoting.escape = self.escape);
+        loop {
+            let is_all = at_end || start.len() > MAX_LINE_BYTES;
+            match search.choose(&candidates, start, is_all)? {
+                Choice::List => return Ok((self.assembled(Table::list())?, 0)),
+                Choice::Table(_) if has_cr_alone(first_line(start)) => {
+                    return Err("its lines end with CR alone; expected LF or CRLF: tr '\\r' '\\n'".into());
+                }
+                Choice::Table(candidate) => {
+                    if let Some((table, header_len)) = search.table(&candidate, start, is_all)? {
+                        return Ok((self.assembled(table)?, header_len));
+                    }
+                }
+                Choice::NeedsMore => {}
+            }
+            at_end = more(source, start)?;
+        }
+    }
+
+    /// Returns whether a cell can only be data: a URL, or a host.
+    fn is_data(&self, cell: &[u8], is_host: bool) -> bool {
+        let cell = trimmed_url(cell);
+        if is_host {
+            return cell.iter().any(|byte| b".:".contains(byte)) || cell.eq_ignore_ascii_case(b"localhost");
+        }
+        is_url(cell) || self.scheme.is_some_and(|scheme| complete(cell, scheme, &Bump::new()) != cell)
     }
 
     /// Returns the table for JSON Lines.
     fn fields(&self, wanted: &[Wanted]) -> MessageResult<Table> {
         let (fields, names) = json_fields(wanted)?;
         Ok(Table::new(Format::Jsonl, names, Columns::Fields(fields)))
-    }
-
-    /// Returns the table for TSV or CSV, and the length of its header.
-    fn numbers(&self, format: Format, delimiter: u8, start: &[u8], wanted: &[Wanted]) -> MessageResult<(Table, usize)> {
-        // The first row is data only if it has a URL, or a host for a URL in several columns.
-        let host = if self.is_split() { self.parts()?.places[HOST] } else { None };
-        let is_data = |row: &[Vec<u8>], found: &[Column]| {
-            let cell = found.get(host.unwrap_or(0)).and_then(|column| row.get(column.number));
-            let Some(cell) = cell.map(|cell| trimmed_url(cell)) else { return false };
-            let is_host = || cell.iter().any(|byte| b".:".contains(byte)) || cell.eq_ignore_ascii_case(b"localhost");
-            let has_host = |scheme| complete(cell, scheme, &Bump::new()) != cell;
-            if host.is_some() { is_host() } else { is_url(cell) || self.scheme.is_some_and(has_host) }
-        };
-        let (table, header_len) = find_columns(format, delimiter, start, wanted, is_data)?;
-        Ok((self.assembled(table)?, header_len))
     }
 
     /// Returns the table for an access log in JSON.
@@ -411,102 +438,4 @@ fn more(source: &mut impl Read, bytes: &mut Vec<u8>) -> MessageResult<bool> {
 /// Returns whether a CR is followed by anything except another CR or the end of the line.
 fn has_cr_alone(line: &[u8]) -> bool {
     line.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\r')
-}
-
-/// Returns the table whose first row begins `start`, and that row's length if it is a header.
-///
-/// Unless a column was found by name, the first row is a header if `is_data` is false for its cells.
-fn find_columns(
-    format: Format,
-    delimiter: u8,
-    start: &[u8],
-    wanted: &[Wanted],
-    is_data: impl Fn(&[Vec<u8>], &[Column]) -> bool,
-) -> MessageResult<(Table, usize)> {
-    let table = |names, numbers| Table { delimiter, ..Table::new(format, names, Columns::Numbers(numbers)) };
-    if start.is_empty() {
-        return Ok((table(Vec::new(), Vec::new()), 0));
-    }
-    let (row, len) = first_row(format, delimiter, start)?;
-    let seen = |text: String| match format {
-        Format::Csv => format!("{text} (read with {}; --delimiter sets another delimiter)", shown_delimiter(delimiter)),
-        _ => text,
-    };
-    let found = wanted.iter().map(|wanted| Column::find(&row, wanted)).collect::<MessageResult<_>>();
-    let found: Vec<Column> = found.map_err(seen)?;
-    let is_header = found.iter().any(|found| found.is_named) || !is_data(&row, &found);
-    let name = |found: &Column| match row.get(found.number) {
-        Some(name) if is_header => format!("column {} (\"{}\")", found.number + 1, shown(name)),
-        _ => format!("column {}", found.number + 1),
-    };
-    let names = found.iter().map(name).collect();
-    let header_len = if is_header { len } else { 0 };
-    let table = table(names, found.iter().map(|found| found.number).collect());
-    Ok((Table { header: start[..header_len].to_vec(), ..table }, header_len))
-}
-
-/// Returns the first row's cells and length.
-fn first_row(format: Format, delimiter: u8, start: &[u8]) -> MessageResult<(Vec<Vec<u8>>, usize)> {
-    if format == Format::Csv {
-        let message = "its first row has a quote that is not closed, or more than";
-        return cells_of(start, delimiter).ok_or_else(|| format!("{message} {MAX_LINE_BYTES} bytes"));
-    }
-    let len = start.iter().position(|&byte| byte == b'\n').map_or(start.len(), |at| at + 1);
-    let line = without_line_end(&start[..len]);
-    Ok((plain_cells(line, delimiter).map(<[u8]>::to_vec).collect(), len))
-}
-
-/// A matching column.
-struct Column {
-    /// The column number, from 0.
-    number: usize,
-    /// Whether it was found by name, so that the first row is a header.
-    is_named: bool,
-}
-
-impl Column {
-    fn find(row: &[Vec<u8>], wanted: &Wanted) -> MessageResult<Column> {
-        let option = wanted.option;
-        let Some(name) = &wanted.name else { return Column::of_urls(row, option) };
-        if let Ok(number) = name.parse::<usize>() {
-            return match number.checked_sub(1) {
-                Some(number) if number < row.len() => Ok(Column { number, is_named: false }),
-                _ => Err(format!("{option} {number}: the first row has the columns 1 to {}", row.len())),
-            };
-        }
-        let exact = |cell: &[u8]| cell == name.as_bytes();
-        let nearly = |cell: &[u8]| cell.eq_ignore_ascii_case(name.as_bytes());
-        let name = shown(name.as_bytes());
-        for is_it in [&exact as &dyn Fn(&[u8]) -> bool, &nearly] {
-            match places(row, is_it)[..] {
-                [] => {}
-                [number] => return Ok(Column { number, is_named: true }),
-                _ => return Err(format!("{option} {name}: several columns have this name; give a number, from 1 on")),
-            }
-        }
-        Err(format!("{option} {name}: there is no such column; the first row is {}", list(row)))
-    }
-
-    /// Returns the URL column if it is unambiguous.
-    fn of_urls(row: &[Vec<u8>], option: &str) -> MessageResult<Column> {
-        if let [number] = places(row, is_url_name)[..] {
-            return Ok(Column { number, is_named: true });
-        }
-        if let [number] = places(row, is_url)[..] {
-            return Ok(Column { number, is_named: false });
-        }
-        Err(format!("which column has the URLs? Say it with {option}; the first row is {}", list(row)))
-    }
-}
-
-/// Returns the numbers of cells that satisfy `is_it`.
-fn places(row: &[Vec<u8>], is_it: impl Fn(&[u8]) -> bool) -> Vec<usize> {
-    row.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(at, _)| at).collect()
-}
-
-/// Lists a row's cells for a message.
-fn list(row: &[Vec<u8>]) -> String {
-    let names: Vec<String> = row.iter().take(MAX_SHOWN_NAMES).map(|cell| format!("\"{}\"", shown(cell))).collect();
-    let more = row.len().saturating_sub(MAX_SHOWN_NAMES);
-    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }

@@ -163,13 +163,16 @@ impl Opening {
     /// Checks the user's options for a table in columns.
     ///
     /// # Errors
-    /// Returns an error if the user gives another format, or a delimiter.
+    /// Returns an error if the user gives another format, a delimiter or an escape.
     fn check(&self, format: Format, what: &str) -> Result<()> {
         if let Some(other) = self.format.filter(|&other| other != format) {
             return Err(Error::at(&self.path, format!("--input-format: is {what}, not {other}")));
         }
         if self.delimiter.is_some() {
             return Err(Error::at(&self.path, format!("--delimiter: is {what}, not CSV")));
+        }
+        if self.escape.is_some() {
+            return Err(Error::at(&self.path, format!("--escape: is {what}, not CSV")));
         }
         Ok(())
     }

@@ -321,14 +321,27 @@ impl<'p> OpenFile<'p> {
 /// Opens the WARC file with a name in an index. The name has been checked to stay below `root`.
 ///
 /// # Errors
-/// Returns an error if the file cannot be opened, or if a symbolic link on the way to it leaves `root`. A crawl wrote
-/// the name, so it must not select a file elsewhere.
+/// Returns an error if the file is unreadable or is not a regular file, or if a symbolic link on the way to it leaves
+/// `root`. A crawl wrote the name, so it must not select a file elsewhere.
 fn open(root: &Path, name: &[u8]) -> io::Result<Ranged> {
     let path = join(root, Path::new(String::from_utf8_lossy(name).as_ref()));
-    if !is_remote(root) && !fs::canonicalize(&path)?.starts_with(fs::canonicalize(root)?) {
+    if is_remote(root) {
+        // In a URL, `%2E%2E` is the folder above, and `?` ends the path.
+        return match name.iter().any(|byte| b"?#%".contains(byte)) {
+            true => Err(io::Error::other("a name with ?, # or % cannot be a part of a URL")),
+            false => Ranged::open(&path),
+        };
+    }
+    // The checked path has no links. Only a process that changes the folder at the same time could add one.
+    let target = fs::canonicalize(path)?;
+    if !target.starts_with(fs::canonicalize(root)?) {
         return Err(io::Error::other("a symbolic link on its path leaves the folder of --warc-root"));
     }
-    Ranged::open(&path)
+    // Opening a pipe would wait for a writer.
+    match fs::metadata(&target)?.is_file() {
+        true => Ranged::open(&target),
+        false => Err(io::Error::other("is not a regular file")),
+    }
 }
 
 /// A range's bytes that hold one record.
