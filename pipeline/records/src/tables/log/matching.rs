@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter};
 
 use super::Fault;
-use super::format::{Class, Escape, Field, LogFormat};
+use super::format::{Class, Escape, Field, Kind, LogFormat};
 
 /// Maximum number of places in a line where the format's literals may be, if the line has several readings. Bounds the
 /// memory for them, which is 16 bytes per place. Real lines have a few hundred places.
@@ -46,6 +46,8 @@ struct Segment {
     /// The number of quotes before it.
     quote: usize,
     fields: Range<usize>,
+    /// The end of the fields whose class is checked. After a host with a port, only the literals are.
+    checked: usize,
     /// The literal before its first field.
     before: Vec<u8>,
     /// The literal after its last field.
@@ -81,10 +83,19 @@ impl Matcher {
             if !wanted.is_empty() {
                 let before =
                     begin.checked_sub(1).map_or(&format.start, |before| &format.fields[before].literal).clone();
+                let checked = match wanted[..] {
+                    [WantedField { place, is_certain: true, .. }]
+                        if place == fields.start && matches!(format.fields[place].kind, Kind::HostAndPort(_)) =>
+                    {
+                        place + 1
+                    }
+                    _ => fields.end,
+                };
                 let has_number_after = format.fields.get(place + 1).is_some_and(|field| field.class == Class::Number);
                 segments.push(Segment {
                     quote: quotes,
                     fields,
+                    checked,
                     before,
                     after: field.literal.clone(),
                     has_number_after,
@@ -141,8 +152,8 @@ impl Matcher {
             };
             let text = line.get(start..end)?;
             let is_first = segment.fields.start == 0;
-            let has_start = line[..start].ends_with(&segment.before) && (!is_first || start == segment.before.len());
-            let has_literals = has_start && line[end..].starts_with(&segment.after);
+            let has_start = is_at_end(&line[..start], &segment.before) && (!is_first || start == segment.before.len());
+            let has_literals = has_start && is_at_start(&line[end..], &segment.after);
             let next = || line.get(end + segment.after.len()).is_some_and(|byte| Class::Number.has(*byte));
             if !has_literals || segment.has_number_after && !next() {
                 return None;
@@ -175,7 +186,9 @@ impl Matcher {
             let rest = &text[start..];
             let is_last = place + 1 == segment.fields.end;
             let len = if is_last { rest.len() } else { first_place(rest, literal)? };
-            if !class.accepts(&rest[..len], self.format.escape) {
+            // A word ends at the first space.
+            let is_word = *class == Class::Word && literal == b" " && !is_last;
+            if place < segment.checked && !is_word && !class.accepts(&rest[..len], self.format.escape) {
                 return None;
             }
             for wanted in segment.wanted.iter().filter(|wanted| wanted.place == place) {
@@ -236,9 +249,11 @@ impl Class {
         match self {
             Class::Lead | Class::Any | Class::Rest => true,
             Class::Word => byte > b' ',
-            Class::Number => byte.is_ascii_digit() || b"-.".contains(&byte),
-            Class::Address => byte.is_ascii_alphanumeric() || b".:-_".contains(&byte),
-            Class::Time => byte.is_ascii_alphanumeric() || b"/:+-., ".contains(&byte),
+            Class::Number => byte.is_ascii_digit() || matches!(byte, b'-' | b'.'),
+            Class::Address => byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b':' | b'-' | b'_'),
+            Class::Time => {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b':' | b'+' | b'-' | b'.' | b',' | b' ')
+            }
             Class::Request => byte != b'"',
         }
     }
@@ -279,7 +294,19 @@ fn after_last_quote(literal: &[u8]) -> usize {
 #[inline]
 fn first_place(text: &[u8], literal: &[u8]) -> Option<usize> {
     let mut places = memchr_iter(*literal.first()?, text);
-    places.find(|&place| text[place..].starts_with(literal))
+    places.find(|&place| is_at_start(&text[place..], literal))
+}
+
+/// Returns whether text starts with a literal of a few bytes, for which a call to compare memory takes longer.
+#[inline]
+fn is_at_start(text: &[u8], literal: &[u8]) -> bool {
+    text.len() >= literal.len() && text.iter().zip(literal).all(|(byte, literal)| byte == literal)
+}
+
+/// Returns whether text ends with a literal of a few bytes.
+#[inline]
+fn is_at_end(text: &[u8], literal: &[u8]) -> bool {
+    text.len() >= literal.len() && text.iter().rev().zip(literal.iter().rev()).all(|(byte, literal)| byte == literal)
 }
 
 /// Returns whether the byte at `at` follows an odd number of backslashes.

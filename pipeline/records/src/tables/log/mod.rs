@@ -154,7 +154,13 @@ impl<'b> Request<'b, '_> {
         if self.origin.is_proxy && self.host.is_none_or(is_no_host) && self.origin.default.is_none() {
             return if is_path { Err(Fault::NoHost) } else { Ok(target) };
         }
+        if let (true, None, None, Some(start)) = (is_path, self.host, self.own, &self.origin.default) {
+            return Ok(joined(&[start, target], arena));
+        }
         let [scheme, mark, host, colon, port] = self.known()?;
+        if is_path && port.is_empty() {
+            return Ok(joined(&[scheme, mark, host, target], arena));
+        }
         let [slash, path] = if is_path { [b"", target] } else { path_on(&[host, colon, port].concat(), target)? };
         Ok(joined(&[scheme, mark, host, colon, port, slash, path], arena))
     }

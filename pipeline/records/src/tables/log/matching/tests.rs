@@ -1,7 +1,6 @@
 //! Compares the matcher with all readings of short lines, found by trying every end of every field.
 
 use super::*;
-use crate::tables::log::format::Kind;
 
 /// Number of random formats, each with several lines.
 const FORMATS: usize = 4_000;
