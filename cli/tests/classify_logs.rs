@@ -203,7 +203,7 @@ fn incompatible_options_are_refused() {
 
 /// Each case: the log, the options, and the verdicts of its lines, or a part of the message. `good.example` is closed,
 /// and `evil.example` open. T is the time.
-const CASES: [(&str, &str, &str); 35] = [
+const CASES: [(&str, &str, &str); 37] = [
     // Text that a client sends is no host.
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "--host good.example", "disallow"),
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "", "--log-format"),
@@ -219,7 +219,18 @@ const CASES: [(&str, &str, &str); 35] = [
         "disallow",
     ),
     (r#"evil.example 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "disallow"),
-    (r#"evil.example:80 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "disallow"),
+    // The server's virtual host, or a client's header.
+    (r#"evil.example:80 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "--log-format vhost_combined"),
+    (
+        "evil.example:80 1 - - [T] \"GET /p HTTP/1.1\" 200 5 \"-\" \"UA\"\n3 1 - - [T] \"GET /p HTTP/1.1\" 200 5 \"-\" \"UA\"",
+        "--host good.example",
+        "disallow disallow",
+    ),
+    (
+        r#"good.example:443 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#,
+        "--log-format|vhost_combined --host evil.example",
+        "disallow",
+    ),
     (r#"evil.example, 2 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "disallow"),
     (r#"evil.example 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "", "--log-format"),
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" 0.1 backend.internal"#, "--host good.example", "disallow"),
@@ -297,7 +308,7 @@ fn text_of_clients_decides_nothing() {
         }
         count += 1;
     }
-    assert_eq!(count, 35);
+    assert_eq!(count, 37);
 }
 
 /// A line of each program in the guide's table, from the program's documentation, with a request for `/private` at

@@ -186,19 +186,26 @@ impl<'l> FirstLines<'l> {
         !self.readable.is_empty() && self.readable.iter().all(holds)
     }
 
-    /// Returns the format with virtual hosts if all lines have it. The user's host takes precedence, because a line's
-    /// first field may also be a header.
+    /// Returns the format with virtual hosts if all lines have it.
+    ///
+    /// # Errors
+    /// Returns a message if the user gives a host too. A line's first field may be the server's host, which precedes
+    /// the user's, or a client's header, which does not.
     fn with_hosts(&self, site: &Site) -> Result<Option<LogFormat>, String> {
-        if site.host.is_some() {
-            return Ok(None);
-        }
         let format = LogFormat::parse(VHOST_COMBINED)?;
         let default = Some(b"http://localhost".to_vec());
         let log = Log::new(format.clone(), Origin { default, ..Origin::default() }, true, vec![LogCell::Url]);
         let has_host = |found: Result<(), Fault>, _: Option<&[u8]>| {
             !matches!(found, Err(Fault::NotLog | Fault::TwoReadings | Fault::NoHost))
         };
-        Ok(self.all(&log, has_host).then_some(format))
+        match (self.all(&log, has_host), &site.host) {
+            (true, Some(host)) => Err(format!(
+                "the lines begin with a host and a port, but --host is {}: give --log-format vhost_combined if the \
+                 server chose these hosts, or else the server's own format",
+                shown(host.as_bytes())
+            )),
+            (has_hosts, _) => Ok(has_hosts.then_some(format)),
+        }
     }
 
     /// Returns whether all requests for a URL are for a whole URL, as in the log of a proxy.
