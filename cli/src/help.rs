@@ -9,7 +9,7 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 53] = [
+const RARE: [&str; 54] = [
     "usage",
     "signals",
     "combine",

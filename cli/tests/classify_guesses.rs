@@ -321,4 +321,7 @@ frame.to_csv(path("pandas-back.csv", BACK), index=False, escapechar="\\", double
 polars.DataFrame(wild, schema=HEADER, orient="row").write_csv(path("polars.csv", QUOTE))
 duckdb.sql(f"copy frame to '{path('duckdb.csv', QUOTE)}' (header)")
 duckdb.sql(f"copy frame to '{path('duckdb.tsv', QUOTE + ' --input-format csv --delimiter tab')}' (header, delimiter '\t')")
+spark("spark.csv", BACK, ",")
+spark("spark.tsv", BACK + " --delimiter tab", "\t")
 print("\n".join(files))
+"#;

@@ -215,10 +215,10 @@ impl Scan {
                 self.is_settled |= self.other.is_none();
                 State::Quoted
             }
-            (State::AfterCr, byte) if byte != b'\n' => self.broken(quoting),
+            (State::AfterCr, byte) if byte != b'\n' => self.broken(byte, quoting),
             _ if ends_cell => State::CellStart,
             (State::AfterQuote, b'\r') => State::AfterCr,
-            (State::AfterQuote, _) => self.broken(quoting),
+            (State::AfterQuote, _) => self.broken(byte, quoting),
             (State::CellStart, b'"') => {
                 self.quote = self.len - 1;
                 State::Quoted
@@ -227,11 +227,15 @@ impl Scan {
         }
     }
 
-    /// Returns the state for text after a closing quote.
-    fn broken(&mut self, quoting: Quoting) -> State {
+    /// Returns the state after a byte, if text follows a closing quote.
+    fn broken(&mut self, byte: u8, quoting: Quoting) -> State {
         self.is_settled |= self.other.is_none();
         self.is_broken = true;
-        if quoting.may_be_plain { State::Plain } else { State::Cell }
+        match byte {
+            _ if quoting.may_be_plain => State::Plain,
+            byte if byte == quoting.delimiter => State::CellStart,
+            _ => State::Cell,
+        }
     }
 
     /// Returns whether the row cannot end here.
@@ -280,11 +284,11 @@ mod tests {
             // Only Spark writes this.
             ("\"a \\\"b\\\"\",c\nd", Some(12), true, true),
             ("\"a\\\"\nb\",c\nd", Some(10), true, false),
-            ("\"a\\\",\\\"\nb\",c\nd", Some(12), true, false),
+            ("\"a\\\",\\\"\nb\",c\nd", Some(13), true, false),
             // Only programs that double quotes write this.
             ("\"a\\\",\"b\"\nd", Some(9), false, false),
-            ("\"a\"\"\\\"\nb\",c\nd", Some(8), false, false),
-            ("\"5\\\"\"\n\",c\nd", Some(10), true, false),
+            ("\"a\"\"\\\"\nb\",c\nd", Some(7), false, false),
+            ("\"5\\\"\"\n\",c\nd", None, true, false),
             // A backslash before a backslash is not before the quote.
             ("\"a\\\\\",b\nd", Some(8), false, false),
             ("\"a\\\\\\\",b\nd", None, true, false),
@@ -292,7 +296,7 @@ mod tests {
             ("a,\"b", None, false, false),
             ("a,\"b\\\"", None, true, false),
             ("a,\"b\\\"\nc\n", None, true, false),
-            ("\"a\\\"\nb\"x\nd", Some(10), true, false),
+            ("\"a\\\"\nb\"x\nd", Some(9), true, false),
         ];
         for (text, len, is_unclear, is_broken) in cases {
             for piece in 1..=text.len() {
@@ -306,8 +310,8 @@ mod tests {
         let quote = Quoting { escape: Some(Escape::Quote), ..Quoting::csv(b',') };
         for (text, quoting, len) in [
             ("\"a\" b\t\"c\nd\n", tsv, Some(9)),
-            ("\"a\tb\nc\"\td\ne\n", tsv, Some(11)),
-            ("\"a\tb\nc \"d\"\ne\n", tsv, Some(12)),
+            ("\"a\tb\nc\"\td\ne\n", tsv, Some(10)),
+            ("\"a\tb\nc \"d\"\ne\n", tsv, Some(11)),
             ("\"a\\\"\nb\",c\nd", backslash, Some(10)),
             ("\"a\\\\\"\nb\",c\nd", backslash, Some(6)),
             ("\"a\"\"\nb\",c\nd", backslash, Some(5)),
