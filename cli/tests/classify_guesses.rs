@@ -183,7 +183,8 @@ fn reasons_name_the_remedy() {
         ("a.jsonl", &[], "{\"url\":1,\"url\":2}\n", "a.jsonl:1: a field twice in one object"),
     ] {
         folder.write(name, text);
-        classify(&folder, name, options).says(1, &[says]);
+        let run = classify(&folder, name, options);
+        assert!(run.stderr.contains(says), "{says} {}", run.stderr);
         count += 1;
     }
     assert_eq!(count, 12);
