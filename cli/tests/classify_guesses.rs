@@ -188,7 +188,8 @@ fn reasons_name_the_remedy() {
         ("a.jsonl", &[], "{\"url\":1,\"url\":2}\n", "a.jsonl:1: a field twice in one object"),
     ] {
         folder.write(name, text);
-        classify(&folder, name, options).says(1, &[says]);
+        let run = classify(&folder, name, options);
+        assert!(run.stderr.contains(says), "{says} {}", run.stderr);
         count += 1;
     }
     assert_eq!(count, 12);
@@ -345,5 +346,7 @@ frame.to_csv(path("pandas-back.csv", BACK), index=False, escapechar="\\", double
 polars.DataFrame(wild, schema=HEADER, orient="row").write_csv(path("polars.csv", QUOTE))
 duckdb.sql(f"copy frame to '{path('duckdb.csv', QUOTE)}' (header)")
 duckdb.sql(f"copy frame to '{path('duckdb.tsv', QUOTE + ' --input-format csv --delimiter tab')}' (header, delimiter '\t')")
+spark("spark.csv", BACK, ",")
+spark("spark.tsv", BACK + " --delimiter tab", "\t")
 print("\n".join(files))
 "#;

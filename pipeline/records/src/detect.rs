@@ -172,10 +172,11 @@ fn is_utf16(start: &[u8]) -> bool {
     half >= 4 && (even.max(odd) * 10 >= half * 9 && even.min(odd) * 10 <= half)
 }
 
-/// Returns whether more than one byte in twenty is a control character. Text encodings do not use them.
+/// Returns whether more than one byte in twenty is a control character. Text encodings do not use them, but Hive's tables
+/// have the byte 1 between cells.
 fn is_binary(start: &[u8]) -> bool {
     // Comparisons without branches, which the compiler vectorizes. Every robots.txt in a crawl is checked here.
-    let is_control = |byte: u8| ((byte < b' ') & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
+    let is_control = |byte: u8| ((byte < b' ') & (byte != 1) & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
     let count = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(is_control(byte))).sum::<u8>();
     let controls: usize = start.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(count(bytes))).sum();
     controls > 1 && controls * 20 > start.len()
@@ -280,12 +281,13 @@ mod tests {
         })
         .take(4096)
         .collect();
-        let cases: [(&[u8], Content); 28] = [
+        let cases: [(&[u8], Content); 29] = [
             (b"", Content::Empty),
             (b"\n", Content::Text),
             (b"User-agent: *\nDisallow: /\n", Content::Text),
             (b"\xef\xbb\xbfUser-agent: *\n", Content::Text),
             (b"Disallow: /a\0\n", Content::Text),
+            (b"id\x01url\n1\x01x\n2\x01y\n", Content::Text),
             // Windows-1251.
             (b"# \xef\xf0\xe8\xe2\xe5\xf2\nUser-agent: *\n", Content::Text),
             (b"https://a.example/\n", Content::Text),

@@ -284,7 +284,7 @@ impl Opening {
             let is_all = at_end || start.len() > MAX_LINE_BYTES;
             match search.choose(&candidates, start, is_all)? {
                 Choice::List => return Ok((self.assembled(Table::list())?, 0)),
-                Choice::Table(_) if has_cr_alone(first_line(start)) => {
+                Choice::Table(_) if has_cr_alone(without_line_end(first_line(start))) => {
                     return Err("its lines end with CR alone; expected LF or CRLF: tr '\\r' '\\n'".into());
                 }
                 Choice::Table(candidate) => {

@@ -215,10 +215,10 @@ impl Scan {
                 self.is_settled |= self.other.is_none();
                 State::Quoted
             }
-            (State::AfterCr, byte) if byte != b'\n' => self.broken(quoting),
+            (State::AfterCr, byte) if byte != b'\n' => self.broken(byte, quoting),
             _ if ends_cell => State::CellStart,
             (State::AfterQuote, b'\r') => State::AfterCr,
-            (State::AfterQuote, _) => self.broken(quoting),
+            (State::AfterQuote, _) => self.broken(byte, quoting),
             (State::CellStart, b'"') => {
                 self.quote = self.len - 1;
                 State::Quoted
@@ -227,11 +227,15 @@ impl Scan {
         }
     }
 
-    /// Returns the state for text after a closing quote.
-    fn broken(&mut self, quoting: Quoting) -> State {
+    /// Returns the state after a byte, if text follows a closing quote.
+    fn broken(&mut self, byte: u8, quoting: Quoting) -> State {
         self.is_settled |= self.other.is_none();
         self.is_broken = true;
-        if quoting.may_be_plain { State::Plain } else { State::Cell }
+        match byte {
+            _ if quoting.may_be_plain => State::Plain,
+            byte if byte == quoting.delimiter => State::CellStart,
+            _ => State::Cell,
+        }
     }
 
     /// Returns whether the row cannot end here.
