@@ -30,12 +30,7 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
         "x^u\n^P\n^\"C\"\n",
         "CSV with \"^\" between cells, URLs in column 2",
     ),
-    (
-        "a",
-        &["--delimiter", "tab", "--input-format", "tsv"],
-        "url\tx\nP\t\"\nC\t\n",
-        "TSV, URLs in column 1 (\"url\")",
-    ),
+    ("a", &["--delimiter", "tab", "--input-format", "tsv"], "url\tx\nP\t\"\nC\t\n", "TSV, URLs in column 1 (\"url\")"),
     (
         "a",
         &["--delimiter", "tab", "--input-format", "csv"],
@@ -302,8 +297,9 @@ fn a_quoted_cell_with_line_ends_is_one_row() {
                 let options = [options, &["--threads", threads, "--rejects", "bad", "--force"]].concat();
                 let run = classify(&folder, "t.csv", &options).says(0, &says);
                 assert!(run.text() == output, "{lines} {options:?}");
-                let rejected =
-                    format!("3\tmore than 1048576 bytes\t{long}{short_line}\tfewer cells than the 2 names in the header\tshort\n");
+                let rejected = format!(
+                    "3\tmore than 1048576 bytes\t{long}{short_line}\tfewer cells than the 2 names in the header\tshort\n"
+                );
                 assert!(folder.read("bad") == rejected.as_bytes(), "{lines} {options:?}");
                 let args = [&["classify", "set", "--agent", "bot-a", "--input-format", "csv"], &options[..]].concat();
                 assert!(folder.run_with(&args, text.as_bytes()).says(0, &says).text() == output, "{lines} {options:?}");
@@ -456,9 +452,11 @@ fn the_first_errors_are_reported_with_their_lines() {
         line += 2;
     }
     folder.write("t.csv", text);
-    let run = classify(&folder, "t.csv", &[]).says(0, &["invalid: fewer cells than the 2 names in the header 40\n", "lines 40,040\n"]);
+    let run = classify(&folder, "t.csv", &[])
+        .says(0, &["invalid: fewer cells than the 2 names in the header 40\n", "lines 40,040\n"]);
     let named: Vec<String> = run.stderr.lines().filter(|line| line.contains("t.csv:")).map(str::to_owned).collect();
-    let expected = faults[..10].iter().map(|line| format!("reptile: t.csv:{line}: fewer cells than the 2 names in the header"));
+    let expected =
+        faults[..10].iter().map(|line| format!("reptile: t.csv:{line}: fewer cells than the 2 names in the header"));
     assert_eq!(named, expected.collect::<Vec<_>>());
     assert_eq!(run.text().lines().filter(|line| line.ends_with("\tdisallow")).count(), 40_000);
 }

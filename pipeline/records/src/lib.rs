@@ -436,9 +436,7 @@ fn read(
             })
         }
         (Content::Text, None) => match input.table() {
-            Some((TableKind::Captures, TAB)) => {
-                captures::lines::read_tsv(&path, input.into_source(), zone, sink)
-            }
+            Some((TableKind::Captures, TAB)) => captures::lines::read_tsv(&path, input.into_source(), zone, sink),
             Some((TableKind::Captures, delimiter)) => {
                 csv_captures::read(&path, input.into_source(), delimiter, zone, sink)
             }

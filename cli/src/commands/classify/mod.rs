@@ -48,8 +48,8 @@ use reptile_records::pages::Pages;
 use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
-use reptile_records::tables::source::Source;
 use reptile_records::tables::quotes::Escape;
+use reptile_records::tables::source::Source;
 use reptile_records::tables::{COMMA, Delimiter, Format, Wanted};
 use site::SiteOptions;
 use totals::Totals;
@@ -436,6 +436,7 @@ fn decide(
     if !is_kept {
         kept::refuse_unkept(args, table.format)?;
     }
+    args.written.check_escape(args.escape)?;
     let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(settings.named.as_ref()))?;
     let decider = match &settings.named {
         Some(named) => Decider::new(named.clone(), layout),

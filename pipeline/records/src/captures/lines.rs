@@ -137,7 +137,8 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
             Ok(Next::Line) if is_unclear => sink(Item::Bad {
                 name: name(),
                 reason: NO_CAPTURE,
-                detail: "a quote at the start of a cell: TSV has no quoted cells, but CSV, JSON Lines and Parquet do".into(),
+                detail: "a quote at the start of a cell: TSV has no quoted cells, but CSV, JSON Lines and Parquet do"
+                    .into(),
             })?,
             Ok(Next::Line) if is_short => block.push(&line, number),
             Ok(Next::Line) => lines.read(&line, number, sink)?,

@@ -177,8 +177,22 @@ impl Search<'_> {
             [] if !tables.iter().any(|(_, rows)| self.has_numbers(&rows[0])) => {
                 Ok(Choice::Table(self.shown_candidate(&tables, first)))
             }
-            [] => Err("which delimiter is between cells? The first rows do not agree on one; say it with --delimiter".into()),
+            [] => Err(self.no_agreement()),
         }
+    }
+
+    /// Returns the message for first rows without a common delimiter or URL column.
+    fn no_agreement(&self) -> String {
+        let (column, option) = match self.wanted.get(self.key) {
+            Some(wanted) if wanted.name.is_none() => {
+                (", and which column has the URLs", format!(" and {}", wanted.option))
+            }
+            _ => ("", String::new()),
+        };
+        format!(
+            "which delimiter is between cells{column}? The first {MAX_AGREEING_ROWS} rows do not agree; say it with \
+             --delimiter{option}"
+        )
     }
 
     /// Returns whether the table may be TSV without quotes.
@@ -281,7 +295,10 @@ impl Search<'_> {
         }
         let seen = |text: String| match from.format {
             Format::Csv => {
-                format!("{text} (read with {}; --delimiter sets another delimiter)", shown_delimiter(from.quoting.delimiter))
+                format!(
+                    "{text} (read with {}; --delimiter sets another delimiter)",
+                    shown_delimiter(from.quoting.delimiter)
+                )
             }
             _ if !from.is_plain && row.iter().any(|cell| cell.starts_with(b"\"")) => {
                 format!("{text} (--input-format csv --delimiter tab reads quoted cells)")
@@ -314,7 +331,8 @@ impl Search<'_> {
             _ => format!("column {}", found.number + 1),
         };
         let names = found.iter().map(name).collect();
-        let unnamed = if is_header { row.iter().rev().take_while(|name| name.trim_ascii().is_empty()).count() } else { 0 };
+        let unnamed =
+            if is_header { row.iter().rev().take_while(|name| name.trim_ascii().is_empty()).count() } else { 0 };
         let wanted = found.iter().map(|found| found.number).collect();
         let numbers = Numbers { wanted, least: row.len() - unnamed, most: row.len() };
         let header_len = if is_header { len } else { 0 };

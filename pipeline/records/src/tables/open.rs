@@ -194,8 +194,11 @@ impl Opening {
         let wanted = self.cells();
         let mut format = self.format_of(line)?;
         let is_named = self.is_split() || self.wanted.first().is_some_and(|wanted| wanted.name.is_some());
-        let json_shape =
-            if self.format.is_none() && format == Some(Format::Jsonl) && !is_named { JsonShape::of(line) } else { None };
+        let json_shape = if self.format.is_none() && format == Some(Format::Jsonl) && !is_named {
+            JsonShape::of(line)
+        } else {
+            None
+        };
         if json_shape.is_some() {
             format = Some(Format::JsonLog);
         }
@@ -264,7 +267,8 @@ impl Opening {
         let is_data = |cell: &[u8]| self.is_data(cell, key.is_some());
         let may_be_list = format.is_none() && wanted.iter().all(|wanted| wanted.name.is_none());
         let search = Search { wanted, key: key.unwrap_or(0), is_data: &is_data, may_be_list };
-        let tab = if format.is_none() && !start.starts_with(b"\"") { Candidate::tsv(false) } else { Candidate::csv(b'\t') };
+        let tab =
+            if format.is_none() && !start.starts_with(b"\"") { Candidate::tsv(false) } else { Candidate::csv(b'\t') };
         let mut candidates = match (format, self.delimiter) {
             (Some(Format::Tsv), _) => vec![Candidate::tsv(is_plain)],
             (_, Some(Delimiter(byte))) => vec![Candidate::csv(byte)],
