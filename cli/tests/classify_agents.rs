@@ -180,7 +180,7 @@ fn rejects_writes_invalid_rows_to_a_file() {
                 "a,url\n\"1\n\n\",https://a.example/\n\"2\n\",x\n3\n5,\"{long}\"\n6,\"y\n\"\n\"4,https://a.example/\n\n"
             ),
             format!(
-                "5\tno http, https or ftp URL\t\"2\n\",x\n7\twithout column 2 (\"url\")\t3\n\
+                "5\tno http, https or ftp URL\t\"2\n\",x\n7\tfewer cells than the 2 names in the header\t3\n\
                  8\tmore than 1048576 bytes\t5,\"{long}\"\n9\tno http, https or ftp URL\t6,\"y\n\"\n\
                  11\ta quote that is not closed\t\"4,https://a.example/\n\n"
             ),

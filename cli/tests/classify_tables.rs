@@ -30,7 +30,7 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
         "x^u\n^P\n^\"C\"\n",
         "CSV with \"^\" between cells, URLs in column 2",
     ),
-    ("a", &["--delimiter", "tab"], "url\tx\nP\t\"\nC\t\n", "TSV, URLs in column 1 (\"url\")"),
+    ("a", &["--delimiter", "tab", "--input-format", "tsv"], "url\tx\nP\t\"\nC\t\n", "TSV, URLs in column 1 (\"url\")"),
     (
         "a",
         &["--delimiter", "tab", "--input-format", "csv"],
@@ -45,7 +45,7 @@ const TABLES: [(&str, &[&str], &str, &str); 33] = [
     ("a", &["--url-column", "2"], "7\tP\n8\tC\n", "TSV, URLs in column 2"),
     ("a", &["--url-column", "Link"], "link\tLink\n7\tP\n8\tC\n", "TSV, URLs in column 2 (\"Link\")"),
     ("a", &["--url-column", "LINK"], "x,link\n7,P\n8,C\n", "CSV, URLs in column 2 (\"link\")"),
-    ("a", &["--url-column", "link"], "link\nP\nC\n", "CSV, URLs in column 1 (\"link\")"),
+    ("a", &["--url-column", "link"], "link\nP\nC\n", "TSV, URLs in column 1 (\"link\")"),
     ("a", &[], "url\nP\nC\n", "TSV, URLs in column 1 (\"url\")"),
     ("a.csv", &[], "P\nC", "CSV, URLs in column 1"),
     ("a.CSV", &[], "x,\"url\"\r\n\"a\r\nb\",\"P\"\r\n\"\"\"\",C\r\n", "CSV, URLs in column 2 (\"url\")"),
@@ -158,7 +158,7 @@ fn unknown_and_ambiguous_columns_end_the_command() {
             "a URL with the character ';': give --delimiter comma if that belongs to the URL, else",
         ),
         ("a.csv", &[], "P|1\n", "else --delimiter pipe"),
-        ("a", &["--delimiter", "x"], "", "expected comma, semicolon, tab, pipe or one character"),
+        ("a", &["--delimiter", "x"], "", "expected comma, semicolon, tab, pipe, space, \\x01 or one character"),
         (
             "a",
             &["--delimiter", ";", "--input-format", "jsonl"],
@@ -208,13 +208,15 @@ fn invalid_rows_are_counted_and_reported() {
     let cases: [(&str, &str, &str, &[&str]); 7] = [
         (
             "t.tsv",
-            "a\turl\n1\tP\n2\n\n4\tC\tx\n5\tP\n",
-            "P\tdisallow\n\tinvalid\n\tinvalid\nC\tdisallow\nP\tdisallow\n",
+            "a\turl\n1\tP\n2\n\n4\tC\tx\n5\tP\n6\tP\n7\tP\n",
+            "P\tdisallow\n\tinvalid\n\tinvalid\n\tinvalid\nP\tdisallow\nP\tdisallow\nP\tdisallow\n",
             &[
-                "t.tsv:3: without column 2 (\"url\")",
-                "t.tsv:4: without",
-                "invalid: without column 2 (\"url\") 2\n",
-                "lines 5\n",
+                "t.tsv:3: fewer cells than the 2 names in the header\n",
+                "t.tsv:4: fewer cells",
+                "t.tsv:5: more cells than the 2 names in the header\n",
+                "invalid: fewer cells than the 2 names in the header 2\n",
+                "invalid: more cells than the 2 names in the header 1\n",
+                "lines 7\n",
             ],
         ),
         (
@@ -281,7 +283,7 @@ fn a_quoted_cell_with_line_ends_is_one_row() {
         let text = format!("note,url\n{first}{long}short\n{last}");
         folder.write("t.csv", &text);
         let short_line = lines + 4;
-        let says = ["3: more than 1048576 bytes", &format!("{short_line}: without column 2"), "lines 4\n"];
+        let says = ["3: more than 1048576 bytes", &format!("{short_line}: fewer cells than the 2 names"), "lines 4\n"];
         let columns = "bot-a:verdict,note,url\n";
         let outputs = [
             (&[][..], format!("{PRIVATE}\tdisallow\n\tinvalid\n\tinvalid\n{PRIVATE}\tdisallow\n")),
@@ -295,8 +297,9 @@ fn a_quoted_cell_with_line_ends_is_one_row() {
                 let options = [options, &["--threads", threads, "--rejects", "bad", "--force"]].concat();
                 let run = classify(&folder, "t.csv", &options).says(0, &says);
                 assert!(run.text() == output, "{lines} {options:?}");
-                let rejected =
-                    format!("3\tmore than 1048576 bytes\t{long}{short_line}\twithout column 2 (\"url\")\tshort\n");
+                let rejected = format!(
+                    "3\tmore than 1048576 bytes\t{long}{short_line}\tfewer cells than the 2 names in the header\tshort\n"
+                );
                 assert!(folder.read("bad") == rejected.as_bytes(), "{lines} {options:?}");
                 let args = [&["classify", "set", "--agent", "bot-a", "--input-format", "csv"], &options[..]].concat();
                 assert!(folder.run_with(&args, text.as_bytes()).says(0, &says).text() == output, "{lines} {options:?}");
@@ -356,9 +359,9 @@ fn grouped(number: usize) -> String {
 }
 
 /// Compares rows of random files with Python's csv module: the number of rows and their URLs, also in output with added
-/// columns. There are two known differences. In Python a CR alone ends a row outside quotes; here it is a character.
-/// Python reads the rest of a file with an unclosed quote, or a row of any length, as cells; here it is one invalid row
-/// without a URL.
+/// columns. There are three known differences. In Python a CR alone ends a row outside quotes; here it is a
+/// character. Python reads the rest of a file with an unclosed quote, or a row of any length, as cells; here it is one
+/// invalid row without a URL. So is a row with text after a closing quote, or with more or fewer cells than the header.
 #[test]
 #[ignore = "needs Python"]
 fn python_reads_the_same_rows() {
@@ -374,16 +377,22 @@ if what == "write":
         if kind == 0:
             return '"' + text.replace('"', '""') + '"'
         bare = "".join(letter for letter in text if letter not in ",\r\n")
-        return bare.lstrip('"') if kind == 1 else '"' + text.replace('"', '""') + '"' + bare.lstrip('"')
+        bare = bare.lstrip('"')
+        global is_bad
+        is_bad |= kind == 2 and bare != ""
+        return bare if kind == 1 else '"' + text.replace('"', '""') + '"' + bare
     for number in range(FILES):
         end = random.choice(["\n", "\r\n"])
-        rows = ["a,url,b"]
+        rows, bad = ["a,url,b"], []
         for _ in range(random.randrange(40)):
+            is_bad = False
             rows.append(",".join(cell(random.randrange(3)) for _ in range(random.choice([0, 1, 3, 3, 3, 3, 4]))))
+            bad.append(is_bad)
         text = end.join(rows) + random.choice([end, end, ""])
         if number % 10 == 0:
             text += end + 'x,"open' + end + "y,z" + end
         open(f"{folder}/{number}.csv", "w", newline="").write(text)
+        json.dump(bad, open(f"{folder}/{number}.bad", "w"))
 else:
     csv.field_size_limit(1 << 30)
     def shown(url):
@@ -392,7 +401,9 @@ else:
     for number in range(FILES):
         rows = list(csv.reader(open(f"{folder}/{number}.csv", newline="")))[1:]
         urls = [json.loads(line)["url"] for line in open(f"{folder}/out/{number}.csv.jsonl")]
-        expected = [shown(row[1]) if len(row) > 1 else "" for row in rows]
+        bad = json.load(open(f"{folder}/{number}.bad")) + [False] * 3
+        is_whole = lambda row: len(row) == 3 or len(row) > 3 and not any(row[3:])
+        expected = [shown(row[1]) if is_whole(row) and not bad else "" for row, bad in zip(rows, bad)]
         if number % 10 == 0:
             expected[-1] = ""
         assert urls == expected, (number, urls, expected)
@@ -441,9 +452,11 @@ fn the_first_errors_are_reported_with_their_lines() {
         line += 2;
     }
     folder.write("t.csv", text);
-    let run = classify(&folder, "t.csv", &[]).says(0, &["invalid: without column 2 (\"url\") 40\n", "lines 40,040\n"]);
+    let run = classify(&folder, "t.csv", &[])
+        .says(0, &["invalid: fewer cells than the 2 names in the header 40\n", "lines 40,040\n"]);
     let named: Vec<String> = run.stderr.lines().filter(|line| line.contains("t.csv:")).map(str::to_owned).collect();
-    let expected = faults[..10].iter().map(|line| format!("reptile: t.csv:{line}: without column 2 (\"url\")"));
+    let expected =
+        faults[..10].iter().map(|line| format!("reptile: t.csv:{line}: fewer cells than the 2 names in the header"));
     assert_eq!(named, expected.collect::<Vec<_>>());
     assert_eq!(run.text().lines().filter(|line| line.ends_with("\tdisallow")).count(), 40_000);
 }
@@ -496,7 +509,7 @@ fn mostly_invalid_lists_get_a_hint_about_their_format() {
 #[test]
 fn chunks_of_rows_are_written_in_input_order() {
     let folder = Folder::with_set();
-    let (mut csv, mut json, mut output) = ("n,url\n".to_owned(), String::new(), String::new());
+    let (mut csv, mut json, mut output) = ("n,url,\n".to_owned(), String::new(), String::new());
     for number in 0..200_000 {
         let (path, verdict) = if number % 7 == 0 { ("private", "disallow") } else { ("public", "allow") };
         let url = format!("http://a.example/{path}/{number}");

@@ -449,6 +449,7 @@ fn decide(
     if !is_kept {
         kept::refuse_unkept(args, table.format)?;
     }
+    args.written.check_escape(args.escape)?;
     let (layout, format) = args.written.layout((table.format, table.delimiter), crawlers(settings.named.as_ref()))?;
     let decider = match &settings.named {
         Some(named) => Decider::new(named.clone(), layout),

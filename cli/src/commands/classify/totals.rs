@@ -11,7 +11,7 @@ use crate::error::{complain, note, note_once};
 use crate::outputs::summary::{Summary, grouped, rate, seconds};
 use reptile_columns::{Answers, MAX_NAMED_FAULTS, Misspelled, TableDecider, Tally, Tops};
 use reptile_records::tables::csv::UnclosedRow;
-use reptile_records::tables::{Fault, Table, hint};
+use reptile_records::tables::{Fault, Format, Table, hint};
 use reptile_records::text::printable;
 
 /// Maximum size in bytes of the kept first rows. They show the likely format if most rows are invalid.
@@ -102,7 +102,9 @@ impl Totals {
                 self.named_faults += 1;
                 let line = self.line_ends + line + 1;
                 let place = if self.table.is_columnar() { " row " } else { "" };
-                note(format_args!("{}:{place}{line}: {}", path.display(), fault.describe(&self.table)));
+                let what = fault.describe(&self.table);
+                let remedy = fault.remedy(&self.table).map(|remedy| format!(": {remedy}")).unwrap_or_default();
+                note(format_args!("{}:{place}{line}: {what}{remedy}", path.display()));
             }
         }
         self.line_ends += answers.line_ends;
@@ -120,10 +122,16 @@ impl Totals {
     pub fn name_unclosed(&mut self, row: UnclosedRow, path: &Path) {
         self.is_unclosed = true;
         let quote_line = self.line_ends - row.line_ends + 1;
+        // In TSV, each line of the row is an invalid row.
+        let place = match self.table.format {
+            Format::Tsv => String::new(),
+            _ => format!(" in row {}", grouped(self.lines)),
+        };
+        let remedy = Fault::Quote.remedy(&self.table).filter(|_| place.is_empty());
+        let remedy = remedy.map(|remedy| format!(": {remedy}")).unwrap_or_default();
         note(format_args!(
-            "{}:{quote_line}: unclosed quote in row {}: {} bytes up to the end of the input are not read as rows",
+            "{}:{quote_line}: unclosed quote{place}: {} bytes up to the end of the input are not read as rows{remedy}",
             path.display(),
-            grouped(self.lines),
             grouped(row.bytes)
         ));
     }

@@ -11,6 +11,7 @@ use crate::error::{Failure, Result};
 use crate::options::{PurposeOptions, RightsOptions, UsageOptions, answer_formats, columns};
 use crate::outputs::endings::{chosen_format, format_of, names_in_schema};
 use reptile_columns::{Column, Crawlers, Decider, Format, KeptColumns, Layout, TableDecider, VERDICTS, shown_row};
+use reptile_records::tables::quotes::Escape;
 use reptile_records::tables::{self, Table};
 
 /// Refuses options that have no effect on pages.
@@ -221,6 +222,19 @@ impl WrittenOptions {
             },
             _ => verdict,
         })
+    }
+
+    /// Checks that new cells can precede rows in which backslashes escape quotes.
+    ///
+    /// # Errors
+    /// Returns an error with `--add-columns`, because the new cells double quotes.
+    pub fn check_escape(&self, escape: Option<Escape>) -> Result<()> {
+        if self.add_columns && escape == Some(Escape::Backslash) {
+            let message = "--add-columns: new cells have doubled quotes, and --escape backslash keeps rows with other ones; \
+                           select columns with --columns";
+            return Err(Failure::new(message));
+        }
+        Ok(())
     }
 
     /// Returns the columns and the format for these crawlers. The table has this format and delimiter.

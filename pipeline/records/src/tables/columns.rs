@@ -174,11 +174,25 @@ impl Search<'_> {
             [one, other, ..] => Err(which_delimiter(&one, &other)),
             [] if has_one_column => Ok(Choice::Table(*first)),
             [] if self.may_be_list => Ok(Choice::List),
-            [] => {
-                Err("which delimiter is between cells? The first rows do not agree on one; say it with --delimiter"
-                    .into())
+            [] if !tables.iter().any(|(_, rows)| self.has_numbers(&rows[0])) => {
+                Ok(Choice::Table(self.shown_candidate(&tables, first)))
             }
+            [] => Err(self.no_agreement()),
         }
+    }
+
+    /// Returns the message for first rows without a common delimiter or URL column.
+    fn no_agreement(&self) -> String {
+        let (column, option) = match self.wanted.get(self.key) {
+            Some(wanted) if wanted.name.is_none() => {
+                (", and which column has the URLs", format!(" and {}", wanted.option))
+            }
+            _ => ("", String::new()),
+        };
+        format!(
+            "which delimiter is between cells{column}? The first {MAX_AGREEING_ROWS} rows do not agree; say it with \
+             --delimiter{option}"
+        )
     }
 
     /// Returns whether the table may be TSV without quotes.
@@ -186,12 +200,14 @@ impl Search<'_> {
         candidates.contains(&Candidate::tsv(false))
     }
 
-    /// Returns the candidate with which a message shows the first row: the one with the most wanted columns.
+    /// Returns the candidate with which a message shows the first row: one with a wanted name, or else the most cells.
     fn shown_candidate(&self, tables: &[(&Candidate, Vec<Vec<Vec<u8>>>)], first: &Candidate) -> Candidate {
-        let has_name = |rows: &Vec<Vec<Vec<u8>>>| {
-            rows.first().is_some_and(|row| self.wanted.iter().any(|wanted| Column::named(row, wanted).len() == 1))
+        let key = |rows: &[Vec<Vec<u8>>]| {
+            let row = rows.first().map_or(&[][..], |row| &row[..]);
+            (self.wanted.iter().any(|wanted| Column::named(row, wanted).len() == 1), row.len())
         };
-        tables.iter().find(|(_, rows)| has_name(rows)).map_or(*first, |(candidate, _)| **candidate)
+        let best = tables.iter().rev().max_by_key(|(_, rows)| key(rows));
+        best.map_or(*first, |(candidate, _)| **candidate)
     }
 
     /// Returns whether the URL column has neither a name nor a number.
@@ -222,11 +238,16 @@ impl Search<'_> {
         is_url(cell.trim_ascii()) || (cell.contains(&b'/') && (self.is_data)(cell))
     }
 
+    /// Returns whether a row has the columns that are given by number.
+    fn has_numbers(&self, row: &[Vec<u8>]) -> bool {
+        let is_there = |number: usize| (1..=row.len()).contains(&number);
+        self.wanted.iter().all(|wanted| wanted.number().is_none_or(is_there))
+    }
+
     /// Returns whether all first rows have the same number of cells, and one URL column.
     fn agree(&self, rows: &[Vec<Vec<u8>>]) -> bool {
         let width = rows.first().map_or(0, Vec::len);
-        let has_numbers = self.wanted.iter().all(|wanted| wanted.number().is_none_or(|number| number <= width));
-        has_numbers
+        rows.first().is_some_and(|row| self.has_numbers(row))
             && rows.iter().all(|row| row.len() == width)
             && match self.wanted.get(self.key).and_then(Wanted::number) {
                 Some(number) => {

@@ -352,14 +352,30 @@ impl Fault {
             Fault::TwoReadings => "a line that can be read in two ways".into(),
             Fault::FewCells => format!("fewer cells than {}", table.shown_width()),
             Fault::ManyCells => format!("more cells than {}", table.shown_width()),
-            Fault::AfterQuote => format!("text after a closing quote{}", table.hint_of_escape()),
-            Fault::Escape => format!("a backslash that may escape{}", table.hint_of_escape()),
-            Fault::Quote => "a quote at the start of a cell: --input-format tsv reads quotes as text, and \
-                             --input-format csv --delimiter tab reads quoted cells"
-                .into(),
-            Fault::Mark => "a byte order mark within the input, as if files were put together".into(),
-            Fault::SecondHeader => "the header again, as if files were put together".into(),
+            Fault::AfterQuote => "text after a closing quote".into(),
+            Fault::Escape => "a backslash that may escape a quote".into(),
+            Fault::Quote => "a quote at the start of a cell".into(),
+            Fault::Mark => "a byte order mark, as in files that were put together".into(),
+            Fault::SecondHeader => "the header again, as in files that were put together".into(),
             Fault::TwoFields => "a field twice in one object".into(),
+        }
+    }
+}
+
+impl Fault {
+    /// Returns the options that say how to read such a row, for a message.
+    pub fn remedy(self, table: &Table) -> Option<&'static str> {
+        let escape = table.quoting.and_then(|quoting| quoting.escape);
+        match (self, escape) {
+            (Fault::AfterQuote | Fault::Escape, None) => {
+                Some("--escape backslash reads \\\" as a quote, and --escape quote reads \"\" as one")
+            }
+            (Fault::AfterQuote, Some(Escape::Quote)) => Some("--escape backslash reads \\\" as a quote"),
+            (Fault::AfterQuote, Some(Escape::Backslash)) => Some("--escape quote reads \"\" as a quote"),
+            (Fault::Quote, _) => Some(
+                "--input-format tsv reads quotes as text, and --input-format csv --delimiter tab reads quoted cells",
+            ),
+            _ => None,
         }
     }
 }
@@ -421,15 +437,6 @@ impl Table {
             (count, true) => format!("the {count} of the first row"),
             (1, false) => "the one name in the header".into(),
             (count, false) => format!("the {count} names in the header"),
-        }
-    }
-
-    /// Returns the option that explains quotes and backslashes, for a message.
-    fn hint_of_escape(&self) -> &'static str {
-        match self.quoting.and_then(|quoting| quoting.escape) {
-            None => ": --escape backslash reads \\\" as a quote, and --escape quote reads \"\" only",
-            Some(Escape::Quote) => "; --escape backslash reads \\\" as a quote",
-            Some(Escape::Backslash) => "; --escape quote reads doubled quotes",
         }
     }
 
