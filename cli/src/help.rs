@@ -9,7 +9,8 @@ use clap::Command;
 use clap::builder::Resettable;
 
 /// Options that only `--help` lists. Options with the same name mean the same in every command.
-const RARE: [&str; 55] = [
+const RARE: [&str; 56] = [
+    "log_format",
     "follow_links",
     "usage",
     "signals",

@@ -220,7 +220,11 @@ const CASES: [(&str, &str, &str); 37] = [
     ),
     (r#"evil.example 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "disallow"),
     // The server's virtual host, or a client's header.
-    (r#"evil.example:80 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#, "--host good.example", "--log-format vhost_combined"),
+    (
+        r#"evil.example:80 1 - - [T] "GET /p HTTP/1.1" 200 5 "-" "UA""#,
+        "--host good.example",
+        "--log-format vhost_combined",
+    ),
     (
         "evil.example:80 1 - - [T] \"GET /p HTTP/1.1\" 200 5 \"-\" \"UA\"\n3 1 - - [T] \"GET /p HTTP/1.1\" 200 5 \"-\" \"UA\"",
         "--host good.example",

@@ -481,7 +481,11 @@ fn printed_examples_can_be_tested() {
                     }
                     examples += 1;
                     raw += usize::from(path.starts_with('$'));
-                    let quoted = if path.starts_with('$') { path.to_owned() } else { format!("'{path}'") };
+                    let quoted = if path.starts_with('$') {
+                        path.to_owned()
+                    } else {
+                        format!("'{}'", path.replace('\'', r"'\''"))
+                    };
                     for dialect in [first, second] {
                         let expected = if *dialect == allowing { "allow" } else { "disallow" };
                         // Bash reads `$'...'`, as the user's shell does.

@@ -193,13 +193,10 @@ impl Opening {
         let wanted = self.cells();
         let mut format = self.format_of(line)?;
         let is_named = self.is_split() || self.wanted.first().is_some_and(|wanted| wanted.name.is_some());
-        let json_shape = if self.format.is_none() && format == Some(Format::Jsonl) && !is_named {
-            JsonShape::of(line)
-        } else {
-            None
-        };
-        if json_shape.is_some() {
-            format = Some(Format::JsonLog);
+        let may_be_log = self.format.is_none() && format == Some(Format::Jsonl) && !is_named;
+        if self.format == Some(Format::JsonLog) || may_be_log {
+            let is_log = self.is_json_log(source, start, &mut at_end)?;
+            format = if is_log { Some(Format::JsonLog) } else { format };
         }
         if format.is_none_or(|format| matches!(format, Format::Csv | Format::Tsv)) {
             return self.delimited(format, &wanted, source, start, at_end);
