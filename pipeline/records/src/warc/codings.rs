@@ -13,7 +13,6 @@ use memchr::memchr;
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::fields::{fields, number};
-use super::http::{Fault, MALFORMED, PARTIAL_CONTENT, first_line};
 use crate::shown::shown;
 use crate::unpack::{Compression, unpack_zstd};
 
@@ -24,6 +23,15 @@ pub const MAX_CODINGS: usize = 4;
 /// and five bytes for each block of 16 KiB. If a crawler has decoded the body, it may be shorter by as much than its
 /// Content-Length, which counts encoded bytes.
 const MAX_CODING_OVERHEAD_BYTES: u64 = 8 << 10;
+
+/// The reason why a block is not a usable HTTP response: the kind of problem, and its details.
+pub type Fault = (&'static str, String);
+
+/// The reason for a block that is not an HTTP response.
+pub const MALFORMED: &str = "malformed HTTP answer";
+
+/// The status of a response with a part of the file.
+pub const PARTIAL_CONTENT: u16 = 206;
 
 /// The first bytes of a gzip member.
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -444,6 +452,11 @@ fn without_brotli(packed: &[u8], limit: usize) -> (Vec<u8>, End) {
             }
         }
     }
+}
+
+/// Returns a text's first line, without its LF.
+pub fn first_line(text: &[u8]) -> &[u8] {
+    &text[..memchr(b'\n', text).unwrap_or(text.len())]
 }
 
 #[cfg(test)]

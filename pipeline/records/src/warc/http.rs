@@ -6,7 +6,8 @@ use memchr::memchr;
 use reptile::capture::Capture;
 use reptile::{Challenger, Truncation, capture};
 
-use super::codings::{Body, BodyStart, Framing};
+pub use super::codings::Fault;
+use super::codings::{Body, BodyStart, Framing, MALFORMED, PARTIAL_CONTENT, first_line};
 use super::fields::{MAX_NAME_BYTES, fields, lower_name};
 use crate::captures::names::MAX_HEADER_BYTES as MAX_FIELD_BYTES;
 use crate::shown::shown;
@@ -16,9 +17,6 @@ const HTTP: &[u8] = b"HTTP/";
 
 /// The status of a response after which the connection has another protocol.
 const SWITCHING_PROTOCOLS: u16 = 101;
-
-/// The status of a response with a part of the file.
-pub const PARTIAL_CONTENT: u16 = 206;
 
 /// An HTTP response.
 #[derive(Debug, Default)]
@@ -33,12 +31,6 @@ pub struct Answer {
     /// Whether the body does not have a coding that its header names, and is used as it is.
     pub lacks_coding: bool,
 }
-
-/// The reason why a block is not a usable HTTP response: the kind of problem, and its details.
-pub type Fault = (&'static str, String);
-
-/// The reason for a block that is not an HTTP response.
-pub const MALFORMED: &str = "malformed HTTP answer";
 
 /// Parses the response in a block.
 ///
@@ -197,11 +189,6 @@ fn first_status(header: &[u8]) -> Option<u16> {
     let is_http = has_protocol(words.next()?);
     let number = words.next().filter(|word| is_http && word.len() == 3 && word.iter().all(u8::is_ascii_digit))?;
     Some(number.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0'))).filter(|status| *status >= 100)
-}
-
-/// Returns a text's first line, without its LF.
-pub fn first_line(text: &[u8]) -> &[u8] {
-    &text[..memchr(b'\n', text).unwrap_or(text.len())]
 }
 
 /// Appends a field's value to the preceding values with the same name. Values over the limit are ignored.

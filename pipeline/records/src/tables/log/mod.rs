@@ -1,6 +1,6 @@
 //! Access logs: finds the fields of a line by the log's format, and builds the requested URL.
 //!
-//! [`format`] has the formats, and [`matching`] finds the fields. [`shape`] detects the common formats by a log's first
+//! [`mod@format`] has the formats, and [`matching`] finds the fields. [`shape`] detects the common formats by a log's first
 //! lines. Clients choose the request, the user agent, the user name and other headers, so no such text ever selects a
 //! host or the format: the host is the user's, or in a field that the format names. [`json`] has logs in JSON.
 
