@@ -14,7 +14,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
 }
 
 /// A table: name, options, text, and the rows' verdicts by their first letters, or a message after `!`. In the text, `P`
-/// and `C` are disallowed URLs, and `E` is an allowed one, with which a stranger would hide another.
+/// and `C` are disallowed URLs. `E` is an allowed one: a stranger would like to put it in place of another.
 type Case = (&'static str, &'static [&'static str], &'static str, &'static str);
 
 const BACKSLASH: &[&str] = &["--escape", "backslash"];
@@ -96,7 +96,7 @@ const COLUMNS: [Case; 34] = [
     ),
     ("a.csv", &["--url-column", "2", "--delimiter", ";"], "UA,E,b;P;c\n", "d"),
     ("a.csv", &["--host-column", "2", "--scheme", "http"], "UA,a.example;b.example\n", "!which delimiter"),
-    // A search for "url" is no header.
+    // A search for "url" is not a header.
     ("a.csv", &[], "url,E,P\nx,E,P\n", "!with --delimiter and --url-column"),
     ("a.csv", &[], "url,P\nx,P\n", "dd"),
     ("a.csv", &["--url-column", "link"], "link,E\nP,E\n", "!is the first row a header or data? It has the name for"),

@@ -169,7 +169,7 @@ fn counts_are_those_of_the_rows() {
         }
         assert_eq!(metrics["verdicts"][at], json!({"agent": agent, "counts": counts}));
     }
-    assert_eq!(metrics["invalid_rows"], json!({"no-url": 200, "no-cell": 1}));
+    assert_eq!(metrics["invalid_rows"], json!({"no-url": 200, "fewer-cells": 1}));
     assert_eq!(metrics["rows"]["read"], 1004);
     let (output, bytes) = (&metrics["outputs"][0], folder.read("o.tsv"));
     assert_eq!(

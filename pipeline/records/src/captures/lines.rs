@@ -149,7 +149,7 @@ pub fn read_lines(lines: &Arc<Lines>, source: &mut impl BufRead, first: u64, sin
     Ok(())
 }
 
-/// The quotes in a TSV table. TSV has none, but some programs quote cells, and then lines may be parts of a cell.
+/// Finds lines that may be in quotes. Quotes are text in TSV, but some programs quote cells, even with line ends.
 #[derive(Default)]
 struct Quotes {
     /// The row that the next line would continue in a table with quoted cells.

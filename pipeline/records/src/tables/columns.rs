@@ -126,6 +126,9 @@ impl Search<'_> {
             return Ok(Choice::Table(*only));
         }
         let [first, ..] = candidates else { return Ok(Choice::List) };
+        if start.is_empty() && self.may_be_list {
+            return Ok(Choice::List);
+        }
         let mut tables: Vec<(&Candidate, Vec<Vec<Vec<u8>>>)> =
             candidates.iter().map(|candidate| (candidate, candidate.rows(start, is_all).0)).collect();
         let is_unread = |rows: &Vec<Vec<Vec<u8>>>| rows.is_empty() && !start.is_empty();

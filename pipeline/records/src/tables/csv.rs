@@ -157,7 +157,7 @@ impl Records {
         Row { len: len.unwrap_or(bytes.len()), kind }
     }
 
-    /// Returns the first row in `bytes` of TSV, in which quotes may be text. Lines are rows if they are.
+    /// Returns the first row in `bytes` of TSV. Quotes may be text, and then each line is a row.
     fn doubtful_row(&mut self, bytes: &[u8]) -> Row {
         let line_len = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
         let mut scan = Scan::default();
@@ -538,7 +538,7 @@ mod tests {
         for round in 0..20_000 {
             let escape = [None, None, Some(Escape::Quote), Some(Escape::Backslash)][round % 4];
             let quoting = Quoting { escape, may_be_plain: round % 8 == 0, ..Quoting::csv(b',') };
-            // Lines that may be in quotes are rows of their own, unless they are too long together.
+            // Lines that may be in quotes are separate rows, unless they are too long together.
             let (chunk_bytes, limit) = if quoting.may_be_plain { (400, 200) } else { (40, 16) };
             let rows = |bytes: &[u8]| rows_of(bytes, limit, quoting);
             let text: Vec<u8> = (0..below(120)).map(|_| b"aaab\"\"\\,\n\n\r"[below(11)]).collect();

@@ -29,7 +29,7 @@ pub fn is_url_name(name: &[u8]) -> bool {
 
 /// Returns a table's format according to its file name and its first line, or `None` for a list, TSV or CSV.
 ///
-/// A name for delimited text or JSON Lines is the operator's choice. A line that is a URL suggests no format.
+/// The operator chose a name that ends with `.tsv` or `.csv`. A line that is a URL suggests no format.
 pub fn format_of(line: &[u8], path: &Path) -> Option<Format> {
     let named = format_of_name(path);
     if matches!(named, Some(Format::Tsv | Format::Csv)) {

@@ -248,7 +248,7 @@ impl Scan {
         self.other.is_some() || self.is_split
     }
 
-    /// Returns the scan of a long row's next piece, in which no byte was read yet.
+    /// Returns the scan with which a long row's next piece continues.
     pub fn next_piece(self) -> Scan {
         // A quote that opens in this piece has an offset in it; an earlier quote has no offset.
         Scan { len: 0, quote: usize::MAX, ..self }
