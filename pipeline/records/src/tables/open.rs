@@ -271,9 +271,6 @@ impl Opening {
         let key = if self.is_split() { self.parts()?.places[HOST] } else { None };
         let is_data = |cell: &[u8]| self.is_data(cell, key.is_some());
         let may_be_list = format.is_none() && wanted.iter().all(|wanted| wanted.name.is_none());
-        if may_be_list && start.is_empty() {
-            return Ok((self.assembled(Table::list())?, 0));
-        }
         let search = Search { wanted, key: key.unwrap_or(0), is_data: &is_data, may_be_list };
         let tab =
             if format.is_none() && !start.starts_with(b"\"") { Candidate::tsv(false) } else { Candidate::csv(b'\t') };
