@@ -36,7 +36,7 @@ pub fn each_url<W: Write>(
     let name = if list == Path::new("-") { Path::new("standard input") } else { list };
     let mut chunks = Chunks::new(open(list).map_err(Failure::from)?);
     let (mut buffer, mut urls, mut too_long) = (Vec::new(), 0_u64, 0_u64);
-    while let Some(chunk) = chunks.next(buffer, || true).map_err(|error| Failure::at(name, error))? {
+    while let Some(chunk) = chunks.next(buffer, &|| true).map_err(|error| Failure::at(name, error))? {
         match chunk.kind {
             ChunkKind::Lines => {
                 for url in lines(chunk.bytes()).map(|line| trimmed_url(without_line_end(line))) {

@@ -43,7 +43,7 @@ pub fn decided(source: Source, opening: &Opening, mut visit: impl FnMut(&Table, 
     let (mut answers, mut all) = (Answers::default(), Decided::default());
     loop {
         // A waiting thread takes the first whole rows of each read.
-        let part = rows.next(BUFFER.take(), || true).ok()?;
+        let part = rows.next(BUFFER.take(), &|| true).ok()?;
         let Some(part) = part else { return Some(all) };
         for block in part.blocks() {
             visit(&table, block);

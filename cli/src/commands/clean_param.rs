@@ -91,7 +91,7 @@ fn clean_list(args: &Args, cleaner: &mut Cleaner<'_>, out: &mut impl Write) -> s
     let mut chunks = Chunks::new(open(&args.list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
     let unreadable = |error| Stop::Other(Failure::at(name_of(&args.list), error));
-    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+    while let Some(chunk) = chunks.next(buffer, &|| true).map_err(unreadable)? {
         match chunk.kind {
             ChunkKind::Lines => {
                 for line in lines(chunk.bytes()) {

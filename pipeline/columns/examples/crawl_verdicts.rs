@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let decider = TableDecider::new(decider, Format::Parquet)?;
     let mut answers = decider.answers();
     let (table, mut rows) = Source::open(urls.as_ref(), Splitting::default())?.open_rows(&Opening::of(urls))?;
-    while let Some(part) = rows.next(Vec::new(), || true)? {
+    while let Some(part) = rows.next(Vec::new(), &|| true)? {
         for block in part.blocks() {
             decider.decide(&table, block, &mut answers)?;
             if let Rows::Columns(columns) = &answers.rows {

@@ -113,7 +113,7 @@ impl Urls<'_> {
 
 fn of_text(source: impl Read, urls: &mut Urls<'_>) -> io::Result<()> {
     let (mut chunks, mut buffer, mut is_start) = (Chunks::new(source), Vec::new(), true);
-    while let Some(chunk) = chunks.next(buffer, || false)? {
+    while let Some(chunk) = chunks.next(buffer, &|| false)? {
         match chunk.kind {
             ChunkKind::Lines => {
                 for line in lines(chunk.bytes()) {

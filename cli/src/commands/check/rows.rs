@@ -132,7 +132,7 @@ pub fn each_block<T: Send>(
     let mut chunks = Chunks::new(source);
     let mut buffer = Vec::new();
     loop {
-        let chunk = chunks.next(buffer, || false);
+        let chunk = chunks.next(buffer, &|| false);
         let chunk = chunk.map_err(|error| Failure::at(args.cases(), format!("cannot be read: {error}")))?;
         let Some(chunk) = chunk else { return Ok(()) };
         let done: Vec<T> = match chunk.kind {

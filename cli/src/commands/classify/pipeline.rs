@@ -67,7 +67,7 @@ impl Pipeline {
         let reader = move || match source.open_rows(&opening) {
             Ok((table, mut rows)) => {
                 if table_sender.send(Ok(table)).is_ok() {
-                    let next = |buffer| rows.next(buffer, || reader_waiting.load(Ordering::Relaxed) == 0);
+                    let next = |buffer| rows.next(buffer, &|| reader_waiting.load(Ordering::Relaxed) == 0);
                     read(next, &chunk_sender, &free_buffers, &reader_waiting);
                 }
             }

@@ -87,7 +87,7 @@ pub fn each_name(list: &Path, mut work: impl FnMut(Name<'static>) -> Result<(), 
     let mut chunks = Chunks::new(open(list).map_err(Failure::from)?);
     let mut buffer = Vec::new();
     let unreadable = |error| Stop::Other(Failure::at(list, error));
-    while let Some(chunk) = chunks.next(buffer, || true).map_err(unreadable)? {
+    while let Some(chunk) = chunks.next(buffer, &|| true).map_err(unreadable)? {
         match chunk.kind {
             ChunkKind::Lines => {
                 for line in lines(chunk.bytes()).map(without_line_end) {

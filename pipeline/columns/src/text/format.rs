@@ -136,7 +136,7 @@ impl Format {
     pub(crate) fn push(self, cell: &[u8], text: &mut Vec<u8>) {
         let cell = url_column(cell);
         match self {
-            Format::Csv | Format::Delimited(_) if cell.iter().any(|&byte| byte == b'"' || byte == self.separator()) => {
+            Format::Csv | Format::Delimited(_) if memchr::memchr2(b'"', self.separator(), &cell).is_some() => {
                 text.push(b'"');
                 for &byte in &*cell {
                     text.extend_from_slice(if byte == b'"' { b"\"\"" } else { std::slice::from_ref(&byte) });

@@ -639,7 +639,7 @@ mod tests {
                 let decider = TableDecider::new(decider, Format::Tsv).unwrap().keep_rejected(true);
                 let source = Source::Text(Box::new(Cursor::new(text.as_bytes().to_vec())));
                 let (table, mut rows) = source.open_rows(&Opening::of(name)).unwrap();
-                let part = rows.next(Vec::new(), || true).unwrap().unwrap();
+                let part = rows.next(Vec::new(), &|| true).unwrap().unwrap();
                 let mut answers = Answers::default();
                 decider.decide(&table, part.blocks()[0], &mut answers).unwrap();
                 let Rows::Text(found) = &answers.rows else { panic!("TSV is text") };

@@ -36,7 +36,7 @@ type Select = dyn Fn(&[&str]) -> Result<Vec<usize>, String> + Send + Sync;
 /// let kept = KeptRows::new(|names| Ok((0..names.len()).filter(|&at| names[at] == "title").collect()));
 /// let opening = Opening { kept: Some(kept.clone()), ..Opening::of(file.path()) };
 /// let (_, mut rows) = Source::open(file.path(), Splitting::default())?.open_rows(&opening)?;
-/// while rows.next(Vec::new(), || true)?.is_some() {}
+/// while rows.next(Vec::new(), &|| true)?.is_some() {}
 /// assert_eq!(kept.next(), Some(batch.project(&[1])?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

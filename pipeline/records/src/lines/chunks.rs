@@ -110,13 +110,13 @@ impl<R: Read> Chunks<R> {
     ///
     /// # Errors
     /// Returns an error if the input is unreadable.
-    pub fn next(&mut self, mut buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Chunk>> {
+    pub fn next(&mut self, mut buffer: Vec<u8>, is_awaited: &dyn Fn() -> bool) -> io::Result<Option<Chunk>> {
         buffer.resize(self.chunk_bytes, 0);
         let mut filled = self.carry.len();
         buffer[..filled].copy_from_slice(&self.carry);
         self.carry.clear();
         loop {
-            self.fill(&mut buffer, &mut filled, &is_awaited)?;
+            self.fill(&mut buffer, &mut filled, is_awaited)?;
             if filled == 0 && !self.in_long_line {
                 return Ok(None);
             }
@@ -134,7 +134,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// Reads until the buffer is full or the input ends, or until there is an awaited line.
-    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, is_awaited: impl Fn() -> bool) -> io::Result<()> {
+    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, is_awaited: &dyn Fn() -> bool) -> io::Result<()> {
         while !self.at_end && *filled < buffer.len() {
             match self.source.read(&mut buffer[*filled..]) {
                 Ok(0) => self.at_end = true,

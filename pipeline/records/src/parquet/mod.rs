@@ -21,7 +21,7 @@
 //! let source = Source::Parquet(ParquetFile::open(file.path())?, Splitting::default());
 //! let (table, mut rows) = source.open_rows(&Opening::of(file.path()))?;
 //! assert_eq!(table.to_string(), "Parquet, URLs in column 2 (\"url\")");
-//! assert!(rows.next(Vec::new(), || true)?.is_none());
+//! assert!(rows.next(Vec::new(), &|| true)?.is_none());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -28,7 +28,7 @@
 //! let splitting = Splitting { is_split: true, absent_is_empty: true };
 //! let (_, mut rows) = Source::open(index.path(), splitting)?.open_rows(&Opening::of(index.path()))?;
 //! let mut paths = Vec::new();
-//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
 //!         let Block::Cells(block) = block else { continue };
 //!         paths.extend(block.parts().flatten().map(|parts| parts.path.to_vec()));

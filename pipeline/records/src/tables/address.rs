@@ -19,7 +19,7 @@
 //! let parts = [None, Some("host".to_owned()), None, Some("path".to_owned()), None];
 //! let opening = Opening { parts, scheme: Some("https"), ..Opening::of("pages.csv") };
 //! let (table, mut rows) = Source::Text(Box::new(&text[..])).open_rows(&opening)?;
-//! let part = rows.next(Vec::new(), || true)?.ok_or("no rows")?;
+//! let part = rows.next(Vec::new(), &|| true)?.ok_or("no rows")?;
 //! let (blocks, arena) = (part.blocks(), Bump::new());
 //! let Some(Block::Text(block)) = blocks.first() else { return Err("no text".into()) };
 //! let urls: Vec<_> = table.rows(block, &arena).filter_map(|row| row.cells[0]).collect();

@@ -13,7 +13,7 @@
 //! let text = b"url,note\nhttps://example.com/,\"never\nclosed\n";
 //! let mut chunks = Chunks::of_rows(&text[..], RowEnds::Quoted(Quoting::csv(COMMA)));
 //! let mut unclosed = None;
-//! while let Some(chunk) = chunks.next(Vec::new(), || true)? {
+//! while let Some(chunk) = chunks.next(Vec::new(), &|| true)? {
 //!     unclosed = chunk.unclosed;
 //! }
 //! assert_eq!(unclosed, Some(UnclosedRow { bytes: 35, line_ends: 2 }));
@@ -23,7 +23,7 @@
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr};
 
 use super::quotes::{Escape, Quoting, Scan, ends_oddly};
-use crate::lines::{MAX_LINE_BYTES, without_lf, without_line_end};
+use crate::lines::{MAX_LINE_BYTES, count_bytes, without_lf, without_line_end};
 
 /// The default delimiter.
 pub const COMMA: u8 = b',';
@@ -215,7 +215,11 @@ impl Records {
                 at = self.doubled_cell(bytes, at + 1)?;
             }
             let rest = &bytes[at..];
-            let end = memchr2(self.quoting.delimiter, b'\n', rest);
+            // The delimiter usually follows a closing quote, so no search is needed.
+            let end = match rest.first() {
+                Some(first) if is_quoted && *first == self.quoting.delimiter => Some(0),
+                _ => memchr2(self.quoting.delimiter, b'\n', rest),
+            };
             let len = end.map_or(rest.len(), |end| end + 1);
             at += len;
             let is_last = end.is_none_or(|end| rest[end] == b'\n');
@@ -281,7 +285,10 @@ impl Records {
         let start = if number == 0 { 0 } else { self.cells[number - 1].end };
         let text = &self.text[start..cell.end];
         // Spark doubles backslashes in quoted cells.
-        let has_pair = || cell.is_quoted && self.quoting.escape.is_none() && memmem::find(text, b"\\\\").is_some();
+        let has_pair = || match memchr(b'\\', text) {
+            Some(at) if cell.is_quoted && self.quoting.escape.is_none() => memmem::find(&text[at..], b"\\\\").is_some(),
+            _ => false,
+        };
         if cell.is_unclear || has_pair() { Err(UnclearCell) } else { Ok(Some(text)) }
     }
 
@@ -382,7 +389,7 @@ impl Records {
 /// Returns the number of cells in a plain CSV row or a TSV row without its line end.
 #[inline]
 pub(crate) fn count_cells(row: &[u8], delimiter: u8) -> usize {
-    memchr_iter(delimiter, row).count() + 1
+    count_bytes(delimiter, row) + 1
 }
 
 /// Returns the cells in a plain CSV row or a TSV row without its line end.
@@ -547,7 +554,7 @@ mod tests {
             let source = Drops(&text, 1 + below(40));
             let mut chunks = Chunks::with_sizes(source, RowEnds::Quoted(quoting), chunk_bytes, limit);
             let (mut found, mut long, mut last) = (Vec::new(), Vec::new(), None);
-            while let Some(chunk) = chunks.next(Vec::new(), || round % 2 == 0).unwrap() {
+            while let Some(chunk) = chunks.next(Vec::new(), &|| round % 2 == 0).unwrap() {
                 assert_eq!(last, None, "rows after the end");
                 match chunk.kind {
                     ChunkKind::Lines => {

@@ -15,7 +15,7 @@
 //! let (table, mut rows) = Source::Text(Box::new(&text[..])).open_rows(&Opening::of("urls.csv"))?;
 //! assert_eq!((table.format, &table.header[..]), (Format::Csv, &b"id,url\n"[..]));
 //! let (arena, mut found) = (Bump::new(), Vec::new());
-//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
 //!         let Block::Text(block) = block else { continue };
 //!         found.extend(table.rows(block, &arena).map(|row| (row.cells[0].map(<[u8]>::to_vec), row.fault)));
@@ -588,12 +588,12 @@ fn copy_cells<'b>(
     arena: &'b Bump,
     cells: &mut [Option<&'b [u8]>],
 ) -> Result<(), UnclearCell> {
-    let mut copies = [None; MAX_RAW_CELLS];
-    for (copy, &number) in copies.iter_mut().zip(numbers) {
-        *copy = records.cell(number)?.map(|cell| &*arena.alloc_slice_copy(cell));
-    }
-    cells.iter_mut().zip(copies).for_each(|(cell, copy)| *cell = copy);
-    Ok(())
+    let result = cells.iter_mut().zip(numbers).try_for_each(|(cell, &number)| {
+        *cell = records.cell(number)?.map(|text| &*arena.alloc_slice_copy(text));
+        Ok(())
+    });
+    // If one is unclear, so is the row.
+    result.inspect_err(|_| cells.fill(None))
 }
 
 impl Assembly {

@@ -133,7 +133,10 @@ impl Scan {
     pub fn read(&mut self, row: &[u8], quoting: Quoting) -> Option<usize> {
         loop {
             if self.other.is_none() {
-                self.jump(row, quoting.delimiter);
+                self.skip(row, quoting.delimiter);
+                if self.step(row, quoting) {
+                    continue;
+                }
             }
             if self.push(*row.get(self.len)?, quoting) {
                 return Some(self.len);
@@ -141,10 +144,33 @@ impl Scan {
         }
     }
 
+    /// Reads the bytes at a usual quote at once, for speed. Returns whether it has read any.
+    fn step(&mut self, row: &[u8], quoting: Quoting) -> bool {
+        let rest = row.get(self.len..).unwrap_or_default();
+        match (self.state, rest) {
+            (State::CellStart, [b'"', ..]) => {
+                self.quote = self.len;
+                self.len += 1;
+                self.state = State::Quoted;
+            }
+            (State::Quoted, [b'"', next, ..]) if *next == quoting.delimiter && !self.is_odd => {
+                self.len += 2;
+                self.state = State::CellStart;
+            }
+            (State::Quoted, [b'"', b'"', ..]) if quoting.escape != Some(Escape::Backslash) && !self.is_odd => {
+                self.len += 2;
+                self.is_settled = true;
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Skips bytes that do not matter.
-    fn jump(&mut self, row: &[u8], delimiter: u8) {
+    fn skip(&mut self, row: &[u8], delimiter: u8) {
         let rest = row.get(self.len..).unwrap_or_default();
         let end = match self.state {
+            State::CellStart if rest.first() == Some(&b'"') => return,
             // Outside quotes, a quote after a delimiter is a cell's first byte.
             State::CellStart | State::Cell => memchr2(b'"', b'\n', rest),
             State::Quoted => memchr(b'"', rest),
@@ -168,7 +194,7 @@ impl Scan {
             return 0;
         }
         let before = std::mem::take(&mut self.len);
-        self.jump(bytes, b'"');
+        self.skip(bytes, b'"');
         let skipped = self.len;
         self.len += before;
         skipped
@@ -261,7 +287,12 @@ impl Scan {
 }
 
 /// Returns whether text after an even or odd number of backslashes ends with an odd number of them.
+#[inline]
 pub(crate) fn ends_oddly(text: &[u8], is_odd_before: bool) -> bool {
+    // Nearly no text does, and the loop below is not inlined.
+    if !matches!(text, [] | [.., b'\\']) {
+        return false;
+    }
     let count = text.iter().rev().take_while(|&&byte| byte == b'\\').count();
     (count % 2 == 1) != (count == text.len() && is_odd_before)
 }

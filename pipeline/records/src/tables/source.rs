@@ -10,7 +10,7 @@
 //! std::fs::write(file.path(), "url\tid\nhttps://example.com/\t1\nhttps://example.org/\t2\n")?;
 //! let (table, mut rows) = Source::open(file.path(), Splitting::default())?.open_rows(&Opening::of(file.path()))?;
 //! let mut count = 0;
-//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
 //!         count += match block {
 //!             Block::Text(block) => table.rows(block, &Bump::new()).count(),
@@ -189,7 +189,8 @@ impl Rows {
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.
-    pub fn next(&mut self, buffer: Vec<u8>, is_awaited: impl Fn() -> bool) -> io::Result<Option<Part>> {
+    // Not generic, so that it is compiled and optimized with this crate.
+    pub fn next(&mut self, buffer: Vec<u8>, is_awaited: &dyn Fn() -> bool) -> io::Result<Option<Part>> {
         match self {
             Rows::Text(chunks) => Ok(chunks.next(buffer, is_awaited)?.map(Part::Text)),
             Rows::Parquet(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),

@@ -9,10 +9,11 @@
 use std::ops::Range;
 
 use memchr::memmem::Finder;
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Fault;
 use super::format::{Class, Escape, Field, Kind, LogFormat};
+use crate::lines::count_bytes;
 
 /// Maximum number of places in a line where the format's literals may be, if the line has several readings. Bounds the
 /// memory for them, which is 16 bytes per place. Real lines have a few hundred places.
@@ -30,6 +31,8 @@ pub(super) struct Matcher {
     format: LogFormat,
     /// The places of the wanted fields.
     slots: [Option<usize>; SLOT_COUNT],
+    /// For each field whose class cannot have the literal after it: the bytes of the class.
+    bounds: Vec<Option<&'static Members>>,
     /// The segments that have wanted fields, in order.
     segments: Vec<Segment>,
     /// The number of quotes in the format.
@@ -40,18 +43,25 @@ pub(super) struct Matcher {
     protocol: Finder<'static>,
 }
 
+/// For each byte, whether a class has it.
+type Members = [bool; 256];
+
 /// Fields between two quotes of a format, or between a quote and the line's start or end.
 #[derive(Debug)]
 struct Segment {
     /// The number of quotes before it.
     quote: usize,
     fields: Range<usize>,
-    /// The end of the fields whose class is checked. After a host with a port, only the literals are.
-    checked: usize,
+    /// The end of the fields that are read. None is read after a virtual host with its port, which no client can move.
+    read: usize,
     /// The literal before its first field.
     before: Vec<u8>,
+    /// The length of that literal from its last quote on.
+    from_quote: Option<usize>,
     /// The literal after its last field.
     after: Vec<u8>,
+    /// The length of that literal before its first quote.
+    to_quote: Option<usize>,
     /// The class of the field after that, if it has a number.
     has_number_after: bool,
     wanted: Vec<WantedField>,
@@ -83,11 +93,10 @@ impl Matcher {
             if !wanted.is_empty() {
                 let before =
                     begin.checked_sub(1).map_or(&format.start, |before| &format.fields[before].literal).clone();
-                let checked = match wanted[..] {
-                    [WantedField { place, is_certain: true, .. }]
-                        if place == fields.start && matches!(format.fields[place].kind, Kind::HostAndPort(_)) =>
-                    {
-                        place + 1
+                let is_first = |wanted: &WantedField| wanted.is_certain && wanted.place == fields.start;
+                let read = match &wanted[..] {
+                    [only] if is_first(only) && matches!(format.fields[only.place].kind, Kind::HostAndPort(_)) => {
+                        fields.start + 1
                     }
                     _ => fields.end,
                 };
@@ -95,8 +104,10 @@ impl Matcher {
                 segments.push(Segment {
                     quote: quotes,
                     fields,
-                    checked,
+                    read,
+                    from_quote: memrchr(b'"', &before).map(|at| before.len() - at),
                     before,
+                    to_quote: memchr(b'"', &field.literal),
                     after: field.literal.clone(),
                     has_number_after,
                     wanted,
@@ -105,8 +116,14 @@ impl Matcher {
             begin = place + 1;
             quotes += count;
         }
+        let last = format.fields.len() - 1;
+        let bound = |(place, field): (usize, &Field)| {
+            let is_bound = place == last || field.literal.first().is_some_and(|byte| !field.class.has(*byte));
+            field.class.members().filter(|_| is_bound)
+        };
+        let bounds = format.fields.iter().enumerate().map(bound).collect();
         let is_open = format.fields.last().is_some_and(|field| field.class == Class::Rest);
-        Matcher { format, slots, segments, quotes, is_open, protocol: Finder::new(b" HTTP/") }
+        Matcher { format, slots, bounds, segments, quotes, is_open, protocol: Finder::new(b" HTTP/") }
     }
 
     /// Returns how fields are escaped.
@@ -138,11 +155,8 @@ impl Matcher {
                 last = quotes.next()?;
                 number += 1;
             }
-            let start = match memchr(b'"', &segment.before) {
-                Some(_) => last + after_last_quote(&segment.before),
-                None => segment.before.len(),
-            };
-            let end = match memchr(b'"', &segment.after) {
+            let start = segment.from_quote.map_or(segment.before.len(), |len| last + len);
+            let end = match segment.to_quote {
                 Some(offset) => {
                     last = quotes.next()?;
                     number += 1;
@@ -165,7 +179,7 @@ impl Matcher {
             // Another reading needs a longer request, which ends with its protocol.
             self.protocol.find(rest).is_none()
         } else {
-            let count = memchr_iter(b'"', rest).count();
+            let count = count_bytes(b'"', rest);
             number + count == self.quotes || number + quotes.count() == self.quotes
         };
         is_only_reading.then_some(())
@@ -181,14 +195,22 @@ impl Matcher {
             return Some(());
         }
         let mut start = 0;
-        for place in segment.fields.clone() {
+        for place in segment.fields.start..segment.read {
             let Field { class, literal, .. } = &self.format.fields[place];
             let rest = &text[start..];
             let is_last = place + 1 == segment.fields.end;
-            let len = if is_last { rest.len() } else { first_place(rest, literal)? };
-            // A word ends at the first space.
-            let is_word = *class == Class::Word && literal == b" " && !is_last;
-            if place < segment.checked && !is_word && !class.accepts(&rest[..len], self.format.escape) {
+            let (len, is_field) = match self.bounds[place] {
+                Some(members) => {
+                    let len = len_of(members, rest);
+                    let has_end = if is_last { len == rest.len() } else { is_at_start(&rest[len..], literal) };
+                    (len, has_end && len >= class.min_len())
+                }
+                None => {
+                    let len = if is_last { rest.len() } else { first_place(rest, literal)? };
+                    (len, class.accepts(&rest[..len], self.format.escape))
+                }
+            };
+            if !is_field {
                 return None;
             }
             for wanted in segment.wanted.iter().filter(|wanted| wanted.place == place) {
@@ -202,9 +224,12 @@ impl Matcher {
         Some(())
     }
 
-    /// Searches all readings of a line.
+    /// Searches all readings of a line, as [`Matcher::find`] does if the quotes are not enough.
+    ///
+    /// # Errors
+    /// Returns an error if the line does not match the format, or if it has two readings that differ in a wanted field.
     #[cold]
-    fn search<'b>(&self, line: &'b [u8], values: &mut Values<'b>) -> Result<(), Fault> {
+    pub fn search<'b>(&self, line: &'b [u8], values: &mut Values<'b>) -> Result<(), Fault> {
         let fields = &self.format.fields;
         let text = line.strip_prefix(&*self.format.start).ok_or(Fault::NotLog)?;
         let text = fields.last().and_then(|last| text.strip_suffix(&*last.literal)).ok_or(Fault::NotLog)?;
@@ -228,7 +253,7 @@ impl Matcher {
 fn is_certain(format: &LogFormat, fields: &Range<usize>, place: usize) -> bool {
     let cannot_have = |place: usize, byte: Option<&u8>| {
         let class = format.fields[place].class;
-        class.is_limited() && byte.is_some_and(|&byte| !class.has(byte))
+        class.members().is_some() && byte.is_some_and(|&byte| !class.has(byte))
     };
     let last = fields.end - 1;
     let from_start =
@@ -239,13 +264,8 @@ fn is_certain(format: &LogFormat, fields: &Range<usize>, place: usize) -> bool {
 }
 
 impl Class {
-    /// Returns whether the class has only some bytes.
-    fn is_limited(self) -> bool {
-        matches!(self, Class::Word | Class::Number | Class::Address | Class::Time)
-    }
-
     /// Returns whether text of the class may contain a byte. A request without quotes is meant.
-    fn has(self, byte: u8) -> bool {
+    const fn has(self, byte: u8) -> bool {
         match self {
             Class::Lead | Class::Any | Class::Rest => true,
             Class::Word => byte > b' ',
@@ -264,6 +284,7 @@ impl Class {
     }
 
     /// Returns whether text is of the class.
+    #[inline]
     fn accepts(self, text: &[u8], escape: Escape) -> bool {
         match self {
             Class::Lead | Class::Any => true,
@@ -272,6 +293,32 @@ impl Class {
             _ => text.len() >= self.min_len() && text.iter().all(|byte| self.has(*byte)),
         }
     }
+
+    /// Returns for each byte whether the class has it, if it has only some bytes.
+    fn members(self) -> Option<&'static Members> {
+        const fn of(class: Class) -> Members {
+            let mut members = [false; 256];
+            let mut byte = 0;
+            while byte < members.len() {
+                members[byte] = class.has(byte as u8);
+                byte += 1;
+            }
+            members
+        }
+        match self {
+            Class::Word => Some(const { &of(Class::Word) }),
+            Class::Number => Some(const { &of(Class::Number) }),
+            Class::Address => Some(const { &of(Class::Address) }),
+            Class::Time => Some(const { &of(Class::Time) }),
+            Class::Lead | Class::Any | Class::Rest | Class::Request => None,
+        }
+    }
+}
+
+/// Returns the length of the text of a class at the start of `text`.
+#[inline]
+fn len_of(members: &Members, text: &[u8]) -> usize {
+    text.iter().position(|byte| !members[usize::from(*byte)]).unwrap_or(text.len())
 }
 
 /// Returns whether text ends as a request does: with ` HTTP/1.1` or another version.
@@ -285,35 +332,53 @@ fn quotes_in(text: &[u8]) -> usize {
     memchr_iter(b'"', text).count()
 }
 
-/// Returns the number of bytes from a literal's last quote on.
-fn after_last_quote(literal: &[u8]) -> usize {
-    memchr::memrchr(b'"', literal).map_or(literal.len(), |at| literal.len() - at)
-}
-
 /// Returns the first place of a literal in text.
 #[inline]
 fn first_place(text: &[u8], literal: &[u8]) -> Option<usize> {
-    let mut places = memchr_iter(*literal.first()?, text);
-    places.find(|&place| is_at_start(&text[place..], literal))
+    let first = *literal.first()?;
+    let mut from = 0;
+    loop {
+        from += first_byte(first, &text[from..])?;
+        if is_at_start(&text[from..], literal) {
+            return Some(from);
+        }
+        from += 1;
+    }
 }
 
-/// Returns whether text starts with a literal of a few bytes, for which a call to compare memory takes longer.
+/// Returns the first place of a byte in text. Most fields are short, so that a loop is done before `memchr` begins.
+#[inline]
+fn first_byte(byte: u8, text: &[u8]) -> Option<usize> {
+    const SHORT: usize = 16;
+    let found = text.iter().take(SHORT).position(|other| *other == byte);
+    found.or_else(|| Some(SHORT + memchr(byte, text.get(SHORT..)?)?))
+}
+
+/// Returns whether text starts with a literal. For one byte, a call to compare memory takes longer.
 #[inline]
 fn is_at_start(text: &[u8], literal: &[u8]) -> bool {
-    text.len() >= literal.len() && text.iter().zip(literal).all(|(byte, literal)| byte == literal)
+    match literal {
+        [byte] => text.first() == Some(byte),
+        _ => text.starts_with(literal),
+    }
 }
 
-/// Returns whether text ends with a literal of a few bytes.
+/// Returns whether text ends with a literal.
 #[inline]
 fn is_at_end(text: &[u8], literal: &[u8]) -> bool {
-    text.len() >= literal.len() && text.iter().rev().zip(literal.iter().rev()).all(|(byte, literal)| byte == literal)
+    match literal {
+        [] => true,
+        [byte] => text.last() == Some(byte),
+        _ => text.ends_with(literal),
+    }
 }
 
 /// Returns whether the byte at `at` follows an odd number of backslashes.
 #[inline]
 fn is_escaped(text: &[u8], at: usize, escape: Escape) -> bool {
     let is_backslash = |byte: &&u8| **byte == b'\\';
-    escape == Escape::Backslash && text[..at].iter().rev().take_while(is_backslash).count() % 2 == 1
+    let has_backslash = at > 0 && text[at - 1] == b'\\';
+    has_backslash && escape == Escape::Backslash && text[..at].iter().rev().take_while(is_backslash).count() % 2 == 1
 }
 
 /// The places of unescaped quotes in text.

@@ -101,6 +101,12 @@ impl Log {
         found
     }
 
+    /// Returns whether a line has all the format's fields, also those that reading its cells skips.
+    fn has_format(&self, line: &[u8]) -> bool {
+        self.matcher.search(line, &mut Values::default()) != Err(Fault::NotLog)
+    }
+
+    #[inline]
     fn unescaped<'b>(&self, text: &'b [u8], arena: &'b Bump) -> &'b [u8] {
         match self.matcher.escape() {
             Escape::Backslash => unescaped(text, arena),
@@ -190,15 +196,14 @@ impl<'b> Request<'b, '_> {
     ///
     /// A server behind a proxy uses its own ports, so the user's scheme takes precedence.
     fn scheme_of(&self, authority: &'b [u8], port: &[u8]) -> (&'static str, &'b [u8]) {
-        let without = |text: &[u8]| authority.strip_suffix(text);
         let given = self.origin.scheme;
         if let (None, Some(own)) = (given, self.own) {
             return (own, authority);
         }
-        match (without(b":80"), without(b":443"), port) {
-            (Some(host), ..) => (given.unwrap_or("http"), host),
-            (_, Some(host), _) => (given.unwrap_or("https"), host),
-            (.., b"80") => (given.unwrap_or("http"), authority),
+        match authority {
+            [host @ .., b':', b'8', b'0'] => (given.unwrap_or("http"), host),
+            [host @ .., b':', b'4', b'4', b'3'] => (given.unwrap_or("https"), host),
+            _ if port == b"80" => (given.unwrap_or("http"), authority),
             _ => (given.unwrap_or("https"), authority),
         }
     }
@@ -227,6 +232,7 @@ fn path_on<'t>(known: &[u8], target: &'t [u8]) -> Result<[&'t [u8]; 2], Fault> {
 }
 
 /// Returns the scheme that a log names. A WebSocket begins as an HTTP request.
+#[inline]
 fn scheme_named(scheme: Option<&[u8]>) -> Result<Option<&'static str>, Fault> {
     match scheme.map(<[u8]>::to_ascii_lowercase).as_deref() {
         None | Some(b"" | b"-") => Ok(None),
@@ -257,14 +263,15 @@ fn target_of(request: &[u8]) -> Result<&[u8], Fault> {
     if matches!(request, b"" | b"-") {
         return Err(Fault::NoRequest);
     }
-    let (method, rest) = memchr(b' ', request).map(|at| (&request[..at], &request[at + 1..])).unwrap_or_default();
+    let is_method = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
+    let (method, rest) = request.split_at(request.iter().take_while(|byte| is_method(byte)).count());
+    let rest = rest.strip_prefix(b" ").ok_or(Fault::BrokenRequest)?;
     let (target, version) = match memrchr(b' ', rest) {
         Some(at) => (&rest[..at], Some(&rest[at + 1..])),
         None => (rest, None),
     };
-    let is_method = !method.is_empty() && method.iter().all(|byte| byte.is_ascii_alphabetic() || b"-_".contains(byte));
-    let is_version = version.is_none_or(|version| version.starts_with(b"HTTP/"));
-    if !is_method || !is_version || target.is_empty() || memchr(b' ', target).is_some() {
+    let is_version = version.is_none_or(|version| matches!(version, [b'H', b'T', b'T', b'P', b'/', ..]));
+    if method.is_empty() || !is_version || target.is_empty() || memchr(b' ', target).is_some() {
         return Err(Fault::BrokenRequest);
     }
     if method == b"CONNECT" || target == b"*" {
@@ -274,27 +281,36 @@ fn target_of(request: &[u8]) -> Result<&[u8], Fault> {
 }
 
 /// Returns whether the virtual host is missing, which servers write as `-` or `_`, perhaps with a port.
+#[inline]
 fn is_no_host(field: &[u8]) -> bool {
     matches!(field, b"" | b"-" | b"_") || matches!(field, [b'-' | b'_', b':', ..]) && has_port(field)
 }
 
 /// Returns whether a virtual host can be copied into a URL unchanged: a name or an address, and perhaps a port.
 fn is_authority(field: &[u8]) -> bool {
-    let name = match memrchr(b':', field) {
-        Some(colon) if field.last() != Some(&b']') => &field[..colon],
-        _ => field,
-    };
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte) || !byte.is_ascii();
-    match name.strip_prefix(b"[") {
-        Some(inner) => inner.ends_with(b"]") && (name.len() == field.len() || has_port(field)),
-        None => !name.is_empty() && name.iter().all(is_name) && (name.len() == field.len() || has_port(field)),
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | 0x80..);
+    match &field[..field.len() - port_len(field)] {
+        [b'[', inner @ ..] => inner.ends_with(b"]"),
+        name => !name.is_empty() && name.iter().all(is_name),
     }
 }
 
 /// Returns whether a host ends with a port.
 fn has_port(authority: &[u8]) -> bool {
-    let digits = memrchr(b':', authority).map(|colon| &authority[colon + 1..]).unwrap_or_default();
-    !digits.is_empty() && digits.len() <= MAX_PORT_DIGITS && digits.iter().all(u8::is_ascii_digit)
+    port_len(authority) > 0
+}
+
+/// Returns the length of a host's port with its colon, or 0.
+#[inline]
+fn port_len(authority: &[u8]) -> usize {
+    for len in 1..=authority.len().min(MAX_PORT_DIGITS + 1) {
+        match authority[authority.len() - len] {
+            b'0'..=b'9' => {}
+            b':' if len > 1 => return len,
+            _ => return 0,
+        }
+    }
+    0
 }
 
 /// Number of digits in 65535, the largest port.

@@ -14,7 +14,7 @@
 //! let log = b"192.0.2.1 - - [14/Mar/2026:15:09:26 +0000] \"GET /private HTTP/1.1\" 200 5\n";
 //! let (table, mut rows) = Source::Text(Box::new(&log[..])).open_rows(&opening)?;
 //! let mut urls = Vec::new();
-//! while let Some(part) = rows.next(Vec::new(), || true)? {
+//! while let Some(part) = rows.next(Vec::new(), &|| true)? {
 //!     for block in part.blocks() {
 //!         let Block::Text(block) = block else { continue };
 //!         urls.extend(table.rows(block, &Bump::new()).filter_map(|row| row.cells[0].map(<[u8]>::to_vec)));
@@ -198,7 +198,8 @@ impl<'l> FirstLines<'l> {
         let has_host = |found: Result<(), Fault>, _: Option<&[u8]>| {
             !matches!(found, Err(Fault::NotLog | Fault::TwoReadings | Fault::NoHost))
         };
-        match (self.all(&log, has_host), &site.host) {
+        let has_format = |line: &&[u8]| log.has_format(line);
+        match (self.all(&log, has_host) && self.readable.iter().all(has_format), &site.host) {
             (true, Some(host)) => Err(format!(
                 "the lines begin with a host and a port, but --host is {}: give --log-format vhost_combined if the \
                  server chose these hosts, or else the server's own format",
