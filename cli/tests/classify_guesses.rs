@@ -14,7 +14,7 @@ fn classify(folder: &Folder, name: &str, options: &[&str]) -> Run {
 }
 
 /// A table: name, options, text, and the rows' verdicts by their first letters, or a message after `!`. In the text, `P`
-/// and `C` are disallowed URLs. `E` is an allowed one: a stranger would like to put it in place of another.
+/// and `C` are disallowed URLs. `E` is an allowed URL, which a stranger would like to have decided instead.
 type Case = (&'static str, &'static [&'static str], &'static str, &'static str);
 
 const BACKSLASH: &[&str] = &["--escape", "backslash"];

@@ -204,7 +204,7 @@ fn incompatible_options_are_refused() {
 /// Each case: the log, the options, and the verdicts of its lines, or a part of the message. `good.example` is closed,
 /// and `evil.example` open. T is the time.
 const CASES: [(&str, &str, &str); 37] = [
-    // Text that a client sends is no host.
+    // Text that a client sends is not a host.
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "--host good.example", "disallow"),
     (r#"1 - - [T] "GET /p HTTP/1.1" 200 12 "-" "UA" "evil.example""#, "", "--log-format"),
     (

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::Folder;
 use crate::warc::answer;
 
-/// Links in an output folder: the link's name, its target, and what the message names.
+/// Links in an output folder: the link's name, its target, and the path that the message names.
 #[cfg(unix)]
 const LINKS: [(&str, &str, &str); 7] = [
     ("out/one.txt.tsv", "victim", "out/one.txt.tsv"),

@@ -7,7 +7,7 @@ use crate::support;
 use crate::warc::{answer, brotli, chunked, packed, record, zlib};
 use support::{Folder, gz};
 
-/// A body of which [`START`] is the start, cut in its last line.
+/// A body. [`START`] is its start, cut in its last line.
 const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /last\n";
 
 /// The start of [`RULES`]. Read as if it were complete, it closes the site.
@@ -43,7 +43,7 @@ impl Effect {
 }
 
 /// Compiles one record per case, each for its own host, and checks the effects. The host is `hN.example`, and `HOST` in
-/// a record stands for it. Returns the messages.
+/// a record represents it. Returns the messages.
 fn check(cases: &[(&[u8], Effect)], texts: &[&str]) {
     let host = |number: usize| format!("h{number:03}.example");
     let replaced = |bytes: &[u8], host: &str| {
@@ -85,7 +85,7 @@ fn split<'b>(mut bytes: &'b [u8], text: &[u8]) -> Vec<&'b [u8]> {
     parts
 }
 
-/// The URL of a case's robots.txt. Its host is as long as the one that replaces it.
+/// The URL of a case's robots.txt. Its host is as long as the case's own host.
 const URL: &str = "https://HOST-x.example/robots.txt";
 
 /// Returns a response for a case's robots.txt.

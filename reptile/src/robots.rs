@@ -59,8 +59,8 @@ impl Robots {
     /// everything with status 404, and nothing with 503. Any bytes are a valid body.
     ///
     /// # Errors
-    /// The errors of [`Robots::parse`] about the body's size and rules, and [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the body is missing,
-    /// although the outcome requires one.
+    /// Returns the errors of [`Robots::parse`] about the body's size and rules, and
+    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the outcome requires a body and it is missing.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         Robots::from_facts(&capture.facts(), capture.body.as_deref(), dialect, profile)
     }

@@ -14,7 +14,7 @@ const EVERYONE: [&str; 2] = ["*", "robots"];
 /// means all crawlers. White space separates tokens too, as in `noindex nofollow`.
 ///
 /// A word before a colon is a crawler's name, unless it is a token with a value, or `is_known` as a token. Numbers are
-/// values. What follows another crawler's name is for that crawler.
+/// values. The words after another crawler's name are for that crawler.
 pub fn of_field(text: &[u8], is_known: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(text).to_ascii_lowercase();
     let (mut crawler, mut tokens) = (String::new(), Vec::new());

@@ -128,7 +128,7 @@ impl Followers {
         all
     }
 
-    /// Ends the wait: no response follows, so the verdict is that of the preceding response, or unknown.
+    /// Ends the wait: no response follows, so the preceding response's verdict counts, or it is unknown.
     pub fn end(&mut self) -> Vec<Followed> {
         self.last = None;
         let waiting = self.waiting.drain(..);

@@ -2,7 +2,7 @@
 //!
 //! People leave out the scheme or the first slash, and type spaces and non-ASCII letters. A browser escapes them before
 //! it requests the page, and rules are compared with the escaped path. Every change is reported in a remark. Google's
-//! library does not escape, and neither does its dialect. Bytes that are not UTF-8 are no typed text; they stay.
+//! library does not escape, and neither does its dialect. Nobody types bytes that are not UTF-8, so they stay.
 
 use reptile::Dialect;
 use reptile::dialects::GOOGLE_LIB;

@@ -76,7 +76,7 @@ struct Tokens {
 struct Seen {
     /// Whether a `<select>` may be open. Until 2025, browsers ignored most tags in it.
     select: Cell<bool>,
-    /// Whether browsers differ on what follows: whether it is text, or in SVG or MathML.
+    /// Whether browsers disagree about the rest: whether it is text, or in SVG or MathML.
     differs: Cell<bool>,
     noscript: Cell<bool>,
 }
@@ -126,7 +126,7 @@ impl TokenSink for Tokens {
     }
 }
 
-/// A node, of which only an element's name matters.
+/// A node. Only an element's name matters.
 struct Node {
     name: QualName,
     is_integration_point: bool,

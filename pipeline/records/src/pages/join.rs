@@ -80,7 +80,7 @@ impl JoinedPages {
     /// Returns the index of these statements.
     fn place(&mut self, statements: Statements) -> u32 {
         let count = self.statements.len();
-        // The last ones are those of the page's other key.
+        // The last statements belong to the page's other key.
         let mut known = (0..count.min(MAX_SHARED)).chain(count.checked_sub(1));
         let place = known.find(|&place| self.statements[place] == statements);
         let place = place.unwrap_or_else(|| {

@@ -4,8 +4,8 @@
 //! neither, so the statements of their pages are unavailable, unless [`JoinedPages`] finds them in another file.
 //! [`reptile::rights`] interprets the statements.
 //!
-//! A text counts as read only if it was read as browsers read it. What is cut, damaged or ambiguous has the statements
-//! that were found, and lacks the others ([`Statements::lacks`]).
+//! A text counts as read only if it was read as browsers read it. A text that is cut, damaged or ambiguous has the
+//! statements that were found, and lacks the others ([`Statements::lacks`]).
 //!
 //! ```
 //! use reptile::rights::Channel;

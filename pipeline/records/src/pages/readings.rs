@@ -16,7 +16,7 @@ const ESCAPE: u8 = 0x1b;
 /// The start of XML that has no type.
 const XML_DECLARATION: &[u8] = b"<?xml";
 
-/// What the header `Content-Type` says, with all its values.
+/// The meaning of the header `Content-Type`, with all its values.
 #[derive(Debug, Default)]
 pub struct ContentType {
     /// Whether a value is HTML.
@@ -25,7 +25,7 @@ pub struct ContentType {
     is_xml: bool,
     /// Whether a value is something without elements.
     is_other: bool,
-    /// Whether a value is no type, so that browsers guess from the text.
+    /// Whether a value is not a type, so that browsers guess from the text.
     is_unknown: bool,
     /// The values' encodings. Unknown ones are `None`.
     encodings: Vec<Option<&'static Encoding>>,
@@ -110,7 +110,7 @@ fn is_unknown(name: &[u8]) -> bool {
     };
     let mut parts = name.splitn(2, |&byte| byte == b'/').map(is_token);
     let is_type = parts.next() == Some(true) && parts.next() == Some(true);
-    // Parts of a multipart response have types of their own.
+    // Each part of a multipart response has its own type.
     !is_type || name.ends_with(b"/unknown") || name.starts_with(b"multipart/")
 }
 

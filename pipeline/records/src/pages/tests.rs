@@ -1,4 +1,4 @@
-//! Pages in records: what is found, and what is unavailable.
+//! Pages in records: the statements that are found, and the unavailable ones.
 
 use std::io::Write;
 
@@ -475,7 +475,7 @@ fn the_head_must_end_within_the_searched_text() {
             );
         }
     }
-    // A body's tag in a comment or a script is none.
+    // In a comment or a script, a body's tag is text.
     for start in ["<!-- <body> -->", "<script>'<body>'</script>", "<title><body></title>", "<head></head>"] {
         let text = format!("{start}{}{META}", " ".repeat(MAX_TEXT_BYTES));
         wrong.check(found(&response("Content-Type: text/html", text.as_bytes())), "?", start);

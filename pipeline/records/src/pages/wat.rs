@@ -56,7 +56,7 @@ pub fn read(record: &Record, names: &Names, page: &mut Page) -> Option<()> {
         }
     }
     let head = response.html.and_then(|html| html.head);
-    // Texts without elements have no such list.
+    // Texts without elements lack such a list.
     let lacks_head = head.is_none() && content_type.may_have_elements();
     let is_missing = lacks_head || fields.truncated.is_some() || fields.kind.as_deref() == Some("revisit");
     page.statements.set_missing(false, is_missing);

@@ -28,7 +28,7 @@ pub const MAX_FORMAT_BYTES: usize = 16_384;
 /// for a line.
 pub const MAX_FORMAT_FIELDS: usize = 256;
 
-/// Formats with a name: those of Apache's packages, and nginx's built-in and packaged ones.
+/// Formats with a name, from Apache's packages, nginx itself and its packages.
 const NAMED: [(&str, &str); 4] = [
     ("common", r#"%h %l %u %t "%r" %>s %b"#),
     ("combined", r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#),
@@ -107,7 +107,7 @@ pub(super) enum HostRank {
 pub(super) enum Class {
     /// Any text before a detected format.
     Lead,
-    /// Any text. If the server escapes quotes, it has none.
+    /// Any text, without quotes if the server escapes them.
     Any,
     /// Text without spaces.
     Word,
