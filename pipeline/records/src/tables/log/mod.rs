@@ -356,3 +356,6 @@ mod tests;
 
 #[cfg(test)]
 mod forged;
+
+#[cfg(test)]
+mod random;
