@@ -3,6 +3,7 @@
 use bumpalo::Bump;
 
 use super::format::LogFormat;
+use super::random::Random;
 use super::shape::{FirstLines, Site};
 use crate::tables::Wanted;
 
@@ -77,17 +78,7 @@ struct Row {
     client: [String; 4],
 }
 
-/// A generator of numbers that looks random (xorshift64).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
     fn forgery(&mut self) -> String {
         if self.below(3) > 0 {
             return ["-", "Mozilla/5.0 (X11; Linux x86_64)", "bot/1", "https://a.example/"][self.below(4)].to_owned();

@@ -372,3 +372,6 @@ mod tests;
 
 #[cfg(test)]
 mod forged;
+
+#[cfg(test)]
+mod random;

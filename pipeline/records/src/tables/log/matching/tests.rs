@@ -1,26 +1,11 @@
 //! Compares the matcher with all readings of short lines, found by trying every end of every field.
 
 use super::*;
+use crate::tables::log::random::Random;
 
 /// Number of random formats, each with several lines.
 const FORMATS: usize = 4_000;
 const LINES: usize = 12;
-
-/// A generator of numbers that looks random (xorshift64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    fn one<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 const CLASSES: [Class; 7] =
     [Class::Lead, Class::Any, Class::Word, Class::Number, Class::Address, Class::Time, Class::Request];
