@@ -93,7 +93,7 @@ pub struct Args {
         default_missing_value = "proved"
     )]
     fix: Option<Fixes>,
-    /// With --fix: the dialects in which no verdict may change, in addition to --dialect [default: all]
+    /// With --fix: the dialects in which no verdict may change, in addition to --dialect [default: all current ones, see `reptile dialects`]
     #[arg(long, value_name = "A,B,...", value_parser = dialects(), value_delimiter = ',', requires = "fix")]
     dialects: Vec<&'static Dialect>,
     /// The host of the files [default: the host in the file name, or none]

@@ -90,27 +90,26 @@ impl<'d> Compiled<'d> {
     /// # Errors
     /// Returns an error if a dialect refuses the file, or there are not enough steps.
     pub(super) fn new(body: &[u8], dialects: &[&'d Dialect], steps: &mut Steps) -> Result<Compiled<'d>, Refusal> {
-        let mut reading = |&dialect: &&'d Dialect| {
-            steps.take(body.len() as u64 * STEPS_PER_BYTE)?;
-            Ok((dialect, compiled(body, dialect, &Bump::new()).ok_or(Refusal::TooLarge)?))
-        };
-        Ok(Compiled { readings: dialects.iter().map(&mut reading).collect::<Result<_, _>>()? })
+        let readings = dialects.iter().map(|&dialect| Ok((dialect, reading(body, dialect, steps)?)));
+        Ok(Compiled { readings: readings.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the differences from a later version, those of the first dialect that has any, or of all. There are none
-    /// if it is proved to give the same verdicts.
+    /// Returns the differences from a later version and that version, for all dialects or up to the first with a
+    /// difference. There are none if the version is proved to give the same verdicts.
     ///
     /// # Errors
     /// Returns an error if there are not enough steps.
     pub(super) fn effects_of(
         &self,
-        later: &Compiled<'d>,
+        later: &[u8],
         in_all: bool,
         steps: &mut Steps,
-    ) -> Result<Vec<Effect>, Refusal> {
-        let mut effects: Vec<Effect> = Vec::new();
-        for ((dialect, old), (_, new)) in self.readings.iter().zip(&later.readings) {
-            let found = compare(dialect, [old, new], steps)?;
+    ) -> Result<(Vec<Effect>, Compiled<'d>), Refusal> {
+        let (mut effects, mut readings) = (Vec::<Effect>::new(), Vec::with_capacity(self.readings.len()));
+        for (dialect, old) in &self.readings {
+            let new = reading(later, dialect, steps)?;
+            let found = compare(dialect, [old, &new], steps)?;
+            readings.push((*dialect, new));
             if found == Effect::default() {
                 continue;
             }
@@ -123,8 +122,14 @@ impl<'d> Compiled<'d> {
                 break;
             }
         }
-        Ok(effects)
+        Ok((effects, Compiled { readings }))
     }
+}
+
+/// Compiles a robots.txt under one dialect.
+fn reading(body: &[u8], dialect: &Dialect, steps: &mut Steps) -> Result<Set<Vec<u8>>, Refusal> {
+    steps.take(body.len() as u64 * STEPS_PER_BYTE)?;
+    compiled(body, dialect, &Bump::new()).ok_or(Refusal::TooLarge)
 }
 
 /// Compares two versions under a dialect.

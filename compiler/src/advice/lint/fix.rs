@@ -2,7 +2,7 @@
 //!
 //! Every edit is proved (`equality`): in each dialect, no verdict changes for any crawler and any path. Edits without a
 //! proof are left out and listed with the reason. Repairs that change verdicts are applied only on request, and list
-//! what they open and close. No edit is made after a line that may begin a group, but that a crawler does not read as
+//! what they open and close. No edit is made near a line that may begin a group, but that a crawler does not read as
 //! such (`starts`).
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 use bumpalo::Bump;
 
 use super::equality::{self, Compiled, Effect, Steps};
-use super::starts::doubtful_starts;
+use super::starts::{DoubtfulGroup, doubtful_groups};
 use super::{Code, Finding, LintOptions, MAX_FINDINGS_PER_CODE, Severity, lint_with, quote};
 use crate::body::{DiagnosticKind, Lines, parse};
 use crate::dialect::{self, Dialect};
@@ -75,7 +75,8 @@ pub struct FixOptions {
     /// The host of the robots.txt, if known. Rules that contain a URL on this host become rules with its path. Without
     /// a known host, or for another host's URL, such a fix would invent a rule.
     pub host: Option<Vec<u8>>,
-    /// The dialects in which an edit must keep all verdicts, in addition to the file's own.
+    /// The dialects in which an edit must keep all verdicts, in addition to the file's own. By default
+    /// [`CURRENT`](dialect::CURRENT).
     pub dialects: Vec<&'static Dialect>,
     /// Whether repairs that change verdicts are applied.
     pub changes: bool,
@@ -90,7 +91,7 @@ impl Default for FixOptions {
         FixOptions {
             least: Severity::Note,
             host: None,
-            dialects: dialect::ALL.to_vec(),
+            dialects: dialect::CURRENT.to_vec(),
             changes: false,
             codes: Vec::new(),
             lines: Vec::new(),
@@ -149,8 +150,8 @@ pub enum Refusal {
     ChangesUses,
     /// A removal that changes what the file states about the uses of pages.
     StatesUses,
-    /// An earlier line may begin a group, but some crawlers do not read it.
-    AfterDoubtfulStart(u32),
+    /// This line of the fixed file may begin a group, but some crawlers do not read it.
+    NearDoubtfulStart(u32),
     /// The line's comment would ignore findings about the next line.
     HasIgnoreComment,
     /// The dialect reads the file only in part, or as a web page.
@@ -174,7 +175,7 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Changes(effects) | Refusal::NotProved(effects) => f.write_str(&equality::describe(effects)),
             Refusal::ChangesUses | Refusal::StatesUses => f.write_str("changes what the file states about uses"),
-            Refusal::AfterDoubtfulStart(line) => {
+            Refusal::NearDoubtfulStart(line) => {
                 write!(f, "line {line} may begin a group, but not every crawler reads it so")
             }
             Refusal::HasIgnoreComment => f.write_str("its comment would ignore findings about the next line"),
@@ -196,15 +197,12 @@ pub struct Fixed {
     pub unfixed: Vec<Unfixed>,
 }
 
-/// Maximum number of passes to fix a file. A line may have several mistakes, fixed one per pass. A file that needs more
-/// is left unchanged, so that fixing it again has the same result.
-const MAX_FIX_PASSES: usize = 30;
+/// Maximum number of steps for all proofs about a file's fixes: some seconds. A file that needs more is left unchanged,
+/// so that fixing it again has the same result.
+pub const MAX_FIX_STEPS: u64 = 256 * MAX_PROOF_STEPS as u64;
 
-/// Maximum number of steps for all proofs about a file's fixes: some seconds. A file that needs more is left unchanged.
-pub const MAX_FIX_STEPS: u64 = 64 * MAX_PROOF_STEPS as u64;
-
-/// Applies the fixes of findings with at least the severity `least` that are proved to keep all verdicts in all known
-/// dialects.
+/// Applies the fixes of findings with at least the severity `least` that are proved to keep all verdicts in all
+/// current dialects.
 #[must_use]
 pub fn fix(body: &[u8], dialect: &Dialect, least: Severity) -> Fixed {
     fix_of_host(body, dialect, least, None)
@@ -373,6 +371,18 @@ impl Edit {
         Some(Edit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
     }
 
+    /// Returns whether the edit may concern rules of another group than the one that crawlers read: it removes a line of
+    /// a doubtful group, or changes one after the doubtful start, other than a user-agent line.
+    fn is_doubtful_in(&self, group: &DoubtfulGroup) -> bool {
+        let DoubtfulGroup { first, start, end } = *group;
+        let is_start = self.written.as_deref().is_some_and(|line| line.starts_with(b"User-agent:"));
+        if self.may_change {
+            !is_start && start < self.line && self.line < end
+        } else {
+            (first..end).contains(&self.line)
+        }
+    }
+
     fn unfixed(self, reason: Refusal) -> Unfixed {
         Unfixed { line: self.line, code: self.code, reason }
     }
@@ -409,14 +419,14 @@ impl<'d> Fixer<'d> {
     /// # Errors
     /// Returns the reason for fixing nothing if a limit is met.
     fn run(&mut self, text: &mut Text, changes: &mut Vec<Change>) -> Result<Vec<Unfixed>, Refusal> {
-        for _ in 0..MAX_FIX_PASSES {
+        // Each pass takes steps, so that their limit ends the loop. A line may have several mistakes, fixed one per pass.
+        loop {
             let count = changes.len();
             let refused = self.pass(text, changes)?;
             if changes.len() == count || self.options.is_choice() {
                 return Ok(refused.into_iter().map(|(edit, reason)| edit.unfixed(reason)).collect());
             }
         }
-        Err(Refusal::TooManySteps)
     }
 
     /// Applies the edits of the first stage that has a proved or requested one. Returns the refused edits.
@@ -457,16 +467,15 @@ impl<'d> Fixer<'d> {
     fn edits(&self, text: &Text, max_per_code: u32) -> Vec<Edit> {
         let options = LintOptions { max_per_code, host: self.options.host.clone(), enabled: Vec::new() };
         let mut findings = lint_with(&text.body, self.dialect, &options).findings.into_iter().peekable();
-        let doubtful = doubtful_starts(&text.body, &self.dialects);
+        let doubtful = doubtful_groups(&text.body, &self.dialects);
         let mut edits = Vec::new();
         for (line, number) in Lines::new(&text.body, self.dialect.byte_order_mark).zip(1..) {
             while let Some(finding) = findings.next_if(|finding| finding.line == number) {
                 let is_chosen =
                     finding.severity >= self.options.least && self.options.chooses(finding.code, text.original(number));
                 let Some(mut edit) = Edit::of(&finding, line).filter(|_| is_chosen) else { continue };
-                let start = doubtful.iter().rev().find(|(start, _)| *start < number);
-                if let Some((start, _)) = start.filter(|(_, end)| number < *end) {
-                    edit.refusal = Some(Refusal::AfterDoubtfulStart(text.original(*start)));
+                if let Some(group) = doubtful.iter().find(|group| edit.is_doubtful_in(group)) {
+                    edit.refusal = Some(Refusal::NearDoubtfulStart(group.start));
                 }
                 edits.push(edit);
             }
@@ -488,8 +497,8 @@ impl<'d> Fixer<'d> {
             }
             _ if edits.iter().any(|edit| edit.refusal.is_some()) => None,
             _ => {
-                let after = self.compiled(&text.with(&made.edits_and(&edits), self.dialect))?;
-                Some(before.effects_of(&after, is_single, &mut self.steps)?)
+                let later = text.with(&made.edits_and(&edits), self.dialect);
+                Some(before.effects_of(&later.body, is_single, &mut self.steps)?.0)
             }
         };
         match effects {
@@ -515,8 +524,8 @@ impl<'d> Fixer<'d> {
         let mut before = self.compiled(&text.with(&made.edits, self.dialect))?;
         for (edit, _) in wanted {
             let edits = made.edits_and(std::slice::from_ref(&edit));
-            let after = self.compiled(&text.with(&edits, self.dialect))?;
-            let effects = before.effects_of(&after, true, &mut self.steps)?;
+            let later = text.with(&edits, self.dialect);
+            let (effects, after) = before.effects_of(&later.body, true, &mut self.steps)?;
             let keeps_verdicts = effects.is_empty() && edit.refusal.is_none();
             made.changes.push(edit.change(text, effects, keeps_verdicts));
             (made.edits, before) = (edits, after);
@@ -557,6 +566,26 @@ mod tests {
     fn long_values_are_not_replaced() {
         for (len, fits) in [(MAX_VALUE_BYTES - 1, true), (MAX_VALUE_BYTES, true), (MAX_VALUE_BYTES + 1, false)] {
             assert_eq!(Fix::replace("Disallow", &vec![b'a'; len], true).is_some(), fits, "{len}");
+        }
+    }
+
+    #[test]
+    fn files_that_need_too_many_steps_are_left_unchanged() {
+        let body = b"user-agent: *\ndisallow: /a\ndisallow: /a\ndissallow: /b\n";
+        let options = FixOptions::default();
+        let fixed = |max_steps| fix_within(body, &GOOGLE_LIB, &options, max_steps);
+        assert!(fixed(MAX_FIX_STEPS).changes.len() == 1);
+        // The number of steps that the file needs.
+        let (mut few, mut enough) = (0, MAX_FIX_STEPS);
+        while few + 1 < enough {
+            let middle = few.midpoint(enough);
+            *(if fixed(middle).changes.is_empty() { &mut few } else { &mut enough }) = middle;
+        }
+        for (limit, is_fixed) in [(enough - 1, false), (enough, true), (enough + 1, true)] {
+            let found = fixed(limit);
+            assert_eq!(found.body.len() < body.len(), is_fixed, "{limit}");
+            let is_refused = |left: &Unfixed| left.reason == Refusal::TooManySteps;
+            assert_eq!(found.unfixed.iter().filter(|left| is_refused(left)).count(), if is_fixed { 0 } else { 2 });
         }
     }
 }

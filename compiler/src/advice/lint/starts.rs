@@ -8,22 +8,33 @@ use super::keys::{KEYS, nearest_key};
 use crate::body::{Line, Lines, line_of};
 use crate::dialect::Dialect;
 
-/// Returns the ranges of lines from a doubtful start in a group up to the next user-agent line that all dialects read,
-/// without either.
-pub(super) fn doubtful_starts(body: &[u8], dialects: &[&Dialect]) -> Vec<(u32, u32)> {
-    let (mut ranges, mut open, mut is_in_group) = (Vec::new(), None, false);
-    let Some(first) = dialects.first() else { return ranges };
-    for (line, number) in Lines::new(body, first.byte_order_mark).zip(1_u32..) {
+/// A group with a line that may begin another one.
+#[derive(Clone, Copy)]
+pub(super) struct DoubtfulGroup {
+    /// The first line of the group.
+    pub(super) first: u32,
+    /// The first line that may begin another group.
+    pub(super) start: u32,
+    /// The next user-agent line that all dialects read.
+    pub(super) end: u32,
+}
+
+/// Returns the doubtful groups in a file, in line order.
+pub(super) fn doubtful_groups(body: &[u8], dialects: &[&Dialect]) -> Vec<DoubtfulGroup> {
+    let (mut groups, mut open, mut first) = (Vec::new(), None::<DoubtfulGroup>, None);
+    let Some(dialect) = dialects.first() else { return groups };
+    for (line, number) in Lines::new(body, dialect.byte_order_mark).zip(1_u32..) {
         let agents = dialects.iter().filter(|dialect| is_agent(line, dialect)).count();
         if agents == dialects.len() {
-            ranges.extend(open.take().map(|start| (start, number)));
-        } else if is_in_group && open.is_none() && (agents > 0 || may_begin_group(line)) {
-            open = Some(number);
+            groups.extend(open.take().map(|group| DoubtfulGroup { end: number, ..group }));
+            first = Some(number);
+        } else if agents > 0 || may_begin_group(line) {
+            open = open.or(first.map(|first| DoubtfulGroup { first, start: number, end: u32::MAX }));
+            first = first.or((agents > 0).then_some(number));
         }
-        is_in_group |= agents > 0;
     }
-    ranges.extend(open.map(|start| (start, u32::MAX)));
-    ranges
+    groups.extend(open);
+    groups
 }
 
 fn is_agent(line: &[u8], dialect: &Dialect) -> bool {
