@@ -8,22 +8,14 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use reptile_compiler::advice::lint::{
-    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, fix_of_host, lint,
-    lint_counted, lint_of_host, lint_with,
+    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, fix, lint, lint_counted, lint_with,
 };
-use reptile_compiler::body::parse;
-use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::limits::MAX_PROVED_FILE_BYTES;
 use reptile_compiler::oracle;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
-use reptile_engine::set::Set;
-use reptile_engine::url::{Origin, Scheme};
-use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 

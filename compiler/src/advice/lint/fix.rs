@@ -347,8 +347,6 @@ impl Edit {
         let comment = memchr::memchr(b'#', line).map(|hash| &line[hash..]);
         let (stage, written, may_change) = match finding.fix.as_ref()? {
             Fix::Words(_) => return None,
-            // Such a replacement is a choice between two meanings.
-            Fix::Replace { keeps_verdicts: false, .. } if finding.severity < Severity::Error => return None,
             Fix::Replace { text, .. } => {
                 let comment = comment.map(|comment| [b" ", comment].concat()).unwrap_or_default();
                 (Stage::Replace, Some([text.as_bytes(), &comment].concat()), true)
@@ -474,7 +472,8 @@ impl<'d> Fixer<'d> {
                 let is_chosen =
                     finding.severity >= self.options.least && self.options.chooses(finding.code, text.original(number));
                 let Some(mut edit) = Edit::of(&finding, line).filter(|_| is_chosen) else { continue };
-                if let Some(group) = doubtful.iter().find(|group| edit.is_doubtful_in(group)) {
+                let next = doubtful.partition_point(|group| group.end <= number);
+                if let Some(group) = doubtful.get(next).filter(|group| edit.is_doubtful_in(group)) {
                     edit.refusal = Some(Refusal::NearDoubtfulStart(group.start));
                 }
                 edits.push(edit);
