@@ -125,7 +125,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("User-agent: *|Disallow: /а-аdmin|", SAME, SAME),
     ("User-agent: *|Disallow: /x–y|", SAME, SAME),
     ("User-agent: *|Disallow: é|", SAME, SAME),
-    // Placeholders and what is not a path.
+    // Placeholders, and patterns without a path.
     ("User-agent: *|Disallow: All|", SAME, SAME),
     ("User-agent: *|Disallow: None|", SAME, SAME),
     ("User-agent: *|Disallow: undefined|", SAME, SAME),

@@ -47,9 +47,12 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let (options, least) = options_of(&mut args)?;
     let arena = Bump::new();
     let reading = Reading::new(&file.body, file.dialect, &arena);
-    let fix_options = FixOptions { host: options.host.clone(), ..FixOptions::default() };
-    let made = fix_with(&file.body, file.dialect, &fix_options).changes;
-    let made: HashSet<(u32, Kind)> = made.into_iter().map(|change| (change.line, change.code)).collect();
+    let made = |changes| -> HashSet<(u32, Kind)> {
+        let options = FixOptions { host: options.host.clone(), changes, ..FixOptions::default() };
+        let made = fix_with(&file.body, file.dialect, &options).changes;
+        made.into_iter().map(|change| (change.line, change.code)).collect()
+    };
+    let made = Made { proved: made(false), requested: made(true) };
     let findings = lint_with(&file.body, file.dialect, &options).findings;
     let findings = findings.into_iter().filter(|finding| finding.severity >= least);
     let findings = findings.map(|finding| FindingJson {
@@ -73,10 +76,20 @@ fn kinds(args: &mut Args<'_>) -> Result<Vec<Kind>, Failure> {
     args.list()?.into_iter().map(|name| name.parse().map_err(with_code(Code::Kind))).collect()
 }
 
-/// Describes a fix. `made` has the lines and kinds of the fixes that are proved to change no verdict.
-fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>, made: &HashSet<(u32, Kind)>) -> FixJson {
-    let edit = (!matches!(fix, Fix::Words(_))).then(|| edit_of(finding, fix, reading));
-    let is_applied = edit.is_some() && made.contains(&(finding.line, finding.code));
+/// The lines and kinds of the fixes that can be made.
+struct Made {
+    /// Those that are proved to change no verdict.
+    proved: HashSet<(u32, Kind)>,
+    /// Those, and repairs that change verdicts.
+    requested: HashSet<(u32, Kind)>,
+}
+
+/// Describes a fix. An edit that may concern another group's rules is only advice.
+fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>, made: &Made) -> FixJson {
+    let key = (finding.line, finding.code);
+    let is_applied = made.proved.contains(&key);
+    let can_be_made = !matches!(fix, Fix::Words(_)) && (is_applied || made.requested.contains(&key));
+    let edit = can_be_made.then(|| edit_of(finding, fix, reading));
     FixJson { title: fix.to_string(), keeps_verdicts: edit.as_ref().map(|_| is_applied), edit, is_applied }
 }
 

@@ -283,7 +283,7 @@ impl Text {
 
     /// Returns the number in the original of a line, from 1.
     fn original(&self, line: u32) -> u32 {
-        self.numbers.get(line as usize - 1).copied().unwrap_or(line)
+        (line as usize).checked_sub(1).and_then(|index| self.numbers.get(index)).copied().unwrap_or(line)
     }
 
     /// Returns the text after some edits, which are sorted by line, at most one per line.
@@ -369,8 +369,8 @@ impl Edit {
         Some(Edit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
     }
 
-    /// Returns whether the edit may concern rules of another group than the one that crawlers read: it removes a line of
-    /// a doubtful group, or changes one after the doubtful start, other than a user-agent line.
+    /// Returns whether the edit may concern another crawler's rules: it removes a line of a doubtful group, or changes a
+    /// line after the doubtful start, except a user-agent line.
     fn is_doubtful_in(&self, group: &DoubtfulGroup) -> bool {
         let DoubtfulGroup { first, start, end } = *group;
         let is_start = self.written.as_deref().is_some_and(|line| line.starts_with(b"User-agent:"));
@@ -515,7 +515,7 @@ impl<'d> Fixer<'d> {
         Ok(())
     }
 
-    /// Applies the repairs among the refused edits one by one, with their effects.
+    /// Applies the repairs among the refused edits, one at a time, with their effects.
     fn change(&mut self, text: &Text, made: &mut Made) -> Result<(), Refusal> {
         let (wanted, refused) = std::mem::take(&mut made.refused).into_iter().partition(|(_, why)| why.is_change());
         made.refused = refused;

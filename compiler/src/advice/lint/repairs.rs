@@ -1,7 +1,7 @@
 //! The repairs that a finding may suggest as a replacement. A repair keeps all text that it does not understand, and is
 //! not a guess: text that may be a comment, a placeholder or a typographic character is left to the author.
 
-/// Values that stand for nothing, everything, or a value that was not filled in.
+/// Words that mean nothing, everything, or a value to be filled in later.
 const PLACEHOLDERS: [&str; 24] = [
     "all",
     "any",
@@ -67,7 +67,7 @@ pub(super) fn is_misspelling(key: &[u8], known: &str) -> bool {
     begins_alike && !has_prefix && key.iter().all(is_letter)
 }
 
-/// Returns whether a value is what a key requires, so that a repaired key gets no value that was not meant.
+/// Returns whether a value suits a key, so that a repaired key gets no unintended value.
 pub(super) fn is_value_of(known: &str, value: &[u8]) -> bool {
     let is_one_word = !value.iter().any(u8::is_ascii_whitespace);
     let begins = |start: &[u8]| value.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
@@ -115,7 +115,7 @@ pub(super) fn lacks_only_slash(value: &[u8]) -> bool {
 }
 
 /// Returns whether a path can be percent-encoded without hiding a mistake: its characters outside ASCII are letters or
-/// digits, in a script that is not mistaken for Latin letters beside them.
+/// digits, in a script that is not mistaken for adjacent Latin letters.
 pub(super) fn can_be_escaped(value: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(value) else { return false };
     let is_plain = |character: char| character.is_alphanumeric() && !is_look_alike_form(character);
