@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use reptile_compiler::advice::lint::{
-    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, fix, lint, lint_counted, lint_with,
+    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, lint, lint_counted, lint_with,
 };
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::limits::MAX_PROVED_FILE_BYTES;
