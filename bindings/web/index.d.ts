@@ -262,10 +262,11 @@ export interface Fix {
     title: string;
     /**
      * The change to the file: `text`, one or more lines without the last line end, replaces the lines `from` to `to`
-     * (from 1, both included). `null` removes them with their line ends. Absent if the fix is only advice.
+     * (from 1, both included). `null` removes them with their line ends. Absent if the fix is only advice, or if it may
+     * change the rules of other crawlers than those that are meant.
      */
     edit?: { from: number; to: number; text: string | null };
-    /** Whether no verdict changes under the dialect. Absent if the fix is only advice. */
+    /** Whether it is proved that no verdict changes in any current dialect. Absent if the fix is only advice. */
     keepsVerdicts?: boolean;
     /** Whether {@link Robots.fix} makes it. */
     isApplied: boolean;
@@ -419,10 +420,10 @@ export class Robots {
     lint(options?: LintOptions): Finding[];
 
     /**
-     * Returns the text with all fixes that cannot be wrong; see {@link Fix.isApplied}. This object does not change.
+     * Returns the text with all fixes that are proved to change no verdict, for any crawler and any path in all current
+     * dialects; see {@link Fix.isApplied}. This object does not change.
      *
-     * With `codes` or `lines`, makes only the chosen findings' fixes, once. A removed rule may have hidden another rule
-     * that remains, so verdicts may change; {@link Robots.compare} shows this. Bytes that are not UTF-8 are replaced.
+     * With `codes` or `lines`, makes only the chosen findings' fixes, once. Bytes that are not UTF-8 are replaced.
      */
     fix(options?: FixOptions): string;
 

@@ -158,11 +158,28 @@ fn fixes_are_written_and_reported() {
     folder.write("robots.txt", "User-agent: *\nDisallow: x\nDisallow: /a\nDisallow: /a/b\n");
     folder
         .run(&["lint", "--fix", "robots.txt"])
-        .says(0, &["robots.txt:2: fixed[no-leading-slash]: \"Disallow: x\" now \"Disallow: /x\"; verdicts may change"])
-        .says(0, &["robots.txt:4: fixed[shadowed-rule]: \"Disallow: /a/b\" removed\n"]);
+        .says(1, &["robots.txt:4: fixed[shadowed-rule]: \"Disallow: /a/b\" removed\n"])
+        .says(1, &["error[no-leading-slash] 1"]);
+    assert_eq!(folder.read("robots.txt"), b"User-agent: *\nDisallow: x\nDisallow: /a\n");
+    const DIALECTS: &str = "google, google-lib, rfc9309, rfc9309-strict, yandex, bing";
+    let reason = format!("closes \"/x\" for \"*\" in {DIALECTS}");
+    let hint = "--fix=changes applies it";
+    let again = folder.run(&["lint", "--fix", "robots.txt"]).says(1, &[]);
+    assert!(!again.stderr.contains(": fixed["), "{again:?}");
+    assert!(again.text().contains(&format!("    fix: Disallow: /x\n    not fixed: {reason}; {hint}\n")), "{again:?}");
+    let json = folder.run(&["lint", "--fix", "robots.txt", "--json"]).says(1, &[]).text();
+    assert!(json.contains(&format!("\"not_fixed\":\"{}; {hint}\"", reason.replace('"', "\\\""))), "{json}");
+    // The other dialects do not matter.
+    let json = folder.run(&["lint", "--fix", "robots.txt", "--json", "--dialects", "bing,google"]).says(1, &[]).text();
+    assert!(json.contains("for \\\"*\\\" in google, bing; --fix"), "{json}");
+    let change =
+        format!("2: fixed[no-leading-slash]: \"Disallow: x\" now \"Disallow: /x\"; verdicts change: {reason}\n");
+    folder.run(&["lint", "--fix=changes", "robots.txt"]).says(0, &[&change]);
     assert_eq!(folder.read("robots.txt"), b"User-agent: *\nDisallow: /x\nDisallow: /a\n");
-    let again = folder.run(&["lint", "--fix", "robots.txt"]).says(0, &[]);
-    assert!(!again.stderr.contains("fixed"), "{again:?}");
+    let again = folder.run(&["lint", "--fix=changes", "robots.txt"]).says(0, &[]);
+    assert!(!again.stderr.contains(": fixed["), "{again:?}");
+    folder.run(&["lint", "--fix=all", "robots.txt"]).says(2, &["invalid value 'all' for '--fix"]);
+    folder.run(&["lint", "--dialects", "bing", "robots.txt"]).says(2, &["--fix"]);
     folder.run(&["lint", "--fix", "."]).says(2, &["--fix requires a file name"]);
     folder.run_with(&["lint", "--fix", "-"], b"Disallow: x\n").says(2, &["--fix requires a file name"]);
 }

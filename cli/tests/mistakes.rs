@@ -364,7 +364,7 @@ fn only_urls_of_the_files_own_host_are_fixed() {
     ] {
         let folder = Folder::new();
         folder.write(name, body);
-        let run = folder.run(&[&["lint", name, "--fix"][..], more].concat());
+        let run = folder.run(&[&["lint", name, "--fix=changes"][..], more].concat());
         assert_eq!(String::from_utf8(folder.read(name)).unwrap(), after, "{name} {more:?}: {run:?}");
         run.says(1, &["error[absolute-url]"]);
     }

@@ -61,6 +61,7 @@
 //! | `MAX_CRAWLER_TOKENS` | a known crawler's product tokens | an error |
 //! | `MAX_READING_NAME_BYTES` | the name of a set's dialect or fetch profile | an error |
 //! | `MAX_FINDINGS_PER_CODE` | findings per code in a file | counted, not listed |
+//! | `MAX_FIX_STEPS` | steps in the proofs about a file's fixes | nothing is fixed |
 //! | `MAX_COMPARED_BYTES` | a file whose rules are compared between dialects | reported in a finding |
 //! | `MAX_COMPARED_RULES` | rules in a file that are compared between dialects | reported in a finding |
 //! | `MAX_COMPARED_STEPS` | steps in that comparison | reported in a finding |

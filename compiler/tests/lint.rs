@@ -8,22 +8,14 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use reptile_compiler::advice::lint::{
-    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, Severity, fix, fix_of_host, lint,
-    lint_counted, lint_of_host, lint_with,
+    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, lint, lint_counted, lint_with,
 };
-use reptile_compiler::body::parse;
-use reptile_compiler::dialect::crawlers::of_name;
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::limits::MAX_PROVED_FILE_BYTES;
 use reptile_compiler::oracle;
-use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare};
-use reptile_engine::set::Set;
-use reptile_engine::url::{Origin, Scheme};
-use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
@@ -268,165 +260,23 @@ fn short_paths() -> Vec<Vec<u8>> {
     paths
 }
 
-/// Returns the verdicts for all paths and names.
-fn verdicts(body: &[u8], dialect: &'static Dialect, paths: &[Vec<u8>], names: &[Vec<u8>]) -> Vec<bool> {
-    let origin = OwnedOrigin { host: b"h"[..].into(), scheme: Scheme::Http, port: 80 };
-    let mut builder = SetBuilder::new(dialect);
-    let Ok(prepared) = prepare(body, dialect, &Bump::new()) else { return Vec::new() };
-    builder.add([origin], prepared);
-    let set = Set::from_bytes(builder.finish(Default::default()).unwrap().to_bytes()).unwrap();
-    let policy = set.policy(&Origin { scheme: Scheme::Http, host: b"h", port: 80 }).unwrap().unwrap();
-    let agents: Vec<_> = names.iter().map(|name| of_name(name, dialect).look_up(&set).unwrap()).collect();
-    let pairs = agents.iter().flat_map(|agent| paths.iter().map(move |path| (agent, path)));
-    pairs.map(|(agent, path)| policy.decide(agent, path).unwrap() == Verdict::Allow).collect()
-}
-
-/// Returns paths that a file's rules apply to, and the product tokens that it names plus one that it does not.
-fn paths_and_names(body: &[u8], dialect: &Dialect) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    const MOST: usize = 60;
-    let arena = Bump::new();
-    let robots = parse(body, dialect, &arena);
-    let mut paths: Vec<Vec<u8>> = vec![b"/".to_vec(), b"/index.html".to_vec()];
-    for rule in robots.groups.iter().flat_map(|group| group.rules) {
-        let path: Vec<u8> = rule.value.iter().copied().filter(|byte| !b"*$".contains(byte)).collect();
-        let path = if path.starts_with(b"/") { path } else { [b"/", &path[..]].concat() };
-        paths.push([&path[..], b"/x"].concat());
-        paths.push(path);
-    }
-    let step = paths.len() / MOST + 1;
-    let paths = paths.into_iter().step_by(step).map(|path| dialect.normal_form.path(&path).into_owned()).collect();
-    let values = robots.groups.iter().flat_map(|group| group.agents);
-    let mut names: Vec<Vec<u8>> = values.map(|value| dialect.token_syntax.token_of(value).to_vec()).collect();
-    names.retain(|name| !name.is_empty());
-    let step = names.len() / 8 + 1;
-    (paths, names.into_iter().step_by(step).chain([b"nobody".to_vec()]).collect())
-}
-
-/// Checks that a fixed file has no fixable errors, that fixing it again has no effect, and that verdicts differ only if
-/// a change says so. Returns the number of changes, and whether any may change verdicts.
-fn fix_is_right(body: &[u8], dialect: &'static Dialect) -> (usize, bool) {
-    let fixed = fix(body, dialect, Severity::Note);
-    let announced = fixed.changes.iter().any(|change| !change.keeps_verdicts);
-    if fixed.changes.is_empty() {
-        assert_eq!(fixed.body, body);
-        return (0, false);
-    }
-    let text = String::from_utf8_lossy(body);
-    let left = lint(&fixed.body, dialect, MAX_FINDINGS_PER_CODE).findings;
-    let is_made = |fix: &Option<Fix>| matches!(fix, Some(Fix::Replace { .. } | Fix::Remove));
-    let left: Vec<_> = left.iter().filter(|left| left.severity == Severity::Error && is_made(&left.fix)).collect();
-    assert!(left.is_empty(), "{text}\n{left:?}");
-    assert_eq!(fix(&fixed.body, dialect, Severity::Note).changes, [], "{text}");
-    if !announced {
-        let (paths, names) = paths_and_names(body, dialect);
-        let same = verdicts(body, dialect, &paths, &names) == verdicts(&fixed.body, dialect, &paths, &names);
-        assert!(same, "{}: {text}\n{:#?}", dialect.name, fixed.changes);
-    }
-    (fixed.changes.len(), announced)
-}
-
 #[test]
-fn fixes_of_each_kind_give_the_expected_file() {
-    for (before, after) in [
-        ("User-agent: *\nDisallow: \\private\\\n", "User-agent: *\nDisallow: /private/\n"),
-        ("User-agent: *\r\nDisalow: x # why\r\n", "User-agent: *\r\nDisallow: /x # why\r\n"),
-        ("User-agent: *\nDisallow: /(a|b)/.*\n", "User-agent: *\nDisallow: /(a|b)/.*\n"),
-        // Without the last line, the first rule would win.
-        ("User-agent: *\nDisallow: /a/b\nAllow: /a\nAllow: /a/b\n", "User-agent: *\nDisallow: /a/b\nAllow: /a/b\n"),
-        ("User-agent: a, b\nDisallow: /x", "User-agent: a\nUser-agent: b\nDisallow: /x"),
-        (
-            "User-agent: Mozilla/5.0 (compatible; Googlebot-Image/1.0)\nDisallow: /x\n",
-            "User-agent: Googlebot-Image\nDisallow: /x\n",
-        ),
-        ("User-agent: Foo/1.0\nDisallow: /x\n", "User-agent: Foo\nDisallow: /x\n"),
-        ("User-agent: *\nDisallow: https://example.com/\n", "User-agent: *\nDisallow: https://example.com/\n"),
-        ("User-agent: *\nDisallow: example.com/x\n", "User-agent: *\nDisallow: example.com/x\n"),
-        // The fixed allow becomes a rule, so the longer disallow is no longer redundant.
-        (
-            "User-agent: *\nDisallow: /a\nAllow: a/b\nDisallow: /a/b/c\nDisallow: /a/d #!\n",
-            "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c\n#!\n",
-        ),
-    ] {
-        let fixed = fix(before.as_bytes(), &GOOGLE_LIB, Severity::Note);
-        assert_eq!(String::from_utf8_lossy(&fixed.body), after, "{before}");
-        fix_is_right(before.as_bytes(), &GOOGLE_LIB);
-    }
-    // Changes refer to line numbers in the original file.
-    let fixed = fix(b"User-agent: a, b\nDisallow: /x\nDisallow: /x/y\nDisallow: z\n", &GOOGLE_LIB, Severity::Note);
-    let changes: Vec<_> =
-        fixed.changes.iter().map(|change| (change.line, change.code, change.keeps_verdicts)).collect();
-    assert_eq!(changes, [(1, Code::AgentList, false), (4, Code::NoLeadingSlash, false), (3, Code::ShadowedRule, true)]);
-}
-
-#[test]
-fn only_urls_of_the_same_host_become_paths() {
-    let cases = [
-        // The file's host, a rule's value, and the value after the fix, if any.
-        (Some("example.com"), "https://example.com/x", Some("/x")),
-        (Some("example.com"), "HTTP://EXAMPLE.COM/x?y", Some("/x?y")),
-        (Some("example.com"), "http://example.com:80/x", Some("/x")),
-        (Some("example.com"), "https://example.com/", None),
-        (Some("example.com"), "https://other.example/x", None),
-        (Some("example.com"), "https://www.example.com/x", None),
-        (Some("example.com"), "https://example.com.evil.example/x", None),
-        (Some("example.com"), "https://example.com@evil.example/x", None),
-        (Some("example.com"), "https://example.com:8443/x", None),
-        (Some("example.com"), "https://*.example.com/x", None),
-        (None, "https://example.com/x", None),
-        (None, "http://localhost/x", None),
-    ];
-    for (host, value, fixed) in cases {
-        let host = host.map(str::as_bytes);
-        let body = format!("User-agent: *\nDisallow: {value}\n");
-        for dialect in ALL {
-            let found = fix_of_host(body.as_bytes(), dialect, Severity::Note, host);
-            let expected = format!("User-agent: *\nDisallow: {}\n", fixed.unwrap_or(value));
-            assert_eq!(String::from_utf8_lossy(&found.body), expected, "{} {host:?}", dialect.name);
-        }
-        let found = lint_of_host(body.as_bytes(), &GOOGLE_LIB, MAX_FINDINGS_PER_CODE, host).findings;
-        let finding = found.iter().find(|finding| finding.code == Code::AbsoluteUrl).unwrap();
-        assert_eq!(matches!(finding.fix, Some(Fix::Replace { .. })), fixed.is_some(), "{value}");
-    }
-}
-
-proptest! {
-    #![proptest_config(support::cases(1500))]
-
-    #[test]
-    fn fixes_keep_verdicts_unless_announced(
-        lines in prop::collection::vec(
-            (
-                "(Allow|Disallow|Disallow|User-agent|Disalow|Sitemap|Allow |disallow)(:|:|: | )",
-                "[/*]?[ab/*]{0,4}[$]?|/a/index[.]html|a|b|a/1[.]0|a, b|(/|)\u{fc}a|/a # b|",
-                "(\n|\n|\r\n|\n\n)",
-            ),
-            1..14,
-        ),
-        dialect in prop::sample::select(ALL.to_vec()),
-    ) {
-        let body: String = lines.into_iter().map(|(key, value, end)| format!("{key}{value}{end}")).collect();
-        fix_is_right(format!("User-agent: a\n{body}").as_bytes(), dialect);
-    }
-}
-
-#[test]
-fn some_real_files_can_be_linted_and_fixed() {
-    real_files_can_be_linted_and_fixed(8);
+fn some_real_files_can_be_linted() {
+    real_files_can_be_linted(8);
 }
 
 #[test]
 #[ignore = "a minute"]
-fn all_real_files_can_be_linted_and_fixed() {
-    real_files_can_be_linted_and_fixed(1);
+fn all_real_files_can_be_linted() {
+    real_files_can_be_linted(1);
 }
 
 /// Takes the first of every `step` files.
-fn real_files_can_be_linted_and_fixed(step: usize) {
+fn real_files_can_be_linted(step: usize) {
     let Some(shared) = shared() else { return };
     let file = read(&shared.join("corpora/real/robots.tar.gz"));
     let mut archive = tar::Archive::new(GzDecoder::new(&file[..]));
     let (mut files, mut counts, mut time) = (0, BTreeMap::new(), Duration::ZERO);
-    let (mut fixed, mut with_changed_verdicts) = (0, 0);
     let options = LintOptions { enabled: vec![Code::GroupOpensOnPurpose], ..LintOptions::default() };
     let (mut times, mut sums) = (Vec::new(), [("", 0, 0); 8]);
     let entries = archive.entries().unwrap().map(Result::unwrap);
@@ -452,9 +302,6 @@ fn real_files_can_be_linted_and_fixed(step: usize) {
             *sum = (name, sum.1 + count, sum.2 + u64::from(count > 0));
         }
         files += 1;
-        let (changes, announced) = fix_is_right(&body, &GOOGLE_LIB);
-        fixed += u64::from(changes > 0);
-        with_changed_verdicts += u64::from(announced);
         for ((severity, code), count) in found.counts {
             *counts.entry((severity, code.as_str())).or_insert(0) += count;
         }
@@ -468,7 +315,6 @@ fn real_files_can_be_linted_and_fixed(step: usize) {
     times.sort_unstable();
     let [p50, p99, max] = [50, 99, 100].map(|percent| times[(times.len() - 1) * percent / 100]);
     println!("{files} files in {time:?}, p50 {p50:?}, p99 {p99:?}, max {max:?}");
-    println!("{fixed} fixed, {with_changed_verdicts} of them with changed verdicts");
     assert_eq!(files, REAL_FILES.div_ceil(step));
 }
 

@@ -14,6 +14,7 @@ mod documents;
 mod equivalence;
 #[path = "support/families.rs"]
 mod families;
+mod fixes;
 mod hostile;
 mod hostile_sets;
 mod large_sections;

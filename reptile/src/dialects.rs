@@ -6,7 +6,7 @@
 //! assert!(dialects::ALL.iter().all(|dialect| Dialect::from_name(dialect.as_str()) == Some(dialect)));
 //! ```
 
-pub use reptile_compiler::dialect::{ALL, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, RFC9309, YANDEX};
+pub use reptile_compiler::dialect::{ALL, CURRENT, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, RFC9309, YANDEX};
 
 use crate::Dialect;
 

@@ -1,15 +1,14 @@
 //! Findings and fixes.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use bumpalo::Bump;
 use reptile::explain::Reading;
-use reptile::lint::{Code as Kind, Finding, Fix, LintOptions, Severity, fix_of_host, lint_with};
+use reptile::lint::{Code as Kind, Finding, Fix, FixOptions, LintOptions, Severity, fix_with, lint_with};
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::failure::{Code, Failure, with_code};
-use crate::file::File;
 use crate::state::{Call, json};
 
 #[derive(Serialize)]
@@ -48,13 +47,19 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let (options, least) = options_of(&mut args)?;
     let arena = Bump::new();
     let reading = Reading::new(&file.body, file.dialect, &arena);
+    let made = |changes| -> HashSet<(u32, Kind)> {
+        let options = FixOptions { host: options.host.clone(), changes, ..FixOptions::default() };
+        let made = fix_with(&file.body, file.dialect, &options).changes;
+        made.into_iter().map(|change| (change.line, change.code)).collect()
+    };
+    let made = Made { proved: made(false), requested: made(true) };
     let findings = lint_with(&file.body, file.dialect, &options).findings;
     let findings = findings.into_iter().filter(|finding| finding.severity >= least);
     let findings = findings.map(|finding| FindingJson {
         code: finding.code.as_str(),
         severity: finding.severity.as_str(),
         line: finding.line,
-        fix: finding.fix.as_ref().map(|fix| fix_of(&finding, fix, &reading)),
+        fix: finding.fix.as_ref().map(|fix| fix_of(&finding, fix, &reading, &made)),
         message: finding.message,
     });
     json(&findings.collect::<Vec<_>>())
@@ -71,14 +76,21 @@ fn kinds(args: &mut Args<'_>) -> Result<Vec<Kind>, Failure> {
     args.list()?.into_iter().map(|name| name.parse().map_err(with_code(Code::Kind))).collect()
 }
 
-fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> FixJson {
-    let (edit, keeps_verdicts) = match fix {
-        Fix::Words(_) => (None, None),
-        Fix::Replace { keeps_verdicts, .. } => (Some(edit_of(finding, fix, reading)), Some(*keeps_verdicts)),
-        Fix::Remove => (Some(edit_of(finding, fix, reading)), Some(true)),
-    };
-    let is_applied = keeps_verdicts.is_some_and(|keeps| keeps || finding.severity == Severity::Error);
-    FixJson { title: fix.to_string(), edit, keeps_verdicts, is_applied }
+/// The lines and kinds of the fixes that can be made.
+struct Made {
+    /// Those that are proved to change no verdict.
+    proved: HashSet<(u32, Kind)>,
+    /// Those, and repairs that change verdicts.
+    requested: HashSet<(u32, Kind)>,
+}
+
+/// Describes a fix. An edit that may concern another group's rules is only advice.
+fn fix_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>, made: &Made) -> FixJson {
+    let key = (finding.line, finding.code);
+    let is_applied = made.proved.contains(&key);
+    let can_be_made = !matches!(fix, Fix::Words(_)) && (is_applied || made.requested.contains(&key));
+    let edit = can_be_made.then(|| edit_of(finding, fix, reading));
+    FixJson { title: fix.to_string(), keeps_verdicts: edit.as_ref().map(|_| is_applied), edit, is_applied }
 }
 
 /// Returns a line's replacement, with its comment.
@@ -94,51 +106,12 @@ fn edit_of(finding: &Finding, fix: &Fix, reading: &Reading<'_>) -> Edit {
     Edit { from: finding.line, to: finding.line, text }
 }
 
-/// Returns the file with fixes. The arguments are the host, the minimum severity, kinds of finding, an empty argument,
-/// and lines. Without kinds and lines, every fix is made.
+/// Returns the file with the fixes that are proved to change no verdict. The arguments are the host, the minimum
+/// severity, kinds of finding, an empty argument, and lines. Without kinds and lines, every such fix is made.
 pub fn fix(call: Call<'_>) -> Result<Vec<u8>, Failure> {
     let Call { items, handle, mut args, .. } = call;
     let file = items.file(handle)?;
-    let (options, least) = options_of(&mut args)?;
+    let (LintOptions { host, enabled: codes, .. }, least) = options_of(&mut args)?;
     let lines: Vec<u32> = args.list()?.into_iter().filter_map(|line| line.parse().ok()).collect();
-    if options.enabled.is_empty() && lines.is_empty() {
-        return Ok(fix_of_host(&file.body, file.dialect, least, options.host.as_deref()).body);
-    }
-    Ok(fix_some(file, options, least, &lines))
-}
-
-/// Returns the file with the fixes of the chosen kinds on the chosen lines. An empty list chooses all.
-fn fix_some(file: &File, options: LintOptions, least: Severity, lines: &[u32]) -> Vec<u8> {
-    let arena = Bump::new();
-    let reading = Reading::new(&file.body, file.dialect, &arena);
-    let options = LintOptions { max_per_code: u32::MAX, ..options };
-    let mut edits: BTreeMap<u32, Edit> = BTreeMap::new();
-    for finding in lint_with(&file.body, file.dialect, &options).findings {
-        let is_chosen = finding.severity >= least
-            && (options.enabled.is_empty() || options.enabled.contains(&finding.code))
-            && (lines.is_empty() || lines.contains(&finding.line));
-        let fix = finding.fix.as_ref().filter(|fix| is_chosen && fix_of(&finding, fix, &reading).is_applied);
-        if let Some(fix) = fix {
-            edits.insert(finding.line, edit_of(&finding, fix, &reading));
-        }
-    }
-    let (body, mut fixed, mut copied) = (&file.body, Vec::with_capacity(file.body.len()), 0);
-    for (line, number) in reading.lines().zip(1..) {
-        let Some(edit) = edits.get(&number) else { continue };
-        let start = line.as_ptr() as usize - body.as_ptr() as usize;
-        let end = start + line.len();
-        let line_end = match &body[end..] {
-            [b'\r', b'\n', ..] => 2,
-            [_, ..] => 1,
-            [] => 0,
-        };
-        fixed.extend_from_slice(&body[copied..start]);
-        copied = end + line_end;
-        if let Some(text) = &edit.text {
-            fixed.extend_from_slice(text.as_bytes());
-            fixed.extend_from_slice(&body[end..copied]);
-        }
-    }
-    fixed.extend_from_slice(&body[copied..]);
-    fixed
+    Ok(fix_with(&file.body, file.dialect, &FixOptions { least, host, codes, lines, ..FixOptions::default() }).body)
 }

@@ -277,7 +277,8 @@ test("findings and fixes", () => {
     const fixed = file.fix();
     assert.notEqual(fixed, body);
     assert.deepEqual(robots(fixed).lint().filter(({ fix }) => fix?.isApplied), []);
-    assert.match(fixed, /Disallow: \/a # why\r\n/);
+    // Only the line that changes nothing is removed. The others close pages in some dialect.
+    assert.equal(fixed, body.replace("Disallow: /b/c\r\n", ""));
     // Each edit by itself gives the same text as fixing its line.
     for (const { line, fix } of found.filter(({ fix }) => fix?.isApplied)) {
         const lines = body.split("\r\n");

@@ -8,6 +8,8 @@ use crate::error::{Exit, Result};
 use crate::outputs::file::print;
 
 /// List the dialects: the interpretations of the protocol for --dialect
+///
+/// All that are not historical are current: `lint --fix` keeps verdicts in each of them.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -27,7 +29,11 @@ pub fn run(_: &Args) -> Result<Exit> {
     let mut text = String::new();
     let _ = writeln!(text, "{:<16}{:<17}what it is", "dialect", "fetch profile");
     for dialect in dialects::ALL {
-        let mark = if dialect.name == dialects::DEFAULT.name { " (the default)" } else { "" };
+        let mark = match dialect {
+            _ if dialect.name == dialects::DEFAULT.name => " (the default)",
+            _ if dialects::CURRENT.iter().all(|current| current.name != dialect.name) => " (historical)",
+            _ => "",
+        };
         let profile = Profile::of_dialect(dialect).as_str();
         let _ = writeln!(text, "{:<16}{profile:<17}{}{mark}", dialect.as_str(), dialects::meaning(dialect));
     }

@@ -88,8 +88,8 @@ mod tests {
     fn options_have_the_types_of_json() {
         let found = options("reptile lint robots --fix --max-findings 7 --severity error");
         let expected = serde_json::json!({
-            "dialect": null, "enable": [], "fix": true, "format": "text", "host": null, "json": false, "list": false,
-            "max_findings": 7, "resync": false, "severity": "error", "strict": false,
+            "dialect": null, "dialects": [], "enable": [], "fix": "proved", "format": "text", "host": null,
+            "json": false, "list": false, "max_findings": 7, "resync": false, "severity": "error", "strict": false,
         });
         assert_eq!(Value::from(found), expected);
         let found = options("reptile classify s u --agent a --agent b>* --columns url,mask --at 2026 --unknown allow");

@@ -205,6 +205,9 @@ pub(crate) const LENIENT: &Dialect = &GOOGLE_LIB;
 pub const ALL: [&Dialect; 9] =
     [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &YANDEX_2017, &BING, &KOSTER_1994, &KOSTER_1996];
 
+/// The dialects of today's crawlers and of the standard. The others are historical.
+pub const CURRENT: [&Dialect; 6] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &RFC9309_STRICT, &YANDEX, &BING];
+
 /// Search engine operators by their common names, each with the dialect of its crawlers.
 pub const OPERATORS: [(&str, &Dialect); 4] =
     [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];

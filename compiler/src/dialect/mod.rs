@@ -25,8 +25,8 @@ pub use reptile_engine::token::TokenSyntax;
 
 pub(crate) use self::known::LENIENT;
 pub use self::known::{
-    ALL, BING, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, OPERATORS, RFC9309, RFC9309_STRICT, YANDEX,
-    YANDEX_2017,
+    ALL, BING, CURRENT, DEFAULT, GOOGLE, GOOGLE_LIB, KOSTER_1994, KOSTER_1996, OPERATORS, RFC9309, RFC9309_STRICT,
+    YANDEX, YANDEX_2017,
 };
 use crate::names::UnknownName;
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reptile::lint::{
-    Code, Finding, Fix, Fixed, LintOptions, Linted, MAX_FINDINGS_PER_CODE, Severity, fix_of_host, lint_with,
+    Change, Code, Finding, Fix, FixOptions, Fixed, LintOptions, Linted, MAX_FINDINGS_PER_CODE, Severity, Unfixed,
+    fix_with, lint_with,
 };
 use reptile::{Dialect, Scheme, dialects};
 use serde::Serialize;
@@ -49,6 +50,7 @@ use reptile_records::{Item, ReadOptions, Robots, read_bodies};
   reptile lint robots/ --severity error
   reptile lint robots.tar.gz --json > findings.jsonl
   reptile lint robots.txt --fix
+  reptile lint robots.txt --fix=changes --dialects google,bing
   reptile lint robots.txt --format sarif > lint.sarif
   reptile lint robots.txt --enable group-opens-on-purpose
   reptile lint --list
@@ -74,14 +76,26 @@ pub struct Args {
     /// Print a JSON object for each finding: the same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Apply fixes that cannot be wrong, print them, then print the remaining findings
+    /// Apply fixes that are proved to change no verdict, print them, then print the other findings
     ///
-    /// Superfluous lines are removed, lines are rewritten as they are already read, and lines
-    /// with obvious errors are corrected. Changed verdicts are reported. A rule with a URL is
-    /// fixed only if the URL has the file's own host: the host of --host, or the host in the
-    /// file name.
-    #[arg(long, verbatim_doc_comment)]
-    fix: bool,
+    /// A fix is applied if no verdict changes for any crawler and any path in any dialect of
+    /// --dialects. The other findings list the reason for which they are not fixed. With
+    /// --fix=changes, mistakes such as a misspelled key are corrected too, and each change is
+    /// printed with a shortest path that it opens or closes. A rule with a URL is fixed only if
+    /// the URL has the file's own host: the host of --host, or the host in the file name.
+    #[arg(
+        long,
+        verbatim_doc_comment,
+        value_name = "WHICH",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "proved"
+    )]
+    fix: Option<Fixes>,
+    /// With --fix: the dialects in which no verdict may change, in addition to --dialect [default: all current ones, see `reptile dialects`]
+    #[arg(long, value_name = "A,B,...", value_parser = dialects(), value_delimiter = ',', requires = "fix")]
+    dialects: Vec<&'static Dialect>,
     /// The host of the files [default: the host in the file name, or none]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
@@ -106,6 +120,15 @@ pub struct Args {
     archives: ArchiveOptions,
     #[command(flatten)]
     pub metrics: MetricsOptions,
+}
+
+/// Which fixes are applied.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Fixes {
+    /// Those that are proved to change no verdict.
+    Proved,
+    /// Also those that change verdicts.
+    Changes,
 }
 
 /// How findings are printed.
@@ -136,6 +159,8 @@ struct FindingJson<'f> {
     code: &'static str,
     message: &'f str,
     fix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_fixed: Option<String>,
 }
 
 /// The findings so far, counted by kind.
@@ -204,8 +229,8 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
 impl Report<'_> {
     /// Checks, and with `--fix` fixes, every file in an input.
     fn input(&mut self, path: &Path) -> Result<()> {
-        if self.args.fix {
-            return self.fix(path);
+        if let Some(fixes) = self.args.fix {
+            return self.fix(path, fixes);
         }
         let input = Input::open(path)?;
         match input.content {
@@ -221,7 +246,7 @@ impl Report<'_> {
             content => {
                 let (name, body) = (path.display().to_string(), read_input(input)?);
                 self.non_text.add(&name, content);
-                self.file(&name, None, &body)?;
+                self.file(&name, None, &body, &[])?;
             }
         }
         Ok(())
@@ -237,7 +262,7 @@ impl Report<'_> {
                 match decompress_and_detect(body) {
                     Ok((body, content)) => {
                         self.non_text.add(&name, content);
-                        self.file(&name, origins.first().map(|origin| &origin.host[..]), &body)?;
+                        self.file(&name, origins.first().map(|origin| &origin.host[..]), &body, &[])?;
                     }
                     Err(fault) => self.item(fault.item(name)?)?,
                 }
@@ -264,8 +289,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Checks a robots.txt, with its host if known, and prints the findings.
-    fn file(&mut self, name: &str, host: Option<&[u8]>, body: &[u8]) -> Result<()> {
+    /// Checks a robots.txt, with its host if known, and prints the findings, with the reasons why some are not fixed.
+    fn file(&mut self, name: &str, host: Option<&[u8]>, body: &[u8], unfixed: &[Unfixed]) -> Result<()> {
         self.files += 1;
         self.progress.add(1);
         let host = self.host.clone().or_else(|| host.map(<[u8]>::to_vec)).or_else(|| host_of(name));
@@ -278,13 +303,15 @@ impl Report<'_> {
             *self.files_with.entry((Reverse(severity), code)).or_default() += 1;
         }
         for finding in findings.into_iter().filter(|finding| finding.severity >= self.args.severity) {
+            let reason = unfixed.iter().find(|unfixed| (unfixed.line, unfixed.code) == (finding.line, finding.code));
+            let not_fixed = reason.map(reason_of);
             let text = match self.format {
-                Format::Text => text_of(&name, &finding),
+                Format::Text => text_of(&name, &finding, not_fixed.as_deref()),
                 Format::Json => {
                     let Finding { line, code, message, fix, .. } = &finding;
                     let (severity, code) = (finding.severity.as_str(), code.as_str());
                     let fix = fix.as_ref().map(Fix::to_string);
-                    json_line(&FindingJson { file: &name, line: *line, severity, code, message, fix })?
+                    json_line(&FindingJson { file: &name, line: *line, severity, code, message, fix, not_fixed })?
                 }
                 Format::Github => github::annotation(&name, &finding),
                 Format::Sarif => sarif::result(&name, &finding, &mut self.has_results)?,
@@ -295,7 +322,7 @@ impl Report<'_> {
     }
 
     /// Fixes a file in place, prints the changes, and checks the result.
-    fn fix(&mut self, input: &Path) -> Result<()> {
+    fn fix(&mut self, input: &Path, fixes: Fixes) -> Result<()> {
         if !input.is_file() {
             return Err(Failure::at(input, "--fix requires a file name"));
         }
@@ -304,7 +331,12 @@ impl Report<'_> {
             return Err(Failure::at(input, "--fix cannot change compressed files"));
         }
         let host = self.host.clone().or_else(|| host_of(&input.display().to_string()));
-        let Fixed { body: fixed, changes } = fix_of_host(&body, self.dialect, self.args.severity, host.as_deref());
+        let mut options =
+            FixOptions { least: self.args.severity, host, changes: fixes == Fixes::Changes, ..FixOptions::default() };
+        if !self.args.dialects.is_empty() {
+            options.dialects.clone_from(&self.args.dialects);
+        }
+        let Fixed { body: fixed, changes, unfixed } = fix_with(&body, self.dialect, &options);
         if fixed != body {
             let mut output = Output::create_file(input, true)?;
             let written = output.write_all(&fixed);
@@ -313,11 +345,9 @@ impl Report<'_> {
         }
         let name = input.display().to_string();
         for change in changes {
-            let after = change.after.map_or_else(|| "removed".into(), |after| format!("now \"{after}\""));
-            let verdicts = if change.keeps_verdicts { "" } else { "; verdicts may change" };
-            note(format!("{name}:{}: fixed[{}]: \"{}\" {after}{verdicts}", change.line, change.code, change.before));
+            note(format!("{name}:{}: fixed[{}]: {}", change.line, change.code, text_of_change(&change)));
         }
-        self.file(&name, None, &fixed)
+        self.file(&name, None, &fixed, &unfixed)
     }
 
     fn write(&mut self, text: &str) -> Result<()> {
@@ -395,11 +425,30 @@ fn host_of(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a finding as text for people.
-fn text_of(name: &str, finding: &Finding) -> String {
+/// Returns a finding as text for people, with the reason why it is not fixed.
+fn text_of(name: &str, finding: &Finding, not_fixed: Option<&str>) -> String {
     let Finding { line, severity, code, message, fix } = finding;
     let fix = fix.as_ref().map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
-    format!("{name}:{line}: {severity}[{code}]: {message}\n{fix}")
+    let not_fixed = not_fixed.map(|reason| format!("    not fixed: {reason}\n")).unwrap_or_default();
+    format!("{name}:{line}: {severity}[{code}]: {message}\n{fix}{not_fixed}")
+}
+
+/// Returns the reason why a finding is not fixed.
+fn reason_of(unfixed: &Unfixed) -> String {
+    let hint = if unfixed.reason.is_change() { "; --fix=changes applies it" } else { "" };
+    format!("{}{hint}", unfixed.reason)
+}
+
+/// Returns a line before and after its fix, and the changed verdicts.
+fn text_of_change(change: &Change) -> String {
+    let after = change.after.as_ref().map_or_else(|| "removed".into(), |after| format!("now \"{after}\""));
+    let effects: Vec<String> = change.effects.iter().map(ToString::to_string).collect();
+    let verdicts = match &effects[..] {
+        _ if change.keeps_verdicts => String::new(),
+        [] => "; statements about uses change".into(),
+        effects => format!("; verdicts change: {}", effects.join("; ")),
+    };
+    format!("\"{}\" {after}{verdicts}", change.before)
 }
 
 /// Prints every kind of finding.

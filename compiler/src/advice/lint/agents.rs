@@ -1,6 +1,7 @@
 //! Findings about a user-agent line: a header or a list instead of a product token, and names that almost match known
 //! crawlers.
 
+use super::repairs::is_version;
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::dialect::Dialect;
 use crate::dialect::crawlers::{self, nearly_counted};
@@ -43,11 +44,12 @@ fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
             let name = name.as_bytes();
             value.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name))
         };
-        let names = crawlers::ALL.iter().flat_map(|known| known.tokens).filter(|token| is_in(token));
-        let name = names.max_by_key(|token| token.len());
+        let names = || crawlers::ALL.iter().flat_map(|known| known.tokens).filter(|token| is_in(token));
+        let name = names().max_by_key(|token| token.len());
+        let is_part = |name: &str| names().all(|other| name.to_lowercase().contains(&other.to_lowercase()));
         let fix = match name {
-            Some(name) => Fix::replace("User-agent", name.as_bytes(), false),
-            None => Some("write only the crawler's product token".into()),
+            Some(name) if is_part(name) => Fix::replace("User-agent", name.as_bytes(), false),
+            _ => Some("write only the crawler's product token".into()),
         };
         (message.into(), fix)
     });
@@ -83,7 +85,7 @@ fn cut(number: u32, value: &[u8], token: &[u8], dialect: &Dialect, found: &mut F
     // Text after a slash or a final `*` is a version, so dropping it is correct, unless `*` remains, which names everyone.
     let has_version = match &value[token.len()..] {
         [b'*'] => true,
-        [b'/', version @ ..] => !version.iter().any(u8::is_ascii_whitespace),
+        [b'/', version @ ..] => is_version(version),
         _ => false,
     };
     let is_version = has_version && named(token, dialect) == Named::Token(token);

@@ -34,7 +34,8 @@ pub const MAX_COMPARED_RULES: usize = 2000;
 /// built to keep matchers busy need more; even in those, the first rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 5_000_000;
 
-const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
+/// The origin for which a single file is compiled.
+pub(super) const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
 /// A dialect, and the file compiled under it.
 struct Reader {
@@ -51,11 +52,16 @@ impl Reader {
     }
 }
 
-fn reader(body: &[u8], robots: &Robots<'_>, dialect: &'static Dialect) -> Option<Reader> {
+/// Compiles a file for [`ORIGIN`]. Returns `None` if it exceeds a limit.
+pub(super) fn compiled(body: &[u8], dialect: &Dialect, arena: &Bump) -> Option<Set<Vec<u8>>> {
     let mut builder = SetBuilder::new(dialect);
     let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
-    builder.add([origin], prepare(body, dialect, &Bump::new()).ok()?);
-    let bytes = builder.finish(Strategy::default()).ok()?.to_bytes();
+    builder.add([origin], prepare(body, dialect, arena).ok()?);
+    Set::from_bytes(builder.finish(Strategy::default()).ok()?.to_bytes()).ok()
+}
+
+fn reader(body: &[u8], robots: &Robots<'_>, dialect: &'static Dialect) -> Option<Reader> {
+    let set = compiled(body, dialect, &Bump::new())?;
     let mut costs = HashMap::new();
     for group in &robots.groups {
         let wildcards: usize = group.rules.iter().map(|rule| memchr::memchr_iter(b'*', rule.value).count()).sum();
@@ -67,7 +73,7 @@ fn reader(body: &[u8], robots: &Robots<'_>, dialect: &'static Dialect) -> Option
             *costs.entry(name).or_insert(0) += wildcards + 1;
         }
     }
-    Some(Reader { dialect, set: Set::from_bytes(bytes).ok()?, costs })
+    Some(Reader { dialect, set, costs })
 }
 
 /// Adds a finding for each way in which the dialects disagree, on the first affected rule.

@@ -1,17 +1,20 @@
-//! Fixes: replacements suggested by findings, and the file with fixes applied.
+//! Fixes: replacements suggested by findings, and the file with the proved ones applied.
 //!
-//! Only safe fixes are applied: superfluous lines are removed, lines are rewritten as crawlers read them anyway, and
-//! lines with errors are corrected to their obvious intent. The last kind changes verdicts, and each such change says
-//! so.
+//! Every edit is proved (`equality`): in each dialect, no verdict changes for any crawler and any path. Edits without a
+//! proof are left out and listed with the reason. Repairs that change verdicts are applied only on request, and list
+//! what they open and close. No edit is made near a line that may begin a group, but that a crawler does not read as
+//! such (`starts`).
 
-use std::borrow::Cow;
 use std::fmt;
 
 use bumpalo::Bump;
 
-use super::{Code, Finding, Severity, lint_of_host, quote};
+use super::equality::{self, Compiled, Effect, Steps};
+use super::starts::{DoubtfulGroup, doubtful_groups};
+use super::{Code, Finding, LintOptions, MAX_FINDINGS_PER_CODE, Severity, lint_with, quote};
 use crate::body::{DiagnosticKind, Lines, parse};
-use crate::dialect::Dialect;
+use crate::dialect::{self, Dialect};
+use crate::limits::{MAX_PROOF_STEPS, MAX_PROVED_FILE_BYTES};
 
 /// The remedy for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +25,10 @@ pub enum Fix {
     Replace {
         /// The lines, without a final line end.
         text: String,
-        /// Whether no verdict changes under the dialect.
+        /// Whether the dialect reads the line in this way already. Other dialects may not.
         keeps_verdicts: bool,
     },
-    /// Removal of the line. No verdict changes under the dialect.
+    /// Removal of the line. No verdict changes under the dialect, but one may change under another.
     Remove,
 }
 
@@ -64,6 +67,49 @@ impl From<String> for Fix {
     }
 }
 
+/// Options for [`fix_with`].
+#[derive(Clone, Debug)]
+pub struct FixOptions {
+    /// The lowest severity of the fixed findings.
+    pub least: Severity,
+    /// The host of the robots.txt, if known. Rules that contain a URL on this host become rules with its path. Without
+    /// a known host, or for another host's URL, such a fix would invent a rule.
+    pub host: Option<Vec<u8>>,
+    /// The dialects in which an edit must keep all verdicts, in addition to the file's own. By default
+    /// [`CURRENT`](dialect::CURRENT).
+    pub dialects: Vec<&'static Dialect>,
+    /// Whether repairs that change verdicts are applied.
+    pub changes: bool,
+    /// The kinds of finding to fix. If empty, all kinds.
+    pub codes: Vec<Code>,
+    /// The lines to fix. If empty, all lines.
+    pub lines: Vec<u32>,
+}
+
+impl Default for FixOptions {
+    fn default() -> FixOptions {
+        FixOptions {
+            least: Severity::Note,
+            host: None,
+            dialects: dialect::CURRENT.to_vec(),
+            changes: false,
+            codes: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+}
+
+impl FixOptions {
+    /// Returns whether only some findings are chosen, which are fixed once.
+    fn is_choice(&self) -> bool {
+        !self.codes.is_empty() || !self.lines.is_empty()
+    }
+
+    fn chooses(&self, code: Code, line: u32) -> bool {
+        (self.codes.is_empty() || self.codes.contains(&code)) && (self.lines.is_empty() || self.lines.contains(&line))
+    }
+}
+
 /// A changed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -75,8 +121,69 @@ pub struct Change {
     pub before: String,
     /// The lines after the change, or `None` if the line was removed.
     pub after: Option<String>,
-    /// Whether the change keeps all verdicts.
+    /// Whether the change was proved to keep all verdicts in all dialects.
     pub keeps_verdicts: bool,
+    /// The changed verdicts. Empty if the change keeps all verdicts.
+    pub effects: Vec<Effect>,
+}
+
+/// A fix that was not applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfixed {
+    /// The line number in the fixed file.
+    pub line: u32,
+    /// The code of the finding.
+    pub code: Code,
+    /// The reason.
+    pub reason: Refusal,
+}
+
+/// The reason why a fix was not applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A repair that changes verdicts, or that is not proved to keep them. It is applied on request.
+    Changes(Vec<Effect>),
+    /// A change that is never applied, because verdicts change or because there is no proof that they do not.
+    NotProved(Vec<Effect>),
+    /// A repair that changes what the file states about the uses of pages. It is applied on request.
+    ChangesUses,
+    /// A removal that changes what the file states about the uses of pages.
+    StatesUses,
+    /// This line of the fixed file may begin a group, but some crawlers do not read it.
+    NearDoubtfulStart(u32),
+    /// The line's comment would ignore findings about the next line.
+    HasIgnoreComment,
+    /// The dialect reads the file only in part, or as a web page.
+    ReadInPart,
+    /// The file has more than [`MAX_PROVED_FILE_BYTES`], or a dialect refuses it.
+    TooLarge,
+    /// The file needs more proofs than allowed. It is left unchanged.
+    TooManySteps,
+}
+
+impl Refusal {
+    /// Returns whether the fix is applied if [changes](FixOptions::changes) are requested.
+    #[must_use]
+    pub const fn is_change(&self) -> bool {
+        matches!(self, Refusal::Changes(_) | Refusal::ChangesUses)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Changes(effects) | Refusal::NotProved(effects) => f.write_str(&equality::describe(effects)),
+            Refusal::ChangesUses | Refusal::StatesUses => f.write_str("changes what the file states about uses"),
+            Refusal::NearDoubtfulStart(line) => {
+                write!(f, "line {line} may begin a group, but not every crawler reads it so")
+            }
+            Refusal::HasIgnoreComment => f.write_str("its comment would ignore findings about the next line"),
+            Refusal::ReadInPart => f.write_str("the file is read only in part"),
+            Refusal::TooLarge => f.write_str("the file is too large for a proof"),
+            Refusal::TooManySteps => f.write_str("the proofs take too many steps, so that nothing is fixed"),
+        }
+    }
 }
 
 /// A file with its fixes applied.
@@ -86,46 +193,71 @@ pub struct Fixed {
     pub body: Vec<u8>,
     /// The changes, in the order in which they were made.
     pub changes: Vec<Change>,
+    /// The fixes that were not applied, by line of the fixed file.
+    pub unfixed: Vec<Unfixed>,
 }
 
-/// Maximum number of passes to fix a file. A line may have several mistakes, fixed one per pass.
-const MAX_FIX_PASSES: usize = 30;
+/// Maximum number of steps for all proofs about a file's fixes: some seconds. A file that needs more is left unchanged,
+/// so that fixing it again has the same result.
+pub const MAX_FIX_STEPS: u64 = 256 * MAX_PROOF_STEPS as u64;
 
-/// Maximum number of fixes per code and pass.
-const MAX_FIXES_PER_PASS: u32 = 1000;
-
-/// Applies the safe fixes of findings with at least the severity `least`.
-///
-/// Lines are removed last, so that a line is removed only if it is still superfluous after all other fixes.
-///
-/// A web page, a file that the dialect reads only in part, and a file in UTF-16 are left unchanged.
+/// Applies the fixes of findings with at least the severity `least` that are proved to keep all verdicts in all
+/// current dialects.
 #[must_use]
 pub fn fix(body: &[u8], dialect: &Dialect, least: Severity) -> Fixed {
     fix_of_host(body, dialect, least, None)
 }
 
-/// Fixes a host's robots.txt like [`fix`], and also turns rules that contain a URL on this host into rules with its
-/// path.
-///
-/// Without a known host, or for another host's URL, such a fix would invent a rule.
+/// Fixes a host's robots.txt like [`fix`]; see [`FixOptions::host`].
 #[must_use]
 pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option<&[u8]>) -> Fixed {
-    let mut fixed = Fixed { body: body.to_vec(), changes: Vec::new() };
-    let mut numbers: Vec<u32> = (1..).take(Lines::new(body, dialect.byte_order_mark).count()).collect();
-    for _ in 0..MAX_FIX_PASSES {
-        if is_read_in_part(&fixed.body, dialect) {
-            break;
+    fix_with(body, dialect, &FixOptions { least, host: host.map(<[u8]>::to_vec), ..FixOptions::default() })
+}
+
+/// Applies the fixes that are proved to keep all verdicts, and on request the repairs that change verdicts. The dialect
+/// determines the findings.
+///
+/// Fixing the result again changes nothing. Time: some compilations of the file per dialect, and at most
+/// [`MAX_FIX_STEPS`] for the proofs. A web page, a file that the dialect reads only in part, and a file in UTF-16 are
+/// left unchanged.
+///
+/// ```
+/// use reptile_compiler::advice::lint::{FixOptions, fix_with};
+/// use reptile_compiler::dialect::GOOGLE;
+///
+/// let body = b"user-agent: *\ndisallow: /a\ndisallow: /a/b\ndissallow: /c\n";
+/// let fixed = fix_with(body, &GOOGLE, &FixOptions::default());
+/// assert_eq!(fixed.body, b"user-agent: *\ndisallow: /a\ndissallow: /c\n");
+/// let reason = fixed.unfixed[0].reason.to_string();
+/// assert!(reason.starts_with("closes \"/c\" for \"*\" in rfc9309"), "{reason}");
+///
+/// let fixed = fix_with(body, &GOOGLE, &FixOptions { changes: true, ..FixOptions::default() });
+/// assert_eq!(fixed.body, b"user-agent: *\ndisallow: /a\nDisallow: /c\n");
+/// ```
+#[must_use]
+pub fn fix_with(body: &[u8], dialect: &Dialect, options: &FixOptions) -> Fixed {
+    fix_within(body, dialect, options, MAX_FIX_STEPS)
+}
+
+fn fix_within(body: &[u8], dialect: &Dialect, options: &FixOptions, max_steps: u64) -> Fixed {
+    let mut dialects = vec![dialect];
+    dialects.extend(options.dialects.iter().copied().filter(|other| other.name != dialect.name));
+    let mut fixer = Fixer { dialect, dialects, options, steps: Steps(max_steps) };
+    let first = Text::new(body, dialect);
+    let (mut text, mut changes) = (first.clone(), Vec::new());
+    let refusal = if is_read_in_part(body, dialect) {
+        Refusal::ReadInPart
+    } else if body.len() > MAX_PROVED_FILE_BYTES {
+        Refusal::TooLarge
+    } else {
+        match fixer.run(&mut text, &mut changes) {
+            Ok(unfixed) => return Fixed { body: text.body, changes, unfixed },
+            Err(refusal) => refusal,
         }
-        let mut findings = lint_of_host(&fixed.body, dialect, MAX_FIXES_PER_PASS, host).findings;
-        findings.retain(|finding| finding.severity >= least && stage_of(finding).is_some());
-        let first = findings.iter().map(stage_of).min().flatten();
-        findings.retain(|finding| stage_of(finding) == first);
-        if findings.is_empty() {
-            break;
-        }
-        make(&mut fixed, &findings, &mut numbers, dialect);
-    }
-    fixed
+    };
+    let edits = fixer.edits(&first, MAX_FINDINGS_PER_CODE).into_iter();
+    let unfixed = edits.map(|edit| edit.unfixed(refusal.clone())).collect();
+    Fixed { body: first.body, changes: Vec::new(), unfixed }
 }
 
 /// Returns whether removing lines could make others start to count, or change their meaning.
@@ -136,65 +268,292 @@ fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
     [BodyCut, BodyIgnored, Html, TooManyRules].into_iter().any(|kind| diagnostics.count(kind) > 0)
 }
 
-/// Returns the stage in which a finding's fix is applied, the smallest first, or `None` if it is not applied.
-fn stage_of(finding: &Finding) -> Option<u8> {
-    match finding.fix {
-        None | Some(Fix::Words(_)) => None,
-        Some(Fix::Replace { keeps_verdicts: false, .. }) => (finding.severity == Severity::Error).then_some(0),
-        Some(Fix::Replace { .. }) => Some(1),
-        // Proofs about these rules assume that the other removals have been applied.
-        Some(Fix::Remove) if matches!(finding.code, Code::HiddenRule | Code::SuperfluousRule) => Some(3),
-        Some(Fix::Remove) => Some(2),
+/// A file, with the number of each line in the original.
+#[derive(Clone)]
+struct Text {
+    body: Vec<u8>,
+    numbers: Vec<u32>,
+}
+
+impl Text {
+    fn new(body: &[u8], dialect: &Dialect) -> Text {
+        let numbers = (1..).take(Lines::new(body, dialect.byte_order_mark).count()).collect();
+        Text { body: body.to_vec(), numbers }
+    }
+
+    /// Returns the number in the original of a line, from 1.
+    fn original(&self, line: u32) -> u32 {
+        (line as usize).checked_sub(1).and_then(|index| self.numbers.get(index)).copied().unwrap_or(line)
+    }
+
+    /// Returns the text after some edits, which are sorted by line, at most one per line.
+    fn with(&self, edits: &[Edit], dialect: &Dialect) -> Text {
+        let Text { body, numbers } = self;
+        let mut fixed = Text { body: Vec::with_capacity(body.len()), numbers: Vec::with_capacity(numbers.len()) };
+        let mut edits = edits.iter().peekable();
+        let mut copied = 0;
+        for ((line, at), number) in Lines::new(body, dialect.byte_order_mark).zip(1_u32..).zip(numbers) {
+            let Some(edit) = edits.next_if(|edit| edit.line == at) else {
+                fixed.numbers.push(*number);
+                continue;
+            };
+            let start = line.as_ptr() as usize - body.as_ptr() as usize;
+            let end = start + line.len();
+            let line_end = match &body[end..] {
+                [b'\r', b'\n', ..] => 2,
+                [_, ..] => 1,
+                [] => 0,
+            };
+            fixed.body.extend_from_slice(&body[copied..start]);
+            copied = end + line_end;
+            if let Some(written) = &edit.written {
+                fixed.numbers.extend(written.split(|&byte| byte == b'\n').map(|_| *number));
+                fixed.body.extend_from_slice(written);
+                fixed.body.extend_from_slice(&body[end..copied]);
+            }
+        }
+        fixed.body.extend_from_slice(&body[copied..]);
+        fixed
     }
 }
 
-/// Applies the fixes of findings, which are sorted by line, at most one per line.
-fn make(fixed: &mut Fixed, findings: &[Finding], numbers: &mut Vec<u32>, dialect: &Dialect) {
-    let body = std::mem::take(&mut fixed.body);
-    let mut kept_numbers = Vec::with_capacity(numbers.len());
-    let mut findings = findings.iter().peekable();
-    let mut copied = 0;
-    for ((line, at), number) in Lines::new(&body, dialect.byte_order_mark).zip(1_u32..).zip(&*numbers) {
-        let Some(finding) = findings.next_if(|finding| finding.line == at) else {
-            kept_numbers.push(*number);
-            continue;
-        };
-        let start = line.as_ptr() as usize - body.as_ptr() as usize;
-        let end = start + line.len();
+/// A finding's edit.
+#[derive(Clone)]
+struct Edit {
+    line: u32,
+    code: Code,
+    before: String,
+    /// The new lines with the comment, or `None` if the line is removed.
+    written: Option<Vec<u8>>,
+    stage: Stage,
+    /// The reason not to try the edit.
+    refusal: Option<Refusal>,
+    /// Whether the edit may be applied although verdicts change.
+    may_change: bool,
+}
+
+/// The order of edits. A line is removed only if it is still superfluous after all other fixes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Replace,
+    Remove,
+    /// Findings about these rules assume that the other removals have been applied.
+    RemoveProved,
+}
+
+impl Edit {
+    /// Returns the edit of a finding about a line, unless its fix is only advice.
+    fn of(finding: &Finding, line: &[u8]) -> Option<Edit> {
         let comment = memchr::memchr(b'#', line).map(|hash| &line[hash..]);
-        let text = match &finding.fix {
-            Some(Fix::Replace { text, .. }) => Some(Cow::Borrowed(text.as_bytes())),
-            _ => None,
+        let (stage, written, may_change) = match finding.fix.as_ref()? {
+            Fix::Words(_) => return None,
+            Fix::Replace { text, .. } => {
+                let comment = comment.map(|comment| [b" ", comment].concat()).unwrap_or_default();
+                (Stage::Replace, Some([text.as_bytes(), &comment].concat()), true)
+            }
+            Fix::Remove => {
+                let is_proved = matches!(finding.code, Code::HiddenRule | Code::SuperfluousRule);
+                let stage = if is_proved { Stage::RemoveProved } else { Stage::Remove };
+                (stage, comment.map(<[u8]>::to_vec), false)
+            }
         };
-        let written = match (&text, comment) {
-            (Some(text), Some(comment)) => Some([text, b" ".as_slice(), comment].concat()),
-            (Some(text), None) => Some(text.to_vec()),
-            (None, comment) => comment.map(<[u8]>::to_vec),
+        let is_ignoring = |comment: &[u8]| memchr::memmem::find(comment, b"lint-ignore").is_some();
+        let refusal = match () {
+            () if !may_change && comment.is_some_and(is_ignoring) => Some(Refusal::HasIgnoreComment),
+            () if states_uses(line) || written.as_deref().is_some_and(states_uses) => {
+                Some(if may_change { Refusal::ChangesUses } else { Refusal::StatesUses })
+            }
+            () => None,
         };
-        fixed.body.extend_from_slice(&body[copied..start]);
-        let line_end = match &body[end..] {
-            [b'\r', b'\n', ..] => 2,
-            [_, ..] => 1,
-            [] => 0,
-        };
-        copied = end + line_end;
-        let after =
-            written.as_deref().map(|written| written.split(|&byte| byte == b'\n').map(quote).collect::<Vec<_>>());
-        if let Some(written) = written {
-            kept_numbers.extend(written.split(|&byte| byte == b'\n').map(|_| *number));
-            fixed.body.extend_from_slice(&written);
-            fixed.body.extend_from_slice(&body[end..copied]);
-        }
-        fixed.changes.push(Change {
-            line: *number,
-            code: finding.code,
-            before: quote(line),
-            after: after.map(|lines| lines.join(" | ")),
-            keeps_verdicts: !matches!(finding.fix, Some(Fix::Replace { keeps_verdicts: false, .. })),
-        });
+        let (line_number, code) = (finding.line, finding.code);
+        Some(Edit { line: line_number, code, before: quote(line), written, stage, refusal, may_change })
     }
-    fixed.body.extend_from_slice(&body[copied..]);
-    *numbers = kept_numbers;
+
+    /// Returns whether the edit may concern another crawler's rules: it removes a line of a doubtful group, or changes a
+    /// line after the doubtful start, except a user-agent line.
+    fn is_doubtful_in(&self, group: &DoubtfulGroup) -> bool {
+        let DoubtfulGroup { first, start, end } = *group;
+        let is_start = self.written.as_deref().is_some_and(|line| line.starts_with(b"User-agent:"));
+        if self.may_change {
+            !is_start && start < self.line && self.line < end
+        } else {
+            (first..end).contains(&self.line)
+        }
+    }
+
+    fn unfixed(self, reason: Refusal) -> Unfixed {
+        Unfixed { line: self.line, code: self.code, reason }
+    }
+
+    fn change(self, text: &Text, effects: Vec<Effect>, keeps_verdicts: bool) -> Change {
+        let lines = |written: Vec<u8>| written.split(|&byte| byte == b'\n').map(quote).collect::<Vec<_>>().join(" | ");
+        let (line, after) = (text.original(self.line), self.written.map(lines));
+        Change { line, code: self.code, before: self.before, after, keeps_verdicts, effects }
+    }
+}
+
+/// Returns whether a line states something about the uses of pages, which the proofs are not about.
+fn states_uses(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    [&b"content-usage"[..], b"content-signal", b"license"]
+        .into_iter()
+        .any(|key| line.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key)))
+}
+
+/// A refused edit.
+type Refused = (Edit, Refusal);
+
+/// Finds, proves and applies a file's edits.
+struct Fixer<'d> {
+    dialect: &'d Dialect,
+    dialects: Vec<&'d Dialect>,
+    options: &'d FixOptions,
+    steps: Steps,
+}
+
+impl<'d> Fixer<'d> {
+    /// Applies edits until no further one is proved. Returns the remaining ones.
+    ///
+    /// # Errors
+    /// Returns the reason for fixing nothing if a limit is met.
+    fn run(&mut self, text: &mut Text, changes: &mut Vec<Change>) -> Result<Vec<Unfixed>, Refusal> {
+        // Each pass takes steps, so that their limit ends the loop. A line may have several mistakes, fixed one per pass.
+        loop {
+            let count = changes.len();
+            let refused = self.pass(text, changes)?;
+            if changes.len() == count || self.options.is_choice() {
+                return Ok(refused.into_iter().map(|(edit, reason)| edit.unfixed(reason)).collect());
+            }
+        }
+    }
+
+    /// Applies the edits of the first stage that has a proved or requested one. Returns the refused edits.
+    fn pass(&mut self, text: &mut Text, changes: &mut Vec<Change>) -> Result<Vec<Refused>, Refusal> {
+        let is_tried = |edit: &Edit| {
+            let is_requested = |refusal: &Refusal| self.options.changes && refusal.is_change();
+            edit.refusal.as_ref().is_none_or(is_requested)
+        };
+        let (mut edits, refused) = self.edits(text, u32::MAX).into_iter().partition::<Vec<_>, _>(is_tried);
+        let reason = |edit: Edit| edit.refusal.clone().map(|reason| (edit, reason));
+        let mut refused: Vec<Refused> = refused.into_iter().filter_map(reason).collect();
+        if edits.is_empty() {
+            return Ok(refused);
+        }
+        let before = self.compiled(text)?;
+        // Chosen edits are all made at once.
+        edits.sort_by_key(|edit| (!self.options.is_choice()).then_some(edit.stage));
+        let is_same_stage = |a: &Edit, b: &Edit| self.options.is_choice() || a.stage == b.stage;
+        let stages: Vec<Vec<Edit>> = edits.chunk_by(is_same_stage).map(<[Edit]>::to_vec).collect();
+        for edits in stages {
+            let mut made = Made::default();
+            self.prove(text, &before, edits, &mut made)?;
+            if self.options.changes {
+                self.change(text, &mut made)?;
+            }
+            refused.append(&mut made.refused);
+            if !made.edits.is_empty() {
+                *text = text.with(&made.edits, self.dialect);
+                changes.append(&mut made.changes);
+                break;
+            }
+        }
+        refused.sort_by_key(|(edit, _)| edit.line);
+        Ok(refused)
+    }
+
+    /// Returns the edits of the file's findings, by line, at most one per line.
+    fn edits(&self, text: &Text, max_per_code: u32) -> Vec<Edit> {
+        let options = LintOptions { max_per_code, host: self.options.host.clone(), enabled: Vec::new() };
+        let mut findings = lint_with(&text.body, self.dialect, &options).findings.into_iter().peekable();
+        let doubtful = doubtful_groups(&text.body, &self.dialects);
+        let mut edits = Vec::new();
+        for (line, number) in Lines::new(&text.body, self.dialect.byte_order_mark).zip(1..) {
+            while let Some(finding) = findings.next_if(|finding| finding.line == number) {
+                let is_chosen =
+                    finding.severity >= self.options.least && self.options.chooses(finding.code, text.original(number));
+                let Some(mut edit) = Edit::of(&finding, line).filter(|_| is_chosen) else { continue };
+                let next = doubtful.partition_point(|group| group.end <= number);
+                if let Some(group) = doubtful.get(next).filter(|group| edit.is_doubtful_in(group)) {
+                    edit.refusal = Some(Refusal::NearDoubtfulStart(group.start));
+                }
+                edits.push(edit);
+            }
+        }
+        edits
+    }
+
+    fn compiled(&mut self, text: &Text) -> Result<Compiled<'d>, Refusal> {
+        Compiled::new(&text.body, &self.dialects, &mut self.steps)
+    }
+
+    /// Proves edits all at once, and if that fails, each half, down to single ones.
+    fn prove(&mut self, text: &Text, before: &Compiled<'d>, edits: Vec<Edit>, made: &mut Made) -> Result<(), Refusal> {
+        let (Some(first), is_single) = (edits.first(), edits.len() == 1) else { return Ok(()) };
+        let effects = match &first.refusal {
+            Some(refusal) if is_single => {
+                made.refused.push((first.clone(), refusal.clone()));
+                return Ok(());
+            }
+            _ if edits.iter().any(|edit| edit.refusal.is_some()) => None,
+            _ => {
+                let later = text.with(&made.edits_and(&edits), self.dialect);
+                Some(before.effects_of(&later.body, is_single, &mut self.steps)?.0)
+            }
+        };
+        match effects {
+            Some(effects) if effects.is_empty() => made.accept(text, edits),
+            Some(effects) if is_single => {
+                let refusal = if first.may_change { Refusal::Changes(effects) } else { Refusal::NotProved(effects) };
+                made.refused.push((first.clone(), refusal));
+            }
+            _ => {
+                let (left, right) = edits.split_at(edits.len() / 2);
+                self.prove(text, before, left.to_vec(), made)?;
+                self.prove(text, before, right.to_vec(), made)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the repairs among the refused edits, one at a time, with their effects.
+    fn change(&mut self, text: &Text, made: &mut Made) -> Result<(), Refusal> {
+        let (wanted, refused) = std::mem::take(&mut made.refused).into_iter().partition(|(_, why)| why.is_change());
+        made.refused = refused;
+        let wanted: Vec<Refused> = wanted;
+        let mut before = self.compiled(&text.with(&made.edits, self.dialect))?;
+        for (edit, _) in wanted {
+            let edits = made.edits_and(std::slice::from_ref(&edit));
+            let later = text.with(&edits, self.dialect);
+            let (effects, after) = before.effects_of(&later.body, true, &mut self.steps)?;
+            let keeps_verdicts = effects.is_empty() && edit.refusal.is_none();
+            made.changes.push(edit.change(text, effects, keeps_verdicts));
+            (made.edits, before) = (edits, after);
+        }
+        Ok(())
+    }
+}
+
+/// The edits of one pass so far.
+#[derive(Default)]
+struct Made {
+    /// The applied edits, by line.
+    edits: Vec<Edit>,
+    changes: Vec<Change>,
+    refused: Vec<Refused>,
+}
+
+impl Made {
+    /// Returns the applied edits and some more, by line.
+    fn edits_and(&self, more: &[Edit]) -> Vec<Edit> {
+        let mut edits = [&self.edits, more].concat();
+        edits.sort_by_key(|edit| edit.line);
+        edits
+    }
+
+    fn accept(&mut self, text: &Text, edits: Vec<Edit>) {
+        self.edits = self.edits_and(&edits);
+        self.changes.extend(edits.into_iter().map(|edit| edit.change(text, Vec::new(), true)));
+    }
 }
 
 #[cfg(test)]
@@ -210,28 +569,22 @@ mod tests {
     }
 
     #[test]
-    fn remaining_fixes_are_made_in_the_next_pass() {
-        let most = MAX_FIXES_PER_PASS as usize;
-        for count in [most - 1, most, most + 1] {
-            // Every rule but the first is superfluous, and has a finding.
-            let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(count + 1));
-            let listed = lint_of_host(body.as_bytes(), &GOOGLE_LIB, MAX_FIXES_PER_PASS, None).findings;
-            let fixes = listed.iter().filter(|finding| stage_of(finding).is_some()).count();
-            assert_eq!(fixes, count.min(most), "{count}");
-            // The next pass fixes the remaining lines.
-            let fixed = fix(body.as_bytes(), &GOOGLE_LIB, Severity::Note);
-            assert_eq!((fixed.changes.len(), &*fixed.body), (count, &b"user-agent: *\ndisallow: /a\n"[..]), "{count}");
+    fn files_that_need_too_many_steps_are_left_unchanged() {
+        let body = b"user-agent: *\ndisallow: /a\ndisallow: /a\ndissallow: /b\n";
+        let options = FixOptions::default();
+        let fixed = |max_steps| fix_within(body, &GOOGLE_LIB, &options, max_steps);
+        assert!(fixed(MAX_FIX_STEPS).changes.len() == 1);
+        // The number of steps that the file needs.
+        let (mut few, mut enough) = (0, MAX_FIX_STEPS);
+        while few + 1 < enough {
+            let middle = few.midpoint(enough);
+            *(if fixed(middle).changes.is_empty() { &mut few } else { &mut enough }) = middle;
         }
-    }
-
-    #[test]
-    fn fixing_stops_after_the_last_pass() {
-        // Each pass makes the maximum number of fixes, so these lines need exactly `passes` passes.
-        let most = MAX_FIXES_PER_PASS as usize;
-        for (passes, left) in [(MAX_FIX_PASSES - 1, 0), (MAX_FIX_PASSES, 0), (MAX_FIX_PASSES + 1, most)] {
-            let body = format!("user-agent: *\n{}", "disallow: /a\n".repeat(passes * most + 1));
-            let fixed = fix(body.as_bytes(), &GOOGLE_LIB, Severity::Note);
-            assert_eq!(fixed.changes.len(), passes * most - left, "{passes}");
+        for (limit, is_fixed) in [(enough - 1, false), (enough, true), (enough + 1, true)] {
+            let found = fixed(limit);
+            assert_eq!(found.body.len() < body.len(), is_fixed, "{limit}");
+            let is_refused = |left: &Unfixed| left.reason == Refusal::TooManySteps;
+            assert_eq!(found.unfixed.iter().filter(|left| is_refused(left)).count(), if is_fixed { 0 } else { 2 });
         }
     }
 }

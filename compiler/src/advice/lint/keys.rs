@@ -1,12 +1,13 @@
 //! Findings about keys: known keys that decide nothing, misspelled keys, and unknown keys.
 
+use super::repairs::{are_labels, is_misspelling, is_value_of};
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
 use crate::dialect::{ALL, CrawlDelays, Dialect, OPERATORS};
 use crate::names::letters_in;
 
 /// Keys that decide URLs, and `sitemap`, which nearly all dialects read.
-const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
+pub(super) const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"];
 
 /// The keys in [`KEYS`] that decide URLs.
 const DECIDING_KEYS: [&str; 3] = ["user-agent", "disallow", "allow"];
@@ -35,9 +36,9 @@ const DISALLOW_TRAINING: &str = "disallowaitraining";
 /// Number of known keys.
 const KNOWN_KEYS: usize = KEYS.len() + UNUSED_KEYS.len() + USAGE_KEYS.len();
 
-/// Returns the text before the first white space.
+/// Returns the text before the first white space or equals sign.
 fn first_word(key: &[u8]) -> &[u8] {
-    key.split(|&byte| byte == b' ' || byte == b'\t').next().unwrap_or_default()
+    key.split(|&byte| matches!(byte, b' ' | b'\t' | b'=')).next().unwrap_or_default()
 }
 
 /// Returns whether the text before a colon begins with a key and continues after white space, so that the colon belongs
@@ -82,12 +83,36 @@ impl WrittenLine<'_> {
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
     }
 
-    /// Returns the line with a known key, and with the text after `skipped` bytes as its value.
-    fn with_key(&self, known: &str, skipped: usize, keeps_verdicts: bool) -> Option<Fix> {
+    /// Returns the line with a known key instead of the one written, and with the text after `skipped` bytes as its
+    /// value, or advice if that may not be meant.
+    fn with_key(&self, known: &str, written: &[u8], skipped: usize, keeps_verdicts: bool) -> Option<Fix> {
+        if !is_misspelling(written, known) {
+            return Some("put # before the line if it is a comment".into());
+        }
         let value = self.text.get(skipped..).unwrap_or_default().trim_ascii();
+        if !is_value_of(known, value) {
+            return Some(format!("write \"{}:\" and one value", capital(known)).into());
+        }
         // A key that decides no URL changes no verdict.
         let keeps_verdicts = keeps_verdicts || !DECIDING_KEYS.contains(&known);
         Fix::replace(&capital(known), value, keeps_verdicts)
+    }
+
+    /// Returns the line with the missing colon after the known key that it begins with. As Google reads them, words
+    /// such as `all` in `Disallow all: /` belong to the key.
+    fn with_colon(&self, known: &str, word: &[u8]) -> Option<Fix> {
+        let text = self.text.trim_ascii_end();
+        let (after, colon) = (self.start() + word.len(), self.colon());
+        let rest = text.get(after..).unwrap_or_default().trim_ascii_start();
+        let rest = rest.strip_prefix(b"=").unwrap_or(rest).trim_ascii_start();
+        let is_labeled = self.has_colon && self.text.get(after..colon).is_some_and(are_labels);
+        let skipped = if is_labeled { colon + 1 } else { text.len() - rest.len() };
+        let value = text.get(skipped..).unwrap_or_default().trim_ascii_start();
+        let is_rule = matches!(known, "allow" | "disallow");
+        if value.is_empty() || is_rule && !matches!(value[0], b'/' | b'*') {
+            return Some(format!("write \"{}:\" and one value", capital(known)).into());
+        }
+        self.with_key(known, word, skipped, self.is_read && (is_labeled || !self.has_colon))
     }
 }
 
@@ -107,7 +132,7 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
         };
         found.add(number, Code::MissingColon, severity, || {
             let fix = match known {
-                Some(known) => line.with_key(known, line.start() + first_word.len(), is_read && !has_colon),
+                Some(known) => line.with_colon(known, first_word),
                 None => Some("put # before a comment".into()),
             };
             (format!("no colon after the key; {}", line.readers()).into(), fix)
@@ -142,7 +167,7 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
     match known_key(key, found) {
         Some(known) => found.add(number, Code::MisspelledKey, severity, || {
             let message = format!("\"{}\" is not \"{known}\"; {}", quote(key), line.readers());
-            (message.into(), line.with_key(known, line.colon() + 1, is_read))
+            (message.into(), line.with_key(known, key, line.colon() + 1, is_read))
         }),
         None if is_read => found.add(number, Code::MisspelledKey, Severity::Warning, || {
             (format!("\"{}\" is not a key, but begins like one; {}", quote(key), line.readers()).into(), None)
@@ -180,6 +205,16 @@ const MIN_KEY_BYTES: usize = 3;
 
 /// Returns the known key that a key equals or most likely means.
 fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
+    nearest(key, &mut found.steps)
+}
+
+/// Does the same as [`known_key`] outside a list of findings.
+pub(super) fn nearest_key(key: &[u8]) -> Option<&'static str> {
+    nearest(key, &mut 0)
+}
+
+/// Returns the known key nearest to a key, if it is near enough, and counts steps.
+fn nearest(key: &[u8], steps: &mut u64) -> Option<&'static str> {
     if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&key.len()) {
         return None;
     }
@@ -195,7 +230,7 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
         {
             return None;
         }
-        found.steps += (key.len() * known.len()) as u64;
+        *steps += (key.len() * known.len()) as u64;
         // Letters inserted, removed, replaced, or swapped with the next. Each byte becomes a character, so that keys
         // that are not UTF-8 are also compared byte by byte.
         let text: String = key.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();

@@ -7,6 +7,7 @@ use reptile_engine::verdict::RuleKind;
 use super::agents::agent;
 use super::directives::Directives;
 use super::keys::{WrittenLine, key_of_line, lacks_colon};
+use super::repairs::{can_be_escaped, lacks_only_slash};
 use super::{Code, Findings, Fix, GroupLines, MAX_QUOTED, Severity, quote};
 use crate::body::{DiagnosticKind, Line, Robots, line_of};
 use crate::dialect::{Dialect, Order};
@@ -193,8 +194,8 @@ impl RuleLine<'_> {
                 } else {
                     "bytes that are not UTF-8: crawlers differ in how they read them"
                 };
-                let can_be_escaped = is_utf8 && value.len() <= MAX_QUOTED;
-                (message.into(), can_be_escaped.then(|| self.with_escapes()))
+                let is_clear = can_be_escaped(value) && value.len() <= MAX_QUOTED;
+                (message.into(), is_clear.then(|| self.with_escapes()))
             });
         }
         let is_escape =
@@ -292,6 +293,9 @@ impl RuleLine<'_> {
         let is_host = first.starts_with(b"www.") || slash.is_some() && memchr(b'.', first).is_some();
         if is_host || self.is_regular_expression() || !is_plain(&value) {
             return None;
+        }
+        if !lacks_only_slash(&value) {
+            return Some("write the path that is meant, or remove the line".into());
         }
         let start: &[u8] = if value.starts_with(b"/") { b"" } else { b"/" };
         Fix::replace(self.key(), &[start, &value].concat(), false)
