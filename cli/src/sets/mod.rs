@@ -69,7 +69,7 @@ impl Loaded {
         if options.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }
-        let body = read_input(input.text(Wanted::Robots)?)?;
+        let body = read_input(single::one(input, Wanted::Robots, options.profile())?)?;
         let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
         Ok((Loaded { path: path.into(), bytes, report: None }, true))
     }
@@ -77,9 +77,10 @@ impl Loaded {
     /// Maps or compiles an open input.
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
+        let is_file = options.host.is_some() && !input.is_collection() && input.content != Content::Set;
+        let input = if is_file { single::one(input, Wanted::Set, options.profile())? } else { input };
         match input.content {
-            _ if input.is_collection() => {}
-            Content::Text | Content::Empty if options.host.is_some() => {}
+            _ if is_file || input.is_collection() => {}
             Content::Set if input.is_regular && input.compression.is_none() => {
                 let loaded = Loaded::map(&path)?;
                 if options.are_given() {

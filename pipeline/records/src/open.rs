@@ -24,6 +24,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use reptile::body::BodyKind;
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
@@ -165,6 +166,39 @@ impl Input {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
     }
 
+    /// Reads a single robots.txt into memory, and returns it with what it is, which all its bytes determine. Another format
+    /// is accepted if it has rules, because most crawlers obey them.
+    ///
+    /// # Errors
+    /// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], several files, or another format
+    /// without rules.
+    pub fn one(mut self, wanted: Wanted) -> Result<(Input, BodyKind)> {
+        let may_be_one = matches!(self.content, Content::Text | Content::Empty) || self.content.may_have_rules();
+        if !may_be_one {
+            return Err(self.refused(wanted));
+        }
+        let body = self.read()?;
+        let kind = BodyKind::of(&body);
+        if !body.is_empty() {
+            self.content = detect(&body);
+        }
+        self.source = Start::of(body);
+        match kind {
+            BodyKind::Other(_) => Err(self.refused(wanted)),
+            kind => Ok((self, kind)),
+        }
+    }
+
+    /// Reads the rest of the input.
+    fn read(&mut self) -> Result<Vec<u8>> {
+        let source = std::mem::replace(&mut self.source, Start::empty());
+        read_sized(source, 0).map_err(|fault| match fault {
+            Fault::Unreadable(error) => Error::io(&self.path, error),
+            Fault::TooLarge(_) => Error::at(&self.path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
+            Fault::NoMemory(len) => no_memory(&self.path.display().to_string(), len),
+        })
+    }
+
     /// Returns the input if it holds rows: text, or JSON where rows may be JSON.
     ///
     /// # Errors
@@ -192,22 +226,17 @@ impl Input {
 /// Reads and decompresses the robots.txt at a path. `-` is standard input.
 ///
 /// # Errors
-/// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], or not text.
+/// The errors of [`Input::one`].
 pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
-    read_input(Input::open(path)?.text(Wanted::Robots)?)
+    read_input(Input::open(path)?.one(Wanted::Robots)?.0)
 }
 
 /// Reads a single body from an input with any content.
 ///
 /// # Errors
 /// Returns an error if the input is unreadable or larger than [`MAX_BODY_BYTES`].
-pub fn read_input(input: Input) -> Result<Vec<u8>> {
-    let path = input.path.clone();
-    read_sized(input.into_source(), 0).map_err(|fault| match fault {
-        Fault::Unreadable(error) => Error::io(&path, error),
-        Fault::TooLarge(_) => Error::at(&path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
-        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
-    })
+pub fn read_input(mut input: Input) -> Result<Vec<u8>> {
+    input.read()
 }
 
 /// Returns the bytes before the first line end, or no bytes without a line end.

@@ -35,7 +35,7 @@ impl Column<'_> {
 
     /// Returns the reason for the verdict in words.
     pub fn because(&self, answer: &Answer) -> String {
-        let profile = self.fetch.map(|fetch| fetch.profile);
+        let profile = Some(self.fetch.profile);
         self.phrases(answer.agent).because(&answer.explanation, answer.why, &answer.path, profile)
     }
 

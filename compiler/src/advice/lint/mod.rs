@@ -40,7 +40,7 @@ use self::proofs::proofs;
 use self::uses::{UsageLines, over_limit, uses};
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::directives::DirectiveReader;
-use crate::body::{Diagnostic, Lines, Robots, is_html, parse_with};
+use crate::body::{BodyFormat, Diagnostic, Lines, Robots, parse_with};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
 use crate::names::UnknownName;
@@ -199,16 +199,17 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
 /// Lints a body, and adds all findings to `found`.
 fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
-    if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
+    let format = BodyFormat::of(body);
+    if let Some(BodyFormat::Encoded(encoding)) = format {
         found.add(1, Code::Utf16, Severity::Error, || {
-            ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
+            (format!("the text is in {encoding}, which crawlers cannot read").into(), Some("save it as UTF-8".into()))
         });
         return found.finish();
     }
     let arena = Bump::new();
-    let is_html = is_html(body);
+    let is_html = format == Some(BodyFormat::Html);
     let mut lines = Lines::new(body, dialect.byte_order_mark).zip(1..).peekable();
-    let (mut usage_lines, mut reader) = (UsageLines::default(), DirectiveReader::new(dialect, is_html));
+    let (mut usage_lines, mut reader) = (UsageLines::default(), DirectiveReader::new(dialect, body));
     let robots = parse_with(
         body,
         dialect,
