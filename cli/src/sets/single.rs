@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use reptile::body::{BodyFormat, BodyKind};
+use bumpalo::Bump;
+use reptile::body::{BodyFormat, BodyKind, DirectiveReader, parse_with};
 use reptile::capture::{Capture, Outcome};
 use reptile::settings::NotText;
 use reptile::urls::OriginRef;
 use reptile::{Compiler, Dialect, Origin, Profile, Scheme};
 
+use super::OVER_LIMIT;
 use crate::error::{Failure, Result, note};
 use crate::outputs::summary::grouped;
 use reptile_records::detect::Wanted;
@@ -54,6 +56,20 @@ fn name_of(path: &Path) -> String {
 pub fn obeyed<'b>(body: &'b [u8], dialect: &Dialect) -> &'b [u8] {
     let outcome = Profile::of_dialect(dialect).outcome(&Capture::default(), body);
     if outcome == Outcome::Use { body } else { b"" }
+}
+
+/// Returns the number of other directives that exceed a limit, and are in no set.
+pub fn left_out(body: &[u8], dialect: &Dialect) -> u64 {
+    let (arena, body, mut count) = (Bump::new(), obeyed(body, dialect), 0);
+    let mut reader = DirectiveReader::new(dialect, body);
+    parse_with(
+        body,
+        dialect,
+        &arena,
+        |line| reader.line(line),
+        |found| count += u64::from(OVER_LIMIT.contains(&found.kind)),
+    );
+    count
 }
 
 /// Compiles one robots.txt for [`ONE_ORIGIN`] under a dialect and its fetch profile, and returns the set's bytes. Messages

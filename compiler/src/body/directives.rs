@@ -136,7 +136,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             DirectiveKind::Sitemap => match read.sitemap {
                 Sitemaps::NotRead => None,
                 Sitemaps::Any => Some(!value.is_empty()),
-                Sitemaps::Absolute => Some(split(value).is_ok()),
+                Sitemaps::Absolute => Some(is_sitemap(value)),
             },
             DirectiveKind::CrawlDelay => match read.crawl_delay {
                 CrawlDelays::NotRead => None,
@@ -163,6 +163,12 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
     pub fn finish(self) -> Vec<Directive<'b>> {
         self.directives
     }
+}
+
+/// Returns whether a value is one complete URL, as search engines require for a sitemap.
+#[must_use]
+pub fn is_sitemap(value: &[u8]) -> bool {
+    split(value).is_ok() && !value.iter().any(u8::is_ascii_whitespace)
 }
 
 /// Parses seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits after the ninth are dropped.

@@ -239,8 +239,23 @@ const XML: [&[u8]; 6] = [b"<?xml", b"<rss", b"<feed", b"<urlset", b"<sitemapinde
 
 /// Other tags of web pages, in lower case.
 const FRAGMENTS: [&[u8]; 17] = [
-    b"<!--", b"<body", b"<title", b"<meta", b"<link", b"<script", b"<noscript", b"<style", b"<iframe", b"<form",
-    b"<div", b"<pre", b"<h1", b"<h2", b"<p", b"<br", b"<center",
+    b"<!--",
+    b"<body",
+    b"<title",
+    b"<meta",
+    b"<link",
+    b"<script",
+    b"<noscript",
+    b"<style",
+    b"<iframe",
+    b"<form",
+    b"<div",
+    b"<pre",
+    b"<h1",
+    b"<h2",
+    b"<p",
+    b"<br",
+    b"<center",
 ];
 
 /// Returns whether a text begins with a tag, in any letter case, and the tag's name ends there.

@@ -138,14 +138,15 @@ impl Input {
     /// Returns whether the input holds captures that name their own origins. The first bytes decide, and in TSV and CSV
     /// they may also belong to a URL table.
     pub fn is_captures(&self) -> bool {
-        self.content.is_captures() || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
+        !self.is_document() && self.content.is_captures()
+            || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
     }
 
     /// Describes the input if it certainly contains more than one robots.txt.
     pub(crate) fn collection(&self) -> Option<&'static str> {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.table() {
-            _ if self.content.is_collection() => Some(self.content.describe()),
+            _ if self.is_several() => Some(self.content.describe()),
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),
             None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
@@ -155,7 +156,22 @@ impl Input {
 
     /// Returns whether the input holds several robots.txt files, each with a host name or URL.
     pub fn is_collection(&self) -> bool {
-        self.content.is_collection() || self.is_captures()
+        self.is_several() || self.is_captures()
+    }
+
+    /// Returns whether the content can only be several robots.txt files.
+    fn is_several(&self) -> bool {
+        self.content.is_collection() && !self.is_document()
+    }
+
+    /// Returns whether this is a document in JSON without any word that names a field of captures, such as a server's
+    /// error message.
+    pub(crate) fn is_document(&self) -> bool {
+        if self.content != Content::Json {
+            return false;
+        }
+        let start = self.source.bytes.to_ascii_lowercase();
+        ![&b"url"[..], b"uri", b"body"].iter().any(|word| memchr::memmem::find(&start, word).is_some())
     }
 
     /// Returns the input if it is text or empty.
@@ -173,7 +189,8 @@ impl Input {
     /// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], several files, or another format
     /// without rules.
     pub fn one(mut self, wanted: Wanted) -> Result<(Input, BodyKind)> {
-        let may_be_one = matches!(self.content, Content::Text | Content::Empty) || self.content.may_have_rules();
+        let is_text = matches!(self.content, Content::Text | Content::Empty);
+        let may_be_one = is_text || self.content.may_have_rules() || self.is_document();
         if !may_be_one {
             return Err(self.refused(wanted));
         }
@@ -217,7 +234,9 @@ impl Input {
             let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
             return Error::unsuitable(format!("{path}: is a compiled set{place}; save it as an uncompressed file"));
         }
-        let (what, hint) = (self.content.describe(), self.content.hint(wanted, &shown));
+        let hint =
+            if self.is_document() { Content::Html.hint(wanted, &shown) } else { self.content.hint(wanted, &shown) };
+        let what = self.content.describe();
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Error::unsuitable(format!("{path}: is {what}{packed}, not {}{hint}", wanted.describe()))
     }

@@ -30,7 +30,7 @@ use reptile::capture::Capture;
 use reptile::contents::{Agent, Explanation, FormatError, Set};
 use reptile::crawlers::Resolved;
 use reptile::usage::Uses;
-use reptile::{Dialect, Profile, Verdict};
+use reptile::{Dialect, Profile, UrlError, Verdict};
 
 use reptile::explain::{Choice, Reading, Why};
 use reptile::limits::MAX_URL_BYTES;
@@ -64,8 +64,8 @@ const MAX_NAMING_LINES: usize = 100;
 /// crawler obeys, the best matching Allow and Disallow, which of the two wins, and why. Only
 /// a URL's path counts, so a path such as /a/b is enough. A text that begins with a slash is
 /// a path, also //a/b; any other text must be a URL, or its verdict is "invalid". White
-/// space around a URL is ignored. URLs are taken as they are, as `classify` takes them: a
-/// remark says if a browser escapes them so that they match other rules. A file name is not
+/// space around a URL is ignored. URLs are taken as they are, as `classify` takes them; a
+/// remark says if a browser escapes spaces and other characters before it requests the page. A file name is not
 /// accepted as a path; --urls reads URLs from a file. The command reads a web page only if
 /// it has rules, or if --status makes it the body of a response; the dialect's fetch profile
 /// says whether the rules count.
@@ -429,7 +429,7 @@ struct Answer {
 
 impl Answer {
     /// Returns the answer for a text that is not a URL or a path.
-    fn invalid(agent: usize) -> Answer {
+    fn invalid(agent: usize, error: UrlError) -> Answer {
         Answer {
             explanation: Explanation::without_rule(Verdict::Invalid),
             why: Why::NoMatch,
@@ -437,7 +437,7 @@ impl Answer {
             path: Vec::new(),
             shown_path: Vec::new(),
             path_differs: false,
-            remarks: vec![typed::NOT_A_URL.into()],
+            remarks: vec![typed::fault(error)],
             stated: None,
         }
     }
@@ -497,11 +497,13 @@ impl<'b> Column<'b> {
 
     fn answer_or_damage(&self, url: &[u8], agent: usize) -> std::result::Result<Answer, reptile::Error> {
         let dialect = self.reading.dialect();
-        let Ok(written) = path_at_any_origin(url).map(|path| path.to_vec()) else {
-            self.given.count(Verdict::Invalid);
-            return Ok(Answer::invalid(agent));
+        let (written, remark) = match path_at_any_origin(url) {
+            Ok(path) => typed::requested(path.to_vec(), dialect),
+            Err(error) => {
+                self.given.count(Verdict::Invalid);
+                return Ok(Answer::invalid(agent, error));
+            }
         };
-        let remarks = typed::remark(&written, dialect).into_iter().collect();
         let explanation = match self.set.policy(&ONE_ORIGIN)? {
             Some(policy) => policy.explain(&self.looked_up[agent], &written)?,
             None => Explanation::without_rule(Verdict::Allow),
@@ -511,6 +513,7 @@ impl<'b> Column<'b> {
         let shown_path = dialect.normal_form.shown(&path).into_owned();
         let path_differs = shown_path != written;
         let stated = self.asked.as_ref().map(|asked| asked.of(agent, &written)).transpose()?;
+        let remarks = remark.into_iter().collect();
         self.given.count(explanation.verdict);
         Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks, stated })
     }

@@ -3,19 +3,33 @@
 //! A URL is decided as it is, as in a table. People type spaces and other characters that a browser escapes before it
 //! requests the page. Where the escaped path is compared differently, a remark names it.
 
-use reptile::Dialect;
+use reptile::dialects::GOOGLE_LIB;
+use reptile::{Dialect, UrlError};
 
 use super::words::shown;
 
-/// The remark on a text without a path.
-pub const NOT_A_URL: &str = "a URL begins with a scheme such as https://, and a path with a slash";
+/// Returns the remark on a text that is neither a URL nor a path.
+pub fn fault(error: UrlError) -> String {
+    match error {
+        UrlError::NoScheme => "a URL begins with a scheme such as https://, and a path with a slash".into(),
+        error => format!("not a URL: {error}"),
+    }
+}
 
-/// Returns the remark on a path that a browser sends with escapes, if the dialect compares it differently then.
-pub fn remark(path: &[u8], dialect: &Dialect) -> Option<String> {
-    let sent = escaped(path);
+/// Returns the path that a browser requests for a path, and the remark on it. The remark says which one is decided: the
+/// path as it is, unless the dialect compares both alike. Google's library compares bytes, and has no remark.
+pub fn requested(path: Vec<u8>, dialect: &Dialect) -> (Vec<u8>, Option<String>) {
+    let is_text = *dialect != GOOGLE_LIB && std::str::from_utf8(&path).is_ok();
+    let sent = if is_text { escaped(&path) } else { path.clone() };
     let form = dialect.normal_form;
-    let is_equal = sent == path || form.path(&sent) == form.path(path);
-    (!is_equal).then(|| format!("taken as it is; a browser requests {}", shown(&sent, false)))
+    if sent == path {
+        (path, None)
+    } else if form.path(&sent) == form.path(&path) {
+        let remark = format!("sent as {}, as a browser escapes it", shown(&sent, false));
+        (sent, Some(remark))
+    } else {
+        (path, Some(format!("taken as it is; a browser requests {}", shown(&sent, false))))
+    }
 }
 
 /// Returns a path with its query, escaped as a browser does.
@@ -40,22 +54,23 @@ fn escaped(path: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reptile::dialects::{GOOGLE, GOOGLE_LIB};
+    use reptile::dialects::{GOOGLE, YANDEX};
 
     #[test]
     fn paths_that_a_browser_changes_are_remarked() {
-        for (path, sent, is_remarked) in [
-            ("/a/b?c=d", "/a/b?c=d", [false, false]),
-            ("//a b", "//a%20b", [true, true]),
-            ("/é?é", "/%C3%A9?%C3%A9", [false, true]),
-            ("/é?é'<", "/%C3%A9?%C3%A9%27%3C", [true, true]),
-            ("/'^`{|}%41%zz", "/'%5E%60%7B|%7D%41%zz", [true, true]),
+        let sent = |path: &str| format!("sent as {path}, as a browser escapes it");
+        let kept = |path: &str| format!("taken as it is; a browser requests {path}");
+        for (path, decided, remark) in [
+            ("/a/b?c=d", "/a/b?c=d", None),
+            ("//a b", "//a b", Some(kept("//a%20b"))),
+            ("/é?é", "/%C3%A9?%C3%A9", Some(sent("/%C3%A9?%C3%A9"))),
+            ("/é?é'<", "/é?é'<", Some(kept("/%C3%A9?%C3%A9%27%3C"))),
+            ("/'^`{|}%41%zz", "/'^`{|}%41%zz", Some(kept("/'%5E%60%7B|%7D%41%zz"))),
         ] {
-            assert_eq!(escaped(path.as_bytes()), sent.as_bytes());
-            let remarks = [&GOOGLE, &GOOGLE_LIB].map(|dialect| remark(path.as_bytes(), dialect));
-            assert_eq!(remarks.each_ref().map(Option::is_some), is_remarked, "{path}");
-            let expected = format!("taken as it is; a browser requests {sent}");
-            assert!(remarks.into_iter().flatten().all(|remark| remark == expected), "{path}");
+            let (path, expected) = (path.as_bytes().to_vec(), (decided.as_bytes().to_vec(), remark));
+            assert_eq!(requested(path.clone(), &GOOGLE), expected, "{}", path.escape_ascii());
+            assert_eq!(requested(path.clone(), &GOOGLE_LIB), (path, None));
         }
+        assert_eq!(requested(b"/\xff".to_vec(), &YANDEX), (b"/\xff".to_vec(), None));
     }
 }
