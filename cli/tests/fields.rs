@@ -242,15 +242,9 @@ fn findings_and_directives_agree() {
         ("google", "Sitemap: https://a.example/x", &["counts"], "sitemap-url", false),
         ("yandex", "Sitemap: https://a.example/x\thttps://b.example/y", &["malformed"], "1: error[sitemap-url]", true),
         ("yandex-2017", "Host: https://a/b\nHost: a.example", &["malformed", "counts"], "duplicate", false),
-        ("yandex-2017", "Host: a.example\nHost: b.example", &["counts", "superseded"], "2: warning[duplicate", true),
+        ("yandex-2017", "Host: a.example\nHost: b.example", &["counts", "superseded"], "2: note[duplicate", true),
         ("bing", "User-agent: *\nCrawl-delay: x\nCrawl-delay: 2", &["malformed", "counts"], "duplicate", false),
-        (
-            "bing",
-            "User-agent: *\nCrawl-delay: 1\nCrawl-delay: 2",
-            &["counts", "superseded"],
-            "3: warning[duplicate",
-            true,
-        ),
+        ("bing", "User-agent: *\nCrawl-delay: 1\nCrawl-delay: 2", &["counts", "superseded"], "3: note[duplicate", true),
         ("google", "# <meta name=\"robots\">\nLicense: https://a.example/l.xml", &["not-read"], "[html]", false),
         ("google", "<!-- plugin -->\nX-Own: 1", &[], "[html]", true),
     ] {

@@ -347,7 +347,7 @@ mod tests {
             (MAX_KIND_BYTES, Some(BodyFormat::Html)),
             (MAX_KIND_BYTES + 1, None),
         ] {
-            let tag = "<html>";
+            let tag = "<html";
             let body = " ".repeat(len - tag.len()) + tag;
             assert_eq!(BodyFormat::of(body.as_bytes()), expected, "{len}");
         }
