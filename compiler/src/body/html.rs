@@ -1,6 +1,6 @@
 //! Web pages as crawler-commons reads them: which pages it recognizes, and their text without tags.
 //!
-//! This reproduces a reader. [`super::kind`] says what a body is.
+//! [`super::kind`] decides the kind of a body, independently of this.
 
 use memchr::{memchr, memchr_iter, memrchr};
 

@@ -1,8 +1,8 @@
-//! What the bytes of a body are: a robots.txt, or what a server sent instead.
+//! The kind of a body: a robots.txt, or another format that a server sent instead.
 //!
 //! One in thirty popular sites serves a web page instead of its robots.txt; others serve an error in JSON or XML, or
-//! text in UTF-16. [`BodyKind::of`] is the only place that decides this, for every command and binding. What a crawler
-//! makes of such a body is its dialect's and its fetch profile's property: most read every line that looks like a rule.
+//! text in UTF-16. [`BodyKind::of`] decides this for every command and binding. A crawler's response to such a body
+//! is a property of its dialect and its fetch profile: most read every line that looks like a rule.
 //!
 //! The kind does not depend on a dialect, on a file's name, or on the media type that a server declares.
 
@@ -17,7 +17,7 @@ use super::{Line, Lines, line_of, parse};
 use crate::dialect::GOOGLE_LIB;
 use crate::limits::MAX_KIND_BYTES;
 
-/// What a body is. Rules are counted as Google's library reads them.
+/// The kind of a body. Rules are counted as Google's library reads them.
 ///
 /// ```
 /// use reptile_compiler::body::{BodyFormat, BodyKind};
@@ -64,7 +64,7 @@ pub struct Encoding {
 }
 
 impl BodyKind {
-    /// Returns what a body is. Time linear in the body, and for a robots.txt in its first [`MAX_KIND_BYTES`].
+    /// Returns the kind of a body. Time linear in the body, and for a robots.txt in its first [`MAX_KIND_BYTES`].
     #[must_use]
     pub fn of(body: &[u8]) -> BodyKind {
         let Some(format) = BodyFormat::of(body) else { return BodyKind::Robots };

@@ -182,7 +182,7 @@ impl Input {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
     }
 
-    /// Reads a single robots.txt into memory, and returns it with what it is, which all its bytes determine. Another format
+    /// Reads a single robots.txt into memory, and returns it with its kind, which all its bytes determine. Another format
     /// is accepted if it has rules, because most crawlers obey them.
     ///
     /// # Errors
