@@ -14,7 +14,7 @@ use reptile_engine::format::directives::DirectiveKind;
 
 use super::directives::kind_of;
 use super::{Line, Lines, line_of, parse};
-use crate::dialect::GOOGLE_LIB;
+use crate::dialect::LENIENT;
 use crate::limits::MAX_KIND_BYTES;
 
 /// The kind of a body. Rules are counted as Google's library reads them.
@@ -156,7 +156,7 @@ impl fmt::Display for Encoding {
 /// Returns the number of rules in groups.
 fn rule_count(body: &[u8]) -> usize {
     let arena = Bump::new();
-    parse(body, &GOOGLE_LIB, &arena).groups.iter().map(|group| group.rules.len()).sum()
+    parse(body, LENIENT, &arena).groups.iter().map(|group| group.rules.len()).sum()
 }
 
 /// Returns the encoding that a byte order mark declares.
@@ -313,13 +313,13 @@ fn tags_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns whether a body is part of a page: it begins with a page's tag, and has no directive.
 fn is_fragment(body: &[u8]) -> bool {
-    let lines = || Lines::new(body, GOOGLE_LIB.byte_order_mark);
+    let lines = || Lines::new(body, LENIENT.byte_order_mark);
     begins_with_any(trimmed(body), &FRAGMENTS) && !lines().any(is_directive)
 }
 
 /// Returns whether a line has a key that some crawler knows.
 fn is_directive(line: &[u8]) -> bool {
-    match line_of(line, &GOOGLE_LIB, &mut |_| ()) {
+    match line_of(line, LENIENT, &mut |_| ()) {
         Some(Line::Agent(_) | Line::Rule(..) | Line::Sitemap(..)) => true,
         Some(Line::Other(key, _)) => kind_of(key) != DirectiveKind::Other,
         Some(Line::Blank) | None => false,
