@@ -224,3 +224,66 @@ fn text_longer_than_a_url_is_not_cleaned() {
         }
     }
 }
+
+/// `lint` finds nothing that `fields` denies, and gives one remedy for one place.
+#[test]
+fn findings_and_directives_agree() {
+    let folder = Folder::new();
+    let lint = |dialect: &str| folder.run(&["lint", "robots.txt", "--dialect", dialect]).text();
+    let mut checked = 0;
+    for (dialect, lines, states, finding, is_found) in [
+        (
+            "google",
+            "Sitemap: https://a.example/x https://b.example/y",
+            &["malformed"][..],
+            "1: error[sitemap-url]",
+            true,
+        ),
+        ("google", "Sitemap: https://a.example/x", &["counts"], "sitemap-url", false),
+        ("yandex", "Sitemap: https://a.example/x\thttps://b.example/y", &["malformed"], "1: error[sitemap-url]", true),
+        ("yandex-2017", "Host: https://a/b\nHost: a.example", &["malformed", "counts"], "duplicate", false),
+        ("yandex-2017", "Host: a.example\nHost: b.example", &["counts", "superseded"], "2: note[duplicate", true),
+        ("bing", "User-agent: *\nCrawl-delay: x\nCrawl-delay: 2", &["malformed", "counts"], "duplicate", false),
+        ("bing", "User-agent: *\nCrawl-delay: 1\nCrawl-delay: 2", &["counts", "superseded"], "3: note[duplicate", true),
+        ("google", "# <meta name=\"robots\">\nLicense: https://a.example/l.xml", &["not-read"], "[html]", false),
+        ("google", "<!-- plugin -->\nX-Own: 1", &[], "[html]", true),
+    ] {
+        folder.write("robots.txt", format!("{lines}\n"));
+        let text = folder.run(&["fields", "robots.txt", "--dialect", dialect]);
+        let found: Vec<String> = text.text().lines().map(|line| line.split('\t').nth(3).unwrap().to_owned()).collect();
+        // A page without rules is refused.
+        assert_eq!(
+            (found.iter().map(String::as_str).collect::<Vec<_>>(), text.code),
+            (states.to_vec(), Some(if states.is_empty() { 2 } else { 0 })),
+            "{lines}"
+        );
+        let findings = lint(dialect).replace("robots.txt:", "");
+        assert_eq!(findings.contains(finding), is_found, "{lines}: {findings}");
+        checked += 1;
+    }
+    assert_eq!(checked, 9);
+
+    let over = format!("User-agent: *\nDisallow: /a\nContent-Usage: train-ai=n;x={}\n", "a".repeat(5000));
+    folder.write("robots.txt", over);
+    folder.run(&["fields", "robots.txt"]).says(0, &["1 other directives are left out, because they exceed a limit"]);
+    assert!(lint("google").contains("[usage-over-limit]"));
+
+    for (lines, is_closed) in [
+        ("User-agent: *\nDisallow: /\n\nUser-agent: *\nAllow: /\n", false),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: *\nAllow: /*\n", false),
+        ("User-agent: *\nDisallow: /\nAllow: /$\n", true),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: *\nAllow: /a\n", true),
+    ] {
+        folder.write("robots.txt", lines);
+        let found = lint("google");
+        assert_eq!(found.contains("[closed-site]"), is_closed, "{lines}: {found}");
+        assert!(!is_closed || !found.contains("robots.txt:2: warning[hidden-rule]"), "{lines}: {found}");
+    }
+
+    folder.write("robots.txt", "User-agent: *\nCrawl-delay: 5\n\nUser-agent: GPTBot\nDisallow: /\n");
+    let found = lint("google");
+    assert_eq!(found.matches("fix: put \"Disallow:\" after line 1\n").count(), 2, "{found}");
+    assert!(!found.contains("remove the blank line"), "{found}");
+    folder.write("robots.txt", "User-agent: *\n\nDisallow: /a\n");
+    assert!(lint("google").contains("fix: remove the blank line\n"));
+}

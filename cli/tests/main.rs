@@ -39,6 +39,7 @@ mod memory;
 mod merge;
 mod metrics;
 mod mistakes;
+mod one_file;
 mod output_folders;
 mod parquet_mutants;
 mod parquet_refused;

@@ -226,37 +226,86 @@ fn urls_are_answered_as_they_arrive() {
 }
 
 #[test]
-fn changes_to_a_typed_url_are_reported() {
+fn urls_are_taken_as_they_are() {
     let folder = Folder::new();
     folder.write("robots.txt", "user-agent: *\ndisallow: /a%20b\ndisallow: /private\n");
     let test = |more: &[&str]| {
         let args = [&["test", "robots.txt", "--agent", "x"][..], more].concat();
         folder.run(&args).says(0, &[]).text()
     };
-    let text = test(&["--dialect", "google", "/a b", "private/x", "/c"]);
+    let fault = "a URL begins with a scheme such as https://, and a path with a slash";
+    let text = test(&["--dialect", "google", "/a b", "private/x", "/c", "/é"]);
     for line in [
-        "1  disallow  /a b  for x\n   URL       sent as /a%20b, as a browser escapes it\n",
-        "2  disallow  private/x  for x\n   URL       taken as the path /private/x; a path begins with a slash\n",
+        "1  allow  /a b  for x\n   URL       taken as it is; a browser requests /a%20b\n",
+        &format!("2  invalid  private/x  for x\n   URL       {fault}\n   because   the text is not a URL or a path\n"),
         "3  allow  /c  for x\n   group ",
+        "4  allow  /é  for x\n   URL       sent as /%C3%A9, as a browser escapes it\n",
     ] {
         assert!(text.contains(line), "no {line:?} in {text}");
     }
-    // google-lib still reads URLs byte for byte.
+    // google-lib reads URLs byte for byte.
     let text = test(&["--dialect", "google-lib", "--brief", "/a b", "private/x"]);
-    let expected = "allow     /a b        no rule matches\n\
-                    allow     private/x   no rule matches  (Google's library reads this as the path /x)\n";
+    let expected = format!("allow     /a b        no rule matches\ninvalid   private/x   no URL  ({fault})\n");
     assert_eq!(text, expected);
-    let text = test(&["--dialect", "google", "--json", "/a b", "/c"]);
+    let text = test(&["--dialect", "google", "--json", "/a b", "private/x"]);
     let objects: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(objects[0]["remarks"], serde_json::json!(["sent as /a%20b, as a browser escapes it"]));
-    assert_eq!((&objects[0]["path"], objects[1].get("remarks")), (&"/a%20b".into(), None));
-    let text = test(&["--all-dialects", "private/x"]);
-    for line in [
-        "private/x  google-lib: Google's library reads this as the path /x\n",
-        "private/x: taken as the path /private/x; a path begins with a slash\n",
+    assert_eq!(objects[0]["remarks"], serde_json::json!(["taken as it is; a browser requests /a%20b"]));
+    assert_eq!((&objects[0]["path"], &objects[1]["why"]), (&"/a b".into(), &"no-url".into()));
+    assert!(test(&["--all-dialects", "private/x"]).contains(&format!("private/x: {fault}\n")));
+    // An invalid text has no expected verdict.
+    let args = ["test", "robots.txt", "--agent", "x", "--brief", "--expect", "allow", "private/x"];
+    folder.run(&args).says(1, &["1 of 1 verdicts is not allow"]);
+}
+
+/// The rule, the texts, and their verdicts by every command and by the library.
+#[test]
+fn a_url_is_the_same_path_in_every_command() {
+    let folder = Folder::new();
+    folder.write("empty", "");
+    let mut checked = 0;
+    for (rule, text, verdict) in [
+        ("//x", "//x", "disallow"),
+        ("//x", "//x/y?z", "disallow"),
+        ("/x", "//x", "allow"),
+        ("/y", "//x/y", "allow"),
+        ("///y", "///y", "disallow"),
+        ("/a%20b", "/a b", "allow"),
+        ("/a b", "/a b", "disallow"),
+        ("/c%20d", "https://e.example/c d", "allow"),
+        ("/c%20d", "https://e.example/c%20d", "disallow"),
+        ("/é", "/%C3%A9", "disallow"),
+        ("/%C3%A9", "https://e.example/é", "disallow"),
+        ("/x", "private/x", "invalid"),
+        ("/x", "e.example/x", "invalid"),
+        ("/x", "?x", "invalid"),
+        ("/x", "ftp:/x", "invalid"),
     ] {
-        assert!(text.contains(line), "no {line:?} in {text}");
+        let body = format!("user-agent: *\ndisallow: {rule}\n");
+        folder.write("robots.txt", &body);
+        folder.write("list", format!("{text}\n"));
+        let given = folder.run(&["test", "robots.txt", "--agent", "bot", "--brief", text]).says(0, &[]).text();
+        let listed =
+            folder.run(&["test", "robots.txt", "--agent", "bot", "--brief", "--urls", "list"]).says(0, &[]).text();
+        let set = ["classify", "robots.txt", "list", "--host", "e.example", "--agent", "bot"];
+        let robots = reptile::Robots::parse(&body, reptile::Dialect::google()).unwrap();
+        let by_library = robots.agent("bot").unwrap().decide(text).unwrap().name();
+        for found in [given.split(' ').next(), listed.split(' ').next(), Some(by_library)] {
+            assert_eq!(found, Some(verdict), "{rule} {text}");
+        }
+        if text.contains("://") {
+            let found = folder.run(&set).says(0, &[]).text();
+            assert!(found.trim_end().ends_with(verdict), "{rule} {text}: {found}");
+        }
+        let diff = ["diff", "empty", "robots.txt", "--verdicts", "--urls", "list", "--agent", "bot"];
+        let changed = folder.run(&diff).text().lines().any(|line| line.starts_with(text));
+        assert_eq!(changed, verdict == "disallow", "{rule} {text}");
+        if text.starts_with('/') {
+            folder.write("rows", format!("e.example\tbot\t{text}\t{verdict}\n"));
+            folder.run(&["check", "rows", "--robots", "robots.txt"]).says(0, &["1 checked, 0 verdict differences"]);
+        }
+        checked += 1;
     }
+    assert_eq!(checked, 15);
 }
 
 #[test]

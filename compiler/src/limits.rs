@@ -22,6 +22,7 @@
 //! | `MAX_OTHER_KEY_BYTES` | an unknown key | not kept |
 //! | `MAX_CLEAN_PARAM_BYTES` | a `Clean-param` value | malformed |
 //! | `MAX_NOT_FOUND_BYTES` | a 5xx body searched for "not found" | the rest is not searched |
+//! | `MAX_KIND_BYTES` | a body searched for its kind | the rest is not searched |
 //! | `MAX_CHALLENGE_BYTES` | a body searched for signs of a challenge page | the rest is not searched |
 //! | `MIN_TIME` | a capture's time | an error in the reader |
 //! | `MAX_TIME` | a capture's time | an error in the reader |
@@ -167,6 +168,11 @@ pub const MAX_DIAGNOSTICS: usize = 10_000;
 ///
 /// Error pages say so in their title.
 pub const MAX_NOT_FOUND_BYTES: usize = 4096;
+
+/// Maximum bytes at the start of a body that are searched for its kind.
+///
+/// A page's first tag is in its first line, and control characters are in every part of a picture.
+pub const MAX_KIND_BYTES: usize = 4 << 10;
 
 /// Maximum bytes at the start of a web page that are searched for signs of a challenge page.
 ///

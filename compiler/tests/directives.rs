@@ -11,8 +11,8 @@ use bumpalo::Bump;
 use flate2::read::GzDecoder;
 use reptile_compiler::advice::clean_param::CleanParams;
 use reptile_compiler::automaton::Strategy;
-use reptile_compiler::body::DiagnosticKind;
 use reptile_compiler::body::directives;
+use reptile_compiler::body::{BodyFormat, DiagnosticKind};
 use reptile_compiler::dialect::{ALL, BING, Dialect, GOOGLE_LIB, YANDEX, YANDEX_2017};
 use reptile_compiler::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 use reptile_compiler::set::{OwnedOrigin, SetBuilder, prepare, prepare_without_other};
@@ -424,9 +424,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
         }
         text
     };
-    let start = text(&body[..body.len().min(1024)]).to_ascii_lowercase();
-    let is_html =
-        ["<!doctype", "<html", "<head", "<body", "<title", "<meta", "<script"].iter().any(|mark| start.contains(mark));
+    let has_tags = matches!(BodyFormat::of(body), Some(BodyFormat::Html | BodyFormat::Xml));
     let mut rest = body.to_vec();
     for mark in b"\xEF\xBB\xBF" {
         if rest.first() == Some(mark) {
@@ -477,7 +475,7 @@ fn second_reading(body: &[u8]) -> Vec<Line> {
             let key = if begins(&["sitemap", "site-map"]) { "sitemap".to_owned() } else { key };
             let known = DirectiveKind::ALL.iter().any(|kind| *kind != DirectiveKind::Other && kind.as_str() == key);
             let like_key = key.len() <= 64 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-            if known || (like_key && !is_html) {
+            if known || (like_key && !has_tags) {
                 assert!(
                     value.len() <= MAX_DIRECTIVE_BYTES && found.len() < MAX_DIRECTIVES,
                     "a real file exceeds a limit"

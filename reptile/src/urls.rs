@@ -11,4 +11,4 @@
 
 pub use reptile_compiler::set::origin::RobotsUrlError;
 pub use reptile_engine::host::canonical as canonical_host;
-pub use reptile_engine::url::{Origin as OriginRef, origin_of, path_at_any_origin, path_of, split};
+pub use reptile_engine::url::{Origin as OriginRef, Path, origin_of, path_at_any_origin, path_of, split};

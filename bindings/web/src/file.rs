@@ -8,7 +8,7 @@ use reptile::explain::{ChosenBy, Phrases, Reading, Why};
 use reptile::prove::{Assertions, Options, Outcome, Proof};
 use reptile::reason::Witness;
 use reptile::urls::path_at_any_origin;
-use reptile::{Agent, Dialect, Directive, Robots, Rule, Verdict};
+use reptile::{Agent, Dialect, Directive, Profile, Robots, Rule, Verdict};
 use serde::Serialize;
 
 use crate::answers::{Decision, RuleJson, kind_of, text};
@@ -204,9 +204,10 @@ pub fn explain(call: Call<'_>) -> Result<Vec<u8>, Failure> {
 }
 
 fn sentence_of(phrases: &Phrases<'_>, explained: &contents::Explanation, why: Why, path: &[u8]) -> String {
+    let profile = Profile::of_dialect(phrases.reading.dialect());
     match explained.verdict {
         Verdict::Invalid => "the text is not a URL or a path".into(),
-        _ => phrases.because(explained, why, path, None),
+        _ => phrases.because(explained, why, path, Some(profile)),
     }
 }
 

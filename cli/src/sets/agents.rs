@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use bumpalo::Bump;
 use reptile::body::parse;
 use reptile::contents::Set;
-use reptile::crawlers::{ResolveError, Resolved, TokenError, nearly, of_name, read_as, resolve};
+use reptile::crawlers::{Resolved, nearly, of_name, read_as, resolve};
 use reptile::explain::{ChosenBy, choose};
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
@@ -111,11 +111,7 @@ pub fn agent_of_cell(
         return Ok(of_name(cell, dialect));
     }
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
-    let mut agents = match resolve(name, dialect) {
-        // Tables contain crawlers' full names. A name that no robots.txt line can contain obeys the default group.
-        Err(ResolveError::Token(TokenError::Unnameable { .. })) if is_word(cell) => vec![of_name(cell, dialect)],
-        resolved => resolved.map_err(|error| error.to_string())?,
-    };
+    let mut agents = resolve(name, dialect).map_err(|error| error.to_string())?;
     let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
     match (agents.pop(), mistake(name, is_named)) {
         _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
@@ -123,11 +119,6 @@ pub fn agent_of_cell(
         (Some(agent), _) => Ok(agent),
         (None, _) => Err("it names no crawler".into()),
     }
-}
-
-/// Returns whether a name consists of letters, digits and the punctuation of product tokens.
-fn is_word(name: &[u8]) -> bool {
-    name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
 /// Rejects file names.

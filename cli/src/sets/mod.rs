@@ -21,11 +21,13 @@ use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use reptile::MappedFile;
+use reptile::body::DiagnosticKind;
 use reptile::capture::Time;
 use reptile::contents::{LABEL_START_BYTES, Set};
 
 use crate::error::{Failure, Result, damaged, note};
 use crate::options::CompileOptions;
+use crate::outputs::summary::grouped;
 use assemble::assemble;
 use report::Report;
 use reptile_records::Inputs;
@@ -42,7 +44,12 @@ pub struct Loaded {
     bytes: Bytes,
     /// The compiler's report, if the set was compiled from an input.
     pub report: Option<Report>,
+    /// The number of other directives in a single robots.txt that exceed a limit.
+    left_out: u64,
 }
+
+/// The diagnostics about other directives that are left out.
+pub const OVER_LIMIT: [DiagnosticKind; 2] = [DiagnosticKind::DirectiveTooLong, DiagnosticKind::TooManyDirectives];
 
 enum Bytes {
     Mapped(MappedFile),
@@ -69,17 +76,19 @@ impl Loaded {
         if options.host.is_some() || input.content == Content::Set || input.is_collection() {
             return Ok((Loaded::of_input(input, options)?, false));
         }
-        let body = read_input(input.text(Wanted::Robots)?)?;
+        let body = read_input(single::one(input, Wanted::Robots, options.profile())?)?;
         let bytes = Bytes::Compiled(compile_one(path, &body, options.dialect())?);
-        Ok((Loaded { path: path.into(), bytes, report: None }, true))
+        let left_out = single::left_out(&body, options.dialect());
+        Ok((Loaded { path: path.into(), bytes, report: None, left_out }, true))
     }
 
     /// Maps or compiles an open input.
     fn of_input(input: Input, options: &CompileOptions) -> Result<Loaded> {
         let path = input.path.clone();
+        let is_file = options.host.is_some() && !input.is_collection() && input.content != Content::Set;
+        let input = if is_file { single::one(input, Wanted::Set, options.profile())? } else { input };
         match input.content {
-            _ if input.is_collection() => {}
-            Content::Text | Content::Empty if options.host.is_some() => {}
+            _ if is_file || input.is_collection() => {}
             Content::Set if input.is_regular && input.compression.is_none() => {
                 let loaded = Loaded::map(&path)?;
                 if options.are_given() {
@@ -92,7 +101,7 @@ impl Loaded {
             _ => return Err(input.refused(Wanted::Set).into()),
         }
         let (set, report) = assemble(Inputs::Opened(Box::new(input)), options)?;
-        Ok(Loaded { path, bytes: Bytes::Compiled(set.to_bytes()), report: Some(report) })
+        Ok(Loaded { path, bytes: Bytes::Compiled(set.to_bytes()), report: Some(report), left_out: 0 })
     }
 
     /// Maps a set file and checks its header.
@@ -108,7 +117,7 @@ impl Loaded {
     }
 
     fn map(path: &Path) -> Result<Loaded> {
-        let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None };
+        let loaded = Loaded { path: path.into(), bytes: Bytes::Mapped(map::map(path)?), report: None, left_out: 0 };
         loaded.set()?;
         Ok(loaded)
     }
@@ -140,10 +149,19 @@ impl Loaded {
         starts_with_label(path).map_err(|error| Failure::at(path, error))
     }
 
-    /// Prints a note if a set has no other directives, for example because it was compiled with `--no-other`.
+    /// Prints a note if a set has no other directives, for example because it was compiled with `--no-other`, or if a
+    /// limit left some out.
     pub fn note_without_other_directives(&self, set: &Set<&[u8]>) {
-        if !set.has_other_directives() {
-            note(format_args!("{}: no other directives in it", self.path.display()));
+        let in_report = |kind| self.report.as_ref().and_then(|report| report.diagnostics.get(kind));
+        let counted: u64 = OVER_LIMIT.iter().filter_map(in_report).sum();
+        let (path, left_out) = (self.path.display(), self.left_out + counted);
+        if left_out > 0 {
+            note(format_args!(
+                "{path}: {} other directives are left out, because they exceed a limit",
+                grouped(left_out)
+            ));
+        } else if !set.has_other_directives() {
+            note(format_args!("{path}: no other directives in it"));
         }
     }
 

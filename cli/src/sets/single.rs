@@ -1,24 +1,84 @@
-//! Sets with a single robots.txt, for commands that do not need its origin.
+//! A single robots.txt: reads it, and compiles it for commands that do not need its origin.
 
 use std::path::Path;
 
-use reptile::capture::Capture;
+use bumpalo::Bump;
+use reptile::body::{BodyFormat, BodyKind, DirectiveReader, parse_with};
+use reptile::capture::{Capture, Outcome};
+use reptile::settings::NotText;
 use reptile::urls::OriginRef;
-use reptile::{Compiler, Dialect, Origin, Parsed, Profile, Scheme};
+use reptile::{Compiler, Dialect, Origin, Profile, Scheme};
 
-use crate::error::{Failure, Result};
+use super::OVER_LIMIT;
+use crate::error::{Failure, Result, note};
+use crate::outputs::summary::grouped;
+use reptile_records::detect::Wanted;
+use reptile_records::open::{Input, read_input};
+use reptile_records::text::printable;
 
 /// The origin of the only robots.txt in a set from [`compile_one`].
 pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
-/// Compiles one robots.txt for [`ONE_ORIGIN`], and returns the set's bytes. Messages use the path.
+/// Reads a single robots.txt, or another format with rules. Then a note says whether the dialect's crawlers obey them.
+///
+/// # Errors
+/// Returns an error if the input is unreadable, or is another format without rules.
+pub fn read_one(path: &Path, profile: &Profile) -> Result<Vec<u8>> {
+    Ok(read_input(one(Input::open(path)?, Wanted::Robots, profile)?)?)
+}
+
+/// Checks an input like [`read_one`]. Messages about another format say that it is not what is wanted.
+///
+/// # Errors
+/// The errors of [`read_one`].
+pub fn one(input: Input, wanted: Wanted, profile: &Profile) -> Result<Input> {
+    let (input, kind) = input.one(wanted)?;
+    if let BodyKind::WithRules(format, rules) = kind {
+        let (name, what, rules) = (name_of(&input.path), format.describe(), grouped(rules as u64));
+        let obeyed = match profile.not_text {
+            NotText::Allow if matches!(format, BodyFormat::Html | BodyFormat::Xml) => {
+                format!("the fetch profile {profile} ignores the rules in it ({rules}) and allows everything")
+            }
+            _ => format!("Google obeys the rules in it ({rules})"),
+        };
+        note(format_args!("{name}: is {what}; {obeyed}"));
+    }
+    Ok(input)
+}
+
+/// Returns an input's path for messages.
+fn name_of(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".into() } else { printable(path.display().to_string().as_bytes()) }
+}
+
+/// Returns the part of a body that a dialect's crawlers read: nothing if the default fetch profile ignores it, as some do
+/// with web pages.
+pub fn obeyed<'b>(body: &'b [u8], dialect: &Dialect) -> &'b [u8] {
+    let outcome = Profile::of_dialect(dialect).outcome(&Capture::default(), body);
+    if outcome == Outcome::Use { body } else { b"" }
+}
+
+/// Returns the number of other directives that exceed a limit, and are in no set.
+pub fn left_out(body: &[u8], dialect: &Dialect) -> u64 {
+    let (arena, body, mut count) = (Bump::new(), obeyed(body, dialect), 0);
+    let mut reader = DirectiveReader::new(dialect, body);
+    parse_with(
+        body,
+        dialect,
+        &arena,
+        |line| reader.line(line),
+        |found| count += u64::from(OVER_LIMIT.contains(&found.kind)),
+    );
+    count
+}
+
+/// Compiles one robots.txt for [`ONE_ORIGIN`] under a dialect and its fetch profile, and returns the set's bytes. Messages
+/// use the path.
 ///
 /// # Errors
 /// Returns an error if the body is too large, or the rules exceed a set limit.
 pub fn compile_one(path: &Path, body: &[u8], dialect: &'static Dialect) -> Result<Vec<u8>> {
-    let compiler = Compiler::new(dialect);
-    let parsed = compiler.parser().parse_file(vec![one_origin()], body);
-    finish(path, compiler, parsed)
+    compile_capture(path, body, dialect, Profile::of_dialect(dialect), &Capture::default())
 }
 
 /// Does the work of [`compile_one`] for a body with this capture, interpreted by a fetch profile.
@@ -32,12 +92,8 @@ pub fn compile_capture(
     profile: &Profile,
     capture: &Capture,
 ) -> Result<Vec<u8>> {
-    let compiler = Compiler::with_profile(dialect, profile, None);
+    let mut compiler = Compiler::with_profile(dialect, profile, None);
     let parsed = compiler.parser().parse([(vec![one_origin()], capture.clone())], Some(body));
-    finish(path, compiler, parsed)
-}
-
-fn finish(path: &Path, mut compiler: Compiler, parsed: Parsed) -> Result<Vec<u8>> {
     if let Some(error) = parsed.captures().iter().find_map(|capture| capture.outcome.as_ref().err()) {
         return Err(Failure::at(path, error.to_string()));
     }

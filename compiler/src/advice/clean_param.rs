@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use memchr::memchr;
 use reptile_engine::norm::Pattern;
-use reptile_engine::url::path_of;
+use reptile_engine::url::{path_at_any_origin, path_of};
 
 use crate::body::directives::CleanParam;
 
@@ -71,7 +71,11 @@ impl CleanParams {
             return (Cow::Borrowed(url), 0);
         };
         let query = &url[start + 1..end];
-        let path = path_of(&url[..start]).to_vec();
+        // Yandex documents URLs without a scheme. A text that begins with a slash is a path everywhere.
+        let path = match &url[..start] {
+            text @ [b'/', ..] => path_at_any_origin(text).map(|path| path.to_vec()).unwrap_or_default(),
+            text => path_of(text).to_vec(),
+        };
         // Cached results for prefixes and names, because a URL may repeat a name thousands of times.
         let mut fits: HashMap<usize, bool> = HashMap::new();
         let mut is_clean_name: HashMap<&[u8], bool> = HashMap::new();

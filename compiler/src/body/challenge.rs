@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use reptile_engine::verdict::Challenger;
 
-use super::html::begins_like_html;
+use super::BodyFormat;
+use super::kind::document_of;
 use super::lines::{Line, Lines, line_of};
 use crate::dialect::LENIENT;
 use crate::limits::MAX_CHALLENGE_BYTES;
@@ -107,10 +108,10 @@ pub fn challenger_of_header(name: &str, value: &str) -> Option<Challenger> {
 
 /// Returns the product whose challenge page this is, if any.
 ///
-/// The body must begin like a web page, and contain all texts of a fingerprint in its first [`MAX_CHALLENGE_BYTES`]
+/// The body must be a web page, and contain all texts of a fingerprint in its first [`MAX_CHALLENGE_BYTES`]
 /// bytes. Takes linear time, but reads only the beginning of other bodies.
 pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
-    if !begins_like_page(body) {
+    if !document_of(body).is_some_and(BodyFormat::has_tags) {
         return None;
     }
     let start = &body[..body.len().min(MAX_CHALLENGE_BYTES)];
@@ -126,15 +127,6 @@ pub(crate) fn challenger_of(body: &[u8]) -> Option<Challenger> {
         others.iter().all(is_there)
     });
     found.map(|(fingerprint, _)| fingerprint.challenger)
-}
-
-/// Returns whether a body begins like a web page. Challenge pages are made for browsers, and some lack a proper
-/// document start.
-fn begins_like_page(body: &[u8]) -> bool {
-    const FRAGMENTS: [&[u8]; 4] = [b"<meta", b"<script", b"<title", b"<!--"];
-    let start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    let begins = |with: &&[u8]| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
-    begins_like_html(body) || FRAGMENTS.iter().any(begins)
 }
 
 /// Returns whether any dialect may read a rule in a body: whether an `Allow` or `Disallow` line follows a user-agent

@@ -11,7 +11,7 @@ use reptile_engine::format::directives::{
 };
 use reptile_engine::url::split;
 
-use crate::body::{DiagnosticKind, RawDirective};
+use crate::body::{BodyFormat, DiagnosticKind, RawDirective, kind};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
 
@@ -51,7 +51,7 @@ pub struct UsageOverLimit {
 /// one at a time, in order, so memory stays within the limits even for a file full of such lines.
 pub struct DirectiveReader<'d, 'b> {
     dialect: &'d Dialect,
-    is_html: bool,
+    has_tags: bool,
     directives: Vec<Directive<'b>>,
     /// Total bytes of values and unknown keys so far.
     bytes: usize,
@@ -63,12 +63,12 @@ pub struct DirectiveReader<'d, 'b> {
 }
 
 impl<'d, 'b> DirectiveReader<'d, 'b> {
-    /// Creates a reader for a file; `is_html` says whether the file is a web page.
+    /// Creates a reader for the lines of a body.
     #[must_use]
-    pub fn new(dialect: &'d Dialect, is_html: bool) -> DirectiveReader<'d, 'b> {
+    pub fn new(dialect: &'d Dialect, body: &[u8]) -> DirectiveReader<'d, 'b> {
         DirectiveReader {
             dialect,
-            is_html,
+            has_tags: kind::document_of(body).is_some_and(BodyFormat::has_tags),
             directives: Vec::new(),
             bytes: 0,
             is_full: false,
@@ -82,7 +82,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
     pub fn line(&mut self, line: RawDirective<'b>) -> Option<DiagnosticKind> {
         let RawDirective { group: part, key, value, line, kind } = line;
         let kind = kind.unwrap_or_else(|| kind_of(key));
-        if kind == DirectiveKind::Other && (self.is_html || !is_key(key)) {
+        if kind == DirectiveKind::Other && (self.has_tags || !is_key(key)) {
             return None;
         }
         let key = if kind == DirectiveKind::Other { key } else { b"" };
@@ -136,7 +136,7 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
             DirectiveKind::Sitemap => match read.sitemap {
                 Sitemaps::NotRead => None,
                 Sitemaps::Any => Some(!value.is_empty()),
-                Sitemaps::Absolute => Some(split(value).is_ok()),
+                Sitemaps::Absolute => Some(is_sitemap(value)),
             },
             DirectiveKind::CrawlDelay => match read.crawl_delay {
                 CrawlDelays::NotRead => None,
@@ -163,6 +163,12 @@ impl<'d, 'b> DirectiveReader<'d, 'b> {
     pub fn finish(self) -> Vec<Directive<'b>> {
         self.directives
     }
+}
+
+/// Returns whether a value is one complete URL, as search engines require for a sitemap.
+#[must_use]
+pub fn is_sitemap(value: &[u8]) -> bool {
+    split(value).is_ok() && !value.iter().any(u8::is_ascii_whitespace)
 }
 
 /// Parses seconds, with or without a fraction: `2`, `4.5`, `.5`. Digits after the ninth are dropped.

@@ -1,14 +1,15 @@
 //! Parses the bytes of a robots.txt into groups.
 //!
 //! Parsing never fails: any bytes give a [`Robots`], with a [`Diagnostic`] for each line that does not count or is only
-//! partly read. `lines` decodes lines and recognizes keys, `html` recognizes web pages, `challenge` firewall pages, and
-//! `not_found` pages that say "not found". [`directives`] reads the lines that decide no URL. [`crate::rules::groups`]
+//! partly read. `lines` decodes lines and recognizes keys, `kind` recognizes what is not a robots.txt, `challenge` firewall
+//! pages, and `not_found` pages that say "not found". `html` removes tags. [`directives`] reads the lines that decide no URL. [`crate::rules::groups`]
 //! assigns groups to crawlers, and [`crate::rules::order`] interprets patterns.
 
 pub(crate) mod challenge;
 mod diagnostics;
 pub mod directives;
 pub(crate) mod html;
+pub(crate) mod kind;
 mod lines;
 pub(crate) mod not_found;
 
@@ -19,7 +20,7 @@ use reptile_engine::format::directives::DirectiveKind;
 use reptile_engine::verdict::RuleKind;
 
 pub use self::diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
-pub use self::html::is_html;
+pub use self::kind::{BodyFormat, BodyKind, Encoding};
 pub use self::lines::Lines;
 use self::lines::recognize;
 pub(crate) use self::lines::{Line, line_of};
@@ -97,7 +98,7 @@ pub fn parse_with<'b>(
         on_directive,
         on_diagnostic,
     };
-    if is_html(body) {
+    if kind::document_of(body) == Some(BodyFormat::Html) {
         collector.diagnostic(1, DiagnosticKind::Html);
     }
     let line_count = read(body, dialect, &mut collector);

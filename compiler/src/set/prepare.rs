@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::automaton::{TooManySteps, check_file};
 use crate::body::directives::{DirectiveReader, UsageOverLimit};
-use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, is_html, parse, parse_with};
+use crate::body::{Diagnostic, DiagnosticKind, Diagnostics, Robots, parse, parse_with};
 use crate::capture::{Capture, Outcome, Profile};
 use crate::dialect::Dialect;
 use crate::limits::MAX_BODY_BYTES;
@@ -76,7 +76,7 @@ pub fn prepare(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared,
 /// Returns the same errors as [`prepare`].
 pub fn prepare_alone(body: &[u8], dialect: &Dialect, arena: &Bump) -> Result<Prepared, BodyOverLimit> {
     check_size(body)?;
-    let mut directives = DirectiveReader::new(dialect, is_html(body));
+    let mut directives = DirectiveReader::new(dialect, body);
     let robots = parse_with(body, dialect, arena, |line| directives.line(line), |_| ());
     let over_limit = directives.usage_over_limit().cloned();
     prepared_from(body, robots, &directives.finish(), over_limit, dialect, arena)

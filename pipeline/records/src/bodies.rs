@@ -26,7 +26,7 @@ use reptile::limits::MAX_BODY_BYTES;
 
 use super::Item;
 use super::detect::{Content, detect};
-use super::unpack::{Compression, START_BYTES, Start, unpack};
+use super::unpack::{Compression, Start, unpack};
 use crate::{Error, Result};
 
 /// The reason reported for a body that exceeds the compiler's limit.
@@ -107,11 +107,12 @@ fn has_room(len: usize) -> bool {
 /// Returns an error if the body cannot be decompressed within the limit.
 pub fn decompress_and_detect(body: Vec<u8>) -> std::result::Result<(Vec<u8>, Content), Fault> {
     if Compression::of(&body).is_none() {
-        let content = detect(&body[..body.len().min(START_BYTES)]);
+        let content = detect(&body);
         return Ok((body, content));
     }
     let start = Start::read(Box::new(Cursor::new(body))).map_err(Fault::Unreadable)?;
     let (source, _) = unpack(start).map_err(Fault::Unreadable)?;
-    let content = detect(&source.bytes);
-    Ok((read_sized(source, 0)?, content))
+    let body = read_sized(source, 0)?;
+    let content = detect(&body);
+    Ok((body, content))
 }

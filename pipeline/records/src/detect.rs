@@ -17,6 +17,7 @@
 
 use super::archives::is_tar;
 use super::magic::{ENCRYPTED_PARQUET, PARQUET, is_arrow_file, is_arrow_stream};
+use reptile::body::{BodyFormat, Encoding};
 use reptile::contents::has_label;
 
 /// An input's content.
@@ -46,8 +47,8 @@ pub enum Content {
     Html,
     /// XML, such as a sitemap.
     Xml,
-    /// Text in UTF-16.
-    Utf16,
+    /// Text in UTF-16 or UTF-32.
+    Encoded(Encoding),
     /// Any other non-text format, with its name.
     Binary(&'static str),
 }
@@ -71,115 +72,27 @@ pub enum Wanted {
     Set,
 }
 
-/// The first bytes and names of non-text formats.
-const BINARY: [(&[u8], &str); 19] = [
-    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF87a", "a GIF picture"),
-    (b"GIF89a", "a GIF picture"),
-    (b"RIFF", "a RIFF file (a picture, sound or film)"),
-    (b"\0\0\x01\0", "an icon"),
-    (b"BM\0", "a BMP picture"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"\xca\xfe\xba\xbe", "a program"),
-    (b"wOFF", "a font"),
-    (b"wOF2", "a font"),
-    (b"SQLite format 3\0", "an SQLite database"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"Obj\x01", "an Avro file"),
-    (b"FEA1", "a Feather file in the first version"),
-    (b"\xd0\xcf\x11\xe0", "an old office document"),
-];
-
-/// The first words on a web page, in lower case.
-const HTML: [&[u8]; 14] = [
-    b"<!doctype",
-    b"<html",
-    b"<head",
-    b"<body",
-    b"<title",
-    b"<meta",
-    b"<script",
-    b"<style",
-    b"<!--",
-    b"<div",
-    b"<p>",
-    b"<h1",
-    b"<center",
-    b"<br",
-];
-
-/// The first words in XML, in lower case.
-const XML: [&[u8]; 4] = [b"<?xml", b"<rss", b"<urlset", b"<sitemapindex"];
-
-/// Detects an input's content by its first bytes. Time: linear in their number, which is small.
+/// Detects an input's content by its first bytes, or by a whole body. Time: linear in their number.
+///
+/// Archives, captures and sets are recognized here, and everything else by [`BodyFormat::of`].
 pub fn detect(start: &[u8]) -> Content {
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     match start {
-        [] => return Content::Empty,
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => return Content::Zip,
-        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, 0, rest @ ..] => {
-            // Every other byte is a letter, if the text is XML.
-            let letters: Vec<u8> = rest.iter().step_by(2).take(16).map(u8::to_ascii_lowercase).collect();
-            let is_xml = XML.iter().any(|tag| letters.starts_with(tag));
-            return if is_xml { Content::Xml } else { Content::Utf16 };
-        }
-        [0xfe, 0xff, ..] => return Content::Utf16,
-        _ if has_label(start) => return Content::Set,
-        _ if start.starts_with(b"WARC/") => return Content::Warc,
-        _ if start.starts_with(PARQUET) || start.starts_with(ENCRYPTED_PARQUET) => return Content::Parquet,
-        _ if is_arrow_file(start) || is_arrow_stream(start) => return Content::Arrow,
-        _ if is_tar(start) => return Content::Tar,
-        _ => {}
+        [] => Content::Empty,
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Content::Zip,
+        _ if has_label(start) => Content::Set,
+        _ if start.starts_with(b"WARC/") => Content::Warc,
+        _ if start.starts_with(PARQUET) || start.starts_with(ENCRYPTED_PARQUET) => Content::Parquet,
+        _ if is_arrow_file(start) || is_arrow_stream(start) => Content::Arrow,
+        _ if is_tar(start) => Content::Tar,
+        _ => match BodyFormat::of(start) {
+            None => Content::Text,
+            Some(BodyFormat::Html) => Content::Html,
+            Some(BodyFormat::Xml) => Content::Xml,
+            Some(BodyFormat::Json) => Content::Json,
+            Some(BodyFormat::Encoded(encoding)) => Content::Encoded(encoding),
+            Some(other) => Content::Binary(other.describe()),
+        },
     }
-    if let Some((_, name)) = BINARY.iter().find(|(magic, _)| start.starts_with(magic)) {
-        return Content::Binary(name);
-    }
-    let mut word = [0; 16];
-    text.iter().zip(&mut word).for_each(|(byte, lower)| *lower = byte.to_ascii_lowercase());
-    if HTML.iter().any(|tag| word.starts_with(tag)) {
-        return Content::Html;
-    }
-    match text {
-        _ if XML.iter().any(|tag| word.starts_with(tag)) => Content::Xml,
-        _ if is_json(text) => Content::Json,
-        _ if is_utf16(start) => Content::Utf16,
-        _ if is_binary(start) => Content::Binary("binary data"),
-        _ => Content::Text,
-    }
-}
-
-/// Returns whether text begins like a JSON object or list.
-fn is_json(text: &[u8]) -> bool {
-    let next = || text[1..].trim_ascii_start().first();
-    match text.first() {
-        Some(b'{') => next().is_none_or(|byte| b"\"}".contains(byte)),
-        Some(b'[') => next().is_some_and(|byte| b"{[\"]".contains(byte)),
-        _ => false,
-    }
-}
-
-/// Returns whether every other byte is NUL, as in UTF-16 for Latin letters without a byte order mark.
-fn is_utf16(start: &[u8]) -> bool {
-    if memchr::memchr(0, start).is_none() {
-        return false;
-    }
-    let nuls = |offset: usize| start.iter().skip(offset).step_by(2).filter(|&&byte| byte == 0).count();
-    let (even, odd, half) = (nuls(0), nuls(1), start.len() / 2);
-    half >= 4 && (even.max(odd) * 10 >= half * 9 && even.min(odd) * 10 <= half)
-}
-
-/// Returns whether more than one byte in twenty is a control character. Text encodings do not use them, but Hive's tables
-/// have the byte 1 between cells.
-fn is_binary(start: &[u8]) -> bool {
-    // Comparisons without branches, which the compiler vectorizes. Every robots.txt in a crawl is checked here.
-    let is_control = |byte: u8| ((byte < b' ') & (byte != 1) & !(b'\t'..=b'\r').contains(&byte)) | (byte == 0x7f);
-    let count = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(is_control(byte))).sum::<u8>();
-    let controls: usize = start.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(count(bytes))).sum();
-    controls > 1 && controls * 20 > start.len()
 }
 
 impl Content {
@@ -192,13 +105,13 @@ impl Content {
             Content::Tar => "a tar archive",
             Content::Zip => "a zip archive",
             Content::Set => "a compiled set",
-            Content::Json => "JSON",
+            Content::Json => BodyFormat::Json.describe(),
             Content::Warc => "a WARC file",
             Content::Parquet => "a Parquet file",
             Content::Arrow => "Arrow IPC",
-            Content::Html => "a web page (HTML)",
-            Content::Xml => "XML",
-            Content::Utf16 => "text in UTF-16",
+            Content::Html => BodyFormat::Html.describe(),
+            Content::Xml => BodyFormat::Xml.describe(),
+            Content::Encoded(encoding) => BodyFormat::Encoded(encoding).describe(),
             Content::Binary(name) => name,
         }
     }
@@ -211,6 +124,11 @@ impl Content {
     /// Returns whether this can only be captures, which name their own origins. Text may also contain captures.
     pub(crate) fn is_captures(self) -> bool {
         matches!(self, Content::Json | Content::Warc | Content::Parquet)
+    }
+
+    /// Returns whether a server may send this instead of a robots.txt, and no reader takes it for several files.
+    pub(crate) fn may_have_rules(self) -> bool {
+        matches!(self, Content::Html | Content::Xml | Content::Encoded(_) | Content::Binary(_))
     }
 
     /// Returns whether this can be a robots.txt as its author intended it.
@@ -242,7 +160,7 @@ impl Content {
             Content::Html if !is_line_by_line => {
                 "a server that sends a page for /robots.txt has no robots.txt; look where it was fetched".into()
             }
-            Content::Utf16 => format!("make it UTF-8: iconv -f UTF-16 -t UTF-8 {path}"),
+            Content::Encoded(encoding) => format!("make it UTF-8: iconv -f {} -t UTF-8 {path}", encoding.iconv_name()),
             Content::Text | Content::Empty if wanted == Wanted::Set => {
                 format!("`reptile compile -o SET --host HOST {path}` makes a set of a single robots.txt")
             }
@@ -274,6 +192,7 @@ mod tests {
     fn contents_are_detected_by_their_first_bytes() {
         let utf16: Vec<u8> = "User-agent: *\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let marked = [b"\xff\xfe", &utf16[..]].concat();
+        let encoding = |is_big_endian, has_mark| Encoding { unit_bytes: 2, is_big_endian, has_mark };
         let mut state = 7_u32;
         let random: Vec<u8> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -309,9 +228,9 @@ mod tests {
             (b"FEA1\0", Content::Binary("a Feather file in the first version")),
             (b"%PDF-1.7\n", Content::Binary("a PDF document")),
             (&random, Content::Binary("binary data")),
-            (&utf16, Content::Utf16),
-            (&marked, Content::Utf16),
-            (&utf16[1..], Content::Utf16),
+            (&utf16, Content::Encoded(encoding(false, false))),
+            (&marked, Content::Encoded(encoding(false, true))),
+            (&utf16[1..], Content::Encoded(encoding(true, false))),
         ];
         for (bytes, content) in cases {
             assert_eq!(detect(bytes), content, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));

@@ -428,7 +428,9 @@ fn read(
         (Content::Folder | Content::Tar, Some(host)) => read_history(input, host, naming, skips_unreadable, sink),
         (Content::Folder, None) => folders::read_folder(&path, naming, skips_unreadable, sink),
         (Content::Tar, None) => archives::read_tar(&path, input.into_source(), naming, sink),
-        (Content::Json, _) => captures::lines::read_json(&path, input.into_source(), zone, sink),
+        (Content::Json, host) if host.is_none() || !input.is_document() => {
+            captures::lines::read_json(&path, input.into_source(), zone, sink)
+        }
         (Content::Warc, _) => return warc::read(&path, input.into_source(), resync, redirects, place, sink),
         (Content::Parquet, _) if input.compression.is_none() && input.is_regular => {
             return parquet::captures::read(&path, input.into_ranged()?, captures, sink);

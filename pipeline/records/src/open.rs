@@ -24,6 +24,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use reptile::body::BodyKind;
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
@@ -137,14 +138,15 @@ impl Input {
     /// Returns whether the input holds captures that name their own origins. The first bytes decide, and in TSV and CSV
     /// they may also belong to a URL table.
     pub fn is_captures(&self) -> bool {
-        self.content.is_captures() || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
+        !self.is_document() && self.content.is_captures()
+            || self.table().is_some_and(|(kind, _)| kind == TableKind::Captures)
     }
 
     /// Describes the input if it certainly contains more than one robots.txt.
     pub(crate) fn collection(&self) -> Option<&'static str> {
         let is_url = |line: &[u8]| line.starts_with(b"http://") || line.starts_with(b"https://");
         match self.table() {
-            _ if self.content.is_collection() => Some(self.content.describe()),
+            _ if self.is_several() => Some(self.content.describe()),
             Some((TableKind::Captures, _)) => Some("a table of captures"),
             Some(_) => Some("a table of URLs"),
             None if self.content == Content::Text && is_url(&self.source.bytes) => Some("a list of URLs"),
@@ -154,7 +156,22 @@ impl Input {
 
     /// Returns whether the input holds several robots.txt files, each with a host name or URL.
     pub fn is_collection(&self) -> bool {
-        self.content.is_collection() || self.is_captures()
+        self.is_several() || self.is_captures()
+    }
+
+    /// Returns whether the content can only be several robots.txt files.
+    fn is_several(&self) -> bool {
+        self.content.is_collection() && !self.is_document()
+    }
+
+    /// Returns whether this is a document in JSON without any word that names a field of captures, such as a server's
+    /// error message.
+    pub(crate) fn is_document(&self) -> bool {
+        if self.content != Content::Json {
+            return false;
+        }
+        let start = self.source.bytes.to_ascii_lowercase();
+        ![&b"url"[..], b"uri", b"body"].iter().any(|word| memchr::memmem::find(&start, word).is_some())
     }
 
     /// Returns the input if it is text or empty.
@@ -163,6 +180,40 @@ impl Input {
     /// Otherwise returns an error that describes the content and suggests a suitable input.
     pub fn text(self, wanted: Wanted) -> Result<Input> {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
+    }
+
+    /// Reads a single robots.txt into memory, and returns it with its kind, which all its bytes determine. Another format
+    /// is accepted if it has rules, because most crawlers obey them.
+    ///
+    /// # Errors
+    /// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], several files, or another format
+    /// without rules.
+    pub fn one(mut self, wanted: Wanted) -> Result<(Input, BodyKind)> {
+        let is_text = matches!(self.content, Content::Text | Content::Empty);
+        let may_be_one = is_text || self.content.may_have_rules() || self.is_document();
+        if !may_be_one {
+            return Err(self.refused(wanted));
+        }
+        let body = self.read()?;
+        let kind = BodyKind::of(&body);
+        if !body.is_empty() {
+            self.content = detect(&body);
+        }
+        self.source = Start::of(body);
+        match kind {
+            BodyKind::Other(_) => Err(self.refused(wanted)),
+            kind => Ok((self, kind)),
+        }
+    }
+
+    /// Reads the rest of the input.
+    fn read(&mut self) -> Result<Vec<u8>> {
+        let source = std::mem::replace(&mut self.source, Start::empty());
+        read_sized(source, 0).map_err(|fault| match fault {
+            Fault::Unreadable(error) => Error::io(&self.path, error),
+            Fault::TooLarge(_) => Error::at(&self.path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
+            Fault::NoMemory(len) => no_memory(&self.path.display().to_string(), len),
+        })
     }
 
     /// Returns the input if it holds rows: text, or JSON where rows may be JSON.
@@ -183,7 +234,9 @@ impl Input {
             let place = if packed.is_empty() { ", but not a regular file" } else { &*packed };
             return Error::unsuitable(format!("{path}: is a compiled set{place}; save it as an uncompressed file"));
         }
-        let (what, hint) = (self.content.describe(), self.content.hint(wanted, &shown));
+        let hint =
+            if self.is_document() { Content::Html.hint(wanted, &shown) } else { self.content.hint(wanted, &shown) };
+        let what = self.content.describe();
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Error::unsuitable(format!("{path}: is {what}{packed}, not {}{hint}", wanted.describe()))
     }
@@ -192,22 +245,17 @@ impl Input {
 /// Reads and decompresses the robots.txt at a path. `-` is standard input.
 ///
 /// # Errors
-/// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], or not text.
+/// The errors of [`Input::one`].
 pub fn read_robots(path: &Path) -> Result<Vec<u8>> {
-    read_input(Input::open(path)?.text(Wanted::Robots)?)
+    read_input(Input::open(path)?.one(Wanted::Robots)?.0)
 }
 
 /// Reads a single body from an input with any content.
 ///
 /// # Errors
 /// Returns an error if the input is unreadable or larger than [`MAX_BODY_BYTES`].
-pub fn read_input(input: Input) -> Result<Vec<u8>> {
-    let path = input.path.clone();
-    read_sized(input.into_source(), 0).map_err(|fault| match fault {
-        Fault::Unreadable(error) => Error::io(&path, error),
-        Fault::TooLarge(_) => Error::at(&path, format!("{TOO_LARGE}; the limit is {MAX_BODY_BYTES} bytes")),
-        Fault::NoMemory(len) => no_memory(&path.display().to_string(), len),
-    })
+pub fn read_input(mut input: Input) -> Result<Vec<u8>> {
+    input.read()
 }
 
 /// Returns the bytes before the first line end, or no bytes without a line end.

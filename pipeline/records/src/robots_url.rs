@@ -9,7 +9,6 @@ use reptile::capture::Capture;
 use reptile::urls::{RobotsUrlError, split};
 
 use crate::detect::{Content, detect};
-use crate::unpack::START_BYTES;
 
 /// The URL of a robots.txt.
 pub(crate) struct RobotsUrl {
@@ -33,7 +32,7 @@ impl RobotsUrl {
     /// Returns whether a response to this URL counts for the origin.
     pub fn accepts(&self, capture: &Capture, body: Option<&[u8]>) -> bool {
         let is_page = || capture.media_type.as_deref().is_some_and(|name| name == "text/html");
-        let is_text = || body.is_some_and(|body| detect(&body[..body.len().min(START_BYTES)]) == Content::Text);
+        let is_text = || body.is_some_and(|body| detect(body) == Content::Text);
         let is_success = || capture.status.is_none_or(|status| status / 100 == 2) && !capture.has_failed;
         self.is_plain || (is_success() && !is_page() && is_text())
     }

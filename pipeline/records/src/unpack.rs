@@ -226,6 +226,11 @@ impl Start {
         Start { bytes: Vec::new(), at: 0, members: Vec::new(), rest: Box::new(io::empty()) }
     }
 
+    /// Creates a source of bytes that were read.
+    pub fn of(bytes: Vec<u8>) -> Start {
+        Start { bytes, ..Start::empty() }
+    }
+
     /// Reads a source's first [`START_BYTES`], or fewer at its end. One line is enough, so that slow lists are
     /// processed immediately.
     ///

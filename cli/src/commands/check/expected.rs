@@ -5,7 +5,6 @@ use std::collections::hash_map::Entry;
 use std::io::{self, Read, Write};
 
 use reptile::contents::{Agent, FormatError, Set};
-use reptile::urls::path_of;
 use reptile::{Dialect, RuleKind, Verdict};
 
 use super::Args;
@@ -195,7 +194,7 @@ impl Checker<'_> {
                 return Ok(());
             }
         };
-        let explanation = path_of(row.url).with(|path| policy.explain(agent, path))?;
+        let explanation = row.path.with(|path| policy.explain(agent, path))?;
         let kind = if explanation.verdict == Verdict::Disallow { RuleKind::Disallow } else { RuleKind::Allow };
         let line = explanation.rule().map_or(0, |rule| rule.line);
         self.print(row, word(kind), line, tally);

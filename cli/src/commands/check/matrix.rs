@@ -8,9 +8,7 @@ use std::collections::hash_map::Entry;
 use std::io::{Read, Write};
 
 use reptile::contents::{Agent, FormatError, Set};
-use reptile::crawlers::of_name;
 use reptile::dialects::ALL;
-use reptile::urls::path_of;
 use reptile::{Dialect, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -190,23 +188,16 @@ fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args
     Ok(counts)
 }
 
-/// Returns a cell's agent under every dialect, or a description of the problem with a name that no dialect accepts.
+/// Returns a cell's agent under every dialect, or a description of the problem with a name that some dialect refuses.
 fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
-    let mut fault = None;
+    let mut agents = Vec::with_capacity(sets.len());
     for (set, dialect) in sets.iter().zip(ALL) {
         match agent_of_cell(set, dialect, cell, args.exact()) {
-            Ok(_) => {
-                fault = None;
-                break;
-            }
-            Err(other) => fault = fault.or(Some(other)),
+            Ok(agent) => agents.push(agent.look_up(set)?),
+            Err(fault) => return Ok(Err(fault)),
         }
     }
-    if let Some(fault) = fault {
-        return Ok(Err(fault));
-    }
-    let looked_up = sets.iter().zip(ALL).map(|(set, dialect)| of_name(cell, dialect).look_up(set));
-    looked_up.collect::<Result<_, _>>().map(Ok)
+    Ok(Ok(agents))
 }
 
 /// Decides a row by every dialect, and counts the differences.
@@ -228,12 +219,12 @@ fn count_row(
             return Ok(());
         };
         if print {
-            let explanation = path_of(row.url).with(|path| policy.explain(agent, path))?;
+            let explanation = row.path.with(|path| policy.explain(agent, path))?;
             *disallows = explanation.verdict == Verdict::Disallow;
             let line = explanation.rule().map_or(0, |rule| rule.line);
             cells.extend_from_slice(format!("\t{}\t{line}", explanation.verdict).as_bytes());
         } else {
-            *disallows = path_of(row.url).with(|path| policy.decide(agent, path))? == Verdict::Disallow;
+            *disallows = row.path.with(|path| policy.decide(agent, path))? == Verdict::Disallow;
         }
     }
     if print {

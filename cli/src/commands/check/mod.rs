@@ -13,13 +13,14 @@ use std::path::PathBuf;
 
 use reptile::contents::Set;
 use reptile::settings::Strategy;
-use reptile::{CompiledSet, Dialect, dialects};
+use reptile::{CompiledSet, Dialect, Profile, dialects};
 
 use crate::error::{Exit, Failure, Result, damaged};
 use crate::options::{CompileOptions, ExactAgent, dialects, strategies};
 use crate::outputs::summary::{rate, seconds};
 use crate::outputs::terminal::tell;
 use crate::sets::assemble::assemble;
+use crate::sets::single::one;
 use expected::Checker;
 use prove::Format;
 use reptile_records::Inputs;
@@ -140,11 +141,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     let cases = lists::open_table(args.cases())?;
     let robots = Input::open(args.robots())?;
     let one_for_all = !robots.is_collection();
-    let robots = if one_for_all { robots.text(Wanted::Robots)? } else { robots };
+    let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
+    let profile = Profile::of_dialect(dialect);
+    let robots = if one_for_all { one(robots, Wanted::Robots, profile)? } else { robots };
     if args.all_dialects {
         return matrix::run(args, cases, one_for_all);
     }
-    let dialect = args.dialect.unwrap_or(dialects::DEFAULT);
     let bytes = compiled(args, dialect, one_for_all, Inputs::Opened(Box::new(robots)))?.to_bytes();
     let set = opened(args, &bytes)?;
 

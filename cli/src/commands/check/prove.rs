@@ -6,7 +6,7 @@ use std::path::Path;
 use bumpalo::Bump;
 use reptile::body::parse;
 use reptile::prove::{Assertions, Claim, Counterexample, Mistakes, Options, Outcome, Proof, ProveError};
-use reptile::{Dialect, Explanation, Robots, Verdict, dialects};
+use reptile::{Dialect, Explanation, Profile, Robots, Verdict, dialects};
 use serde::Serialize;
 
 use super::Args;
@@ -19,6 +19,7 @@ use crate::outputs::sarif;
 use crate::outputs::style::Style;
 use crate::outputs::summary::grouped;
 use crate::outputs::terminal::tell;
+use crate::sets::single::one;
 use crate::url_list::{command_line, refuse_url_list};
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::{Input, read_input};
@@ -101,7 +102,7 @@ fn read_robots(args: &Args, list: &Path, dialect: &Dialect) -> Result<Robots> {
     if input.is_collection() {
         return Err(input.refused(Wanted::Robots).into());
     }
-    let body = read_input(input.text(Wanted::Robots)?)?;
+    let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
     let expected = || format!("expected `{}`", command("robots.txt", &list.display().to_string()));
     refuse_url_list(path, &body, expected)?;
     if Assertions::parse(&body).is_ok() {

@@ -5,8 +5,8 @@ use std::io::Read;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile::contents::{FormatError, Policy, Set};
 use reptile::limits::MAX_URL_BYTES;
-use reptile::urls::{OriginRef, origin_of, split};
-use reptile::{RuleKind, Scheme};
+use reptile::urls::{OriginRef, Path as UrlPath, origin_of, path_at_any_origin, path_of, split};
+use reptile::{RuleKind, Scheme, UrlError};
 
 use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result, damaged};
@@ -27,6 +27,8 @@ pub struct Row<'a> {
     pub agent: &'a [u8],
     /// The URL, or its path.
     pub url: &'a [u8],
+    /// The path of the URL.
+    pub path: UrlPath<'a>,
     /// The expected verdict and line, if given.
     pub expected: Option<(RuleKind, Option<u32>)>,
 }
@@ -69,13 +71,20 @@ impl<'a> Row<'a> {
         if columns.next().is_some() {
             return Err("more than 5 columns");
         }
-        Ok(Some(Row { host, agent, url, expected: verdict.map(|verdict| (verdict, rule_line)) }))
+        let path = path_at(url).map_err(|_| "the url contains a NUL")?;
+        Ok(Some(Row { host, agent, url, path, expected: verdict.map(|verdict| (verdict, rule_line)) }))
     }
 
     /// Returns the first three columns for the output, escaped like URLs.
     pub fn columns(&self) -> Vec<u8> {
         [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
+}
+
+/// Returns the path of a URL. A text that begins with a slash is a path. Any other text is read as the reference
+/// implementation reads it, because tables hold its test cases.
+fn path_at(url: &[u8]) -> std::result::Result<UrlPath<'_>, UrlError> {
+    if url.starts_with(b"/") { path_at_any_origin(url) } else { Ok(path_of(url)) }
 }
 
 /// Returns whether a line is a header: it begins with the columns `host`, `agent`, and `url` or `path`, in any letter

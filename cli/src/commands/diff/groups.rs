@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use memchr::memmem::Finder;
-use reptile::body::{DirectiveReader, Group, Named, is_html, named, parse_with};
+use reptile::body::{DirectiveReader, Group, Named, named, parse_with};
 use reptile::contents::Directive;
 use reptile::crawlers::Resolved;
 use reptile::explain::ChosenBy;
@@ -56,7 +56,7 @@ struct Text {
 impl<'b> File<'b> {
     /// Reads a file.
     pub fn new(body: &'b [u8], dialect: &'b Dialect, arena: &'b Bump) -> File<'b> {
-        let mut reader = DirectiveReader::new(dialect, is_html(body));
+        let mut reader = DirectiveReader::new(dialect, body);
         // Directives over a limit are skipped, as in a set.
         let groups = parse_with(body, dialect, arena, |line| reader.line(line), |_| ()).groups;
         let mut directives = reader.finish();

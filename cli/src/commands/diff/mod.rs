@@ -26,18 +26,17 @@ use bumpalo::Bump;
 use reptile::contents::Set;
 use reptile::crawlers::Resolved;
 use reptile::diff::{PathDiff, PathRow, PathRows};
-use reptile::{Dialect, dialects};
+use reptile::{Dialect, Profile, dialects};
 
 use crate::error::{Exit, Failure, Result, Stop, note};
 use crate::options::{AssumptionOptions, ExactAgent, dialects};
 use crate::outputs::file::Output;
 use crate::sets::Loaded;
 use crate::sets::agents::agents_for;
-use crate::sets::single::{ONE_ORIGIN, compile_one};
+use crate::sets::single::{ONE_ORIGIN, compile_one, obeyed, read_one};
 use crate::url_list::{command_line, refuse_url_list};
 use groups::{File, Names};
 use paths::{Found, Words};
-use reptile_records::open::read_robots;
 
 /// Maximum total size in bytes of two files for proofs, so that both sets fit into memory.
 const MAX_PROVED_BYTES: usize = 8 << 20;
@@ -152,7 +151,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         }
     }
     let files = [&args.old, new];
-    let bodies = [body(&args.old, new)?, body(new, &args.old)?];
+    let profile = Profile::of_dialect(dialect);
+    let bodies = [body(&args.old, new, profile)?, body(new, &args.old, profile)?];
     let mut out = BufWriter::new(Output::stdout());
     let compared = compare(args, dialect, files, &bodies, &mut out);
     let any = compared
@@ -165,8 +165,8 @@ pub fn run(args: &Args) -> Result<Exit> {
 ///
 /// # Errors
 /// Returns an error if the file is unreadable, or is a URL list.
-fn body(path: &Path, other: &Path) -> Result<Vec<u8>> {
-    let body = read_robots(path)?;
+fn body(path: &Path, other: &Path, profile: &Profile) -> Result<Vec<u8>> {
+    let body = read_one(path, profile)?;
     refuse_url_list(path, &body, || {
         let [list, other] = [path, other].map(|path| path.display().to_string());
         format!("`{}` decides them by two files", command_line(["diff", &other, "NEW.TXT", "--urls", &list]))
@@ -212,7 +212,7 @@ fn compare(
         }
     }
     let arena = Bump::new();
-    let mut files = [File::new(&bodies[0], dialect, &arena), File::new(&bodies[1], dialect, &arena)];
+    let mut files = bodies.each_ref().map(|body| File::new(obeyed(body, dialect), dialect, &arena));
     let names = Names::new(&mut files);
     if names.is_cut {
         let limit = groups::MAX_SEARCHED_BYTES;

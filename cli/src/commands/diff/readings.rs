@@ -2,15 +2,17 @@
 
 use std::io::{BufWriter, Write};
 
+use reptile::settings::NotText;
+use reptile::{Dialect, Profile};
+
 use super::paths::{self, Words};
 use super::{Args, can_be_proved, open, rows};
 use crate::error::{Exit, Failure, Result, Stop};
 use crate::outputs::file::Output;
 use crate::sets::Loaded;
 use crate::sets::agents::agents_for;
-use crate::sets::single::compile_one;
+use crate::sets::single::{compile_one, read_one};
 use crate::url_list::refuse_url_list;
-use reptile_records::open::read_robots;
 
 /// Runs the command for two dialects.
 ///
@@ -28,7 +30,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     if Loaded::is_set(path)? {
         return Err(Failure::at(path, "is a compiled set, which has one dialect: expected a robots.txt"));
     }
-    let body = read_robots(path)?;
+    // The note is about the dialect that differs more from Google's.
+    let ignores = |dialect: &&&Dialect| Profile::of_dialect(dialect).not_text == NotText::Allow;
+    let noted = [first, second].iter().find(ignores).map_or(first, |dialect| dialect);
+    let body = read_one(path, Profile::of_dialect(noted))?;
     refuse_url_list(path, &body, || "expected a robots.txt".into())?;
     let given = [
         agents_for(first, &args.agents, args.exact, &[&body])?,

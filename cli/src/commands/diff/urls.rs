@@ -9,12 +9,12 @@ use std::path::Path;
 
 use reptile::contents::{Agent, FormatError, Policy, Set};
 use reptile::crawlers::{Resolved, of_name};
-use reptile::urls::path_of;
+use reptile::urls::path_at_any_origin;
 use reptile::{Dialect, Verdict};
 use serde_json::json;
 
 use super::groups::{File, Names};
-use crate::error::{Failure, Stop};
+use crate::error::{Failure, Stop, note};
 use crate::outputs::json::{add_bytes, json_line};
 use crate::outputs::names::Few;
 use crate::outputs::summary::grouped;
@@ -81,9 +81,12 @@ pub fn compare(
         agents.push([row.agent.look_up(&sets[0])?, row.agent.look_up(&sets[1])?]);
     }
     let policies = [sets[0].policy(&ONE_ORIGIN)?, sets[1].policy(&ONE_ORIGIN)?];
-    let mut any = false;
+    let (mut any, mut invalid) = (false, 0_u64);
     each_url(list, out, |url, out| {
-        let path = path_of(url).to_vec();
+        let Ok(path) = path_at_any_origin(url).map(|path| path.to_vec()) else {
+            invalid += 1;
+            return Ok(());
+        };
         for (row, agents) in rows.iter().zip(&agents) {
             let old = decide(policies[0].as_ref(), &agents[0], &path)?;
             let new = decide(policies[1].as_ref(), &agents[1], &path)?;
@@ -94,6 +97,10 @@ pub fn compare(
         }
         Ok(())
     })?;
+    if invalid > 0 {
+        let (name, count) = (list.display(), grouped(invalid));
+        note(format_args!("{name}: {count} lines are not a URL or a path that begins with a slash; not compared"));
+    }
     Ok(any)
 }
 

@@ -29,7 +29,7 @@ use crate::run::lineage::{FindingCounts, InputState, Lineage, OutputState, RowCo
 use crate::run::metrics::MetricsOptions;
 use crate::sets::report::{NonTextBodies, UNTRUSTED, untrusted_from};
 use reptile_records::bodies::decompress_and_detect;
-use reptile_records::detect::{Content, Wanted};
+use reptile_records::detect::{Content, Wanted, detect};
 use reptile_records::hosts::{Hosts, Naming, PathOwner, origins_of_option};
 use reptile_records::open::Input;
 use reptile_records::open::{read_input, read_robots};
@@ -243,9 +243,9 @@ impl Report<'_> {
                 read_bodies(input, &options, &mut |item| Ok(self.item(item)?))?;
             }
             Content::Set | Content::Zip => return Err(input.refused(Wanted::Robots).into()),
-            content => {
+            _ => {
                 let (name, body) = (path.display().to_string(), read_input(input)?);
-                self.non_text.add(&name, content);
+                self.non_text.add(&name, detect(&body));
                 self.file(&name, None, &body, &[])?;
             }
         }

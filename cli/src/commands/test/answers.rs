@@ -68,7 +68,7 @@ pub fn full(tested: &Tested<'_>, full: bool) -> String {
         text.push_str(&format!("\n{number}  {verdict}  {}  for {name}\n", shown(url, full)));
         let mut row = |label: &str, value: &str| text.push_str(&format!("   {label:9} {value}\n"));
         answer.remarks.iter().for_each(|remark| row("URL", remark));
-        if !matches!(answer.why, Why::Fetch(_)) {
+        if !matches!(answer.why, Why::Fetch(_)) && answer.explanation.verdict != Verdict::Invalid {
             row("group", &column.group(answer.agent));
         }
         if answer.path_differs {

@@ -117,7 +117,7 @@ fn table<'q>(
     text
 }
 
-/// Returns the remarks about a URL. Only `google-lib` reads URLs differently, so only its remarks name the dialect.
+/// Returns the remarks about a URL. Only those about `google-lib` name the dialect, which compares bytes.
 fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
     let dialect = column.reading.dialect();
     let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
@@ -128,7 +128,7 @@ fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
 /// Returns the reasons for an answer. `expected` is the verdict and line under the reference dialect.
 fn reasons_of(column: &Column<'_>, answer: &Answer, expected: Option<(Verdict, u32)>) -> String {
     let mut lines = Vec::new();
-    if !matches!(answer.why, Why::Fetch(_)) {
+    if !matches!(answer.why, Why::Fetch(_)) && answer.explanation.verdict != Verdict::Invalid {
         lines.push(format!("group: {}", column.group(answer.agent)));
     }
     if answer.path_differs {

@@ -146,7 +146,7 @@ fn object(column: &Column<'_>, answer: &Answer, url: &[u8], agrees: Option<bool>
         dialect: column.reading.dialect().as_str(),
         verdict: answer.explanation.verdict.name(),
         line: answer.line(),
-        why: answer.why.as_str(),
+        why: answer.why_name(),
         because: column.because(answer),
         path: &String::from_utf8_lossy(&answer.shown_path),
         group: column.group_json(answer.agent),

@@ -82,7 +82,7 @@ pub fn write(tested: &Tested<'_>, full: bool, out: &mut impl Write) -> io::Resul
     let near = (!is_whole).then(near);
     let name = printable(tested.name.as_os_str().as_encoded_bytes());
     writeln!(out, "{name}: {} lines, read as {}", grouped(line_count as u64), reading.dialect().name)?;
-    if let Some(Fetch { status, profile }) = tested.column.fetch {
+    if let Fetch { status, profile, is_given: true } = tested.column.fetch {
         let status = status.map_or(String::new(), |status| format!("answered with {status}, "));
         writeln!(out, "  {status}under the fetch profile {profile}")?;
     }

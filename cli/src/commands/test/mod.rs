@@ -1,7 +1,7 @@
 //! `reptile test`: decides URLs by one robots.txt, and shows the group, the rules, the line and the reason for each.
 //!
 //! This module has the questions and answers. [`answers`] and [`listing`] show them for one dialect, [`dialects`] for
-//! all dialects, and [`json`] for programs. [`typed`] reads URLs as typed, [`uses`] asks about
+//! all dialects, and [`json`] for programs. [`typed`] remarks on URLs, [`uses`] asks about
 //! usage, and [`words`] has the wording.
 //!
 //! A file of n bytes is read and compiled in O(n) steps per dialect, and in O(n) memory for one dialect. With
@@ -26,27 +26,26 @@ use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reptile::body::parse;
 use reptile::capture::Capture;
 use reptile::contents::{Agent, Explanation, FormatError, Set};
 use reptile::crawlers::Resolved;
 use reptile::usage::Uses;
-use reptile::{Dialect, Profile, Verdict};
+use reptile::{Dialect, Profile, UrlError, Verdict};
 
 use reptile::explain::{Choice, Reading, Why};
 use reptile::limits::MAX_URL_BYTES;
+use reptile::urls::path_at_any_origin;
 
 use crate::error::{Exit, Failure, Result, Stop, damaged, note};
 use crate::options::{self, ExactAgent, UsageOptions};
 use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::{agents_for, agents_under};
-use crate::sets::single::{ONE_ORIGIN, compile_capture, compile_one};
+use crate::sets::single::{ONE_ORIGIN, compile_capture, one};
 use crate::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
-use typed::Typed;
 use uses::{Asked, Stated};
 
 /// Maximum number of answers shown in full or as a table. `--brief` and `--json` have no limit.
@@ -63,12 +62,13 @@ const MAX_NAMING_LINES: usize = 100;
 ///
 /// Shows the file with its relevant lines, and for each URL and crawler the group that the
 /// crawler obeys, the best matching Allow and Disallow, which of the two wins, and why. Only
-/// a URL's path counts, so a path such as /a/b is enough. White space around a URL is
-/// ignored. In every dialect but google-lib, spaces and non-ASCII letters are escaped as a
-/// browser escapes them, and a path without its first slash gets one; a remark says so. A
-/// file name is not accepted as a path; --urls reads URLs from a file. Like Google, the
-/// command reads a web page only if it has rules, or if --status makes it the body of a
-/// response.
+/// a URL's path counts, so a path such as /a/b is enough. A text that begins with a slash is
+/// a path, also //a/b; any other text must be a URL, or its verdict is "invalid". White
+/// space around a URL is ignored. URLs are taken as they are, as `classify` takes them; a
+/// remark says if a browser escapes spaces and other characters before it requests the page. A file name is not
+/// accepted as a path; --urls reads URLs from a file. The command reads a web page only if
+/// it has rules, or if --status makes it the body of a response; the dialect's fetch profile
+/// says whether the rules count.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -84,10 +84,10 @@ const MAX_NAMING_LINES: usize = 100;
 The fields of --json, an object on each line:
   url, agent   as given, without white space around the URL
   dialect      the dialect of this answer
-  verdict      allow, disallow
+  verdict      allow, disallow, or invalid for a text that is not a URL or a path
   line         the line of the deciding rule, 0 if no rule decides
   why          no-group, no-match, always-allowed, empty-rule, only-kind,
-               longer, allow-on-tie, first, fetch
+               longer, allow-on-tie, first, fetch, no-url
   because      the reason in words
   path         the compared path: the URL's path in the dialect's normal form
   group        by: token, default-group or nobody; token: the matched product
@@ -97,7 +97,7 @@ The fields of --json, an object on each line:
                pattern in normal form, octets that count; after 32 KiB, the text
                and the pattern are cut, and end in \"...\"
   disallow     the best matching Disallow, likewise
-  remarks      changes made to the typed URL, if there are any
+  remarks      what to know of the URL, if there is anything
   agrees       with --all-dialects: whether the verdict equals that of --dialect
   usage        with --usage: each use with the website's preference: allowed,
                disallowed, unknown, not-applicable
@@ -187,50 +187,32 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(!is_done))
 }
 
-/// Reads the robots.txt. With `--status` the file is the body of that response, even a web page.
+/// Reads the robots.txt. With `--status` or `--profile` the file is the body of a response, whatever it is.
 ///
 /// # Errors
-/// Returns an error if the file is unreadable. Without `--status`, also returns an error if it is neither a robots.txt
-/// nor a web page with rules.
+/// Returns an error if the file is unreadable. Without these options, also returns an error if it is neither a robots.txt
+/// nor another format with rules.
 fn read_body(args: &Args) -> Result<Vec<u8>> {
     let input = Input::open(&args.robots)?;
-    match input.content {
-        Content::Folder => Err(input.refused(Wanted::Robots).into()),
-        _ if args.status.is_some() => Ok(read_input(input)?),
+    let is_response = match input.content {
+        Content::Folder => false,
         // The fetch profile decides how to treat a page.
-        Content::Html | Content::Xml if args.profile.is_some() => Ok(read_input(input)?),
-        Content::Html => {
-            let refused = input.refused(Wanted::Robots);
-            let body = read_input(input)?;
-            let rules = rule_count(&body, args.dialect.unwrap_or(reptile::dialects::DEFAULT));
-            if rules == 0 {
-                return Err(refused.into());
-            }
-            let name = args.robots.display();
-            note(format_args!(
-                "{name}: is a web page (HTML); Google obeys the rules in it ({})",
-                grouped(rules as u64)
-            ));
-            Ok(body)
-        }
-        _ => {
-            let body = read_input(input.text(Wanted::Robots)?)?;
-            let swapped = || {
-                let robots = args.urls.iter().find(|url| is_robots(Path::new(url)));
-                let robots = robots.map_or(Path::new("ROBOTS.TXT"), Path::new);
-                let command = list_command(args, robots, &args.robots.display().to_string());
-                format!("`{command}` tests them")
-            };
-            refuse_url_list(&args.robots, &body, swapped)?;
-            Ok(body)
-        }
+        Content::Html | Content::Xml => args.status.is_some() || args.profile.is_some(),
+        _ => args.status.is_some(),
+    };
+    if is_response {
+        return Ok(read_input(input)?);
     }
-}
-
-/// Returns the number of a body's rules that belong to a group.
-fn rule_count(body: &[u8], dialect: &Dialect) -> usize {
-    let arena = Bump::new();
-    parse(body, dialect, &arena).groups.iter().map(|group| group.rules.len()).sum()
+    let dialect = args.dialect.unwrap_or(reptile::dialects::DEFAULT);
+    let body = read_input(one(input, Wanted::Robots, Profile::of_dialect(dialect))?)?;
+    let swapped = || {
+        let robots = args.urls.iter().find(|url| is_robots(Path::new(url)));
+        let robots = robots.map_or(Path::new("ROBOTS.TXT"), Path::new);
+        let command = list_command(args, robots, &args.robots.display().to_string());
+        format!("`{command}` tests them")
+    };
+    refuse_url_list(&args.robots, &body, swapped)?;
+    Ok(body)
 }
 
 /// Returns the command line that tests a list with the same options.
@@ -250,9 +232,9 @@ fn list_command(args: &Args, robots: &Path, list: &str) -> String {
     command_line(words)
 }
 
-/// Verdict counts by number: allow, disallow.
+/// Verdict counts by number.
 #[derive(Default)]
-struct Given([Cell<u64>; 2]);
+struct Given([Cell<u64>; Verdict::ALL.len()]);
 
 impl Given {
     fn count(&self, verdict: Verdict) {
@@ -273,17 +255,19 @@ impl Given {
     }
 }
 
-/// How the robots.txt was fetched, if `--status` or `--profile` is given.
+/// How the robots.txt was fetched.
 #[derive(Clone, Copy)]
 struct Fetch {
     status: Option<u16>,
     profile: &'static Profile,
+    /// Whether `--status` or `--profile` is given.
+    is_given: bool,
 }
 
 impl Fetch {
-    fn of(args: &Args, dialect: &'static Dialect) -> Option<Fetch> {
+    fn of(args: &Args, dialect: &'static Dialect) -> Fetch {
         let profile = args.profile.unwrap_or_else(|| Profile::of_dialect(dialect));
-        (args.status.is_some() || args.profile.is_some()).then_some(Fetch { status: args.status, profile })
+        Fetch { status: args.status, profile, is_given: args.status.is_some() || args.profile.is_some() }
     }
 }
 
@@ -405,7 +389,7 @@ fn questions<'q>(urls: &'q [Vec<u8>], agents: &'q [Resolved]) -> impl Iterator<I
 /// The file under one dialect.
 struct Column<'b> {
     reading: Reading<'b>,
-    fetch: Option<Fetch>,
+    fetch: Fetch,
     agents: Vec<Resolved>,
     /// The groups that each agent obeys.
     choices: Vec<Choice>,
@@ -437,13 +421,35 @@ struct Answer {
     shown_path: Vec<u8>,
     /// Whether the URL's path differs from it.
     path_differs: bool,
-    /// The changes made to the typed URL.
+    /// What to know of the URL.
     remarks: Vec<String>,
     /// The website's preferences for the uses of `--usage`.
     stated: Option<Stated>,
 }
 
 impl Answer {
+    /// Returns the answer for a text that is not a URL or a path.
+    fn invalid(agent: usize, error: UrlError) -> Answer {
+        Answer {
+            explanation: Explanation::without_rule(Verdict::Invalid),
+            why: Why::NoMatch,
+            agent,
+            path: Vec::new(),
+            shown_path: Vec::new(),
+            path_differs: false,
+            remarks: vec![typed::fault(error)],
+            stated: None,
+        }
+    }
+
+    /// Returns why the rule decides, or why there is no rule, as a stable name.
+    fn why_name(&self) -> &'static str {
+        match self.explanation.verdict {
+            Verdict::Invalid => "no-url",
+            _ => self.why.as_str(),
+        }
+    }
+
     /// Returns the deciding rule's line, or 0.
     fn line(&self) -> u32 {
         self.explanation.rule().map_or(0, |rule| rule.line)
@@ -455,18 +461,14 @@ impl<'b> Column<'b> {
     fn new(
         file: &'b File<'_>,
         dialect: &'static Dialect,
-        fetch: Option<Fetch>,
+        fetch: Fetch,
         agents: Vec<Resolved>,
         arena: &'b Bump,
     ) -> Result<Column<'b>> {
         let (name, body) = (&*file.args.robots, file.body);
         let fail = |error: FormatError| damaged(name, &error);
-        let bytes = match fetch {
-            None => compile_one(name, body, dialect)?,
-            Some(Fetch { status, profile }) => {
-                compile_capture(name, body, dialect, profile, &Capture { status, ..Capture::default() })?
-            }
-        };
+        let capture = Capture { status: fetch.status, ..Capture::default() };
+        let bytes = compile_capture(name, body, dialect, fetch.profile, &capture)?;
         let asked = file.uses.as_ref().map(|uses| Asked::new(uses, file.args, bytes.clone())).transpose()?;
         let set = Set::from_bytes(bytes).map_err(fail)?;
         let looked_up = agents.iter().map(|agent| agent.look_up(&set)).collect::<std::result::Result<_, _>>();
@@ -495,7 +497,13 @@ impl<'b> Column<'b> {
 
     fn answer_or_damage(&self, url: &[u8], agent: usize) -> std::result::Result<Answer, reptile::Error> {
         let dialect = self.reading.dialect();
-        let Typed { path: written, remarks } = typed::read(url, dialect);
+        let (written, remark) = match path_at_any_origin(url) {
+            Ok(path) => typed::requested(path.to_vec(), dialect),
+            Err(error) => {
+                self.given.count(Verdict::Invalid);
+                return Ok(Answer::invalid(agent, error));
+            }
+        };
         let explanation = match self.set.policy(&ONE_ORIGIN)? {
             Some(policy) => policy.explain(&self.looked_up[agent], &written)?,
             None => Explanation::without_rule(Verdict::Allow),
@@ -505,6 +513,7 @@ impl<'b> Column<'b> {
         let shown_path = dialect.normal_form.shown(&path).into_owned();
         let path_differs = shown_path != written;
         let stated = self.asked.as_ref().map(|asked| asked.of(agent, &written)).transpose()?;
+        let remarks = remark.into_iter().collect();
         self.given.count(explanation.verdict);
         Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks, stated })
     }

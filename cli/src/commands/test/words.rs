@@ -1,8 +1,8 @@
 //! The wording of reasons: groups, rules, and why one rule wins.
 
-use reptile::Rule;
 use reptile::explain::Phrases;
 use reptile::settings::Order;
+use reptile::{Rule, Verdict};
 
 use super::{Answer, Column};
 use reptile_records::text::printable;
@@ -35,7 +35,10 @@ impl Column<'_> {
 
     /// Returns the reason for the verdict in words.
     pub fn because(&self, answer: &Answer) -> String {
-        let profile = self.fetch.map(|fetch| fetch.profile);
+        if answer.explanation.verdict == Verdict::Invalid {
+            return "the text is not a URL or a path".into();
+        }
+        let profile = Some(self.fetch.profile);
         self.phrases(answer.agent).because(&answer.explanation, answer.why, &answer.path, profile)
     }
 

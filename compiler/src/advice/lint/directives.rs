@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use reptile_engine::url::split;
-
 use super::{Code, Findings, Fix, Severity, quote};
-use crate::body::directives::{crawl_delay, host};
+use crate::body::directives::{crawl_delay, host, is_sitemap};
 use crate::limits::MAX_DIRECTIVES;
 
 /// The directives read so far, to find duplicates.
@@ -30,7 +28,7 @@ impl<'b> Directives<'b> {
             empty(number, "Sitemap", found);
             return;
         }
-        if split(value).is_err() || value.iter().any(u8::is_ascii_whitespace) {
+        if !is_sitemap(value) {
             found.add(number, Code::SitemapUrl, Severity::Error, || {
                 let value = quote(value);
                 let message = format!("\"{value}\" is not a complete URL, which search engines require for a sitemap");
@@ -66,6 +64,8 @@ impl<'b> Directives<'b> {
                 let message = format!("\"{}\" is not a host name", quote(value));
                 (message.into(), Some("write a name such as example.com, without scheme and path".into()))
             });
+            // A malformed line supersedes no other.
+            return;
         }
         match self.host {
             Some(first) => doubled(number, first, found, None),
@@ -79,9 +79,13 @@ impl<'b> Directives<'b> {
             return;
         }
         match crawl_delay(value) {
-            None => found.add(number, Code::CrawlDelayValue, Severity::Warning, || {
-                (format!("\"{}\" is not a number of seconds", quote(value)).into(), None)
-            }),
+            None => {
+                found.add(number, Code::CrawlDelayValue, Severity::Warning, || {
+                    (format!("\"{}\" is not a number of seconds", quote(value)).into(), None)
+                });
+                // A malformed line supersedes no other.
+                return;
+            }
             Some(_) if !value.iter().all(u8::is_ascii_digit) => {
                 found.add(number, Code::CrawlDelayValue, Severity::Note, || {
                     (format!("Bing reads only whole seconds, not \"{}\"", quote(value)).into(), None)

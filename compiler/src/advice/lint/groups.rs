@@ -71,13 +71,21 @@ pub(super) fn blank_in_group(
     }
     let at = places.blanks.partition_point(|&line| line < first);
     let Some(&blank) = places.blanks.get(at).filter(|&&line| line < last.line) else { return };
+    // If the blank line was meant to end a group, both findings have the same remedy.
+    let collapsed = last_of_collapsed(agent_lines, places, || found.step()).map(|(last, _)| agent_lines[last]);
+    let is_end =
+        |&line: &u32| agent_lines.iter().find(|&&next| next > line).is_some_and(|&next| (line..next).contains(&blank));
     found.add(blank, Code::BlankLineInGroup, Severity::Warning, || {
         let message = if agent_lines.last().is_some_and(|&line| line > blank) {
             "in Yandex and in the 1994 note a blank line ends the group: user-agent lines above get no rules there"
         } else {
             "in Yandex and in the 1994 note a blank line ends the group: rules below it apply to no crawler there"
         };
-        (message.into(), Some("remove the blank line".into()))
+        let fix = match collapsed.filter(is_end) {
+            Some(line) => format!("put \"Disallow:\" after line {line}").into(),
+            None => "remove the blank line".into(),
+        };
+        (message.into(), Some(fix))
     });
 }
 
@@ -126,11 +134,21 @@ fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> St
     }
 }
 
-/// Finds a `Disallow` of everything for all crawlers, and reports which crawlers it does not stop.
-pub(super) fn closed_site(robots: &Robots<'_>, index: usize, dialect: &Dialect, found: &mut Findings) {
+/// Finds a `Disallow` of everything for all crawlers, and reports which crawlers it does not stop. Another rule may open
+/// everything again: `is_open`.
+pub(super) fn closed_site(
+    robots: &Robots<'_>,
+    index: usize,
+    dialect: &Dialect,
+    is_open: impl FnOnce() -> bool,
+    found: &mut Findings,
+) {
     let group = &robots.groups[index];
     let is_default = group.agents.iter().any(|value| named(value, dialect) == Named::Everyone);
     let Some(rule) = group.rules.iter().find(|rule| closes_all(rule)).filter(|_| is_default) else { return };
+    if is_open() {
+        return;
+    }
     found.add(rule.line, Code::ClosedSite, Severity::Warning, || {
         let opens = group.rules.iter().any(|rule| rule.kind == RuleKind::Allow && !rule.value.is_empty());
         let but = if opens { ", except where Allow lines open it," } else { "" };

@@ -10,6 +10,7 @@ use super::keys::{WrittenLine, key_of_line, lacks_colon};
 use super::repairs::{can_be_escaped, lacks_only_slash};
 use super::{Code, Findings, Fix, GroupLines, MAX_QUOTED, Severity, quote};
 use crate::body::{DiagnosticKind, Line, Robots, line_of};
+use crate::capture::{NotText, Profile};
 use crate::dialect::{Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 
@@ -381,7 +382,10 @@ pub(super) fn left_out(number: u32, line: &[u8], kind: DiagnosticKind, dialect: 
     match kind {
         DiagnosticKind::Html => error(
             Code::Html,
-            "the file is a web page; only lines that happen to look like rules count",
+            match Profile::of_dialect(dialect).not_text {
+                NotText::Allow => "the file is a web page, which these crawlers ignore: everything is allowed",
+                _ => "the file is a web page; only lines that happen to look like rules count",
+            },
             Some("serve a robots.txt as plain text, or the status 404"),
         ),
         DiagnosticKind::RuleOutsideGroup => error(

@@ -24,6 +24,7 @@ mod starts;
 mod uses;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
@@ -44,10 +45,12 @@ use self::proofs::proofs;
 use self::uses::{UsageLines, over_limit, uses};
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::directives::DirectiveReader;
-use crate::body::{Diagnostic, Lines, Robots, is_html, parse_with};
+use crate::body::{BodyFormat, Diagnostic, Lines, Robots, parse_with};
 use crate::dialect::Dialect;
+use crate::dialect::crawlers::Resolved;
 use crate::limits::MAX_BODY_BYTES;
 use crate::names::UnknownName;
+use crate::oracle::decide_for;
 use crate::rules::groups::assign;
 use crate::rules::order::{OrderScratch, order};
 
@@ -200,19 +203,23 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
     lint_each(body, dialect, Findings::new(max_per_code, None))
 }
 
+/// A path that only rules for a whole site match.
+const UNUSUAL_PATH: &[u8] = b"/\x7f";
+
 /// Lints a body, and adds all findings to `found`.
 fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
-    if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
+    let format = BodyFormat::of(body);
+    if let Some(BodyFormat::Encoded(encoding)) = format {
         found.add(1, Code::Utf16, Severity::Error, || {
-            ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
+            (format!("the text is in {encoding}, which crawlers cannot read").into(), Some("save it as UTF-8".into()))
         });
         return found.finish();
     }
     let arena = Bump::new();
-    let is_html = is_html(body);
+    let is_html = format == Some(BodyFormat::Html);
     let mut lines = Lines::new(body, dialect.byte_order_mark).zip(1..).peekable();
-    let (mut usage_lines, mut reader) = (UsageLines::default(), DirectiveReader::new(dialect, is_html));
+    let (mut usage_lines, mut reader) = (UsageLines::default(), DirectiveReader::new(dialect, body));
     let robots = parse_with(
         body,
         dialect,
@@ -235,6 +242,9 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
     }
     let (mut agent_lines, mut by_group) = (&places.agents[..], Vec::with_capacity(robots.groups.len()));
     let merged = merged_groups(&robots, dialect, &mut found);
+    let decided = OnceCell::new();
+    let unnamed = Resolved { name: String::new(), tokens: Vec::new(), honors_default_group: true };
+    let is_open = || *decided.get_or_init(|| decide_for(body, dialect, &unnamed, UNUSUAL_PATH).allowed);
     for ((index, group), merged) in robots.groups.iter().enumerate().zip(merged) {
         let (lines, rest) = agent_lines.split_at(group.agents.len().min(agent_lines.len()));
         agent_lines = rest;
@@ -242,7 +252,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         collapse(group, lines, &places, &mut found);
         blank_in_group(group, lines, dialect, &places, &mut found);
         empty_disallow(group, dialect, &mut found);
-        closed_site(&robots, index, dialect, &mut found);
+        closed_site(&robots, index, dialect, is_open, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
