@@ -34,7 +34,7 @@ pub const MAX_COMPARED_RULES: usize = 2000;
 /// built to keep matchers busy need more; even in those, the first rules are compared.
 pub const MAX_COMPARED_STEPS: usize = 5_000_000;
 
-const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
+pub(super) const ORIGIN: Origin<'static> = Origin { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
 /// A dialect, and the file compiled under it.
 struct Reader {

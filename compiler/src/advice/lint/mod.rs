@@ -8,9 +8,12 @@
 //! rules and groups, which take at most [`MAX_FILE_PROOF_STEPS`](crate::limits::MAX_FILE_PROOF_STEPS).
 
 mod agents;
+mod characters;
 mod codes;
+mod data;
 mod differences;
 mod directives;
+mod documents;
 mod fix;
 mod groups;
 mod idle;
@@ -18,7 +21,9 @@ mod ignore;
 mod keys;
 mod lines;
 mod proofs;
+mod rendering;
 mod uses;
+mod values;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -32,11 +37,13 @@ use self::differences::differences;
 pub use self::differences::{MAX_COMPARED_BYTES, MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::directives::Directives;
 pub use self::fix::{Change, Fix, Fixed, fix, fix_of_host};
-use self::groups::{blank_in_group, closed_site, collapse, empty_disallow};
+use self::documents::{other_document, utf_16};
+use self::groups::{blank_in_group, closed_site, collapse, empty_disallow, repeated_agents};
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
 use self::proofs::proofs;
+use self::rendering::rendering;
 use self::uses::{UsageLines, over_limit, uses};
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::directives::DirectiveReader;
@@ -116,6 +123,8 @@ pub struct Linted {
     pub counts: BTreeMap<(Severity, Code), u64>,
     /// The results of the proofs about rules and groups, including results without a finding.
     pub proved: Proved,
+    /// The number of findings that are not reported because their codes are [off by default](Code::is_off_by_default).
+    pub withheld: u64,
 }
 
 /// Counts of proof results about a file's rules and groups.
@@ -133,7 +142,7 @@ pub struct Proved {
     pub groups: u64,
     /// The lists that open a path that the default group closes, because no rule matches it.
     pub groups_opening: u64,
-    /// The lists that open such a path in another way. Counted only if [`Code::GroupOpensOnPurpose`] is enabled.
+    /// The lists that open such a path in another way.
     pub groups_opening_on_purpose: u64,
     /// The lists without a proof result.
     pub unproved_groups: u64,
@@ -199,10 +208,7 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
 /// Lints a body, and adds all findings to `found`.
 fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
-    if body.starts_with(b"\xFF\xFE") || body.starts_with(b"\xFE\xFF") {
-        found.add(1, Code::Utf16, Severity::Error, || {
-            ("the text is in UTF-16, which crawlers cannot read".into(), Some("save it as UTF-8".into()))
-        });
+    if utf_16(body, &mut found) || other_document(body, dialect, &mut found) {
         return found.finish();
     }
     let arena = Bump::new();
@@ -241,11 +247,13 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         closed_site(&robots, index, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
+    repeated_agents(&robots, &by_group, dialect, &mut found);
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
     over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
+        rendering(body, &robots, dialect, &mut found);
         proofs(body.len(), &robots, &by_group, &places, dialect, &mut found);
     }
     found.finish()
@@ -286,6 +294,8 @@ struct Findings {
     /// Lines with rules whose removal is suggested.
     removable: HashSet<u32>,
     proved: Proved,
+    /// The findings with codes that are not reported.
+    withheld: u64,
 }
 
 /// Counters for one code.
@@ -313,6 +323,7 @@ impl Findings {
             idle: HashMap::new(),
             removable: HashSet::new(),
             proved: Proved::default(),
+            withheld: 0,
         }
     }
 
@@ -357,7 +368,11 @@ impl Findings {
         if is_removable || code == Code::OverruledRule {
             self.idle.insert(line, code);
         }
-        if self.ignored.has(line, code) || !self.is_enabled(code) {
+        if self.ignored.has(line, code) {
+            return false;
+        }
+        if !self.is_enabled(code) {
+            self.withheld += 1;
             return false;
         }
         if is_removable {
@@ -390,7 +405,8 @@ impl Findings {
         for of_line in self.list.chunk_by_mut(|a, b| a.line == b.line) {
             keep_one_fix(of_line);
         }
-        (Linted { findings: self.list, counts, proved: self.proved }, self.steps)
+        let Findings { list: findings, proved, withheld, steps, .. } = self;
+        (Linted { findings, counts, proved, withheld }, steps)
     }
 }
 
@@ -445,21 +461,20 @@ impl<'b> GroupLines<'b> {
 /// Maximum characters in a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
-/// Quotes text from the file in a form that is safe in a message.
+/// Quotes text from the file in a form that is safe in a message. Characters that nobody sees, or that look like others,
+/// are named.
 fn quote(text: &[u8]) -> String {
     let start = &text[..text.len().min(MAX_QUOTED * 4)];
+    let characters: Vec<char> = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect();
     let mut shown = String::new();
-    let mut rest = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect::<Vec<_>>().into_iter();
-    for character in rest.by_ref().take(MAX_QUOTED) {
-        // Control characters, and characters that change text direction.
-        let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-        if character.is_control() || turns {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
+    for (at, &character) in characters.iter().enumerate().take(MAX_QUOTED) {
+        match characters::shown(&characters, at) {
+            Some(name) => shown.push_str(&format!("<{name}>")),
+            None if character.is_control() => shown.extend(character.escape_default()),
+            None => shown.push(character),
         }
     }
-    if rest.next().is_some() {
+    if characters.len() > MAX_QUOTED {
         shown.push_str("...");
     }
     shown

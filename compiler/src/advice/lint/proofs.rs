@@ -234,7 +234,7 @@ impl File<'_, '_> {
                 });
                 continue;
             }
-            if opening == Opening::None && found.is_enabled(Code::GroupOpensOnPurpose) {
+            if opening == Opening::None {
                 opening = self.prover.opening(all, own, false);
                 if let Opening::Path(path, closed_by) = &opening {
                     found.proved.groups_opening_on_purpose += 1;
