@@ -1,6 +1,8 @@
 //! Findings about a user-agent line: a header or a list instead of a product token, and names that almost match known
 //! crawlers.
 
+use memchr::memmem;
+
 use super::characters::{Plain, odd_characters, without_quotes};
 use super::data::words::{BRANDS, Meaning, PLACEHOLDERS};
 use super::values::unrendered;
@@ -126,6 +128,9 @@ fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
 /// words such as "and" connect.
 fn tokens_of_list(value: &[u8], found: &mut Findings) -> Option<Vec<Vec<u8>>> {
     let (commas, words) = (b",;|", b"&+");
+    if memmem::find(value, b"&amp;").is_some() {
+        return None;
+    }
     let has_comma = value.iter().any(|byte| commas.contains(byte));
     let has_word = || value.iter().any(|byte| words.contains(byte)) || value.split(|&byte| byte == b' ').any(is_connective);
     let separate = |text: &[u8], split: &dyn Fn(&u8) -> bool| -> Vec<Vec<u8>> {
@@ -166,7 +171,9 @@ fn without_connectives(part: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn is_token(part: &[u8]) -> bool {
-    *part == *b"*" || part.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    // Versions such as 1.5 are not names.
+    *part == *b"*" || part.iter().all(is_letter) && part.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// Returns the known product token that a name is, apart from letter case, spaces and hyphens.

@@ -109,7 +109,15 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
 }
 
 /// Finds a name that an earlier user-agent line already names, in the same group or in another one.
-pub(super) fn repeated_agents(robots: &Robots<'_>, by_group: &[&[u32]], dialect: &Dialect, found: &mut Findings) {
+///
+/// In a file with a managed block, groups for everyone have a finding of their own.
+pub(super) fn repeated_agents(
+    robots: &Robots<'_>,
+    by_group: &[&[u32]],
+    is_managed: bool,
+    dialect: &Dialect,
+    found: &mut Findings,
+) {
     // The first group of each name, and its line.
     let mut first: HashMap<Vec<u8>, (usize, u32)> = HashMap::new();
     for (index, (group, lines)) in robots.groups.iter().zip(by_group).enumerate() {
@@ -120,7 +128,7 @@ pub(super) fn repeated_agents(robots: &Robots<'_>, by_group: &[&[u32]], dialect:
                 Named::Token(token) => (token.to_ascii_lowercase(), token.len() == value.len()),
             };
             // A name that is cut has a finding of its own.
-            if name.is_empty() || !is_whole {
+            if name.is_empty() || !is_whole || is_managed && name == b"*" {
                 continue;
             }
             match first.entry(name) {

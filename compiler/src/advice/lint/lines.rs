@@ -215,7 +215,9 @@ impl RuleLine<'_> {
 
     /// Finds a template that was not rendered, and a parameter of a route.
     fn template(&self, found: &mut Findings) -> bool {
-        let Some(text) = unrendered(self.value).or_else(|| parameter(self.value)) else { return false };
+        // After a wildcard, the author means the text that broken links contain.
+        let text = memchr(b'*', self.value).map_or(self.value, |star| &self.value[..star]);
+        let Some(text) = unrendered(text).or_else(|| parameter(text)) else { return false };
         let begins = matches!(self.value.first(), Some(b'/' | b'*'));
         let severity = if begins { Severity::Warning } else { Severity::Error };
         found.add(self.number, Code::Placeholder, severity, || {

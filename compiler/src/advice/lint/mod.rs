@@ -247,7 +247,7 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         closed_site(&robots, index, dialect, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
-    repeated_agents(&robots, &by_group, dialect, &mut found);
+    repeated_agents(&robots, &by_group, usage_lines.is_managed(), dialect, &mut found);
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
     over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);

@@ -69,7 +69,10 @@ fn compiled(body: &[u8], dialect: &Dialect) -> Option<Set<Vec<u8>>> {
 /// Returns what a rule closes, if it contains the name of a folder or the beginning of one that only a platform uses.
 fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     let value = rule.value;
-    let is_seen = |assets: &Assets| memmem::find(body, assets.evidence.as_bytes()).is_some();
+    let has = |text: &str| memmem::find(body, text.as_bytes()).is_some();
+    let is_seen = |assets: &Assets| {
+        has(assets.evidence) && (assets.counter_evidence.is_empty() || !has(assets.counter_evidence))
+    };
     let closed = |samples: Vec<Vec<u8>>| -> Option<Vec<Vec<u8>>> {
         let pattern = NormalForm::Escaped.pattern(value);
         let closed: Vec<_> = samples.into_iter().filter(|sample| Pattern::new(&pattern).matches(sample)).collect();
@@ -94,8 +97,10 @@ fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     }
     best.or_else(|| {
         let start = memchr2(b'*', b'$', value).map_or(value, |end| &value[..end]);
+        // A whole folder with another name above has more than assets.
+        let is_part = start.len() >= MIN_PREFIX_BYTES && !start.ends_with(b"/");
         let begins = |assets: &&Assets| !assets.is_common && assets.text.as_bytes().starts_with(start);
-        let assets = ASSETS.iter().filter(|_| start.len() >= MIN_PREFIX_BYTES).find(begins)?;
+        let assets = ASSETS.iter().filter(|_| is_part).find(begins)?;
         of(assets, assets.samples.map(|sample| sample.as_bytes().to_vec()).to_vec())
     })
 }
@@ -144,7 +149,8 @@ fn path_of(value: &[u8]) -> Vec<u8> {
 fn check(candidates: &[Candidate<'_>], set: &Set<Vec<u8>>, found: &mut Findings) -> Result<(), FormatError> {
     let Some(policy) = set.policy(&ORIGIN)? else { return Ok(()) };
     let mut renderers: Vec<(&str, Agent)> = Vec::with_capacity(RENDERERS.len());
-    for known in crawlers::ALL.iter().filter(|known| RENDERERS.contains(&known.name)) {
+    let known = |name: &&str| crawlers::ALL.iter().find(|known| known.name == *name);
+    for known in RENDERERS.iter().filter_map(known) {
         let tokens = known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
         let name = known.name.to_owned();
         let agent = Resolved { name, tokens, honors_default_group: known.honors_default_group }.look_up(set)?;
@@ -247,6 +253,10 @@ mod tests {
             (everyone("Disallow: /wp-content/uploads/"), &[]),
             (everyone("Disallow: /modules/"), &[]),
             (everyone("Disallow: /modules/\nDisallow: /profiles/"), &[2]),
+            (everyone("Disallow: /scripts/"), &[2]),
+            (everyone("Disallow: /scripts/\nDisallow: /profiles/"), &[]),
+            (everyone("Disallow: /media/"), &[]),
+            (everyone("Disallow: /media/\nDisallow: /administrator/"), &[2]),
             (everyone("Disallow: /*.css$"), &[2]),
             (everyone("Disallow: /a.json"), &[]),
             // The whole site is closed, or the files are open.

@@ -205,6 +205,14 @@ mod tests {
     }
 
     #[test]
+    fn names_of_variables_have_a_minimum_length() {
+        for (len, is_name) in [(MIN_VARIABLE_BYTES - 1, false), (MIN_VARIABLE_BYTES, true), (MIN_VARIABLE_BYTES + 1, true)] {
+            let text = format!("/%{}%/", "X".repeat(len));
+            assert_eq!(unrendered(text.as_bytes()).is_some(), is_name, "{text}");
+        }
+    }
+
+    #[test]
     fn lists_are_recognized() {
         for (value, count) in [
             ("/a,/b", 2),

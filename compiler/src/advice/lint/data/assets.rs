@@ -10,20 +10,26 @@ pub(in super::super) struct Assets {
     pub(in super::super) samples: [&'static str; 2],
     /// Text in the file that shows that the site uses the platform. Empty if no other platform uses the name.
     pub(in super::super) evidence: &'static str,
+    /// Text in the file that shows that the folder has other files there. Empty if there is none.
+    pub(in super::super) counter_evidence: &'static str,
     /// Whether many sites use the name, so that only a rule with the whole name is about assets.
     pub(in super::super) is_common: bool,
 }
 
 const fn of(text: &'static str, platform: &'static str, samples: [&'static str; 2]) -> Assets {
-    Assets { text, platform, samples, evidence: "", is_common: false }
+    Assets { text, platform, samples, evidence: "", counter_evidence: "", is_common: false }
 }
 
 const fn if_seen(evidence: &'static str, assets: Assets) -> Assets {
     Assets { evidence, ..assets }
 }
 
+const fn unless(counter_evidence: &'static str, assets: Assets) -> Assets {
+    Assets { counter_evidence, ..assets }
+}
+
 const fn common(text: &'static str, samples: [&'static str; 2]) -> Assets {
-    Assets { text, platform: "", samples, evidence: "", is_common: true }
+    Assets { text, platform: "", samples, evidence: "", counter_evidence: "", is_common: true }
 }
 
 /// The known folders and queries.
@@ -47,6 +53,13 @@ pub(in super::super) const ASSETS: &[Assets] = &[
     if_seen("/profiles/", of("/misc/", "Drupal", ["/misc/style.css", "/misc/drupal.js"])),
     if_seen("/profiles/", of("/modules/", "Drupal", ["/modules/system/system.css", "/modules/contrib/script.js"])),
     if_seen("/profiles/", of("/themes/", "Drupal", ["/themes/theme/style.css", "/themes/theme/script.js"])),
+    if_seen("/administrator", of("/media/", "Joomla", ["/media/jui/css/bootstrap.css", "/media/jui/js/jquery.js"])),
+    if_seen("/administrator", of("/modules/", "Joomla", ["/modules/mod_site/style.css", "/modules/mod_site/script.js"])),
+    if_seen("/administrator", of("/plugins/", "Joomla", ["/plugins/system/site/style.css", "/plugins/system/site/script.js"])),
+    of("/concrete/", "Concrete CMS", ["/concrete/css/app.css", "/concrete/js/jquery.js"]),
+    if_seen("/user/pages", of("/system/", "Grav", ["/system/assets/style.css", "/system/assets/jquery/jquery.js"])),
+    if_seen("/user/pages", of("/user/", "Grav", ["/user/themes/theme/style.css", "/user/plugins/form/assets/form-styles.css"])),
+    of("/bb-themes/", "BoxBilling", ["/bb-themes/theme/style.css", "/bb-themes/theme/script.js"]),
     of("/media/jui/", "Joomla", ["/media/jui/css/bootstrap.css", "/media/jui/js/jquery.js"]),
     of("/media/system/", "Joomla", ["/media/system/css/system.css", "/media/system/js/core.js"]),
     of("/media/vendor/", "Joomla", ["/media/vendor/style.css", "/media/vendor/script.js"]),
@@ -59,7 +72,7 @@ pub(in super::super) const ASSETS: &[Assets] = &[
     of("/static/version", "Magento", ["/static/version1/frontend/styles.css", "/static/version1/frontend/require.js"]),
     of("/typo3temp/", "TYPO3", ["/typo3temp/assets/compressed/merged.css", "/typo3temp/assets/compressed/merged.js"]),
     of("/typo3conf/", "TYPO3", ["/typo3conf/ext/site/style.css", "/typo3conf/ext/site/script.js"]),
-    of("/_assets/", "TYPO3", ["/_assets/x/Css/style.css", "/_assets/x/JavaScript/script.js"]),
+    common("/_assets/", ["/_assets/css/style.css", "/_assets/js/script.js"]),
     of("/fileadmin/", "TYPO3", ["/fileadmin/templates/style.css", "/fileadmin/templates/script.js"]),
     of("/etc.clientlibs/", "Adobe Experience Manager", ["/etc.clientlibs/site/clientlib.css", "/etc.clientlibs/site/clientlib.js"]),
     of("/etc/designs/", "Adobe Experience Manager", ["/etc/designs/site/clientlib.css", "/etc/designs/site/clientlib.js"]),
@@ -72,6 +85,11 @@ pub(in super::super) const ASSETS: &[Assets] = &[
     of("/bitrix/", "Bitrix", ["/bitrix/templates/site/styles.css", "/bitrix/js/main/core.js"]),
     of("/catalog/view/theme/", "OpenCart", ["/catalog/view/theme/default/stylesheet.css", "/catalog/view/theme/default/script.js"]),
     of("/catalog/view/javascript/", "OpenCart", ["/catalog/view/javascript/style.css", "/catalog/view/javascript/common.js"]),
+    of("/on/demandware.static/", "Salesforce Commerce Cloud", ["/on/demandware.static/site.css", "/on/demandware.static/site.js"]),
+    of("/_layouts/", "SharePoint", ["/_layouts/15/styles/core.css", "/_layouts/15/init.js"]),
+    of("/clientscript/", "vBulletin", ["/clientscript/vbulletin.css", "/clientscript/vbulletin_global.js"]),
+    of("/load.php", "MediaWiki", ["/load.php?modules=site.styles&only=styles", "/load.php?modules=startup"]),
+    if_seen("/wiki/", of("/w/", "MediaWiki", ["/w/load.php?modules=site.styles&only=styles", "/w/load.php?modules=startup"])),
     of("/packs/", "Rails", ["/packs/css/application.css", "/packs/js/application.js"]),
     of("/webpack/", "webpack", ["/webpack/main.css", "/webpack/main.js"]),
     of("/static/js/", "Create React App", ["/static/js/main.css", "/static/js/main.js"]),
@@ -95,14 +113,13 @@ pub(in super::super) const ASSETS: &[Assets] = &[
     common("/stylesheets/", ["/stylesheets/style.css", "/stylesheets/main.css"]),
     common("/javascript/", ["/javascript/script.js", "/javascript/main.js"]),
     common("/javascripts/", ["/javascripts/script.js", "/javascripts/main.js"]),
-    common("/scripts/", ["/scripts/script.js", "/scripts/main.js"]),
+    // The shell scripts of Drupal.
+    unless("/profiles/", common("/scripts/", ["/scripts/script.js", "/scripts/main.js"])),
     common("/static/", ["/static/css/style.css", "/static/js/script.js"]),
     common("/assets/", ["/assets/css/style.css", "/assets/js/script.js"]),
     common("/dist/", ["/dist/style.css", "/dist/script.js"]),
     common("/build/", ["/build/style.css", "/build/script.js"]),
     common("/bundles/", ["/bundles/style.css", "/bundles/script.js"]),
-    common("/chunks/", ["/chunks/style.css", "/chunks/script.js"]),
-    common("/fonts/", ["/fonts/font.woff2", "/fonts/font.css"]),
 ];
 
 /// Crawlers that render pages, as their operators document.
@@ -116,7 +133,7 @@ mod tests {
     #[test]
     fn renderers_are_known_crawlers_and_samples_are_in_their_folders() {
         assert!(RENDERERS.iter().all(|name| crawlers::ALL.iter().any(|known| known.name == *name)));
-        let mut texts: Vec<&str> = ASSETS.iter().map(|assets| assets.text).collect();
+        let mut texts: Vec<_> = ASSETS.iter().map(|assets| (assets.text, assets.evidence)).collect();
         texts.sort_unstable();
         assert!(texts.windows(2).all(|pair| pair[0] != pair[1]));
         for Assets { text, platform, samples, is_common, .. } in ASSETS {

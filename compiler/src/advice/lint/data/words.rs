@@ -70,20 +70,16 @@ pub(in super::super) const BRANDS: &[(&str, &[&str])] = &[
     ("any crawler", EVERYONE),
     ("any robot", EVERYONE),
     ("anyone", EVERYONE),
-    ("bot", EVERYONE),
     ("bots", EVERYONE),
-    ("crawler", EVERYONE),
     ("crawlers", EVERYONE),
     ("default", EVERYONE),
     ("every bot", EVERYONE),
     ("everybody", EVERYONE),
     ("everyone", EVERYONE),
     ("everything", EVERYONE),
-    ("robot", EVERYONE),
     ("robots", EVERYONE),
     ("search engines", EVERYONE),
     ("searchengines", EVERYONE),
-    ("spider", EVERYONE),
     ("spiders", EVERYONE),
     ("star", EVERYONE),
     ("[star]", EVERYONE),
@@ -184,7 +180,7 @@ pub(in super::super) const KEY_MARKS: &[&str] = &["rem", "not", "no", "x", "xx",
 /// Labels at the start of a host name that is not open to search engines.
 pub(in super::super) const STAGING_LABELS: &[&str] = &[
     "staging", "stage", "stg", "preprod", "pre-prod", "preproduction", "uat", "qa", "dev", "development", "test", "testing",
-    "sandbox", "preview", "beta-staging", "local",
+    "sandbox", "preview",
 ];
 
 /// Endings of host names that only a private network resolves.
