@@ -27,7 +27,7 @@ use reptile_engine::verdict::Verdict;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
-const CASES: usize = 110;
+const CASES: usize = 112;
 const REAL_FILES: usize = 4_231;
 
 #[derive(Deserialize)]

@@ -351,8 +351,19 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { args, mut output, counts, files_with, files, non_text, untrusted, is_partial, withheld, progress, .. } =
-            self;
+        let Report {
+            args,
+            mut output,
+            counts,
+            files_with,
+            files,
+            non_text,
+            untrusted,
+            is_partial,
+            withheld,
+            progress,
+            ..
+        } = self;
         drop(progress);
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();

@@ -53,9 +53,12 @@ fn odd_value(number: u32, value: &[u8], plain: &Plain, dialect: &Dialect, found:
 
 fn unnamed(number: u32, value: &[u8], found: &mut Findings) {
     found.add(number, Code::AgentEmpty, Severity::Error, || {
-        let fix = match value {
-            b"" => "User-agent: *",
-            _ => "write only the product token, which begins with a letter, - or _",
+        let is_outside = |byte: &u8| b"\"'`[](){}<> ".contains(byte);
+        let inside: Vec<&[u8]> = value.split(is_outside).filter(|part| !part.is_empty()).collect();
+        let fix = match inside[..] {
+            [] => "User-agent: *".into(),
+            [name] if name.len() < value.len() && is_token(name) => format!("write \"User-agent: {}\"", quote(name)),
+            _ => "write only the product token, which begins with a letter, - or _".into(),
         };
         (format!("\"{}\" names no crawler", quote(value)).into(), Some(fix.into()))
     });
@@ -63,7 +66,8 @@ fn unnamed(number: u32, value: &[u8], found: &mut Findings) {
 
 /// Finds the name of an operator or a product in place of a product token.
 fn is_brand(number: u32, value: &[u8], found: &mut Findings) -> bool {
-    let name = without_quotes(value);
+    // A version changes nothing.
+    let name = without_quotes(memchr::memchr(b'/', value).map_or(value, |slash| &value[..slash]));
     let Some((_, tokens)) = BRANDS.iter().find(|(brand, _)| name.eq_ignore_ascii_case(brand.as_bytes())) else {
         return false;
     };
@@ -132,7 +136,8 @@ fn tokens_of_list(value: &[u8], found: &mut Findings) -> Option<Vec<Vec<u8>>> {
         return None;
     }
     let has_comma = value.iter().any(|byte| commas.contains(byte));
-    let has_word = || value.iter().any(|byte| words.contains(byte)) || value.split(|&byte| byte == b' ').any(is_connective);
+    let has_word =
+        || value.iter().any(|byte| words.contains(byte)) || value.split(|&byte| byte == b' ').any(is_connective);
     let separate = |text: &[u8], split: &dyn Fn(&u8) -> bool| -> Vec<Vec<u8>> {
         text.split(split).map(|part| part.trim_ascii().to_vec()).filter(|part| !part.is_empty()).collect()
     };
@@ -151,7 +156,9 @@ fn tokens_of_list(value: &[u8], found: &mut Findings) -> Option<Vec<Vec<u8>>> {
     let is_listed = match (has_comma, has_word()) {
         (true, _) => true,
         (false, true) => known.iter().any(Option::is_some),
-        (false, false) => known.iter().zip(&parts).all(|(known, part)| known.is_some_and(|known| known.len() == part.len())),
+        (false, false) => {
+            known.iter().zip(&parts).all(|(known, part)| known.is_some_and(|known| known.len() == part.len()))
+        }
     };
     let tokens = known.into_iter().zip(parts).map(|(known, part)| match known {
         Some(known) => Some(known.as_bytes().to_vec()),
@@ -207,9 +214,16 @@ fn is_respelled(number: u32, value: &[u8], token: &[u8], found: &mut Findings) -
     if !name.iter().any(|byte| b" \t-_".contains(byte)) {
         return false;
     }
-    let Some(known) = known_token(name, found).filter(|known| !token.eq_ignore_ascii_case(known.as_bytes())) else {
-        return false;
+    // The whole name, or a word after the operator's name.
+    let is_known = known_token(token, found).is_some();
+    let word = |found: &mut Findings| {
+        let mut words = name.split(|&byte| byte == b' ').skip(1).filter(|_| !is_known);
+        words.find_map(|word| {
+            known_token(word, found).filter(|known| known.eq_ignore_ascii_case(&String::from_utf8_lossy(word)))
+        })
     };
+    let known = known_token(name, found).or_else(|| word(found));
+    let Some(known) = known.filter(|known| !token.eq_ignore_ascii_case(known.as_bytes())) else { return false };
     let severity = if token.len() < value.len() { Severity::Error } else { Severity::Warning };
     found.add(number, Code::MisspelledCrawler, severity, || {
         let message = if token.len() < name.len() {
@@ -227,7 +241,10 @@ const MAX_LISTED: usize = 50;
 
 fn list(number: u32, value: &[u8], token: &[u8], tokens: &[Vec<u8>], found: &mut Findings) {
     found.add(number, Code::AgentList, Severity::Error, || {
-        let message = format!("\"{}\" names one crawler, \"{}\"", quote(value), quote(token));
+        let message = match token {
+            b"" => format!("\"{}\" names no crawler", quote(value)),
+            _ => format!("\"{}\" names one crawler, \"{}\"", quote(value), quote(token)),
+        };
         let lines: Vec<String> = tokens.iter().map(|token| format!("User-agent: {}", quote(token))).collect();
         (message.into(), Some(Fix::Replace { text: lines.join("\n"), keeps_verdicts: false }))
     });

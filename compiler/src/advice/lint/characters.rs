@@ -168,10 +168,12 @@ fn is_odd_here(odd: &Odd, text: &[char], at: usize) -> bool {
         Kind::Letter => is_in_latin_word(text, at),
         Kind::Invisible | Kind::Space => true,
         // Between other characters that are not ASCII, the mark belongs to their language.
-        Kind::Quote | Kind::Mark | Kind::Bullet => is_ascii(before) && is_ascii(after) || before.is_none() || {
-            let is_odd = |neighbor: Option<&char>| neighbor.is_some_and(|one| self::odd(*one).is_some());
-            is_odd(before) || is_odd(after)
-        },
+        Kind::Quote | Kind::Mark | Kind::Bullet => {
+            is_ascii(before) && is_ascii(after) || before.is_none() || {
+                let is_odd = |neighbor: Option<&char>| neighbor.is_some_and(|one| self::odd(*one).is_some());
+                is_odd(before) || is_odd(after)
+            }
+        }
     }
 }
 
@@ -206,7 +208,10 @@ mod tests {
         assert!(CHARACTERS.windows(2).all(|pair| pair[0].character < pair[1].character));
         for odd in CHARACTERS {
             assert!(odd.ascii.is_ascii() && !matches!(odd.character, ' '..='~'), "{odd:?}");
-            assert!(odd.name.bytes().all(|byte| byte.is_ascii_uppercase() || b"- 0123456789".contains(&byte)), "{odd:?}");
+            assert!(
+                odd.name.bytes().all(|byte| byte.is_ascii_uppercase() || b"- 0123456789".contains(&byte)),
+                "{odd:?}"
+            );
         }
     }
 

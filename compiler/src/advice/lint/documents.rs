@@ -30,7 +30,8 @@ pub(super) fn utf_16(body: &[u8], found: &mut Findings) -> bool {
             Some(_) => ("with", encoding.trim_end_matches(['L', 'B', 'E'])),
             None => ("without", encoding),
         };
-        let message = format!("the text is in {encoding} {mark} a byte order mark, which crawlers cannot read: no line counts");
+        let message =
+            format!("the text is in {encoding} {mark} a byte order mark, which crawlers cannot read: no line counts");
         (message.into(), Some(format!("save it as UTF-8: iconv -f {name} -t UTF-8 robots.txt").into()))
     });
     true
@@ -57,7 +58,8 @@ fn wide_without_mark(body: &[u8]) -> Option<&'static str> {
 /// Finds a JSON or XML document without any group. Returns whether it is.
 pub(super) fn other_document(body: &[u8], dialect: &Dialect, found: &mut Findings) -> bool {
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii();
-    let begins = |start: &str| text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start.as_bytes()));
+    let begins =
+        |start: &str| text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start.as_bytes()));
     let next = || text.get(1..).unwrap_or_default().trim_ascii_start().first();
     let format = match text.first() {
         Some(b'{') if next().is_none_or(|byte| b"\"}".contains(byte)) && text.ends_with(b"}") => "JSON",
@@ -70,8 +72,9 @@ pub(super) fn other_document(body: &[u8], dialect: &Dialect, found: &mut Finding
         return false;
     }
     found.add(1, Code::OtherDocument, Severity::Error, || {
-        let message =
-            format!("the file is a {format} document, probably an error message: no line counts, and everything is allowed");
+        let message = format!(
+            "the file is a {format} document, probably an error message: no line counts, and everything is allowed"
+        );
         (message.into(), Some("serve a robots.txt as plain text, or the status 404".into()))
     });
     true
@@ -113,11 +116,14 @@ mod tests {
 
     #[test]
     fn a_few_bytes_do_not_show_an_encoding() {
-        for (bytes, is_found) in [(MIN_SAMPLE_BYTES - 1, false), (MIN_SAMPLE_BYTES, true), (MIN_SAMPLE_BYTES + 1, true)] {
+        for (bytes, is_found) in [(MIN_SAMPLE_BYTES - 1, false), (MIN_SAMPLE_BYTES, true), (MIN_SAMPLE_BYTES + 1, true)]
+        {
             assert_eq!(wide_without_mark(&b"a\0".repeat(bytes)[..bytes]).is_some(), is_found, "{bytes}");
         }
         // Later bytes are not read.
-        for (bytes, is_found) in [(MAX_SAMPLE_BYTES - 512, false), (MAX_SAMPLE_BYTES, true), (MAX_SAMPLE_BYTES + 2, true)] {
+        for (bytes, is_found) in
+            [(MAX_SAMPLE_BYTES - 512, false), (MAX_SAMPLE_BYTES, true), (MAX_SAMPLE_BYTES + 2, true)]
+        {
             let body = [b"a\0".repeat(bytes / 2), b"a".repeat(MAX_SAMPLE_BYTES)].concat();
             assert_eq!(wide_without_mark(&body).is_some(), is_found, "{bytes}");
         }

@@ -150,7 +150,8 @@ fn repeated(
     index: usize,
     found: &mut Findings,
 ) {
-    let rules_of = |group: &Group<'_>| group.rules.iter().map(|rule| (rule.kind, rule.value.to_vec())).collect::<Vec<_>>();
+    let rules_of =
+        |group: &Group<'_>| group.rules.iter().map(|rule| (rule.kind, rule.value.to_vec())).collect::<Vec<_>>();
     let is_same_group = first_group == index;
     let is_equal = is_same_group || rules_of(group) == rules_of(&robots.groups[first_group]);
     let severity = if is_equal { Severity::Note } else { Severity::Warning };

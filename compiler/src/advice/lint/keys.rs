@@ -97,7 +97,10 @@ impl WrittenLine<'_> {
 /// Adds a finding about a key, if it needs one.
 pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
     let WrittenLine { number, key, has_colon, is_read, .. } = *line;
-    if odd_key(line, found) || !is_read && (quoted_line(line, found) || commented(line, found) || template(line, found)) {
+    if odd_key(line, found)
+        || !is_read
+            && (quoted_line(line, found) || commented(line, found) || numbered(line, found) || template(line, found))
+    {
         return;
     }
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
@@ -226,6 +229,23 @@ fn commented(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     found.add(line.number, Code::CommentMark, Severity::Warning, || {
         let message = format!("\"{}\" does not begin a comment, but {}", quote(&text[..mark.len()]), line.readers());
         (message.into(), Some("begin a comment with #".into()))
+    });
+    true
+}
+
+/// Finds a directive with the number of an item in a list.
+fn numbered(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
+    let text = line.text.trim_ascii();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let Some(rest) = text.get(digits + 1..).filter(|_| digits > 0 && b".):".contains(&text[digits])) else {
+        return false;
+    };
+    let Some(colon) = memchr::memchr(b':', rest) else { return false };
+    let (key, value) = (rest[..colon].trim_ascii(), rest[colon + 1..].trim_ascii());
+    let Some(known) = KEYS.iter().find(|known| key.eq_ignore_ascii_case(known.as_bytes())) else { return false };
+    found.add(line.number, Code::MisspelledKey, Severity::Error, || {
+        let message = format!("the number belongs to the key, which is not \"{known}\"; {}", line.readers());
+        (message.into(), Some(format!("write \"{}: {}\"", capital(known), quote(value)).into()))
     });
     true
 }

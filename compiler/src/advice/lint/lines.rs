@@ -38,6 +38,9 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
             (message.into(), has_rules.then(|| "put \"User-agent: *\" before the first rule".into()))
         });
     }
+    if robots.groups.is_empty() {
+        commented_out(text, found);
+    }
     let counts = [DiagnosticKind::BodyCut, DiagnosticKind::BodyIgnored].map(|kind| robots.diagnostics.count(kind));
     let is_cut = counts != [0, 0];
     if is_cut || body.len() > MAX_BODY_BYTES_500_KIB {
@@ -50,6 +53,21 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
             (message.into(), Some("join rules with the same beginning".into()))
         });
     }
+}
+
+/// Finds a comment that contains the file's directives, because its line breaks are lost.
+fn commented_out(text: &[u8], found: &mut Findings) {
+    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).zip(1..);
+    let mut comments = lines.filter(|(line, _)| line.trim_ascii_start().starts_with(b"#"));
+    let Some((_, number)) = comments.find(|(line, _)| further_directives(line).is_some_and(|(_, count)| count > 1))
+    else {
+        return;
+    };
+    found.add(number, Code::SeveralDirectives, Severity::Error, || {
+        let message =
+            "the directives after \"#\" are a comment, because they are on the same line: no crawler reads them";
+        (message.into(), Some("write each directive on its own line".into()))
+    });
 }
 
 /// Adds the findings about a line that do not depend on its group.
@@ -175,7 +193,11 @@ impl RuleLine<'_> {
 
     /// Finds a value that is not one path. Other findings would not fit it.
     fn other_text(&self, found: &mut Findings) -> bool {
-        self.odd(found) || self.placeholder(found) || self.template(found) || self.list(found) || self.marked_comment(found)
+        self.odd(found)
+            || self.placeholder(found)
+            || self.template(found)
+            || self.list(found)
+            || self.marked_comment(found)
     }
 
     /// Finds odd characters.
@@ -187,7 +209,12 @@ impl RuleLine<'_> {
             true => format!(
                 "crawlers compare it literally, so the rule matches only URLs that contain {}; Yandex and Bing leave the \
                  rule out",
-                plain.odd.iter().take(1).map(|odd| escaped(odd.encode_utf8(&mut [0; 4]).as_bytes())).collect::<String>()
+                plain
+                    .odd
+                    .iter()
+                    .take(1)
+                    .map(|odd| escaped(odd.encode_utf8(&mut [0; 4]).as_bytes()))
+                    .collect::<String>()
             ),
         };
         let remedy = || format!("write \"{}: {}\"", self.key(), quote(plain.without_quotes()));
@@ -236,7 +263,8 @@ impl RuleLine<'_> {
     fn list(&self, found: &mut Findings) -> bool {
         let Some(paths) = paths_of_list(self.value) else { return false };
         found.add(self.number, Code::PathList, Severity::Error, || {
-            let message = format!("\"{}\" is one path to crawlers, not a list: the rule never matches", quote(self.value));
+            let message =
+                format!("\"{}\" is one path to crawlers, not a list: the rule never matches", quote(self.value));
             let lines: Vec<String> = paths.iter().map(|path| format!("{}: {}", self.key(), quote(path))).collect();
             (message.into(), Some(format!("write a rule for each path: {}", lines.join(" | ")).into()))
         });
@@ -247,7 +275,8 @@ impl RuleLine<'_> {
     fn marked_comment(&self, found: &mut Findings) -> bool {
         let Some((mark, before)) = comment_in(self.value) else { return false };
         found.add(self.number, Code::CommentMark, Severity::Error, || {
-            let message = format!("\"{mark}\" does not begin a comment: the text belongs to the rule, which never matches");
+            let message =
+                format!("\"{mark}\" does not begin a comment: the text belongs to the rule, which never matches");
             (message.into(), Some(format!("write \"{}: {} # ...\"", self.key(), quote(before)).into()))
         });
         true
@@ -471,7 +500,8 @@ fn host_and_path(value: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b'/', rest).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
     let last = &host[memrchr(b'.', host)? + 1..];
-    let is_name = host.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)) && !host.starts_with(b".");
+    let is_name =
+        host.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)) && !host.starts_with(b".");
     // Without a path it could be a file.
     let is_file = path.is_empty() && FILE_ENDINGS.iter().any(|ending| last.eq_ignore_ascii_case(ending.as_bytes()));
     let is_domain = last.len() > 1 && last.iter().all(u8::is_ascii_alphabetic);
@@ -479,9 +509,8 @@ fn host_and_path(value: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Endings of files, which are not domains.
-const FILE_ENDINGS: [&str; 16] = [
-    "html", "htm", "php", "asp", "aspx", "jsp", "cgi", "js", "css", "xml", "txt", "json", "pdf", "png", "jpg", "gif",
-];
+const FILE_ENDINGS: [&str; 16] =
+    ["html", "htm", "php", "asp", "aspx", "jsp", "cgi", "js", "css", "xml", "txt", "json", "pdf", "png", "jpg", "gif"];
 
 /// Describes bytes that are not UTF-8, as people mean them, with the command that converts the file.
 fn latin_1(value: &[u8]) -> (Cow<'static, str>, Option<Fix>) {

@@ -70,9 +70,8 @@ fn compiled(body: &[u8], dialect: &Dialect) -> Option<Set<Vec<u8>>> {
 fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     let value = rule.value;
     let has = |text: &str| memmem::find(body, text.as_bytes()).is_some();
-    let is_seen = |assets: &Assets| {
-        has(assets.evidence) && (assets.counter_evidence.is_empty() || !has(assets.counter_evidence))
-    };
+    let is_seen =
+        |assets: &Assets| has(assets.evidence) && (assets.counter_evidence.is_empty() || !has(assets.counter_evidence));
     let closed = |samples: Vec<Vec<u8>>| -> Option<Vec<Vec<u8>>> {
         let pattern = NormalForm::Escaped.pattern(value);
         let closed: Vec<_> = samples.into_iter().filter(|sample| Pattern::new(&pattern).matches(sample)).collect();
@@ -85,8 +84,7 @@ fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     let mut best: Option<Candidate<'r>> = None;
     for found in matches.into_iter().flatten() {
         let next = match ASSETS.get(found.pattern().as_usize().wrapping_sub(ENDINGS.len())) {
-            None => closed(file_samples(value, found.end()))
-                .map(|samples| Candidate { rule, assets: None, samples }),
+            None => closed(file_samples(value, found.end())).map(|samples| Candidate { rule, assets: None, samples }),
             Some(assets) => of(assets, folder_samples(assets, value, found.end())),
         };
         // The longest folder names the platform best.
@@ -262,7 +260,7 @@ mod tests {
             // The whole site is closed, or the files are open.
             (everyone("Disallow: /\nDisallow: /wp-includes/"), &[]),
             (everyone("Disallow: /wp-includes/\nAllow: /wp-includes/*.css\nAllow: /wp-includes/*.js"), &[]),
-            (everyone("Disallow: /static/\nAllow: /*.css$\nAllow: /*.js$"), &[]),
+            (everyone("Disallow: /static/\nAllow: /static/*.css$\nAllow: /static/*.js$"), &[]),
             // No crawler that renders obeys the group.
             ("User-agent: GPTBot\nDisallow: /_next/".into(), &[]),
             ("User-agent: bingbot\nDisallow: /_next/".into(), &[2]),

@@ -14,7 +14,8 @@ const WRITTEN_BREAKS: [&[u8]; 8] = [b"\\r\\n", b"\\n", b"\\r", b"<br>", b"<br/>"
 /// Returns the offset of the first further directive in the text of a line, and how many there are.
 pub(super) fn further_directives(text: &[u8]) -> Option<(usize, usize)> {
     let own = memchr(b':', text)?;
-    let mut further = memchr_iter(b':', &text[own + 1..]).filter_map(|colon| key_before(text, own + 1, own + 1 + colon));
+    let mut further =
+        memchr_iter(b':', &text[own + 1..]).filter_map(|colon| key_before(text, own + 1, own + 1 + colon));
     let first = further.next()?;
     Some((first, 1 + further.count()))
 }
@@ -22,7 +23,9 @@ pub(super) fn further_directives(text: &[u8]) -> Option<(usize, usize)> {
 /// Returns the offset of a key that ends before the colon and begins another directive.
 fn key_before(text: &[u8], start: usize, colon: usize) -> Option<usize> {
     let before = text[start..colon].trim_ascii_end();
-    let key = KEYS.iter().find(|key| before.len() >= key.len() && before[before.len() - key.len()..].eq_ignore_ascii_case(key))?;
+    let key = KEYS
+        .iter()
+        .find(|key| before.len() >= key.len() && before[before.len() - key.len()..].eq_ignore_ascii_case(key))?;
     let at = before.len() - key.len();
     let outside = &before[..at];
     let is_separated = match outside.last() {
@@ -38,7 +41,9 @@ fn key_before(text: &[u8], start: usize, colon: usize) -> Option<usize> {
 /// Returns a line break that is written as text at the end of a value.
 pub(super) fn written_break(value: &[u8]) -> Option<&'static [u8]> {
     let value = value.trim_ascii_end();
-    WRITTEN_BREAKS.into_iter().find(|text| value.len() >= text.len() && value[value.len() - text.len()..].eq_ignore_ascii_case(text))
+    WRITTEN_BREAKS
+        .into_iter()
+        .find(|text| value.len() >= text.len() && value[value.len() - text.len()..].eq_ignore_ascii_case(text))
 }
 
 /// Maximum number of paths in a list of which a message shows each.
@@ -48,22 +53,37 @@ const MAX_PATHS_SHOWN: usize = 10;
 pub(super) fn paths_of_list(value: &[u8]) -> Option<Vec<&[u8]>> {
     let is_separator = |byte: &u8| b",;| \t".contains(byte);
     value.iter().position(is_separator)?;
-    let is_connective = |part: &[u8]| part.eq_ignore_ascii_case(b"and") || part.eq_ignore_ascii_case(b"or") || part == b"&";
+    let is_connective = |part: &[u8]| {
+        part.eq_ignore_ascii_case(b"and") || part.eq_ignore_ascii_case(b"or") || part == b"&" || part == b"+"
+    };
     let parts: Vec<&[u8]> = value
         .split(is_separator)
+        .map(inside)
         .filter(|part| !part.is_empty() && !is_connective(part))
         .take(MAX_PATHS_SHOWN + 1)
         .collect();
     let is_path = |part: &&[u8]| {
-        part.starts_with(b"/") && !part.starts_with(b"//") && *part != b"/*" || part.starts_with(b"*/") || part.starts_with(b"*.")
+        part.starts_with(b"/") && !part.starts_with(b"//") && *part != b"/*"
+            || part.starts_with(b"*/")
+            || part.starts_with(b"*.")
     };
     // A matrix parameter or a query may contain a separator, but not before a slash.
-    (parts.len() > 1 && parts.iter().all(is_path) && parts.iter().all(|part| memchr(b'?', part).is_none())).then_some(parts)
+    (parts.len() > 1 && parts.iter().all(is_path) && parts.iter().all(|part| memchr(b'?', part).is_none()))
+        .then_some(parts)
+}
+
+/// Returns text without the quotation marks and brackets around it.
+fn inside(part: &[u8]) -> &[u8] {
+    let is_outside = |byte: &u8| b"\"'`[]()".contains(byte);
+    let start = part.iter().position(|byte| !is_outside(byte)).unwrap_or(part.len());
+    let end = part.iter().rposition(|byte| !is_outside(byte)).map_or(start, |last| last + 1);
+    &part[start..end]
 }
 
 /// Returns the parts of a comment in a value: the mark of another language, and the value before it.
 pub(super) fn comment_in(value: &[u8]) -> Option<(&'static str, &[u8])> {
-    let marked = COMMENT_MARKS.iter().filter(|mark| !matches!(**mark, "%" | "!" | "'" | "'''" | "\"\"\"" | "*/" | "-->"));
+    let marked =
+        COMMENT_MARKS.iter().filter(|mark| !matches!(**mark, "%" | "!" | "'" | "'''" | "\"\"\"" | "*/" | "-->"));
     marked.into_iter().find_map(|mark| {
         let mut places = memmem::find_iter(value, mark.as_bytes());
         let at = places.find(|&at| at > 0 && value[at - 1].is_ascii_whitespace())?;
@@ -77,12 +97,13 @@ pub(super) fn placeholder(value: &[u8]) -> Option<Meaning> {
 }
 
 /// Pairs of text that enclose an expression in templates.
-const TEMPLATES: [(&[u8], &[u8]); 8] = [
+const TEMPLATES: [(&[u8], &[u8]); 9] = [
     (b"{{", b"}}"),
     (b"{%", b"%}"),
     (b"<?", b"?>"),
     (b"<%", b"%>"),
     (b"${", b"}"),
+    (b"$(", b")"),
     (b"#{", b"}"),
     (b"@{", b"}"),
     (b"[[", b"]]"),
@@ -91,7 +112,7 @@ const TEMPLATES: [(&[u8], &[u8]); 8] = [
 /// Returns the text of a template that was not rendered.
 pub(super) fn unrendered(text: &[u8]) -> Option<&[u8]> {
     // Hardly any line has one of these bytes.
-    if !text.iter().any(|byte| b"{<%[_".contains(byte)) {
+    if !text.iter().any(|byte| b"{<%[_$".contains(byte)) {
         return None;
     }
     let enclosed = TEMPLATES.into_iter().find_map(|(begin, end)| {
@@ -101,7 +122,8 @@ pub(super) fn unrendered(text: &[u8]) -> Option<&[u8]> {
         let inside = &after[..len.unwrap_or(after.len())];
         let is_whole = len.is_some() || begin == b"<?" && (inside.starts_with(b"php") || inside.starts_with(b"="));
         let is_name = inside.iter().any(u8::is_ascii_alphabetic);
-        (is_whole && is_name).then(|| &text[at..text.len().min(at + begin.len() + inside.len() + len.map_or(0, |_| end.len()))])
+        (is_whole && is_name)
+            .then(|| &text[at..text.len().min(at + begin.len() + inside.len() + len.map_or(0, |_| end.len()))])
     });
     enclosed.or_else(|| variable(text, b"%")).or_else(|| variable(text, b"__"))
 }
@@ -111,7 +133,8 @@ fn variable<'t>(text: &'t [u8], mark: &[u8]) -> Option<&'t [u8]> {
     let is_name = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
     memmem::find_iter(text, mark).find_map(|at| {
         let name = &text[at + mark.len()..];
-        let len = memmem::find(name, mark).filter(|&len| len >= MIN_VARIABLE_BYTES && name[..len].iter().all(is_name))?;
+        let len =
+            memmem::find(name, mark).filter(|&len| len >= MIN_VARIABLE_BYTES && name[..len].iter().all(is_name))?;
         let after = &name[len + mark.len()..];
         let is_escape = |text: &[u8]| text.get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         let follows_escape = at >= 3 && text[at - 3] == b'%';
@@ -140,7 +163,8 @@ pub(super) fn parameter(value: &[u8]) -> Option<&[u8]> {
     braces.or_else(|| {
         value.split(|&byte| byte == b'/').find(|segment| match segment {
             [b':', name @ ..] => {
-                let name = name.strip_suffix(b"?").or(name.strip_suffix(b"*")).or(name.strip_suffix(b"$")).unwrap_or(name);
+                let name =
+                    name.strip_suffix(b"?").or(name.strip_suffix(b"*")).or(name.strip_suffix(b"$")).unwrap_or(name);
                 is_name(name)
             }
             [b'<', name @ .., b'>'] => is_name(name.rsplit(|&byte| byte == b':').next().unwrap_or_default()),
@@ -156,7 +180,9 @@ pub(super) fn alternatives(value: &[u8]) -> Option<Vec<Vec<u8>>> {
     let close = open + memchr(b'}', &value[open..])?;
     let inside = &value[open + 1..close];
     let separator = *inside.iter().find(|byte| b",|".contains(byte))?;
-    if inside.iter().any(|byte| b"{\"'=".contains(byte)) || inside.iter().all(|byte| byte.is_ascii_digit() || *byte == b',') {
+    if inside.iter().any(|byte| b"{\"'=".contains(byte))
+        || inside.iter().all(|byte| byte.is_ascii_digit() || *byte == b',')
+    {
         return None;
     }
     let each = inside.split(|&byte| byte == separator).take(MAX_PATHS_SHOWN);
@@ -177,6 +203,7 @@ mod tests {
             ("/<?= $x ?>/b", Some("<?= $x ?>"), None),
             ("/<%= x %>", Some("<%= x %>"), None),
             ("${BASE}/x", Some("${BASE}"), Some("{BASE}")),
+            ("$(BASE)/x", Some("$(BASE)"), None),
             ("#{base}/x", Some("#{base}"), Some("{base}")),
             ("/[[name]]/", Some("[[name]]"), None),
             ("%BASE%/z", Some("%BASE%"), None),
@@ -206,7 +233,9 @@ mod tests {
 
     #[test]
     fn names_of_variables_have_a_minimum_length() {
-        for (len, is_name) in [(MIN_VARIABLE_BYTES - 1, false), (MIN_VARIABLE_BYTES, true), (MIN_VARIABLE_BYTES + 1, true)] {
+        for (len, is_name) in
+            [(MIN_VARIABLE_BYTES - 1, false), (MIN_VARIABLE_BYTES, true), (MIN_VARIABLE_BYTES + 1, true)]
+        {
             let text = format!("/%{}%/", "X".repeat(len));
             assert_eq!(unrendered(text.as_bytes()).is_some(), is_name, "{text}");
         }
@@ -222,6 +251,9 @@ mod tests {
             ("/a | /b | /c", 3),
             ("/a and /b", 2),
             ("/a,*/b", 2),
+            ("[/a, /b]", 2),
+            ("\"/a\", \"/b\"", 2),
+            ("/a + /b", 2),
             ("*.jpg,*.png", 2),
             ("/a,b", 0),
             ("/a;jsessionid=/x", 0),
@@ -241,7 +273,9 @@ mod tests {
             let list = vec!["/a"; count].join(",");
             assert_eq!(paths_of_list(list.as_bytes()).map(|parts| parts.len()), Some(shown));
         }
-        let one = |value: &str| alternatives(value.as_bytes()).map(|all| String::from_utf8_lossy(&all.join(&b' ')).into_owned());
+        let one = |value: &str| {
+            alternatives(value.as_bytes()).map(|all| String::from_utf8_lossy(&all.join(&b' ')).into_owned())
+        };
         assert_eq!(one("/*.{jpg,png}$").as_deref(), Some("/*.jpg$ /*.png$"));
         assert_eq!(one("/{a|b}/").as_deref(), Some("/a/ /b/"));
         assert_eq!((one("/a{3}"), one("/a{1,2}"), one("/{\"a\",1}")), (None, None, None));

@@ -172,28 +172,72 @@ const CLAUDE: &[&str] = &["ClaudeBot", "Claude-SearchBot", "Claude-User"];
 const AI: &[&str] = &["GPTBot", "ClaudeBot", "CCBot", "Google-Extended", "meta-externalagent"];
 
 /// Marks that begin a comment elsewhere, the longest first.
-pub(in super::super) const COMMENT_MARKS: &[&str] = &["<!--", "-->", "\"\"\"", "'''", "//", "/*", "*/", "--", ";", "%", "!", "'"];
+pub(in super::super) const COMMENT_MARKS: &[&str] =
+    &["<!--", "-->", "\"\"\"", "'''", "//", "/*", "*/", "--", ";", "%", "!", "'"];
 
 /// Marks that comment out a line only directly before a key, in lower case: letters, and marks with other uses.
-pub(in super::super) const KEY_MARKS: &[&str] = &["rem", "not", "no", "x", "xx", "xxx", "_", "__", "~", "@", "/", "\\", "$", "&", "^", "+", "="];
+pub(in super::super) const KEY_MARKS: &[&str] =
+    &["rem", "not", "no", "x", "xx", "xxx", "_", "__", "~", "@", "/", "\\", "$", "&", "^", "+", "="];
 
 /// Labels at the start of a host name that is not open to search engines.
 pub(in super::super) const STAGING_LABELS: &[&str] = &[
-    "staging", "stage", "stg", "preprod", "pre-prod", "preproduction", "uat", "qa", "dev", "development", "test", "testing",
-    "sandbox", "preview",
+    "staging",
+    "stage",
+    "stg",
+    "preprod",
+    "pre-prod",
+    "preproduction",
+    "uat",
+    "qa",
+    "dev",
+    "development",
+    "test",
+    "testing",
+    "sandbox",
+    "preview",
 ];
 
 /// Endings of host names that only a private network resolves.
 pub(in super::super) const PRIVATE_ENDINGS: &[&str] = &[
-    ".localhost", ".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".corp", ".private", ".test",
-    ".invalid", ".home.arpa", ".ddev.site", ".lndo.site", ".docksal.site", ".lvh.me", ".nip.io", ".ngrok.io", ".ngrok.app",
-    ".ngrok-free.app", ".vm",
+    ".localhost",
+    ".local",
+    ".localdomain",
+    ".internal",
+    ".intranet",
+    ".lan",
+    ".home",
+    ".corp",
+    ".private",
+    ".test",
+    ".invalid",
+    ".home.arpa",
+    ".ddev.site",
+    ".lndo.site",
+    ".docksal.site",
+    ".lvh.me",
+    ".nip.io",
+    ".ngrok.io",
+    ".ngrok.app",
+    ".ngrok-free.app",
+    ".vm",
 ];
 
 /// Host names that only a private network resolves, or that stand for the real one.
-pub(in super::super) const PRIVATE_HOSTS: &[&str] =
-    &["localhost", "local", "localdomain", "yourdomain.com", "www.yourdomain.com", "your-domain.com", "www.your-domain.com",
-      "yoursite.com", "www.yoursite.com", "your-site.com", "yourwebsite.com", "www.yourwebsite.com", "host.docker.internal"];
+pub(in super::super) const PRIVATE_HOSTS: &[&str] = &[
+    "localhost",
+    "local",
+    "localdomain",
+    "yourdomain.com",
+    "www.yourdomain.com",
+    "your-domain.com",
+    "www.your-domain.com",
+    "yoursite.com",
+    "www.yoursite.com",
+    "your-site.com",
+    "yourwebsite.com",
+    "www.yourwebsite.com",
+    "host.docker.internal",
+];
 
 #[cfg(test)]
 mod tests {
