@@ -1,4 +1,4 @@
-//! Findings about characters that nobody sees or that look like others. Crawlers read every byte literally.
+//! Findings about characters that are invisible or look like others. Crawlers read every byte literally.
 
 use super::data::characters::CHARACTERS;
 use super::{Code, Findings, Fix, Severity};
@@ -113,10 +113,10 @@ impl Plain {
     }
 }
 
-/// Names a character, and what it looks like.
+/// Names a character and its look.
 fn described(character: char) -> String {
     let look = match odd(character) {
-        Some(Odd { kind: Kind::Invisible, .. }) => ", which nobody sees".into(),
+        Some(Odd { kind: Kind::Invisible, .. }) => ", which is invisible".into(),
         Some(Odd { kind: Kind::Space, .. }) => ", which is not a space to crawlers".into(),
         Some(Odd { ascii, .. }) if !ascii.is_empty() => format!(", which looks like {ascii}"),
         _ => String::new(),
@@ -140,7 +140,7 @@ fn characters_of(text: &[u8]) -> Vec<char> {
     }
 }
 
-/// Returns the character that a byte stands for in Windows-1252, which extends Latin-1 by typographic characters.
+/// Returns the character of a byte in Windows-1252, which extends Latin-1 by typographic characters.
 pub(super) const fn windows_1252(byte: u8) -> char {
     match byte {
         0x85 => '\u{2026}',
@@ -220,12 +220,12 @@ mod tests {
         let cases = [
             // A text, how people read it, whether that is certain, and the first odd character.
             ("User\u{2013}agent", "User-agent", false, "U+2013 EN DASH, which looks like -"),
-            ("\u{FEFF}Allow", "Allow", true, "U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark), which nobody sees"),
+            ("\u{FEFF}Allow", "Allow", true, "U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark), which is invisible"),
             ("Dis\u{430}llow", "Disallow", true, "U+0430 CYRILLIC SMALL LETTER A, which looks like a"),
             ("\u{201C}/x\u{201D}", "\"/x\"", true, "U+201C LEFT DOUBLE QUOTATION MARK, which looks like \""),
             ("\u{A0}/x", " /x", true, "U+00A0 NO-BREAK SPACE, which is not a space to crawlers"),
             ("\u{FF0F}x", "/x", true, "U+FF0F FULLWIDTH SOLIDUS, which looks like /"),
-            ("/a\u{200D}b", "/ab", true, "U+200D ZERO WIDTH JOINER, which nobody sees"),
+            ("/a\u{200D}b", "/ab", true, "U+200D ZERO WIDTH JOINER, which is invisible"),
             ("/a\u{2019}b", "/a'b", false, "U+2019 RIGHT SINGLE QUOTATION MARK, which looks like '"),
         ];
         for (text, plain, is_certain, name) in cases {

@@ -110,7 +110,7 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
 
 /// Finds a name that an earlier user-agent line already names, in the same group or in another one.
 ///
-/// In a file with a managed block, groups for everyone have a finding of their own.
+/// In a file with a managed block, groups for everyone have another finding.
 pub(super) fn repeated_agents(
     robots: &Robots<'_>,
     by_group: &[&[u32]],
@@ -127,7 +127,7 @@ pub(super) fn repeated_agents(
                 Named::Everyone => (b"*".to_vec(), true),
                 Named::Token(token) => (token.to_ascii_lowercase(), token.len() == value.len()),
             };
-            // A name that is cut has a finding of its own.
+            // A name that is cut has another finding.
             if name.is_empty() || !is_whole || is_managed && name == b"*" {
                 continue;
             }

@@ -222,7 +222,7 @@ impl RuleLine<'_> {
         true
     }
 
-    /// Finds a word in place of a path.
+    /// Finds a word that is not a path.
     fn placeholder(&self, found: &mut Findings) -> bool {
         let Some(meaning) = placeholder(self.value) else { return false };
         found.add(self.number, Code::Placeholder, Severity::Error, || {
@@ -254,7 +254,7 @@ impl RuleLine<'_> {
                  {}",
                 if begins { "matches only URLs that contain it" } else { "never matches" }
             );
-            (message.into(), Some(format!("write * or the text that is meant in place of {shown}").into()))
+            (message.into(), Some(format!("replace {shown} by * or by the text that is meant").into()))
         });
         true
     }

@@ -414,7 +414,9 @@ impl Findings {
 fn keep_one_fix(of_line: &mut [Finding]) {
     let rank = |finding: &Finding| {
         let fix = finding.fix.as_ref()?;
-        Some((finding.severity, !matches!(fix, Fix::Words(_)), matches!(fix, Fix::Remove)))
+        // Without any group, the reason is more useful than a new first line.
+        let is_reason = finding.code != Code::NoGroup;
+        Some((finding.severity, is_reason, !matches!(fix, Fix::Words(_)), matches!(fix, Fix::Remove)))
     };
     let best = of_line.iter().map(rank).max().flatten();
     let mut is_kept = false;
@@ -461,8 +463,8 @@ impl<'b> GroupLines<'b> {
 /// Maximum characters in a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
-/// Quotes text from the file in a form that is safe in a message. Characters that nobody sees, or that look like others,
-/// are named.
+/// Quotes text from the file in a form that is safe in a message. Invisible characters and look-alikes are
+/// named.
 fn quote(text: &[u8]) -> String {
     let start = &text[..text.len().min(MAX_QUOTED * 4)];
     let characters: Vec<char> = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect();

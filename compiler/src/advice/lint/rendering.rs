@@ -130,7 +130,7 @@ fn file_samples(value: &[u8], end: usize) -> Vec<Vec<u8>> {
     if value.get(end).is_some_and(is_word) { Vec::new() } else { vec![path_of(value)] }
 }
 
-/// Returns a path that a rule matches, with a name in place of each wildcard.
+/// Returns a path that a rule matches, with a letter for each wildcard.
 fn path_of(value: &[u8]) -> Vec<u8> {
     let value = value.strip_suffix(b"$").unwrap_or(value);
     let mut path = Vec::with_capacity(value.len() + 2);

@@ -46,7 +46,7 @@ pub(super) fn written_break(value: &[u8]) -> Option<&'static [u8]> {
         .find(|text| value.len() >= text.len() && value[value.len() - text.len()..].eq_ignore_ascii_case(text))
 }
 
-/// Maximum number of paths in a list of which a message shows each.
+/// Maximum number of paths of a list that a message shows.
 const MAX_PATHS_SHOWN: usize = 10;
 
 /// Returns the paths of a list, or `None` if a value is not a list of paths.
@@ -91,7 +91,7 @@ pub(super) fn comment_in(value: &[u8]) -> Option<(&'static str, &[u8])> {
     })
 }
 
-/// Returns the meaning of a word that stands for a path.
+/// Returns the meaning of a placeholder for a path.
 pub(super) fn placeholder(value: &[u8]) -> Option<Meaning> {
     PLACEHOLDERS.iter().find(|(word, _)| value.eq_ignore_ascii_case(word.as_bytes())).map(|(_, meaning)| *meaning)
 }
@@ -174,7 +174,7 @@ pub(super) fn parameter(value: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// Returns the values that a list in braces stands for in shells, such as `/*.jpg` and `/*.png` for `/*.{jpg,png}`.
+/// Expands a list in braces as shells do: to `/*.jpg` and `/*.png` for `/*.{jpg,png}`.
 pub(super) fn alternatives(value: &[u8]) -> Option<Vec<Vec<u8>>> {
     let open = memchr(b'{', value)?;
     let close = open + memchr(b'}', &value[open..])?;

@@ -4,7 +4,7 @@
 pub(in super::super) struct Assets {
     /// The text that a rule closes it with.
     pub(in super::super) text: &'static str,
-    /// The platform that serves assets from it, or what it usually contains.
+    /// The platform that serves assets from it. Empty for a name that many platforms use.
     pub(in super::super) platform: &'static str,
     /// A style sheet and a script in it, as platforms name them.
     pub(in super::super) samples: [&'static str; 2],

@@ -1,4 +1,4 @@
-//! Characters that nobody sees or that look like others, with their names in Unicode, in order.
+//! Characters that are invisible or look like others, with their names in Unicode, in order.
 
 use super::super::characters::Kind::{self, Bullet, Invisible, Letter, Mark, Quote, Space};
 use super::super::characters::Odd;

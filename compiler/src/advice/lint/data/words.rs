@@ -1,4 +1,4 @@
-//! Words that stand where a path, a name or a comment mark belongs.
+//! Words that people write instead of a path, a name or a comment mark.
 
 /// Words in place of a path or of a crawler's name, in lower case, and what the author probably meant.
 pub(in super::super) const PLACEHOLDERS: &[(&str, Meaning)] = &[
@@ -54,7 +54,7 @@ pub(in super::super) enum Meaning {
 }
 
 /// Names of operators and products that are not product tokens, in lower case, with the tokens that are meant. `*`
-/// stands for everyone.
+/// is everyone.
 pub(in super::super) const BRANDS: &[(&str, &[&str])] = &[
     ("all", EVERYONE),
     ("all agents", EVERYONE),
@@ -222,7 +222,7 @@ pub(in super::super) const PRIVATE_ENDINGS: &[&str] = &[
     ".vm",
 ];
 
-/// Host names that only a private network resolves, or that stand for the real one.
+/// Host names that only a private network resolves, or placeholders for the real one.
 pub(in super::super) const PRIVATE_HOSTS: &[&str] = &[
     "localhost",
     "local",
