@@ -252,7 +252,7 @@ fn numbered(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
 
 /// Finds a line of a template that was not rendered.
 fn template(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
-    let Some(text) = unrendered(line.text) else { return false };
+    let Some(text) = unrendered(if line.has_colon { line.key } else { line.text }) else { return false };
     found.add(line.number, Code::Placeholder, Severity::Error, || {
         let message = format!("\"{}\" is a template that was not rendered; {}", quote(text), line.readers());
         (message.into(), Some("serve the text that the template produces".into()))

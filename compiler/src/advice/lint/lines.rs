@@ -244,7 +244,9 @@ impl RuleLine<'_> {
     fn template(&self, found: &mut Findings) -> bool {
         // After a wildcard, the author means the text that broken links contain.
         let text = memchr(b'*', self.value).map_or(self.value, |star| &self.value[..star]);
-        let Some(text) = unrendered(text).or_else(|| parameter(text)) else { return false };
+        // A number in braces repeats the text before it in regular expressions.
+        let is_parameter = || parameter(text).filter(|_| !self.is_regular_expression());
+        let Some(text) = unrendered(text).or_else(is_parameter) else { return false };
         let begins = matches!(self.value.first(), Some(b'/' | b'*'));
         let severity = if begins { Severity::Warning } else { Severity::Error };
         found.add(self.number, Code::Placeholder, severity, || {

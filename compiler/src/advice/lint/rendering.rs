@@ -271,7 +271,7 @@ mod tests {
         }
         for assets in ASSETS {
             let rule = assets.text.strip_prefix("/?").map_or(assets.text.into(), |query| format!("/*?{query}"));
-            let body = format!("User-agent: *\nDisallow: {rule}\nDisallow: {}\n", assets.evidence);
+            let body = format!("User-agent: *\nDisallow: {rule}\n# {}\n", assets.evidence);
             assert_eq!(lines(&body).first(), Some(&2), "{}", assets.text);
         }
     }
