@@ -139,7 +139,7 @@ mod tests {
         for Assets { text, platform, samples, is_common, .. } in ASSETS {
             let query = text.strip_prefix('/').filter(|text| text.starts_with('?'));
             let is_inside = |sample: &&str| query.map_or(sample.starts_with(text), |query| sample.contains(query));
-            assert!(samples.iter().all(|sample| is_inside(&sample)), "{text}");
+            assert!(samples.iter().all(is_inside), "{text}");
             assert_eq!(platform.is_empty(), *is_common, "{text}");
         }
     }
