@@ -226,3 +226,59 @@ fn rules_that_change_nothing_are_removed() {
     folder.run(&["lint", "robots.txt", "--fix"]).says(0, &["robots.txt:2: fixed[hidden-rule]"]);
     assert_eq!(folder.read("robots.txt"), b"User-agent: *\n# old\nDisallow: /*ab\n");
 }
+
+#[test]
+fn findings_that_are_off_by_default_are_counted_at_the_end() {
+    let folder = Folder::new();
+    let group = |name: &str| format!("User-agent: {name}\nAllow: /\n\n");
+    folder.write("robots.txt", format!("User-agent: *\nDisallow: /admin\n\n{}{}", group("GPTBot"), group("CCBot")));
+    let run = folder.run(&["lint", "robots.txt"]).says(0, &["2 more with --all\n"]);
+    assert_eq!(run.text(), "");
+    assert!(run.stderr.ends_with("2 more with --all\n"), "{run:?}");
+    let run = folder.run(&["lint", "robots.txt", "--all"]).says(0, &["note[group-opens-on-purpose] 2 in 1 file"]);
+    assert!(!run.stderr.contains("--all"), "{run:?}");
+    let run = folder.run(&["lint", "robots.txt", "--severity", "warning"]).says(0, &[]);
+    assert!(!run.stderr.contains("--all"), "{run:?}");
+}
+
+/// Every format names the characters.
+#[test]
+fn characters_are_named_in_all_formats() {
+    let folder = Folder::new();
+    let characters = [
+        ("\u{200B}", "U+200B ZERO WIDTH SPACE"),
+        ("\u{A0}", "U+00A0 NO-BREAK SPACE"),
+        ("\u{202E}", "U+202E RIGHT-TO-LEFT OVERRIDE"),
+        ("\u{FEFF}", "U+FEFF ZERO WIDTH NO-BREAK SPACE (byte order mark)"),
+        ("\u{AD}", "U+00AD SOFT HYPHEN"),
+        ("\u{201C}", "U+201C LEFT DOUBLE QUOTATION MARK"),
+        ("\u{2014}", "U+2014 EM DASH"),
+        ("\u{FF0F}", "U+FF0F FULLWIDTH SOLIDUS"),
+    ];
+    let mut count = 0;
+    for (character, name) in characters {
+        let body = format!("User-agent: *\nDisallow: {character}/x\nUser-agent: b\nFoo{character}: x\n");
+        folder.write("robots.txt", body);
+        for format in ["text", "json", "github", "sarif"] {
+            let run = folder.run(&["lint", "robots.txt", "--format", format]).says(1, &["error[odd-character] 1"]);
+            let text = run.text();
+            // The rule, and the unknown key.
+            assert!(text.matches(name).count() >= 2 && !text.contains(character), "{format} {name} {text}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 32);
+}
+
+#[test]
+fn an_error_message_in_json_is_not_read_as_captures() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "{\"error\": \"not found\"}\n");
+    let run = folder.run(&["lint", "robots.txt"]).says(1, &["error[other-document] 1 in 1 file"]);
+    assert!(run.text().contains("is a JSON document"), "{run:?}");
+    folder.write(
+        "c.jsonl",
+        "{\"url\": \"http://c.example/robots.txt\", \"body\": \"User-agent: *\\nDisallow: /x\\n\"}\n",
+    );
+    folder.run(&["lint", "c.jsonl"]).says(0, &["files 1"]);
+}

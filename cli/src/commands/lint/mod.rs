@@ -52,7 +52,7 @@ use reptile_records::{Item, ReadOptions, Robots, read_bodies};
   reptile lint robots.txt --fix
   reptile lint robots.txt --fix=changes --dialects google,bing
   reptile lint robots.txt --format sarif > lint.sarif
-  reptile lint robots.txt --enable group-opens-on-purpose
+  reptile lint robots.txt --all
   reptile lint --list
 
 A comment ignores findings: `# lint-ignore: CODE ...` at the end of a line for that line,
@@ -105,6 +105,9 @@ pub struct Args {
     /// Also report a kind of finding that is off by default; can be repeated
     #[arg(long, value_name = "KIND", value_parser = kinds_off_by_default())]
     enable: Vec<Code>,
+    /// Also report every kind of finding that is off by default
+    #[arg(long)]
+    all: bool,
     /// The lowest severity shown and counted
     #[arg(long, value_name = "LEVEL", default_value = "note", value_parser = severities())]
     severity: Severity,
@@ -138,6 +141,16 @@ enum Format {
     Json,
     Github,
     Sarif,
+}
+
+impl Args {
+    /// Returns the kinds that are off by default, but reported.
+    fn enabled(&self) -> Vec<Code> {
+        if !self.all {
+            return self.enable.clone();
+        }
+        Code::ALL.iter().copied().filter(|code| code.is_off_by_default()).collect()
+    }
 }
 
 fn severities() -> impl TypedValueParser<Value = Severity> {
@@ -176,6 +189,8 @@ struct Report<'a> {
     /// Number of files with findings, per kind.
     files_with: BTreeMap<(Reverse<Severity>, Code), u64>,
     files: u64,
+    /// Number of findings that are off by default.
+    withheld: u64,
     /// Whether a finding was printed.
     has_results: bool,
     /// Bodies that are not text.
@@ -208,6 +223,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
         files: 0,
+        withheld: 0,
         has_results: false,
         non_text: NonTextBodies::default(),
         untrusted: 0,
@@ -234,7 +250,7 @@ impl Report<'_> {
         }
         let input = Input::open(path)?;
         match input.content {
-            _ if input.is_collection() => {
+            _ if input.is_collection() && !input.is_json_document() => {
                 let options = ReadOptions {
                     resync: self.args.archives.resync,
                     skip_unreadable: self.args.keep_going.keep_going,
@@ -295,8 +311,9 @@ impl Report<'_> {
         self.progress.add(1);
         let host = self.host.clone().or_else(|| host.map(<[u8]>::to_vec)).or_else(|| host_of(name));
         let name = printable(name.as_bytes());
-        let options = LintOptions { max_per_code: self.args.max_findings, host, enabled: self.args.enable.clone() };
-        let Linted { findings, counts, .. } = lint_with(body, self.dialect, &options);
+        let options = LintOptions { max_per_code: self.args.max_findings, host, enabled: self.args.enabled() };
+        let Linted { findings, counts, withheld, .. } = lint_with(body, self.dialect, &options);
+        self.withheld += withheld;
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
         {
             *self.counts.entry((Reverse(severity), code)).or_default() += count;
@@ -364,8 +381,19 @@ impl Report<'_> {
         if self.format == Format::Sarif {
             self.write(sarif::END)?;
         }
-        let Report { args, mut output, counts, files_with, files, non_text, untrusted, is_partial, progress, .. } =
-            self;
+        let Report {
+            args,
+            mut output,
+            counts,
+            files_with,
+            files,
+            non_text,
+            untrusted,
+            is_partial,
+            withheld,
+            progress,
+            ..
+        } = self;
         drop(progress);
         output.flush().map_err(|error| output.get_ref().failure(&error))?;
         let mut summary = Summary::default();
@@ -382,6 +410,10 @@ impl Report<'_> {
             summary.row(format!("{}[{code}]", severity.0), format!("{} {files}", grouped(count)));
         }
         summary.print();
+        // All of them are notes.
+        if withheld > 0 && args.severity == Severity::Note {
+            note(format!("{} more with --all", grouped(withheld)));
+        }
         let findings = counts.iter().map(|(key @ (severity, code), &count)| FindingCounts {
             severity: severity.0.as_str().into(),
             code: code.as_str().into(),

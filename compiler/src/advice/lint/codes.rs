@@ -44,20 +44,24 @@ codes! {
     AgentCut = "agent-cut",
     /// A `User-Agent` header where a product token belongs.
     AgentHeader = "agent-header",
-    /// Several names in one user-agent line. Crawlers read only the first.
+    /// Several names in one user-agent line, such as `A, B`. Crawlers read only the first.
     AgentList = "agent-list",
     /// A user-agent line that names no crawler.
     AgentEmpty = "agent-empty",
     /// A blank line inside a group, where some crawlers end it.
     BlankLineInGroup = "blank-line-in-group",
-    /// A rule that blocks style sheets or scripts, so search engines render pages differently from browsers.
+    /// A rule that closes style sheets or scripts to crawlers that render pages.
     BlocksRendering = "blocks-rendering",
+    /// The name of an operator or a product where a product token belongs, such as `ChatGPT`.
+    BrandName = "brand-name",
     /// A byte order mark before the text.
     ByteOrderMark = "byte-order-mark",
     /// A `Disallow` of the whole site for `*`, with the crawlers that it does not stop.
     ClosedSite = "closed-site",
     /// A `#` inside a rule, which begins a comment.
     CommentInRule = "comment-in-rule",
+    /// A comment in the style of another language, such as `//`. Only `#` begins a comment.
+    CommentMark = "comment-mark",
     /// A `Crawl-delay` that is not a number of seconds.
     CrawlDelayValue = "crawl-delay-value",
     /// A rule whose own path is decided differently by another dialect in use.
@@ -104,7 +108,7 @@ codes! {
     ManagedGroup = "managed-group",
     /// A key without a colon.
     MissingColon = "missing-colon",
-    /// A user-agent line with a name that almost matches a known crawler.
+    /// A user-agent line with a name that almost matches a known crawler, or that has spaces, such as `Googlebot Image`.
     MisspelledCrawler = "misspelt-crawler",
     /// A key that almost matches a known one.
     MisspelledKey = "misspelt-key",
@@ -120,20 +124,34 @@ codes! {
     NotProved = "not-proved",
     /// A NUL byte.
     NulByte = "nul-byte",
+    /// An invisible, look-alike or typographic character where crawlers read ASCII.
+    OddCharacter = "odd-character",
+    /// A document in another format, such as JSON, instead of a robots.txt.
+    OtherDocument = "other-document",
     /// A `Disallow` that loses to an `Allow` with the same pattern.
     OverruledRule = "overruled-rule",
+    /// Several paths in one rule, such as `/a, /b`. Crawlers read one path.
+    PathList = "path-list",
+    /// A placeholder, such as `undefined` or `{id}`, or a template that was not rendered.
+    Placeholder = "placeholder",
     /// A rule that looks like a regular expression. Crawlers know only `*` and a final `$`.
     RegularExpression = "regular-expression",
+    /// A name in a second user-agent line. Some crawlers read only its first group.
+    RepeatedAgent = "repeated-agent",
     /// A rule with bytes that the dialect does not accept.
     RuleBytes = "rule-bytes",
     /// A rule that belongs to no group.
     RuleOutsideGroup = "rule-outside-group",
     /// A rule that is longer than the dialect accepts.
     RuleTooLong = "rule-too-long",
+    /// A line with several directives, or with a line break that is written as text, such as `\n` or `<br>`.
+    SeveralDirectives = "several-directives",
     /// A rule that changes nothing, because a shorter one has the same effect.
     ShadowedRule = "shadowed-rule",
     /// A `Content-Signal` with parts that are not signals.
     SignalValue = "signal-value",
+    /// A `Sitemap` on a host that search engines cannot reach, such as `localhost`.
+    SitemapHost = "sitemap-host",
     /// A `Sitemap` that is not an absolute URL.
     SitemapUrl = "sitemap-url",
     /// White space inside a rule.

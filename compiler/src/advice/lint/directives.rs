@@ -1,7 +1,13 @@
 //! Findings about lines that decide no URL: empty, malformed or duplicate `Sitemap`, `Host` and `Crawl-delay` lines.
 
 use std::collections::HashMap;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
+use reptile_engine::url::split;
+
+use super::characters::{Plain, odd_characters};
+use super::data::words::{PRIVATE_ENDINGS, PRIVATE_HOSTS, STAGING_LABELS};
+use super::values::{placeholder, unrendered};
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::directives::{crawl_delay, host, is_sitemap};
 use crate::limits::MAX_DIRECTIVES;
@@ -28,6 +34,20 @@ impl<'b> Directives<'b> {
             empty(number, "Sitemap", found);
             return;
         }
+        if let Some(plain) = Plain::of(value) {
+            let effect = || "they belong to the URL, so search engines do not find the sitemap".into();
+            let remedy = || format!("write \"Sitemap: {}\"", quote(plain.without_quotes()));
+            odd_characters(number, &plain, plain.is_certain, effect, remedy, found);
+            return;
+        }
+        if placeholder(value).is_some() || unrendered(value).is_some() {
+            found.add(number, Code::Placeholder, Severity::Error, || {
+                let message = format!("\"{}\" is a placeholder, not the URL of a sitemap", quote(value));
+                (message.into(), Some("write the sitemap's URL, or remove the line".into()))
+            });
+            return;
+        }
+        sitemap_host(number, value, found);
         if !is_sitemap(value) {
             found.add(number, Code::SitemapUrl, Severity::Error, || {
                 let value = quote(value);
@@ -98,6 +118,48 @@ impl<'b> Directives<'b> {
             None => self.delay = Some(number),
         }
     }
+}
+
+/// Finds a sitemap on a host that search engines cannot reach, or that is probably not the site's own.
+fn sitemap_host(number: u32, value: &[u8], found: &mut Findings) {
+    let Ok(url) = split(value) else { return };
+    let host = String::from_utf8_lossy(url.origin.host).to_ascii_lowercase();
+    let own = found.host.as_deref().map(|own| own.to_ascii_lowercase());
+    // The robots.txt of the private or staging host itself.
+    if own.as_deref() == Some(host.as_bytes()) {
+        return;
+    }
+    let remedy = "write the sitemap's URL on the public site";
+    if is_private(&host) {
+        found.add(number, Code::SitemapHost, Severity::Error, || {
+            let message = format!("search engines cannot fetch a sitemap from \"{}\"", quote(host.as_bytes()));
+            (message.into(), Some(remedy.into()))
+        });
+        return;
+    }
+    let label = host.split('.').next().unwrap_or_default();
+    let words = label.split(['-', '_']).map(|word| word.trim_end_matches(|end: char| end.is_ascii_digit()));
+    let is_staging = host.matches('.').count() > 1 && words.into_iter().any(|word| STAGING_LABELS.contains(&word));
+    if is_staging {
+        found.add(number, Code::SitemapHost, Severity::Warning, || {
+            let message = format!("\"{}\" looks like a copy of the site for tests", quote(host.as_bytes()));
+            (message.into(), Some(remedy.into()))
+        });
+    }
+}
+
+/// Returns whether a host is reached only from a private network or from the computer itself.
+fn is_private(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        return address.parse::<Ipv6Addr>().is_ok_and(|address| {
+            let first = address.segments()[0];
+            address.is_loopback() || address.is_unspecified() || first & 0xFE00 == 0xFC00 || first & 0xFFC0 == 0xFE80
+        });
+    }
+    if let Ok(address) = host.parse::<Ipv4Addr>() {
+        return address.is_private() || address.is_loopback() || address.is_link_local() || address.octets()[0] == 0;
+    }
+    PRIVATE_HOSTS.contains(&host) || !host.contains('.') || PRIVATE_ENDINGS.iter().any(|ending| host.ends_with(ending))
 }
 
 fn empty(number: u32, key: &'static str, found: &mut Findings) {

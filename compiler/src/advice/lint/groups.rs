@@ -1,5 +1,8 @@
 //! Findings about a group whose user-agent lines and rules do not belong together as intended.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use reptile_engine::verdict::RuleKind;
 
 use super::{Code, Findings, GroupLines, Severity, quote};
@@ -111,6 +114,70 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
             (message.into(), Some("remove it".into()))
         });
     }
+}
+
+/// Finds a name that an earlier user-agent line already names, in the same group or in another one.
+///
+/// In a file with a managed block, groups for everyone have another finding.
+pub(super) fn repeated_agents(
+    robots: &Robots<'_>,
+    by_group: &[&[u32]],
+    is_managed: bool,
+    dialect: &Dialect,
+    found: &mut Findings,
+) {
+    // The first group of each name, and its line.
+    let mut first: HashMap<Vec<u8>, (usize, u32)> = HashMap::new();
+    for (index, (group, lines)) in robots.groups.iter().zip(by_group).enumerate() {
+        for (value, &line) in group.agents.iter().zip(*lines) {
+            found.step();
+            let (name, is_whole) = match named(value, dialect) {
+                Named::Everyone => (b"*".to_vec(), true),
+                Named::Token(token) => (token.to_ascii_lowercase(), token.len() == value.len()),
+            };
+            // A name that is cut has another finding.
+            if name.is_empty() || !is_whole || is_managed && name == b"*" {
+                continue;
+            }
+            match first.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert((index, line));
+                }
+                Entry::Occupied(place) => repeated(line, value, group, *place.get(), robots, index, found),
+            }
+        }
+    }
+}
+
+fn repeated(
+    line: u32,
+    value: &[u8],
+    group: &Group<'_>,
+    (first_group, first_line): (usize, u32),
+    robots: &Robots<'_>,
+    index: usize,
+    found: &mut Findings,
+) {
+    let rules_of =
+        |group: &Group<'_>| group.rules.iter().map(|rule| (rule.kind, rule.value.to_vec())).collect::<Vec<_>>();
+    let is_same_group = first_group == index;
+    let is_equal = is_same_group || rules_of(group) == rules_of(&robots.groups[first_group]);
+    let severity = if is_equal { Severity::Note } else { Severity::Warning };
+    found.add(line, Code::RepeatedAgent, severity, || {
+        let name = quote(value);
+        let message = if is_same_group {
+            format!("line {first_line} of the same group names \"{name}\" already")
+        } else if is_equal {
+            format!("the group of line {first_line} names \"{name}\" already, with the same rules")
+        } else {
+            format!(
+                "the group of line {first_line} names \"{name}\" already: Google, Bing, Yandex and crawlers that follow RFC \
+                 9309 merge the two groups, and older ones obey only the first"
+            )
+        };
+        let fix = if is_equal { "remove the line if no other name needs it" } else { "put the rules in one group" };
+        (message.into(), Some(fix.into()))
+    });
 }
 
 /// Maximum number of names shown in a message.

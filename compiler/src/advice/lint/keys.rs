@@ -1,6 +1,9 @@
 //! Findings about keys: known keys that decide nothing, misspelled keys, and unknown keys.
 
+use super::characters::{Plain, odd_characters, without_quotes};
+use super::data::words::{COMMENT_MARKS, KEY_MARKS};
 use super::repairs::{are_labels, is_misspelling, is_value_of};
+use super::values::unrendered;
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::{Line, line_of};
 use crate::dialect::{ALL, CrawlDelays, Dialect, OPERATORS};
@@ -119,6 +122,12 @@ impl WrittenLine<'_> {
 /// Adds a finding about a key, if it needs one.
 pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
     let WrittenLine { number, key, has_colon, is_read, .. } = *line;
+    if odd_key(line, found)
+        || !is_read
+            && (quoted_line(line, found) || commented(line, found) || numbered(line, found) || template(line, found))
+    {
+        return;
+    }
     let is_one_of = |keys: &[&str], key: &[u8]| keys.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
     let severity = if is_read { Severity::Warning } else { Severity::Error };
     let first_word = first_word(key);
@@ -178,6 +187,102 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
             (format!("\"{}\" is not a key; the line decides nothing", quote(key)).into(), fix)
         }),
     }
+}
+
+/// Finds a key, or a colon, with odd characters, which people read as a known one.
+fn odd_key(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
+    // Odd characters in a value do not matter to the key.
+    if line.key.is_ascii() && line.has_colon {
+        return false;
+    }
+    let Some(plain) = Plain::of(if line.has_colon { line.key } else { line.text }) else { return false };
+    let mut text = plain.without_quotes();
+    if let Some(rest) = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"*")) {
+        text = rest.trim_ascii();
+    }
+    let (key, value) = match memchr::memchr(b':', text) {
+        Some(colon) => (text[..colon].trim_ascii(), Some(text[colon + 1..].trim_ascii())),
+        None => (text, None),
+    };
+    let known = known_key(key, found).filter(|_| line.has_colon || value.is_some());
+    if known.is_none() && !text.is_empty() {
+        return false;
+    }
+    let effect = || match known {
+        Some("user-agent") if !line.is_read => {
+            format!("{}, and the rules below belong to the group above, if there is one", line.readers())
+        }
+        Some(_) => line.readers(),
+        None => "the line is neither blank nor a comment".into(),
+    };
+    let remedy = || match known {
+        Some(known) => {
+            let own = line.text.get(line.colon() + 1..).unwrap_or_default().trim_ascii();
+            format!("write \"{}: {}\" in ASCII", capital(known), quote(value.unwrap_or(own)))
+        }
+        None => "remove the characters".into(),
+    };
+    odd_characters(line.number, &plain, known.is_some() && !line.is_read, effect, remedy, found);
+    true
+}
+
+/// Finds a directive in quotation marks.
+fn quoted_line(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
+    let inside = without_quotes(line.text);
+    let known = known_key(without_quotes(line.key), found).filter(|_| line.has_colon);
+    let is_quoted = line.text.trim_ascii().first().is_some_and(|byte| b"\"'`".contains(byte));
+    let Some(known) = known.filter(|_| is_quoted) else { return false };
+    found.add(line.number, Code::OddCharacter, Severity::Error, || {
+        let message = format!("the quotation mark belongs to the key, which is not \"{known}\": {}", line.readers());
+        (message.into(), Some(format!("write \"{}\" without quotation marks", quote(inside).replace('"', "")).into()))
+    });
+    true
+}
+
+/// Finds a line that a mark of another language comments out, or that is a comment of another language.
+fn commented(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
+    let text = line.text.trim_ascii();
+    let begins = |mark: &&&str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()));
+    let is_key = |rest: &[u8]| {
+        let rest = rest.trim_ascii_start();
+        let key = rest.split(|&byte| byte == b':').next().unwrap_or_default().trim_ascii();
+        key.len() < rest.len() && DECIDING_KEYS.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    let mark = COMMENT_MARKS.iter().find(begins);
+    let mark = mark.or_else(|| KEY_MARKS.iter().filter(begins).find(|mark| is_key(&text[mark.len()..])));
+    let Some(mark) = mark.filter(|mark| text.len() > mark.len() || mark.len() > 1) else { return false };
+    found.add(line.number, Code::CommentMark, Severity::Warning, || {
+        let message = format!("\"{}\" does not begin a comment, but {}", quote(&text[..mark.len()]), line.readers());
+        (message.into(), Some("begin a comment with #".into()))
+    });
+    true
+}
+
+/// Finds a directive with the number of an item in a list.
+fn numbered(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
+    let text = line.text.trim_ascii();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let Some(rest) = text.get(digits + 1..).filter(|_| digits > 0 && b".):".contains(&text[digits])) else {
+        return false;
+    };
+    let Some(colon) = memchr::memchr(b':', rest) else { return false };
+    let (key, value) = (rest[..colon].trim_ascii(), rest[colon + 1..].trim_ascii());
+    let Some(known) = KEYS.iter().find(|known| key.eq_ignore_ascii_case(known.as_bytes())) else { return false };
+    found.add(line.number, Code::MisspelledKey, Severity::Error, || {
+        let message = format!("the number belongs to the key, which is not \"{known}\"; {}", line.readers());
+        (message.into(), Some(format!("write \"{}: {}\"", capital(known), quote(value)).into()))
+    });
+    true
+}
+
+/// Finds a line of a template that was not rendered.
+fn template(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
+    let Some(text) = unrendered(if line.has_colon { line.key } else { line.text }) else { return false };
+    found.add(line.number, Code::Placeholder, Severity::Error, || {
+        let message = format!("\"{}\" is a template that was not rendered; {}", quote(text), line.readers());
+        (message.into(), Some("serve the text that the template produces".into()))
+    });
+    true
 }
 
 /// Describes who reads and who ignores a key that decides no URL.

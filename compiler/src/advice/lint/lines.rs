@@ -1,13 +1,20 @@
 //! Findings about a line that do not depend on its group, and findings about the whole file.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memmem, memrchr};
 use reptile_engine::url::{path_of, split};
 use reptile_engine::verdict::RuleKind;
 
 use super::agents::agent;
+use super::characters::{Plain, odd_characters, windows_1252, without_quotes};
+use super::data::words::Meaning;
 use super::directives::Directives;
 use super::keys::{WrittenLine, key_of_line, lacks_colon};
 use super::repairs::{can_be_escaped, lacks_only_slash};
+use super::values::{
+    alternatives, comment_in, further_directives, parameter, paths_of_list, placeholder, unrendered, written_break,
+};
 use super::{Code, Findings, Fix, GroupLines, MAX_QUOTED, Severity, quote};
 use crate::body::{DiagnosticKind, Line, Robots, line_of};
 use crate::capture::{NotText, Profile};
@@ -33,6 +40,9 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
             (message.into(), has_rules.then(|| "put \"User-agent: *\" before the first rule".into()))
         });
     }
+    if robots.groups.is_empty() {
+        commented_out(text, found);
+    }
     let counts = [DiagnosticKind::BodyCut, DiagnosticKind::BodyIgnored].map(|kind| robots.diagnostics.count(kind));
     let is_cut = counts != [0, 0];
     if is_cut || body.len() > MAX_BODY_BYTES_500_KIB {
@@ -45,6 +55,21 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
             (message.into(), Some("join rules with the same beginning".into()))
         });
     }
+}
+
+/// Finds a comment that contains the file's directives, because its line breaks are lost.
+fn commented_out(text: &[u8], found: &mut Findings) {
+    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).zip(1..);
+    let mut comments = lines.filter(|(line, _)| line.trim_ascii_start().starts_with(b"#"));
+    let Some((_, number)) = comments.find(|(line, _)| further_directives(line).is_some_and(|(_, count)| count > 1))
+    else {
+        return;
+    };
+    found.add(number, Code::SeveralDirectives, Severity::Error, || {
+        let message =
+            "the directives after \"#\" are a comment, because they are on the same line: no crawler reads them";
+        (message.into(), Some("write each directive on its own line".into()))
+    });
 }
 
 /// Adds the findings about a line that do not depend on its group.
@@ -81,12 +106,15 @@ pub(super) fn each_line<'b>(
     let (text, has_comment) = (&line[..comment.unwrap_or(line.len())], comment.is_some());
     let colon = memchr(b':', text);
     let key = text[..colon.unwrap_or(text.len())].trim_ascii();
+    if matches!(recognized, Some(Line::Agent(_))) {
+        places.agents.push(number);
+        directives.begin_group();
+    }
+    if !is_html && several_directives(number, text, found) {
+        return;
+    }
     match &recognized {
-        Some(Line::Agent(value)) => {
-            places.agents.push(number);
-            directives.begin_group();
-            agent(number, value, dialect, found);
-        }
+        Some(Line::Agent(value)) => agent(number, value, dialect, found),
         // If text precedes the colon, the rest is not a value. The finding about the missing colon is enough.
         Some(Line::Rule(..)) if lacks_colon(key) => {}
         Some(Line::Rule(kind, value)) => {
@@ -113,6 +141,30 @@ pub(super) fn each_line<'b>(
     key_of_line(&line, found);
 }
 
+/// Finds a line with several directives, or with a line break that is written as text.
+fn several_directives(number: u32, text: &[u8], found: &mut Findings) -> bool {
+    let further = further_directives(text);
+    let written = further.is_none().then(|| written_break(text)).flatten();
+    if further.is_none() && written.is_none() {
+        return false;
+    }
+    found.add(number, Code::SeveralDirectives, Severity::Error, || match (further, written) {
+        (Some((at, count)), _) => {
+            let message = format!(
+                "the line has {} directives, and crawlers read one: \"{}\" and the rest belong to its value",
+                count + 1,
+                quote(text.get(at..).unwrap_or_default())
+            );
+            (message.into(), Some("write each directive on its own line".into()))
+        }
+        (None, written) => {
+            let text = quote(written.unwrap_or_default());
+            (format!("\"{text}\" is text, not a line break: it belongs to the value").into(), Some("remove it".into()))
+        }
+    });
+    true
+}
+
 /// A rule in any group.
 struct RuleLine<'l> {
     number: u32,
@@ -127,7 +179,7 @@ struct RuleLine<'l> {
 impl RuleLine<'_> {
     fn check(&self, found: &mut Findings) {
         self.comment(found);
-        if self.value.is_empty() {
+        if self.value.is_empty() || self.other_text(found) {
             return;
         }
         self.start(found);
@@ -139,7 +191,99 @@ impl RuleLine<'_> {
             self.operators(found);
         }
         self.index_page(found);
-        self.rendering(found);
+    }
+
+    /// Finds a value that is not one path. Other findings would not fit it.
+    fn other_text(&self, found: &mut Findings) -> bool {
+        self.odd(found)
+            || self.placeholder(found)
+            || self.template(found)
+            || self.list(found)
+            || self.marked_comment(found)
+    }
+
+    /// Finds odd characters.
+    fn odd(&self, found: &mut Findings) -> bool {
+        let Some(plain) = Plain::of(self.value) else { return false };
+        let begins = matches!(self.value.first(), Some(b'/' | b'*'));
+        let effect = || match begins {
+            false => "so the rule does not begin with \"/\" or \"*\", and never matches".into(),
+            true => format!(
+                "crawlers compare it literally, so the rule matches only URLs that contain {}; Yandex and Bing leave the \
+                 rule out",
+                plain
+                    .odd
+                    .iter()
+                    .take(1)
+                    .map(|odd| escaped(odd.encode_utf8(&mut [0; 4]).as_bytes()))
+                    .collect::<String>()
+            ),
+        };
+        let remedy = || format!("write \"{}: {}\"", self.key(), quote(plain.without_quotes()));
+        odd_characters(self.number, &plain, plain.is_certain || !begins, effect, remedy, found);
+        true
+    }
+
+    /// Finds a word that is not a path.
+    fn placeholder(&self, found: &mut Findings) -> bool {
+        let Some(meaning) = placeholder(self.value) else { return false };
+        found.add(self.number, Code::Placeholder, Severity::Error, || {
+            let (key, value) = (self.key(), quote(self.value));
+            let message = format!("\"{value}\" is a word, not a path: the rule never matches");
+            let all = match (meaning, self.kind) {
+                (Meaning::Everything, _) => format!("\"{key}: /\" for the whole site"),
+                (Meaning::Nothing, RuleKind::Disallow) => "\"Disallow:\" to close nothing".into(),
+                (Meaning::Nothing | Meaning::Unset, _) => {
+                    return (message.into(), Some("write the path that is meant, or remove the rule".into()));
+                }
+            };
+            (message.into(), Some(format!("write {all}, or the path that is meant").into()))
+        });
+        true
+    }
+
+    /// Finds a template that was not rendered, and a parameter of a route.
+    fn template(&self, found: &mut Findings) -> bool {
+        // After a wildcard, the author means the text that broken links contain.
+        let text = memchr(b'*', self.value).map_or(self.value, |star| &self.value[..star]);
+        // A number in braces repeats the text before it in regular expressions.
+        let is_parameter = || parameter(text).filter(|_| !self.is_regular_expression());
+        let Some(text) = unrendered(text).or_else(is_parameter) else { return false };
+        let begins = matches!(self.value.first(), Some(b'/' | b'*'));
+        let severity = if begins { Severity::Warning } else { Severity::Error };
+        found.add(self.number, Code::Placeholder, severity, || {
+            let shown = quote(text);
+            let message = format!(
+                "\"{shown}\" stands for other text in templates and routes, but crawlers compare it literally: the rule \
+                 {}",
+                if begins { "matches only URLs that contain it" } else { "never matches" }
+            );
+            (message.into(), Some(format!("replace {shown} by * or by the text that is meant").into()))
+        });
+        true
+    }
+
+    /// Finds a list of paths in one rule.
+    fn list(&self, found: &mut Findings) -> bool {
+        let Some(paths) = paths_of_list(self.value) else { return false };
+        found.add(self.number, Code::PathList, Severity::Error, || {
+            let message =
+                format!("\"{}\" is one path to crawlers, not a list: the rule never matches", quote(self.value));
+            let lines: Vec<String> = paths.iter().map(|path| format!("{}: {}", self.key(), quote(path))).collect();
+            (message.into(), Some(format!("write a rule for each path: {}", lines.join(" | ")).into()))
+        });
+        true
+    }
+
+    /// Finds a comment that does not begin with `#`.
+    fn marked_comment(&self, found: &mut Findings) -> bool {
+        let Some((mark, before)) = comment_in(self.value) else { return false };
+        found.add(self.number, Code::CommentMark, Severity::Error, || {
+            let message =
+                format!("\"{mark}\" does not begin a comment: the text belongs to the rule, which never matches");
+            (message.into(), Some(format!("write \"{}: {} # ...\"", self.key(), quote(before)).into()))
+        });
+        true
     }
 
     const fn key(&self) -> &'static str {
@@ -173,6 +317,17 @@ impl RuleLine<'_> {
                 let message = "the value is a URL with a host, but is compared with paths: it never matches";
                 (message.into(), self.with_path_of_url(is_own))
             });
+        } else if let Some((host, path)) = host_and_path(self.value) {
+            found.add(self.number, Code::AbsoluteUrl, Severity::Error, || {
+                let host = quote(host);
+                let message = format!(
+                    "the value is a URL with the host \"{host}\", but is compared with paths: it matches only paths that \
+                     begin with \"//{host}\""
+                );
+                let path = if path.is_empty() { "/".into() } else { quote(path) };
+                let fix = format!("if \"{host}\" is this site, write \"{}: {path}\"; if not, remove it", self.key());
+                (message.into(), Some(fix.into()))
+            });
         } else if !matches!(self.value[0], b'/' | b'*') {
             found.add(self.number, Code::NoLeadingSlash, Severity::Error, || {
                 let value = quote(self.value);
@@ -190,11 +345,10 @@ impl RuleLine<'_> {
             let (code, severity) =
                 if is_utf8 { (Code::NonAscii, Severity::Note) } else { (Code::InvalidUtf8, Severity::Warning) };
             found.add(self.number, code, severity, || {
-                let message = if is_utf8 {
-                    "characters outside ASCII, which Yandex and Bing do not accept in rules"
-                } else {
-                    "bytes that are not UTF-8: crawlers differ in how they read them"
-                };
+                if !is_utf8 {
+                    return latin_1(value);
+                }
+                let message = "characters outside ASCII, which Yandex and Bing do not accept in rules";
                 let is_clear = can_be_escaped(value) && value.len() <= MAX_QUOTED;
                 (message.into(), is_clear.then(|| self.with_escapes()))
             });
@@ -288,6 +442,17 @@ impl RuleLine<'_> {
     /// Returns the rule with the missing slash added, or `None` for a host name or an apparent regular expression,
     /// where a slash was not meant. Backslashes become slashes.
     fn with_slash(&self) -> Option<Fix> {
+        let plain = without_quotes(self.value);
+        if plain.len() < self.value.len() {
+            return Some(format!("write \"{}: {}\" without quotation marks", self.key(), quote(plain)).into());
+        }
+        // An ending, which crawlers compare with the beginning of paths.
+        if self.value == b"$" {
+            return Some("write \"/$\" for the home page, or remove the rule".into());
+        }
+        if self.value.starts_with(b".") && is_plain(self.value) {
+            return Some(format!("write \"{}: /*{}\" for all paths with it", self.key(), quote(self.value)).into());
+        }
         let value: Vec<u8> = self.value.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
         let slash = memchr(b'/', &value);
         let first = &value[..slash.unwrap_or(value.len())];
@@ -322,38 +487,50 @@ impl RuleLine<'_> {
         let is_choice = || memchr(b'(', value).is_some_and(|open| memchr(b'|', &value[open..]).is_some()) && has(b")");
         value.starts_with(b"^")
             || is_choice()
+            || alternatives(value).is_some()
             || [&b"\\."[..], b"\\d", b"\\w", b"\\/", b"[a-z", b"[0-9", b"[^"].into_iter().any(has)
     }
 
     fn regular_expression(&self, found: &mut Findings) {
         found.add(self.number, Code::RegularExpression, Severity::Warning, || {
             let message = "looks like a regular expression; only \"*\" and a final \"$\" are special in rules";
-            (message.into(), Some("write a rule for each path".into()))
+            let each = alternatives(self.value).unwrap_or_default();
+            let lines: Vec<String> = each.iter().map(|path| format!("{}: {}", self.key(), quote(path))).collect();
+            let each = if lines.is_empty() { String::new() } else { format!(": {}", lines.join(" | ")) };
+            (message.into(), Some(format!("write a rule for each path{each}").into()))
         });
     }
+}
 
-    /// Finds rules that block resources needed to render pages.
-    fn rendering(&self, found: &mut Findings) {
-        let ends =
-            |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'-');
-        let has = |text: &[u8]| {
-            let is_here = |at: usize| {
-                let rest = &self.value[at..];
-                rest.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text))
-                    && ends(rest.get(text.len()))
-            };
-            memchr::memchr_iter(text[0], self.value).any(is_here)
-        };
-        let is_folder =
-            || [&b"/css/"[..], b"/js/"].into_iter().any(|folder| memmem::find(self.value, folder).is_some());
-        if self.kind == RuleKind::Disallow && (has(b".css") || has(b".js") || is_folder()) {
-            found.add(self.number, Code::BlocksRendering, Severity::Warning, || {
-                let message =
-                    "blocks style sheets or scripts: search engines that render pages, such as Google, do not see them";
-                (message.into(), Some("allow the files that pages need".into()))
-            });
-        }
-    }
+/// Returns the host and path of a value such as `//example.com/x`.
+fn host_and_path(value: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = value.strip_prefix(b"//")?;
+    let end = memchr(b'/', rest).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let last = &host[memrchr(b'.', host)? + 1..];
+    let is_name =
+        host.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)) && !host.starts_with(b".");
+    // Without a path it could be a file.
+    let is_file = path.is_empty() && FILE_ENDINGS.iter().any(|ending| last.eq_ignore_ascii_case(ending.as_bytes()));
+    let is_domain = last.len() > 1 && last.iter().all(u8::is_ascii_alphabetic);
+    (is_name && is_domain && !is_file).then_some((host, path))
+}
+
+/// Endings of files, which are not domains.
+const FILE_ENDINGS: [&str; 16] =
+    ["html", "htm", "php", "asp", "aspx", "jsp", "cgi", "js", "css", "xml", "txt", "json", "pdf", "png", "jpg", "gif"];
+
+/// Describes bytes that are not UTF-8, as people mean them, with the command that converts the file.
+fn latin_1(value: &[u8]) -> (Cow<'static, str>, Option<Fix>) {
+    let byte = value.iter().copied().find(|byte| !byte.is_ascii()).unwrap_or_default();
+    let encoding = if value.iter().any(|byte| (0x80..0xA0).contains(byte)) { "WINDOWS-1252" } else { "ISO-8859-1" };
+    let letter = quote(windows_1252(byte).encode_utf8(&mut [0; 4]).as_bytes());
+    let message = format!(
+        "the byte {byte:02X} is not UTF-8 (in Latin-1 it is \"{letter}\"): crawlers differ in how \
+         they read it, and Yandex and Bing leave the rule out"
+    );
+    let fix = format!("save the file as UTF-8; if it is in Latin-1: iconv -f {encoding} -t UTF-8 robots.txt");
+    (message.into(), Some(fix.into()))
 }
 
 /// Returns whether a path contains only characters common in real paths, so that it can be taken literally.

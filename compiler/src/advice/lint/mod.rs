@@ -8,9 +8,12 @@
 //! rules and groups, which take at most [`MAX_FILE_PROOF_STEPS`](crate::limits::MAX_FILE_PROOF_STEPS).
 
 mod agents;
+mod characters;
 mod codes;
+mod data;
 mod differences;
 mod directives;
+mod documents;
 mod equality;
 mod fix;
 mod groups;
@@ -19,9 +22,11 @@ mod ignore;
 mod keys;
 mod lines;
 mod proofs;
+mod rendering;
 mod repairs;
 mod starts;
 mod uses;
+mod values;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -35,13 +40,15 @@ pub use self::codes::Code;
 use self::differences::differences;
 pub use self::differences::{MAX_COMPARED_BYTES, MAX_COMPARED_RULES, MAX_COMPARED_STEPS};
 use self::directives::Directives;
+use self::documents::not_robots;
 pub use self::equality::{Effect, Example};
 pub use self::fix::{Change, Fix, FixOptions, Fixed, MAX_FIX_STEPS, Refusal, Unfixed, fix, fix_of_host, fix_with};
-use self::groups::{blank_in_group, closed_site, collapse, empty_disallow};
+use self::groups::{blank_in_group, closed_site, collapse, empty_disallow, repeated_agents};
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
 use self::lines::{each_line, left_out, whole_file};
 use self::proofs::proofs;
+use self::rendering::rendering;
 use self::uses::{UsageLines, over_limit, uses};
 use crate::automaton::{TooManySteps, check_file, has_few_steps};
 use crate::body::directives::DirectiveReader;
@@ -123,6 +130,8 @@ pub struct Linted {
     pub counts: BTreeMap<(Severity, Code), u64>,
     /// The results of the proofs about rules and groups, including results without a finding.
     pub proved: Proved,
+    /// The number of findings that are not reported because their codes are [off by default](Code::is_off_by_default).
+    pub withheld: u64,
 }
 
 /// Counts of proof results about a file's rules and groups.
@@ -140,7 +149,7 @@ pub struct Proved {
     pub groups: u64,
     /// The lists that open a path that the default group closes, because no rule matches it.
     pub groups_opening: u64,
-    /// The lists that open such a path in another way. Counted only if [`Code::GroupOpensOnPurpose`] is enabled.
+    /// The lists that open such a path in another way.
     pub groups_opening_on_purpose: u64,
     /// The lists without a proof result.
     pub unproved_groups: u64,
@@ -210,10 +219,7 @@ const UNUSUAL_PATH: &[u8] = b"/\x7f";
 fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u64) {
     found.ignored = Ignored::read(body, dialect, &mut found);
     let format = BodyFormat::of(body);
-    if let Some(BodyFormat::Encoded(encoding)) = format {
-        found.add(1, Code::Utf16, Severity::Error, || {
-            (format!("the text is in {encoding}, which crawlers cannot read").into(), Some("save it as UTF-8".into()))
-        });
+    if format.is_some_and(|format| not_robots(body, format, dialect, &mut found)) {
         return found.finish();
     }
     let arena = Bump::new();
@@ -255,11 +261,13 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         closed_site(&robots, index, dialect, is_open, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
+    repeated_agents(&robots, &by_group, usage_lines.is_managed(), dialect, &mut found);
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
     over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {
         differences(body, &robots, dialect, &mut found);
+        rendering(body, &robots, dialect, &mut found);
         proofs(body.len(), &robots, &by_group, &places, dialect, &mut found);
     }
     found.finish()
@@ -300,6 +308,8 @@ struct Findings {
     /// Lines with rules whose removal is suggested.
     removable: HashSet<u32>,
     proved: Proved,
+    /// The findings with codes that are not reported.
+    withheld: u64,
 }
 
 /// Counters for one code.
@@ -327,6 +337,7 @@ impl Findings {
             idle: HashMap::new(),
             removable: HashSet::new(),
             proved: Proved::default(),
+            withheld: 0,
         }
     }
 
@@ -371,7 +382,11 @@ impl Findings {
         if is_removable || code == Code::OverruledRule {
             self.idle.insert(line, code);
         }
-        if self.ignored.has(line, code) || !self.is_enabled(code) {
+        if self.ignored.has(line, code) {
+            return false;
+        }
+        if !self.is_enabled(code) {
+            self.withheld += 1;
             return false;
         }
         if is_removable {
@@ -404,7 +419,8 @@ impl Findings {
         for of_line in self.list.chunk_by_mut(|a, b| a.line == b.line) {
             keep_one_fix(of_line);
         }
-        (Linted { findings: self.list, counts, proved: self.proved }, self.steps)
+        let Findings { list: findings, proved, withheld, steps, .. } = self;
+        (Linted { findings, counts, proved, withheld }, steps)
     }
 }
 
@@ -412,7 +428,9 @@ impl Findings {
 fn keep_one_fix(of_line: &mut [Finding]) {
     let rank = |finding: &Finding| {
         let fix = finding.fix.as_ref()?;
-        Some((finding.severity, !matches!(fix, Fix::Words(_)), matches!(fix, Fix::Remove)))
+        // Without any group, the reason is more useful than a new first line.
+        let is_reason = finding.code != Code::NoGroup;
+        Some((finding.severity, is_reason, !matches!(fix, Fix::Words(_)), matches!(fix, Fix::Remove)))
     };
     let best = of_line.iter().map(rank).max().flatten();
     let mut is_kept = false;
@@ -459,21 +477,20 @@ impl<'b> GroupLines<'b> {
 /// Maximum characters in a quoted text; the rest is left out.
 const MAX_QUOTED: usize = 80;
 
-/// Quotes text from the file in a form that is safe in a message.
+/// Quotes text from the file in a form that is safe in a message. Invisible characters and look-alikes are
+/// named.
 fn quote(text: &[u8]) -> String {
     let start = &text[..text.len().min(MAX_QUOTED * 4)];
+    let characters: Vec<char> = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect();
     let mut shown = String::new();
-    let mut rest = String::from_utf8_lossy(start).chars().take(MAX_QUOTED + 1).collect::<Vec<_>>().into_iter();
-    for character in rest.by_ref().take(MAX_QUOTED) {
-        // Control characters, and characters that change text direction.
-        let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-        if character.is_control() || turns {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
+    for (at, &character) in characters.iter().enumerate().take(MAX_QUOTED) {
+        match characters::shown(&characters, at) {
+            Some(name) => shown.push_str(&format!("<{name}>")),
+            None if character.is_control() => shown.extend(character.escape_default()),
+            None => shown.push(character),
         }
     }
-    if rest.next().is_some() {
+    if characters.len() > MAX_QUOTED {
         shown.push_str("...");
     }
     shown

@@ -198,6 +198,7 @@ impl File<'_, '_> {
         }
         let closes_everything =
             self.assignment.lists.get(default).is_some_and(|list| list.rules.iter().any(closes_all));
+        let mut later = Vec::new();
         for index in 0..self.lists.len() {
             let Some(of) = self.assignment.lists.get(index) else { continue };
             let Some((line, names)) = self.named_by(index, of.groups, agent_lines).filter(|_| index != default) else {
@@ -234,19 +235,31 @@ impl File<'_, '_> {
                 });
                 continue;
             }
-            if opening == Opening::None && found.is_enabled(Code::GroupOpensOnPurpose) {
-                opening = self.prover.opening(all, own, false);
-                if let Opening::Path(path, closed_by) = &opening {
-                    found.proved.groups_opening_on_purpose += 1;
-                    found.add(line, Code::GroupOpensOnPurpose, Severity::Note, || {
-                        let path = quote(path);
-                        (format!("{names} may fetch \"{path}\", which line {closed_by} closes to \"*\"").into(), None)
-                    });
-                }
+            if opening == Opening::None {
+                later.push((index, line, names));
+                continue;
             }
             if opening == Opening::Unproved {
                 self.unproved.1 += 1;
                 self.note_unproved(line);
+            }
+        }
+        // Last, so that findings which are off by default take no steps from the others.
+        for (index, line, names) in later {
+            let (Some(all), Some(own)) = (self.lists.get(default), self.lists.get(index)) else { continue };
+            match self.prover.opening(all, own, false) {
+                Opening::Path(path, closed_by) => {
+                    found.proved.groups_opening_on_purpose += 1;
+                    found.add(line, Code::GroupOpensOnPurpose, Severity::Note, || {
+                        let path = quote(&path);
+                        (format!("{names} may fetch \"{path}\", which line {closed_by} closes to \"*\"").into(), None)
+                    });
+                }
+                Opening::Unproved if found.is_enabled(Code::GroupOpensOnPurpose) => {
+                    self.unproved.1 += 1;
+                    self.note_unproved(line);
+                }
+                Opening::Unproved | Opening::None => {}
             }
         }
     }

@@ -58,6 +58,11 @@ impl<'b> UsageLines<'b> {
         }
     }
 
+    /// Returns whether the file has a vendor's managed block.
+    pub(super) fn is_managed(&self) -> bool {
+        self.of(DirectiveKind::ManagedBegin).next().is_some()
+    }
+
     fn of(&self, wanted: DirectiveKind) -> impl Iterator<Item = &RawDirective<'b>> {
         self.0.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, line)| line)
     }

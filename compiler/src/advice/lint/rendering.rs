@@ -1,0 +1,294 @@
+//! Finds rules that close style sheets and scripts to crawlers that render pages.
+
+use std::sync::LazyLock;
+
+use aho_corasick::Input;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::noncontiguous::NFA;
+use bumpalo::Bump;
+use memchr::{memchr2, memmem};
+use reptile_engine::format::FormatError;
+use reptile_engine::norm::{NormalForm, Pattern};
+use reptile_engine::set::{Agent, Policy, Set};
+use reptile_engine::verdict::{RuleKind, Verdict};
+
+use super::data::assets::{ASSETS, Assets, RENDERERS};
+use super::differences::{MAX_COMPARED_BYTES, ORIGIN};
+use super::{Code, Findings, Fix, Severity, quote};
+use crate::automaton::Strategy;
+use crate::body::{RawRule, Robots};
+use crate::dialect::Dialect;
+use crate::dialect::crawlers::{self, Resolved};
+use crate::set::{OwnedOrigin, SetBuilder, prepare};
+
+/// Maximum number of rules per file that are checked. Later ones are not.
+pub(super) const MAX_RENDERING_RULES: usize = 1000;
+
+/// Endings of style sheets and scripts.
+const ENDINGS: [&str; 2] = [".css", ".js"];
+
+/// Finds the texts of [`ENDINGS`] and then of [`ASSETS`] in a rule. Without their final slash, because a rule may lack it.
+static FINDER: LazyLock<Option<NFA>> = LazyLock::new(|| {
+    let folders = ASSETS.iter().map(|assets| assets.text.trim_end_matches('/'));
+    let texts = ENDINGS.into_iter().chain(folders.map(|text| text.strip_prefix("/?").map_or(text, |_| &text[1..])));
+    NFA::builder().ascii_case_insensitive(true).build(texts).ok()
+});
+
+/// A rule that may close style sheets or scripts.
+struct Candidate<'r> {
+    rule: &'r RawRule<'r>,
+    /// The folder, or `None` if the rule contains the ending of a style sheet or script.
+    assets: Option<&'static Assets>,
+    /// Paths that it closes.
+    samples: Vec<Vec<u8>>,
+}
+
+/// Finds rules that close what pages need, if a crawler that renders pages obeys them.
+pub(super) fn rendering(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
+    if body.len() > MAX_COMPARED_BYTES {
+        return;
+    }
+    let rules = robots.groups.iter().flat_map(|group| group.rules);
+    let closing = rules.filter(|rule| rule.kind == RuleKind::Disallow && !rule.value.is_empty());
+    let candidates: Vec<_> = closing.filter_map(|rule| candidate(rule, body)).take(MAX_RENDERING_RULES).collect();
+    if candidates.is_empty() {
+        return;
+    }
+    let Some(set) = compiled(body, dialect) else { return };
+    // A freshly compiled set is not damaged.
+    let _ = check(&candidates, &set, found);
+}
+
+fn compiled(body: &[u8], dialect: &Dialect) -> Option<Set<Vec<u8>>> {
+    let mut builder = SetBuilder::new(dialect);
+    let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
+    builder.add([origin], prepare(body, dialect, &Bump::new()).ok()?);
+    Set::from_bytes(builder.finish(Strategy::default()).ok()?.to_bytes()).ok()
+}
+
+/// Returns what a rule closes, if it contains the name of a folder or the beginning of one that only a platform uses.
+fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
+    let value = rule.value;
+    let has = |text: &str| memmem::find(body, text.as_bytes()).is_some();
+    let is_seen =
+        |assets: &Assets| has(assets.evidence) && (assets.counter_evidence.is_empty() || !has(assets.counter_evidence));
+    let closed = |samples: Vec<Vec<u8>>| -> Option<Vec<Vec<u8>>> {
+        let pattern = NormalForm::Escaped.pattern(value);
+        let closed: Vec<_> = samples.into_iter().filter(|sample| Pattern::new(&pattern).matches(sample)).collect();
+        (!closed.is_empty()).then_some(closed)
+    };
+    let of = |assets: &'static Assets, samples| {
+        closed(samples).filter(|_| is_seen(assets)).map(|samples| Candidate { rule, assets: Some(assets), samples })
+    };
+    let matches = FINDER.as_ref().and_then(|finder| finder.try_find_overlapping_iter(Input::new(value)).ok());
+    let mut best: Option<Candidate<'r>> = None;
+    for found in matches.into_iter().flatten() {
+        let next = match ASSETS.get(found.pattern().as_usize().wrapping_sub(ENDINGS.len())) {
+            None => closed(file_samples(value, found.end())).map(|samples| Candidate { rule, assets: None, samples }),
+            Some(assets) => of(assets, folder_samples(assets, value, found.end())),
+        };
+        // The longest folder names the platform best.
+        let len = |candidate: &Candidate<'_>| candidate.assets.map_or(0, |assets| assets.text.len());
+        if next.as_ref().map(len) > best.as_ref().map(len) || best.is_none() {
+            best = next.or(best);
+        }
+    }
+    best.or_else(|| {
+        let start = memchr2(b'*', b'$', value).map_or(value, |end| &value[..end]);
+        // A whole folder with another name above has more than assets.
+        let is_part = start.len() >= MIN_PREFIX_BYTES && !start.ends_with(b"/");
+        let begins = |assets: &&Assets| !assets.is_common && assets.text.as_bytes().starts_with(start);
+        let assets = ASSETS.iter().filter(|_| is_part).find(begins)?;
+        of(assets, assets.samples.map(|sample| sample.as_bytes().to_vec()).to_vec())
+    })
+}
+
+/// Minimum length of a rule that is the beginning of a folder's name, in bytes. A shorter one is about many folders.
+const MIN_PREFIX_BYTES: usize = 4;
+
+/// Returns the paths in a folder that a rule names, which ends at `end`.
+fn folder_samples(assets: &Assets, value: &[u8], end: usize) -> Vec<Vec<u8>> {
+    let own = assets.samples.map(|sample| sample.as_bytes().to_vec());
+    let rest = value.get(end..).unwrap_or_default();
+    let is_folder = assets.text.ends_with('/');
+    if !is_folder || !matches!(rest.first(), None | Some(b'/' | b'*')) {
+        return if is_folder { Vec::new() } else { own.to_vec() };
+    }
+    // The rule's own folder: text before the name may be any folder.
+    let before = path_of(&value[..end + 1 - assets.text.len()]);
+    let derived = assets.samples.map(|sample| [&before, sample.as_bytes()].concat());
+    let after = path_of(value);
+    let inside = ENDINGS.map(|ending| [&after, ending.as_bytes()].concat());
+    let names_file = after.rsplit(|&byte| byte == b'/').next().is_some_and(|last| last.contains(&b'.'));
+    let is_own = matches!(assets.text, "/css/" | "/js/") && !names_file;
+    derived.into_iter().chain(own).chain(inside.into_iter().filter(|_| is_own)).collect()
+}
+
+/// Returns the path of a rule with the ending of a style sheet or a script at `end`.
+fn file_samples(value: &[u8], end: usize) -> Vec<Vec<u8>> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+    if value.get(end).is_some_and(is_word) { Vec::new() } else { vec![path_of(value)] }
+}
+
+/// Returns a path that a rule matches, with a letter for each wildcard.
+fn path_of(value: &[u8]) -> Vec<u8> {
+    let value = value.strip_suffix(b"$").unwrap_or(value);
+    let mut path = Vec::with_capacity(value.len() + 2);
+    for &byte in value {
+        if path.is_empty() && byte != b'/' {
+            path.push(b'/');
+        }
+        path.push(if byte == b'*' { b'x' } else { byte });
+    }
+    NormalForm::Escaped.path(&path).into_owned()
+}
+
+/// Adds a finding for each candidate that decides one of its paths for a crawler that renders pages.
+fn check(candidates: &[Candidate<'_>], set: &Set<Vec<u8>>, found: &mut Findings) -> Result<(), FormatError> {
+    let Some(policy) = set.policy(&ORIGIN)? else { return Ok(()) };
+    let mut renderers: Vec<(&str, Agent)> = Vec::with_capacity(RENDERERS.len());
+    let known = |name: &&str| crawlers::ALL.iter().find(|known| known.name == *name);
+    for known in RENDERERS.iter().filter_map(known) {
+        let tokens = known.tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
+        let name = known.name.to_owned();
+        let agent = Resolved { name, tokens, honors_default_group: known.honors_default_group }.look_up(set)?;
+        if policy.decide(&agent, b"/")? == Verdict::Allow {
+            renderers.push((known.name, agent));
+        }
+    }
+    for candidate in candidates {
+        let mut denied: Vec<&str> = Vec::new();
+        for (name, agent) in &renderers {
+            found.step();
+            if decides(candidate, &policy, agent)? {
+                denied.push(name);
+            }
+        }
+        if !denied.is_empty() {
+            report(candidate, &denied, found);
+        }
+    }
+    Ok(())
+}
+
+fn decides(candidate: &Candidate<'_>, policy: &Policy<'_>, agent: &Agent) -> Result<bool, FormatError> {
+    for sample in &candidate.samples {
+        let answer = policy.explain(agent, sample)?;
+        let line = answer.disallow.map(|rule| rule.line);
+        if answer.verdict == Verdict::Disallow && line == Some(candidate.rule.line) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn report(candidate: &Candidate<'_>, denied: &[&str], found: &mut Findings) {
+    let value = candidate.rule.value;
+    // One file was chosen on purpose.
+    let is_file = candidate.assets.is_none() && memchr2(b'*', b'?', value).is_none();
+    let severity = if is_file { Severity::Note } else { Severity::Warning };
+    found.add(candidate.rule.line, Code::BlocksRendering, severity, || {
+        let what = match candidate.assets {
+            None => "blocks style sheets or scripts".into(),
+            Some(Assets { platform: "", text, .. }) => format!("blocks style sheets or scripts, usually in {text}"),
+            Some(Assets { platform, text, .. }) if text.starts_with("/?") => {
+                format!("blocks style sheets and scripts with {} in their addresses ({platform})", &text[1..])
+            }
+            Some(Assets { platform, text, .. }) => {
+                format!("blocks style sheets and scripts of {platform}, which serves them from {text}")
+            }
+        };
+        let message = format!("{what}: crawlers that render pages ({}) do not see them", denied.join(", "));
+        (message.into(), Some(remedy(candidate, is_file)))
+    });
+}
+
+/// Returns the lines that open style sheets and scripts again.
+fn remedy(candidate: &Candidate<'_>, is_file: bool) -> Fix {
+    let value = candidate.rule.value;
+    let has_operator = memchr2(b'*', b'?', value).is_some() || value.ends_with(b"$");
+    if is_file {
+        return "allow the file if pages need it".into();
+    }
+    if has_operator || candidate.assets.is_none() {
+        return "remove the rule, or allow the files that pages need".into();
+    }
+    let folder = quote(value);
+    format!("add \"Allow: {folder}*.css\" and \"Allow: {folder}*.js\"").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::lint::lint;
+    use crate::dialect::GOOGLE_LIB;
+
+    /// Returns the lines with the finding.
+    fn lines(body: &str) -> Vec<u32> {
+        let found = lint(body.as_bytes(), &GOOGLE_LIB, u32::MAX).findings;
+        found.iter().filter(|finding| finding.code == Code::BlocksRendering).map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn closed_assets_are_found_if_a_crawler_renders_without_them() {
+        let everyone = |rules: &str| format!("User-agent: *\n{rules}");
+        let cases: &[(String, &[u32])] = &[
+            (everyone("Disallow: /wp-includes/"), &[2]),
+            (everyone("Disallow: /wp-"), &[2]),
+            (everyone("Disallow: /blog/wp-includes"), &[2]),
+            (everyone("Disallow: */wp-content/themes/*"), &[2]),
+            (everyone("Disallow: /_next/"), &[2]),
+            (everyone("Disallow: /_next/static/chunks/"), &[2]),
+            (everyone("Disallow: /_nuxt"), &[2]),
+            (everyone("Disallow: /static/"), &[2]),
+            (everyone("Disallow: /assets"), &[2]),
+            (everyone("Disallow: /assets-old"), &[]),
+            (everyone("Disallow: /*?v="), &[2]),
+            (everyone("Disallow: *?ver=*"), &[2]),
+            (everyone("Disallow: /*?*"), &[]),
+            (everyone("Disallow: /wp-admin/\nDisallow: /*?"), &[3]),
+            (everyone("Disallow: /wp-admin/"), &[]),
+            (everyone("Disallow: /wp-content/uploads/"), &[]),
+            (everyone("Disallow: /modules/"), &[]),
+            (everyone("Disallow: /modules/\nDisallow: /profiles/"), &[2]),
+            (everyone("Disallow: /scripts/"), &[2]),
+            (everyone("Disallow: /scripts/\nDisallow: /profiles/"), &[]),
+            (everyone("Disallow: /media/"), &[]),
+            (everyone("Disallow: /media/\nDisallow: /administrator/"), &[2]),
+            (everyone("Disallow: /*.css$"), &[2]),
+            (everyone("Disallow: /a.json"), &[]),
+            // The whole site is closed, or the files are open.
+            (everyone("Disallow: /\nDisallow: /wp-includes/"), &[]),
+            (everyone("Disallow: /wp-includes/\nAllow: /wp-includes/*.css\nAllow: /wp-includes/*.js"), &[]),
+            (everyone("Disallow: /static/\nAllow: /static/*.css$\nAllow: /static/*.js$"), &[]),
+            // No crawler that renders obeys the group.
+            ("User-agent: GPTBot\nDisallow: /_next/".into(), &[]),
+            ("User-agent: bingbot\nDisallow: /_next/".into(), &[2]),
+            ("User-agent: Googlebot-Image\nDisallow: /_next/".into(), &[]),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(lines(body), *expected, "{body}");
+        }
+        for assets in ASSETS {
+            let rule = assets.text.strip_prefix("/?").map_or(assets.text.into(), |query| format!("/*?{query}"));
+            let body = format!("User-agent: *\nDisallow: {rule}\n# {}\n", assets.evidence);
+            assert_eq!(lines(&body).first(), Some(&2), "{}", assets.text);
+        }
+    }
+
+    #[test]
+    fn short_beginnings_of_a_folder_are_about_many() {
+        let text = "/_nuxt/";
+        for (len, is_found) in [(MIN_PREFIX_BYTES - 1, false), (MIN_PREFIX_BYTES, true), (MIN_PREFIX_BYTES + 1, true)] {
+            assert_eq!(!lines(&format!("User-agent: *\nDisallow: {}", &text[..len])).is_empty(), is_found, "{len}");
+        }
+    }
+
+    #[test]
+    fn later_rules_are_not_checked() {
+        for count in [MAX_RENDERING_RULES - 1, MAX_RENDERING_RULES, MAX_RENDERING_RULES + 1] {
+            let rules: String = (0..count).map(|n| format!("Disallow: /{n}/js/\n")).collect();
+            assert_eq!(lines(&format!("User-agent: *\n{rules}")).len(), count.min(MAX_RENDERING_RULES));
+        }
+    }
+}
