@@ -263,7 +263,7 @@ export interface Fix {
     /**
      * The change to the file: `text`, one or more lines without the last line end, replaces the lines `from` to `to`
      * (from 1, both included). `null` removes them with their line ends. Absent if the fix is only advice, or if it may
-     * change the rules of other crawlers than those that are meant.
+     * change the rules of crawlers other than the intended ones.
      */
     edit?: { from: number; to: number; text: string | null };
     /** Whether it is proved that no verdict changes in any current dialect. Absent if the fix is only advice. */

@@ -225,7 +225,7 @@ fn text_longer_than_a_url_is_not_cleaned() {
     }
 }
 
-/// `lint` finds nothing that `fields` denies, and gives one remedy for one place.
+/// `lint` reports nothing that `fields` contradicts, and suggests one remedy per place.
 #[test]
 fn findings_and_directives_agree() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! One robots.txt given to every command under every dialect: all say the same of what the file is, and give the same
-//! verdicts. The files are in `corpora/kinds/files.toml`.
+//! Each robots.txt is given to every command under every dialect. All commands report the same kind of file and the
+//! same verdicts. The files are in `corpora/kinds/files.toml`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ const COMMANDS: [(&str, &[&str], States); 13] = [
     ("compile", &["compile", "FILE", "--host", "h.example", "--dialect", "D", "--force", "-o", "set"], States::Takes),
 ];
 
-/// Commands that take no robots.txt.
+/// Commands that do not take a robots.txt.
 const OTHERS: [&str; 8] = ["merge", "update", "filter", "verify", "agents", "dialects", "completions", "man"];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -65,11 +65,11 @@ enum States {
     ExitIfOpen,
     /// Exit code 1 if `/x` is disallowed.
     ExitIfClosed,
-    /// No verdict, but what the file is, under a dialect that reads web pages and one that does not.
+    /// No verdict, but the file's kind, under a dialect that reads web pages and one that does not.
     Kind,
-    /// Also takes a file that is not a robots.txt, and says what it is.
+    /// Also takes a file that is not a robots.txt, and reports its kind.
     Takes,
-    /// The same as `All`, and takes the body of a response, whatever it is.
+    /// The same as `All`, and takes any file as the body of a response.
     Response,
 }
 
@@ -123,7 +123,7 @@ impl Case {
         }
     }
 
-    /// Asserts what a command says of the file.
+    /// Checks the kind and the verdict that a command reports for the file.
     fn check(&self, run: &Run, states: States, dialect: &str, args: &[&str]) {
         let context = || format!("{}: {args:?}: {run:#?}", self.name);
         let has_rules = self.is.is_none() || self.closed != "none";

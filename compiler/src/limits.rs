@@ -171,7 +171,7 @@ pub const MAX_NOT_FOUND_BYTES: usize = 4096;
 
 /// Maximum bytes at the start of a body that are searched for its kind.
 ///
-/// A page's first tag is in its first line, and control characters are in every part of a picture.
+/// A page's first tag is in its first line, and control characters occur throughout a picture.
 pub const MAX_KIND_BYTES: usize = 4 << 10;
 
 /// Maximum bytes at the start of a web page that are searched for signs of a challenge page.

@@ -29,7 +29,7 @@ fn text(fixed: &Fixed) -> String {
 /// A file that is left unchanged.
 const SAME: &str = "";
 
-/// Each file, with `|` as line end, with the proved fixes, and with the changes too.
+/// Each file with `|` as line end: the original, after the proved fixes, and after the changes too.
 const CASES: &[(&str, &str, &str)] = &[
     // Text before a key may make the line a comment.
     ("User-agent: *|//Disallow: /|Disallow: /tmp|", SAME, SAME),
@@ -102,7 +102,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "User-agent: *|Disallow: /x|Bot: b|Disallow: /y|User-agent: a|Disallow: /|",
         "User-agent: *|Disallow: /x|Bot: b|Disallow: /y|User-agent: a|Disallow: /|",
     ),
-    // Removals that another dialect notices.
+    // Removals that change a verdict in another dialect.
     ("User-agent: *|Disallow: /shop/cart|Disallow: /*shop|Allow: /shop*|", SAME, SAME),
     ("User-agent: *|Disallow: /a||Disallow: /|", SAME, SAME),
     ("User-agent: *|Disallow: /a|Disallow: /|", "User-agent: *|Disallow: /|", "User-agent: *|Disallow: /|"),

@@ -7,7 +7,7 @@
 //! let body = b"user-agent: *\ndisallow: /a\ndisallow: /a/b\ndisalllow: /c\n";
 //! let linted = lint_of_host(body, Dialect::google(), MAX_FINDINGS_PER_CODE, None);
 //! assert_eq!(linted.findings[0].line, 3);
-//! // By default no verdict changes in any known dialect. The other fixes are listed with the reason.
+//! // By default no verdict changes in any current dialect. The other fixes are listed with the reason.
 //! let fixed = fix_with(body, Dialect::google(), &FixOptions::default());
 //! assert_eq!(fixed.body, b"user-agent: *\ndisallow: /a\ndisalllow: /c\n");
 //! assert!(fixed.unfixed[0].reason.to_string().starts_with("closes \"/c\" for \"*\" in google"));

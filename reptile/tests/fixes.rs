@@ -1,4 +1,4 @@
-//! Fixes of real and random files keep all verdicts, as `diff --verdicts` proves them.
+//! Fixes of real and random files keep all verdicts, according to the proof of `diff --verdicts`.
 #![cfg(feature = "compile")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test code: a panic is the report")]
 
@@ -112,7 +112,7 @@ fn all_real_files_keep_their_verdicts() {
     real_files_keep_their_verdicts(1);
 }
 
-/// Parts of lines: keys and values that crawlers read, misread or do not read.
+/// Parts of lines: keys and values that crawlers read, misread or ignore.
 const KEYS: [&str; 22] = [
     "Disallow: ",
     "Disallow: ",

@@ -76,11 +76,11 @@ fn kinds(args: &mut Args<'_>) -> Result<Vec<Kind>, Failure> {
     args.list()?.into_iter().map(|name| name.parse().map_err(with_code(Code::Kind))).collect()
 }
 
-/// The lines and kinds of the fixes that can be made.
+/// The lines and kinds of the possible fixes.
 struct Made {
-    /// Those that are proved to change no verdict.
+    /// The fixes that are proved to change no verdict.
     proved: HashSet<(u32, Kind)>,
-    /// Those, and repairs that change verdicts.
+    /// These fixes, and the repairs that change verdicts.
     requested: HashSet<(u32, Kind)>,
 }
 

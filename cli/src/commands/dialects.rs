@@ -9,7 +9,7 @@ use crate::outputs::file::print;
 
 /// List the dialects: the interpretations of the protocol for --dialect
 ///
-/// All that are not historical are current: `lint --fix` keeps verdicts in each of them.
+/// Dialects that are not historical are current: `lint --fix` keeps verdicts in all of them.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

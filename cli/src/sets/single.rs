@@ -19,7 +19,8 @@ use reptile_records::text::printable;
 /// The origin of the only robots.txt in a set from [`compile_one`].
 pub const ONE_ORIGIN: OriginRef<'static> = OriginRef { scheme: Scheme::Http, host: b"localhost", port: 80 };
 
-/// Reads a single robots.txt, or another format with rules. Then a note says whether the dialect's crawlers obey them.
+/// Reads a single robots.txt, or another format with rules. For another format, a note says whether the dialect's
+/// crawlers obey the rules.
 ///
 /// # Errors
 /// Returns an error if the input is unreadable, or is another format without rules.
@@ -27,7 +28,7 @@ pub fn read_one(path: &Path, profile: &Profile) -> Result<Vec<u8>> {
     Ok(read_input(one(Input::open(path)?, Wanted::Robots, profile)?)?)
 }
 
-/// Checks an input like [`read_one`]. Messages about another format say that it is not what is wanted.
+/// Checks an input like [`read_one`]. Errors about another format name the expected input.
 ///
 /// # Errors
 /// The errors of [`read_one`].
@@ -51,14 +52,14 @@ fn name_of(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { printable(path.display().to_string().as_bytes()) }
 }
 
-/// Returns the part of a body that a dialect's crawlers read: nothing if the default fetch profile ignores it, as some do
-/// with web pages.
+/// Returns the part of a body that a dialect's crawlers read. It is empty if the dialect's default fetch profile
+/// ignores the body, as some profiles do with web pages.
 pub fn obeyed<'b>(body: &'b [u8], dialect: &Dialect) -> &'b [u8] {
     let outcome = Profile::of_dialect(dialect).outcome(&Capture::default(), body);
     if outcome == Outcome::Use { body } else { b"" }
 }
 
-/// Returns the number of other directives that exceed a limit, and are in no set.
+/// Returns the number of other directives that exceed a limit and are left out of sets.
 pub fn left_out(body: &[u8], dialect: &Dialect) -> u64 {
     let (arena, body, mut count) = (Bump::new(), obeyed(body, dialect), 0);
     let mut reader = DirectiveReader::new(dialect, body);

@@ -1,8 +1,8 @@
 //! The kind of a body: a robots.txt, or another format that a server sent instead.
 //!
 //! One in thirty popular sites serves a web page instead of its robots.txt; others serve an error in JSON or XML, or
-//! text in UTF-16. [`BodyKind::of`] decides this for every command and binding. A crawler's response to such a body
-//! is a property of its dialect and its fetch profile: most read every line that looks like a rule.
+//! text in UTF-16. [`BodyKind::of`] decides the kind for every command and binding. A crawler's response to such a
+//! body is a property of its dialect and its fetch profile: most crawlers read every line that looks like a rule.
 //!
 //! The kind does not depend on a dialect, on a file's name, or on the media type that a server declares.
 
@@ -28,7 +28,7 @@ use crate::limits::MAX_KIND_BYTES;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// A robots.txt: text, or nothing at all.
+    /// A robots.txt: text, or an empty body.
     Robots,
     /// Another format that has this number of rules in groups.
     WithRules(BodyFormat, usize),
@@ -64,7 +64,7 @@ pub struct Encoding {
 }
 
 impl BodyKind {
-    /// Returns the kind of a body. Time linear in the body, and for a robots.txt in its first [`MAX_KIND_BYTES`].
+    /// Returns the kind of a body. Takes time linear in the body, or in its first [`MAX_KIND_BYTES`] for a robots.txt.
     #[must_use]
     pub fn of(body: &[u8]) -> BodyKind {
         let Some(format) = BodyFormat::of(body) else { return BodyKind::Robots };
@@ -85,11 +85,12 @@ impl BodyKind {
 }
 
 impl BodyFormat {
-    /// Returns the format of a body, or of the first [`MAX_KIND_BYTES`] of one; `None` is a robots.txt.
+    /// Returns the format of a body, or of its first [`MAX_KIND_BYTES`], or `None` for a robots.txt.
     ///
     /// An HTML or XML document begins with its first tag, after any comments `<!-- ... -->`. A body that begins with
-    /// another tag of web pages, such as `<h1>`, or with such a comment, is a page only if it has no directive; otherwise it
-    /// is a robots.txt with unreadable lines. Tags after other text, as in a comment after `#`, make no page.
+    /// another tag of web pages, such as `<h1>`, or with such a comment, is a page only if it has no directive;
+    /// otherwise it is a robots.txt with unreadable lines. Tags after other text, as in a comment after `#`, do not
+    /// make a page.
     #[must_use]
     pub fn of(body: &[u8]) -> Option<BodyFormat> {
         let start = &body[..body.len().min(MAX_KIND_BYTES)];
@@ -125,8 +126,8 @@ impl BodyFormat {
 }
 
 impl Encoding {
-    /// Returns the name that `iconv -f` takes. With a byte order mark it leaves the byte order open, so that the mark is
-    /// removed.
+    /// Returns the name for `iconv -f`. If the text has a byte order mark, the name omits the byte order, so that
+    /// `iconv` removes the mark.
     #[must_use]
     pub fn iconv_name(self) -> &'static str {
         match (self.unit_bytes, self.has_mark, self.is_big_endian) {
@@ -139,7 +140,7 @@ impl Encoding {
         }
     }
 
-    /// Returns whether a text begins with an ASCII word in lower case, after its byte order mark.
+    /// Returns whether text begins with an ASCII word in lower case, after its byte order mark.
     fn begins(self, text: &[u8], word: &[u8]) -> bool {
         let low = if self.is_big_endian { self.unit_bytes - 1 } else { 0 };
         let letters = text.iter().skip(self.unit_bytes + low).step_by(self.unit_bytes).map(u8::to_ascii_lowercase);
@@ -171,8 +172,8 @@ fn marked(start: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// Returns the encoding of Latin letters without a byte order mark: nearly all bytes are NUL at the places of the more
-/// significant bytes, and nearly none at the others.
+/// Returns the encoding of Latin letters without a byte order mark. Nearly all of their more significant bytes are NUL,
+/// and nearly none of the least significant bytes.
 fn unmarked(start: &[u8]) -> Option<Encoding> {
     memchr(0, start)?;
     for unit_bytes in [4, 2] {
@@ -258,7 +259,7 @@ const FRAGMENTS: [&[u8]; 17] = [
     b"<center",
 ];
 
-/// Returns whether a text begins with a tag, in any letter case, and the tag's name ends there.
+/// Returns whether text begins with a tag, in any letter case, and the tag's name ends there.
 fn begins_with(text: &[u8], tag: &[u8]) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-');
     let begins = text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
@@ -277,7 +278,7 @@ pub(crate) fn document_of(body: &[u8]) -> Option<BodyFormat> {
     let text = without_comments(start);
     match text.first() {
         Some(b'<') if begins_with_any(text, &HTML) => Some(BodyFormat::Html),
-        // A page in XHTML has a declaration too.
+        // XHTML pages have an XML declaration too.
         Some(b'<') if begins_with_any(text, &XML) => {
             let has_page = || tags_in(text).any(|tag| begins_with_any(tag, &HTML[1..]) || is_html_doctype(tag));
             Some(if has_page() { BodyFormat::Html } else { BodyFormat::Xml })
@@ -291,7 +292,7 @@ fn is_html_doctype(tag: &[u8]) -> bool {
     begins_with(tag, HTML[0]) && begins_with(tag[HTML[0].len()..].trim_ascii_start(), b"html")
 }
 
-/// Returns a text without byte order marks, white space and comments `<!-- ... -->` at its start.
+/// Returns text without byte order marks, white space and comments `<!-- ... -->` at its start.
 fn without_comments(mut text: &[u8]) -> &[u8] {
     loop {
         text = trimmed(text);
@@ -301,12 +302,12 @@ fn without_comments(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns a text without a byte order mark and white space at its start.
+/// Returns text without a byte order mark and white space at its start.
 fn trimmed(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start()
 }
 
-/// Returns the text from each `<` on.
+/// Returns the text from each `<` to the end.
 fn tags_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     memchr::memchr_iter(b'<', text).map(|at| &text[at..])
 }

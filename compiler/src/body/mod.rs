@@ -1,9 +1,9 @@
 //! Parses the bytes of a robots.txt into groups.
 //!
 //! Parsing never fails: any bytes give a [`Robots`], with a [`Diagnostic`] for each line that does not count or is only
-//! partly read. `lines` decodes lines and recognizes keys, `kind` recognizes what is not a robots.txt, `challenge` firewall
-//! pages, and `not_found` pages that say "not found". `html` removes tags. [`directives`] reads the lines that decide no URL. [`crate::rules::groups`]
-//! assigns groups to crawlers, and [`crate::rules::order`] interprets patterns.
+//! partly read. `lines` decodes lines and recognizes keys. `kind` recognizes other formats, `challenge` firewall pages,
+//! and `not_found` pages that say "not found". `html` removes tags. [`directives`] reads the lines that decide no URL.
+//! [`crate::rules::groups`] assigns groups to crawlers, and [`crate::rules::order`] interprets patterns.
 
 pub(crate) mod challenge;
 mod diagnostics;

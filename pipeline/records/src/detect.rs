@@ -72,9 +72,9 @@ pub enum Wanted {
     Set,
 }
 
-/// Detects an input's content by its first bytes, or by a whole body. Time: linear in their number.
+/// Detects an input's content by its first bytes, or by a whole body. Takes time linear in their number.
 ///
-/// Archives, captures and sets are recognized here, and everything else by [`BodyFormat::of`].
+/// Recognizes archives, captures and sets. [`BodyFormat::of`] recognizes the other formats.
 pub fn detect(start: &[u8]) -> Content {
     match start {
         [] => Content::Empty,
@@ -126,7 +126,7 @@ impl Content {
         matches!(self, Content::Json | Content::Warc | Content::Parquet)
     }
 
-    /// Returns whether a server may send this instead of a robots.txt, and no reader takes it for several files.
+    /// Returns whether a server may send such content instead of a robots.txt, and no reader reads it as several files.
     pub(crate) fn may_have_rules(self) -> bool {
         matches!(self, Content::Html | Content::Xml | Content::Encoded(_) | Content::Binary(_))
     }

@@ -164,7 +164,7 @@ impl Input {
         self.content.is_collection() && !self.is_document()
     }
 
-    /// Returns whether this is a document in JSON without any word that names a field of captures, such as a server's
+    /// Returns whether this is a JSON document that contains none of the words for capture fields, such as a server's
     /// error message.
     pub(crate) fn is_document(&self) -> bool {
         if self.content != Content::Json {
@@ -190,8 +190,8 @@ impl Input {
         if matches!(self.content, Content::Text | Content::Empty) { Ok(self) } else { Err(self.refused(wanted)) }
     }
 
-    /// Reads a single robots.txt into memory, and returns it with its kind, which all its bytes determine. Another format
-    /// is accepted if it has rules, because most crawlers obey them.
+    /// Reads a single robots.txt into memory, and returns it with its kind. All bytes determine the kind. Another
+    /// format is accepted if it has rules, because most crawlers obey them.
     ///
     /// # Errors
     /// Returns an error if the input is unreadable, larger than [`MAX_BODY_BYTES`], several files, or another format

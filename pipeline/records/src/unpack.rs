@@ -226,7 +226,7 @@ impl Start {
         Start { bytes: Vec::new(), at: 0, members: Vec::new(), rest: Box::new(io::empty()) }
     }
 
-    /// Creates a source of bytes that were read.
+    /// Creates a source from bytes that have already been read.
     pub fn of(bytes: Vec<u8>) -> Start {
         Start { bytes, ..Start::empty() }
     }

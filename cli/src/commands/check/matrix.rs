@@ -188,7 +188,7 @@ fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args
     Ok(counts)
 }
 
-/// Returns a cell's agent under every dialect, or a description of the problem with a name that some dialect refuses.
+/// Returns a cell's agent under every dialect, or a description of the problem if a dialect rejects the name.
 fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
     let mut agents = Vec::with_capacity(sets.len());
     for (set, dialect) in sets.iter().zip(ALL) {

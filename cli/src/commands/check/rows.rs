@@ -27,7 +27,7 @@ pub struct Row<'a> {
     pub agent: &'a [u8],
     /// The URL, or its path.
     pub url: &'a [u8],
-    /// The path of the URL.
+    /// The URL's path.
     pub path: UrlPath<'a>,
     /// The expected verdict and line, if given.
     pub expected: Option<(RuleKind, Option<u32>)>,
@@ -81,8 +81,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Returns the path of a URL. A text that begins with a slash is a path. Any other text is read as the reference
-/// implementation reads it, because tables hold its test cases.
+/// Returns a URL's path. Text that begins with a slash is a path. Any other text is read as in the reference
+/// implementation, because tables contain its test cases.
 fn path_at(url: &[u8]) -> std::result::Result<UrlPath<'_>, UrlError> {
     if url.starts_with(b"/") { path_at_any_origin(url) } else { Ok(path_of(url)) }
 }

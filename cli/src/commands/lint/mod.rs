@@ -79,10 +79,10 @@ pub struct Args {
     /// Apply fixes that are proved to change no verdict, print them, then print the other findings
     ///
     /// A fix is applied if no verdict changes for any crawler and any path in any dialect of
-    /// --dialects. The other findings list the reason for which they are not fixed. With
-    /// --fix=changes, mistakes such as a misspelled key are corrected too, and each change is
-    /// printed with a shortest path that it opens or closes. A rule with a URL is fixed only if
-    /// the URL has the file's own host: the host of --host, or the host in the file name.
+    /// --dialects. The other findings state why they are not fixed. With --fix=changes, mistakes
+    /// such as a misspelled key are corrected too, and each change is printed with a shortest
+    /// path that it opens or closes. A rule with a URL is fixed only if the URL has the file's own
+    /// host: the host of --host, or the host in the file name.
     #[arg(
         long,
         verbatim_doc_comment,
@@ -128,9 +128,9 @@ pub struct Args {
 /// Which fixes are applied.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Fixes {
-    /// Those that are proved to change no verdict.
+    /// Fixes that are proved to change no verdict.
     Proved,
-    /// Also those that change verdicts.
+    /// Also repairs that change verdicts.
     Changes,
 }
 
@@ -144,7 +144,7 @@ enum Format {
 }
 
 impl Args {
-    /// Returns the kinds that are off by default, but reported.
+    /// Returns the kinds that are off by default but enabled.
     fn enabled(&self) -> Vec<Code> {
         if !self.all {
             return self.enable.clone();
@@ -305,7 +305,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Checks a robots.txt, with its host if known, and prints the findings, with the reasons why some are not fixed.
+    /// Checks a robots.txt, with its host if known. Prints the findings, and why some are not fixed.
     fn file(&mut self, name: &str, host: Option<&[u8]>, body: &[u8], unfixed: &[Unfixed]) -> Result<()> {
         self.files += 1;
         self.progress.add(1);
@@ -410,7 +410,7 @@ impl Report<'_> {
             summary.row(format!("{}[{code}]", severity.0), format!("{} {files}", grouped(count)));
         }
         summary.print();
-        // All of them are notes.
+        // Findings that are off by default are notes.
         if withheld > 0 && args.severity == Severity::Note {
             note(format!("{} more with --all", grouped(withheld)));
         }
@@ -457,7 +457,7 @@ fn host_of(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a finding as text for people, with the reason why it is not fixed.
+/// Returns a finding as text for people, with the reason if it is not fixed.
 fn text_of(name: &str, finding: &Finding, not_fixed: Option<&str>) -> String {
     let Finding { line, severity, code, message, fix } = finding;
     let fix = fix.as_ref().map(|fix| format!("    fix: {fix}\n")).unwrap_or_default();
@@ -465,7 +465,7 @@ fn text_of(name: &str, finding: &Finding, not_fixed: Option<&str>) -> String {
     format!("{name}:{line}: {severity}[{code}]: {message}\n{fix}{not_fixed}")
 }
 
-/// Returns the reason why a finding is not fixed.
+/// Returns the reason that a finding is not fixed.
 fn reason_of(unfixed: &Unfixed) -> String {
     let hint = if unfixed.reason.is_change() { "; --fix=changes applies it" } else { "" };
     format!("{}{hint}", unfixed.reason)

@@ -64,11 +64,11 @@ const MAX_NAMING_LINES: usize = 100;
 /// crawler obeys, the best matching Allow and Disallow, which of the two wins, and why. Only
 /// a URL's path counts, so a path such as /a/b is enough. A text that begins with a slash is
 /// a path, also //a/b; any other text must be a URL, or its verdict is "invalid". White
-/// space around a URL is ignored. URLs are taken as they are, as `classify` takes them; a
-/// remark says if a browser escapes spaces and other characters before it requests the page. A file name is not
-/// accepted as a path; --urls reads URLs from a file. The command reads a web page only if
-/// it has rules, or if --status makes it the body of a response; the dialect's fetch profile
-/// says whether the rules count.
+/// space around a URL is ignored. URLs are decided as written, as in `classify`; a remark
+/// says if a browser escapes spaces and other characters before it requests the page. A file
+/// name is not accepted as a path; --urls reads URLs from a file. The command reads a web page
+/// only if it has rules, or if --status makes it the body of a response; the dialect's fetch
+/// profile decides whether the rules count.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -187,7 +187,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::from_bad(!is_done))
 }
 
-/// Reads the robots.txt. With `--status` or `--profile` the file is the body of a response, whatever it is.
+/// Reads the robots.txt. With `--status` or `--profile`, any file is accepted as the body of a response.
 ///
 /// # Errors
 /// Returns an error if the file is unreadable. Without these options, also returns an error if it is neither a robots.txt
@@ -255,7 +255,7 @@ impl Given {
     }
 }
 
-/// How the robots.txt was fetched.
+/// The status and fetch profile of the robots.txt.
 #[derive(Clone, Copy)]
 struct Fetch {
     status: Option<u16>,
@@ -421,14 +421,14 @@ struct Answer {
     shown_path: Vec<u8>,
     /// Whether the URL's path differs from it.
     path_differs: bool,
-    /// What to know of the URL.
+    /// Remarks on the URL.
     remarks: Vec<String>,
     /// The website's preferences for the uses of `--usage`.
     stated: Option<Stated>,
 }
 
 impl Answer {
-    /// Returns the answer for a text that is not a URL or a path.
+    /// Returns the answer for text that is not a URL or a path.
     fn invalid(agent: usize, error: UrlError) -> Answer {
         Answer {
             explanation: Explanation::without_rule(Verdict::Invalid),

@@ -1,14 +1,14 @@
 //! Remarks on URLs and paths as people type them.
 //!
-//! A URL is decided as it is, as in a table. People type spaces and other characters that a browser escapes before it
-//! requests the page. Where the escaped path is compared differently, a remark names it.
+//! URLs are decided as written, as in tables. People type spaces and other characters that a browser escapes before it
+//! requests the page. If the escaped path compares differently, a remark shows it.
 
 use reptile::dialects::GOOGLE_LIB;
 use reptile::{Dialect, UrlError};
 
 use super::words::shown;
 
-/// Returns the remark on a text that is neither a URL nor a path.
+/// Returns the remark on text that is neither a URL nor a path.
 pub fn fault(error: UrlError) -> String {
     match error {
         UrlError::NoScheme => "a URL begins with a scheme such as https://, and a path with a slash".into(),
@@ -16,8 +16,8 @@ pub fn fault(error: UrlError) -> String {
     }
 }
 
-/// Returns the path that a browser requests for a path, and the remark on it. The remark says which one is decided: the
-/// path as it is, unless the dialect compares both alike. Google's library compares bytes, and has no remark.
+/// Returns the path to decide, and a remark if a browser escapes it. The path to decide is the escaped one if the
+/// dialect compares both alike, and otherwise the original. Google's library compares bytes, so it has no remark.
 pub fn requested(path: Vec<u8>, dialect: &Dialect) -> (Vec<u8>, Option<String>) {
     let is_text = *dialect != GOOGLE_LIB && std::str::from_utf8(&path).is_ok();
     let sent = if is_text { escaped(&path) } else { path.clone() };

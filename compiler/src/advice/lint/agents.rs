@@ -65,9 +65,9 @@ fn unnamed(number: u32, value: &[u8], found: &mut Findings) {
     });
 }
 
-/// Finds the name of an operator or a product in place of a product token.
+/// Finds an operator's or a product's name where a product token belongs.
 fn is_brand(number: u32, value: &[u8], found: &mut Findings) -> bool {
-    // A version changes nothing.
+    // The version does not matter.
     let name = without_quotes(memchr::memchr(b'/', value).map_or(value, |slash| &value[..slash]));
     let Some((_, tokens)) = BRANDS.iter().find(|(brand, _)| name.eq_ignore_ascii_case(brand.as_bytes())) else {
         return false;
@@ -88,7 +88,7 @@ fn is_brand(number: u32, value: &[u8], found: &mut Findings) -> bool {
     true
 }
 
-/// Finds text that a program should have replaced by a name.
+/// Finds text that a program should have replaced with a name.
 fn is_template(number: u32, value: &[u8], found: &mut Findings) -> bool {
     let is_unset = PLACEHOLDERS
         .iter()
@@ -130,8 +130,8 @@ fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
 
 /// Returns the product tokens of a list, or `None` if any part is not a token.
 ///
-/// Spaces and slashes also separate words of one name, so that there all parts must be known, and one of the parts that
-/// words such as "and" connect.
+/// Spaces and slashes also separate the words of one name, so if only they separate the parts, all parts must be known.
+/// If words such as "and" connect the parts, one of them must be known.
 fn tokens_of_list(value: &[u8], found: &mut Findings) -> Option<Vec<Vec<u8>>> {
     let (commas, words) = (b",;|", b"&+");
     if memmem::find(value, b"&amp;").is_some() {
@@ -185,7 +185,7 @@ fn is_token(part: &[u8]) -> bool {
     *part == *b"*" || part.iter().all(is_letter) && part.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns the known product token that a name is, apart from letter case, spaces and hyphens.
+/// Returns the known product token that equals a name, ignoring letter case, spaces, hyphens and underscores.
 fn known_token(name: &[u8], found: &mut Findings) -> Option<&'static str> {
     let letters = |text: &[u8]| -> Vec<u8> {
         text.iter().filter(|byte| !b" \t-_".contains(byte)).map(u8::to_ascii_lowercase).collect()
@@ -206,7 +206,7 @@ fn known_token(name: &[u8], found: &mut Findings) -> Option<&'static str> {
         .copied()
 }
 
-/// Maximum length in bytes of a name that is compared with known tokens, apart from spaces; longer than any of those.
+/// Maximum length in bytes of a name that is compared with known tokens. Longer than any token, to allow for spaces.
 const MAX_NAME_BYTES: usize = 48;
 
 /// Finds a known crawler's name with spaces, which ends the product token, or with other hyphens.

@@ -8,13 +8,13 @@ use super::{Code, Findings, Fix, Severity};
 pub(super) struct Odd {
     pub(super) character: char,
     pub(super) kind: Kind,
-    /// The ASCII text that it looks like; empty if it is not seen.
+    /// The ASCII text that it looks like. Empty if it is invisible.
     pub(super) ascii: &'static str,
-    /// The name in Unicode.
+    /// The Unicode name.
     pub(super) name: &'static str,
 }
 
-/// The kinds of such characters.
+/// The kind of an odd character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Invisible,
@@ -43,14 +43,14 @@ pub(super) fn shown(text: &[char], at: usize) -> Option<String> {
     }
 }
 
-/// Returns a character's code point, and its name if it is one that findings name.
+/// Returns a character's code point, and its name if it is in [`CHARACTERS`].
 fn code_point(character: char) -> String {
     let name = odd(character).map(|odd| format!(" {}", odd.name)).unwrap_or_default();
     let remark = if character == '\u{FEFF}' { " (byte order mark)" } else { "" };
     format!("U+{:04X}{name}{remark}", u32::from(character))
 }
 
-/// Returns whether the word around `at` has a Latin letter.
+/// Returns whether the word around `at` contains a Latin letter.
 fn is_in_latin_word(text: &[char], at: usize) -> bool {
     let in_word = |character: &&char| character.is_alphanumeric();
     let (before, after) = text.split_at(at.min(text.len()));
@@ -58,7 +58,7 @@ fn is_in_latin_word(text: &[char], at: usize) -> bool {
     word.take(MAX_WORD_CHARACTERS).any(char::is_ascii_alphabetic)
 }
 
-/// Maximum number of characters of a word that are searched for a Latin letter.
+/// Maximum number of characters in a word that are searched for a Latin letter.
 const MAX_WORD_CHARACTERS: usize = 64;
 
 /// Text with odd characters, as people read it.
@@ -68,7 +68,7 @@ pub(super) struct Plain {
     pub(super) text: Vec<u8>,
     /// The odd characters, each once.
     pub(super) odd: Vec<char>,
-    /// Whether an odd character certainly was not meant: any but punctuation between other characters.
+    /// Whether an odd character is certainly a mistake: any except punctuation between other characters.
     pub(super) is_certain: bool,
 }
 
@@ -103,7 +103,7 @@ impl Plain {
         without_quotes(&self.text)
     }
 
-    /// Names the odd characters, and what they look like.
+    /// Describes the odd characters by name and appearance.
     pub(super) fn names(&self) -> String {
         let mut names: Vec<String> = self.odd.iter().take(MAX_CHARACTERS_SHOWN).map(|&odd| described(odd)).collect();
         if self.odd.len() > names.len() {
@@ -113,7 +113,7 @@ impl Plain {
     }
 }
 
-/// Names a character and its look.
+/// Describes a character by name and appearance.
 fn described(character: char) -> String {
     let look = match odd(character) {
         Some(Odd { kind: Kind::Invisible, .. }) => ", which is invisible".into(),
@@ -132,7 +132,7 @@ pub(super) fn without_quotes(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// Returns the characters of a text, which is in UTF-8 or else in Windows-1252.
+/// Returns the characters of text in UTF-8, or else in Windows-1252.
 fn characters_of(text: &[u8]) -> Vec<char> {
     match std::str::from_utf8(text) {
         Ok(text) => text.chars().collect(),
@@ -140,7 +140,7 @@ fn characters_of(text: &[u8]) -> Vec<char> {
     }
 }
 
-/// Returns the character of a byte in Windows-1252, which extends Latin-1 by typographic characters.
+/// Returns the character of a byte in Windows-1252, which extends Latin-1 with typographic characters.
 pub(super) const fn windows_1252(byte: u8) -> char {
     match byte {
         0x85 => '\u{2026}',
@@ -155,7 +155,7 @@ pub(super) const fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// Returns whether an odd character is odd at this place, rather than a usual one of the language.
+/// Returns whether an odd character is out of place here, rather than usual in the text's language.
 fn is_odd_here(odd: &Odd, text: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| text.get(at));
     let after = text.get(at + 1);
@@ -177,14 +177,15 @@ fn is_odd_here(odd: &Odd, text: &[char], at: usize) -> bool {
     }
 }
 
-/// Returns whether an odd character at this place was certainly not meant. Addresses of pages contain dashes and
+/// Returns whether an odd character is certainly a mistake at this place. Page addresses contain dashes and
 /// apostrophes.
 fn is_certain(odd: &Odd, text: &[char], at: usize) -> bool {
     let is_inside = at > 0 && at + 1 < text.len();
     !(is_inside && (odd.ascii == "-" || odd.kind == Kind::Quote && odd.ascii == "'" || odd.kind == Kind::Bullet))
 }
 
-/// Adds a finding about odd characters. `dead` tells what crawlers do with the line if nothing reads it as meant.
+/// Adds a finding about odd characters: an error if `is_dead`, otherwise a warning. `effect` describes how crawlers
+/// read the line.
 pub(super) fn odd_characters(
     number: u32,
     plain: &Plain,

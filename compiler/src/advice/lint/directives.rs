@@ -148,7 +148,7 @@ fn sitemap_host(number: u32, value: &[u8], found: &mut Findings) {
     }
 }
 
-/// Returns whether a host is reached only from a private network or from the computer itself.
+/// Returns whether a host can be reached only from a private network or from the computer itself.
 fn is_private(host: &str) -> bool {
     if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
         return address.parse::<Ipv6Addr>().is_ok_and(|address| {

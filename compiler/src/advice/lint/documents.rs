@@ -6,7 +6,8 @@ use super::{Code, Findings, Severity};
 use crate::body::{BodyFormat, parse};
 use crate::dialect::Dialect;
 
-/// Finds text in another encoding, or a document without any group. Returns whether it is one, so that no line counts.
+/// Finds text in another encoding, or a document without groups. Returns whether the body is either, so that no line
+/// counts.
 pub(super) fn not_robots(body: &[u8], format: BodyFormat, dialect: &Dialect, found: &mut Findings) -> bool {
     if let BodyFormat::Encoded(encoding) = format {
         found.add(1, Code::Utf16, Severity::Error, || {
@@ -19,7 +20,7 @@ pub(super) fn not_robots(body: &[u8], format: BodyFormat, dialect: &Dialect, fou
         });
         return true;
     }
-    // Web pages have findings of their own.
+    // Web pages have separate findings.
     if format == BodyFormat::Html || !parse(body, dialect, &Bump::new()).groups.is_empty() {
         return false;
     }
@@ -37,7 +38,7 @@ mod tests {
     use crate::advice::lint::lint;
     use crate::dialect::GOOGLE_LIB;
 
-    /// Returns a text in another encoding.
+    /// Returns text in another encoding.
     fn encoded(text: &str, encoding: &str) -> Vec<u8> {
         let each = |unit: u32| {
             let width = if encoding.starts_with("UTF-32") { 4 } else { 2 };

@@ -1,4 +1,4 @@
-//! Proofs that two versions of a robots.txt give the same verdicts under some dialects, or the differences.
+//! Proves that two versions of a robots.txt give the same verdicts under some dialects, or finds the differences.
 //!
 //! The versions must name the same crawlers, and each named crawler and the default group must have the same verdict for
 //! every path. Then no crawler's verdicts differ, whichever product tokens it obeys.
@@ -16,17 +16,17 @@ use super::quote;
 use crate::dialect::Dialect;
 use crate::reason::{Access, Reasoner, Witness};
 
-/// Number of steps that compiling a byte of a robots.txt counts as.
+/// Number of steps counted for compiling one byte of a robots.txt.
 const STEPS_PER_BYTE: u64 = 4;
 
-/// The number of steps left.
+/// The number of remaining steps.
 pub(super) struct Steps(pub(super) u64);
 
 impl Steps {
-    /// Takes steps.
+    /// Subtracts steps from the remaining number.
     ///
     /// # Errors
-    /// Returns an error if there are not as many left.
+    /// Returns an error if fewer steps remain.
     fn take(&mut self, steps: u64) -> Result<(), Refusal> {
         self.0 = self.0.checked_sub(steps).ok_or(Refusal::TooManySteps)?;
         Ok(())
@@ -44,7 +44,7 @@ pub struct Effect {
     pub closes: Option<Example>,
     /// Whether the versions name different crawlers.
     pub names_others: bool,
-    /// Whether some proof stopped, so that there may be further differences.
+    /// Whether a proof stopped early, so that there may be more differences.
     pub is_unproved: bool,
 }
 
@@ -88,17 +88,17 @@ impl<'d> Compiled<'d> {
     /// Compiles a robots.txt.
     ///
     /// # Errors
-    /// Returns an error if a dialect refuses the file, or there are not enough steps.
+    /// Returns an error if a dialect refuses the file, or if too few steps remain.
     pub(super) fn new(body: &[u8], dialects: &[&'d Dialect], steps: &mut Steps) -> Result<Compiled<'d>, Refusal> {
         let readings = dialects.iter().map(|&dialect| Ok((dialect, reading(body, dialect, steps)?)));
         Ok(Compiled { readings: readings.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the differences from a later version and that version, for all dialects or up to the first with a
-    /// difference. There are none if the version is proved to give the same verdicts.
+    /// Returns the differences from a later version, and that version compiled. Unless `in_all`, stops at the first
+    /// dialect with a difference. There are no differences if the later version is proved to give the same verdicts.
     ///
     /// # Errors
-    /// Returns an error if there are not enough steps.
+    /// Returns an error if too few steps remain.
     pub(super) fn effects_of(
         &self,
         later: &[u8],
@@ -157,7 +157,7 @@ fn compare(dialect: &Dialect, sets: [&Set<Vec<u8>>; 2], steps: &mut Steps) -> Re
         }
         steps.take(access.iter().map(bytes_of).sum())?;
         let found = reasoner.compare(&access[0], &access[1], None).map_err(|_| Refusal::TooLarge)?;
-        // Each direction may take this long.
+        // Each direction may take this many steps.
         steps.take(2 * found.steps as u64)?;
         effect.is_unproved |= found.is_unproved();
         let agent = name.map_or("*".into(), |name| quote(name));

@@ -1,9 +1,9 @@
 //! Fixes: replacements suggested by findings, and the file with the proved ones applied.
 //!
 //! Every edit is proved (`equality`): in each dialect, no verdict changes for any crawler and any path. Edits without a
-//! proof are left out and listed with the reason. Repairs that change verdicts are applied only on request, and list
-//! what they open and close. No edit is made near a line that may begin a group, but that a crawler does not read as
-//! such (`starts`).
+//! proof are left out and listed with the reason. Repairs that change verdicts are applied only on request, with the
+//! paths that they open and close. No edit is made near a line that may begin a group, but that some crawler does not
+//! read as such (`starts`).
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum Fix {
     Replace {
         /// The lines, without a final line end.
         text: String,
-        /// Whether the dialect reads the line in this way already. Other dialects may not.
+        /// Whether the dialect already reads the line in this way. Other dialects may not.
         keeps_verdicts: bool,
     },
     /// Removal of the line. No verdict changes under the dialect, but one may change under another.
@@ -70,7 +70,7 @@ impl From<String> for Fix {
 /// Options for [`fix_with`].
 #[derive(Clone, Debug)]
 pub struct FixOptions {
-    /// The lowest severity of the fixed findings.
+    /// The minimum severity of the fixed findings.
     pub least: Severity,
     /// The host of the robots.txt, if known. Rules that contain a URL on this host become rules with its path. Without
     /// a known host, or for another host's URL, such a fix would invent a rule.
@@ -100,7 +100,7 @@ impl Default for FixOptions {
 }
 
 impl FixOptions {
-    /// Returns whether only some findings are chosen, which are fixed once.
+    /// Returns whether only some findings are chosen. They are fixed once.
     fn is_choice(&self) -> bool {
         !self.codes.is_empty() || !self.lines.is_empty()
     }
@@ -150,7 +150,7 @@ pub enum Refusal {
     ChangesUses,
     /// A removal that changes what the file states about the uses of pages.
     StatesUses,
-    /// This line of the fixed file may begin a group, but some crawlers do not read it.
+    /// The edit is near this line of the fixed file, which may begin a group but is not read by some crawlers.
     NearDoubtfulStart(u32),
     /// The line's comment would ignore findings about the next line.
     HasIgnoreComment,
@@ -158,7 +158,7 @@ pub enum Refusal {
     ReadInPart,
     /// The file has more than [`MAX_PROVED_FILE_BYTES`], or a dialect refuses it.
     TooLarge,
-    /// The file needs more proofs than allowed. It is left unchanged.
+    /// The proofs take more steps than allowed. The file is left unchanged.
     TooManySteps,
 }
 
@@ -197,8 +197,8 @@ pub struct Fixed {
     pub unfixed: Vec<Unfixed>,
 }
 
-/// Maximum number of steps for all proofs about a file's fixes: some seconds. A file that needs more is left unchanged,
-/// so that fixing it again has the same result.
+/// Maximum number of steps for all proofs about a file's fixes: a few seconds. A file that needs more is left
+/// unchanged, so that fixing it again has the same result.
 pub const MAX_FIX_STEPS: u64 = 256 * MAX_PROOF_STEPS as u64;
 
 /// Applies the fixes of findings with at least the severity `least` that are proved to keep all verdicts in all
@@ -217,7 +217,7 @@ pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option
 /// Applies the fixes that are proved to keep all verdicts, and on request the repairs that change verdicts. The dialect
 /// determines the findings.
 ///
-/// Fixing the result again changes nothing. Time: some compilations of the file per dialect, and at most
+/// Fixing the result again changes nothing. Time: a few compilations of the file per dialect, and at most
 /// [`MAX_FIX_STEPS`] for the proofs. A web page, a file that the dialect reads only in part, and a file in UTF-16 are
 /// left unchanged.
 ///
@@ -268,7 +268,7 @@ fn is_read_in_part(body: &[u8], dialect: &Dialect) -> bool {
     [BodyCut, BodyIgnored, Html, TooManyRules].into_iter().any(|kind| diagnostics.count(kind) > 0)
 }
 
-/// A file, with the number of each line in the original.
+/// A file, with each line's number in the original.
 #[derive(Clone)]
 struct Text {
     body: Vec<u8>,
@@ -281,12 +281,12 @@ impl Text {
         Text { body: body.to_vec(), numbers }
     }
 
-    /// Returns the number in the original of a line, from 1.
+    /// Returns a line's number in the original, from 1.
     fn original(&self, line: u32) -> u32 {
         (line as usize).checked_sub(1).and_then(|index| self.numbers.get(index)).copied().unwrap_or(line)
     }
 
-    /// Returns the text after some edits, which are sorted by line, at most one per line.
+    /// Returns the text after edits, which must be sorted by line, with at most one per line.
     fn with(&self, edits: &[Edit], dialect: &Dialect) -> Text {
         let Text { body, numbers } = self;
         let mut fixed = Text { body: Vec::with_capacity(body.len()), numbers: Vec::with_capacity(numbers.len()) };
@@ -342,7 +342,7 @@ enum Stage {
 }
 
 impl Edit {
-    /// Returns the edit of a finding about a line, unless its fix is only advice.
+    /// Returns a finding's edit of a line, or `None` if its fix is only advice.
     fn of(finding: &Finding, line: &[u8]) -> Option<Edit> {
         let comment = memchr::memchr(b'#', line).map(|hash| &line[hash..]);
         let (stage, written, may_change) = match finding.fix.as_ref()? {
@@ -392,7 +392,7 @@ impl Edit {
     }
 }
 
-/// Returns whether a line states something about the uses of pages, which the proofs are not about.
+/// Returns whether a line states something about the uses of pages, which the proofs do not cover.
 fn states_uses(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     [&b"content-usage"[..], b"content-signal", b"license"]
@@ -412,12 +412,12 @@ struct Fixer<'d> {
 }
 
 impl<'d> Fixer<'d> {
-    /// Applies edits until no further one is proved. Returns the remaining ones.
+    /// Applies edits until no further edit is proved. Returns the remaining edits.
     ///
     /// # Errors
-    /// Returns the reason for fixing nothing if a limit is met.
+    /// Returns the reason for fixing nothing if a limit is reached.
     fn run(&mut self, text: &mut Text, changes: &mut Vec<Change>) -> Result<Vec<Unfixed>, Refusal> {
-        // Each pass takes steps, so that their limit ends the loop. A line may have several mistakes, fixed one per pass.
+        // Each pass takes steps, so the step limit ends the loop. A line's mistakes are fixed one per pass.
         loop {
             let count = changes.len();
             let refused = self.pass(text, changes)?;
@@ -486,7 +486,7 @@ impl<'d> Fixer<'d> {
         Compiled::new(&text.body, &self.dialects, &mut self.steps)
     }
 
-    /// Proves edits all at once, and if that fails, each half, down to single ones.
+    /// Proves all edits together. If that fails, proves each half, down to single edits.
     fn prove(&mut self, text: &Text, before: &Compiled<'d>, edits: Vec<Edit>, made: &mut Made) -> Result<(), Refusal> {
         let (Some(first), is_single) = (edits.first(), edits.len() == 1) else { return Ok(()) };
         let effects = match &first.refusal {
@@ -515,7 +515,7 @@ impl<'d> Fixer<'d> {
         Ok(())
     }
 
-    /// Applies the repairs among the refused edits, one at a time, with their effects.
+    /// Applies the repairs among the refused edits, one at a time, and records their effects.
     fn change(&mut self, text: &Text, made: &mut Made) -> Result<(), Refusal> {
         let (wanted, refused) = std::mem::take(&mut made.refused).into_iter().partition(|(_, why)| why.is_change());
         made.refused = refused;
@@ -533,7 +533,7 @@ impl<'d> Fixer<'d> {
     }
 }
 
-/// The edits of one pass so far.
+/// A pass's edits so far.
 #[derive(Default)]
 struct Made {
     /// The applied edits, by line.
@@ -543,7 +543,7 @@ struct Made {
 }
 
 impl Made {
-    /// Returns the applied edits and some more, by line.
+    /// Returns the applied edits and `more`, by line.
     fn edits_and(&self, more: &[Edit]) -> Vec<Edit> {
         let mut edits = [&self.edits, more].concat();
         edits.sort_by_key(|edit| edit.line);
@@ -574,7 +574,7 @@ mod tests {
         let options = FixOptions::default();
         let fixed = |max_steps| fix_within(body, &GOOGLE_LIB, &options, max_steps);
         assert!(fixed(MAX_FIX_STEPS).changes.len() == 1);
-        // The number of steps that the file needs.
+        // Find the number of steps that the file needs.
         let (mut few, mut enough) = (0, MAX_FIX_STEPS);
         while few + 1 < enough {
             let middle = few.midpoint(enough);

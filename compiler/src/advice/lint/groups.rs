@@ -116,9 +116,9 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
     }
 }
 
-/// Finds a name that an earlier user-agent line already names, in the same group or in another one.
+/// Finds a name that an earlier user-agent line already contains, in the same group or another.
 ///
-/// In a file with a managed block, groups for everyone have another finding.
+/// In a file with a managed block, default groups have a separate finding.
 pub(super) fn repeated_agents(
     robots: &Robots<'_>,
     by_group: &[&[u32]],
@@ -135,7 +135,7 @@ pub(super) fn repeated_agents(
                 Named::Everyone => (b"*".to_vec(), true),
                 Named::Token(token) => (token.to_ascii_lowercase(), token.len() == value.len()),
             };
-            // A name that is cut has another finding.
+            // A truncated name has a separate finding.
             if name.is_empty() || !is_whole || is_managed && name == b"*" {
                 continue;
             }
@@ -201,8 +201,8 @@ fn with_other_groups(robots: &Robots<'_>, index: usize, dialect: &Dialect) -> St
     }
 }
 
-/// Finds a `Disallow` of everything for all crawlers, and reports which crawlers it does not stop. Another rule may open
-/// everything again: `is_open`.
+/// Finds a `Disallow` of everything for all crawlers, and reports which crawlers it does not stop. `is_open` returns
+/// whether another rule opens everything again.
 pub(super) fn closed_site(
     robots: &Robots<'_>,
     index: usize,

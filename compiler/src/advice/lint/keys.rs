@@ -86,8 +86,8 @@ impl WrittenLine<'_> {
         if names.is_empty() { "no dialect reads it".into() } else { format!("only {} read it", names.join(", ")) }
     }
 
-    /// Returns the line with a known key instead of the one written, and with the text after `skipped` bytes as its
-    /// value, or advice if that may not be meant.
+    /// Returns the line with a known key instead of the written key, and with the text after `skipped` bytes as its
+    /// value. Returns advice if the known key may not be the intended one.
     fn with_key(&self, known: &str, written: &[u8], skipped: usize, keeps_verdicts: bool) -> Option<Fix> {
         if !is_misspelling(written, known) {
             return Some("put # before the line if it is a comment".into());
@@ -101,8 +101,8 @@ impl WrittenLine<'_> {
         Fix::replace(&capital(known), value, keeps_verdicts)
     }
 
-    /// Returns the line with the missing colon after the known key that it begins with. As Google reads them, words
-    /// such as `all` in `Disallow all: /` belong to the key.
+    /// Returns the line with the missing colon after the known key at its start. As in Google's reading, words such as
+    /// `all` in `Disallow all: /` belong to the key.
     fn with_colon(&self, known: &str, word: &[u8]) -> Option<Fix> {
         let text = self.text.trim_ascii_end();
         let (after, colon) = (self.start() + word.len(), self.colon());
@@ -189,9 +189,9 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
     }
 }
 
-/// Finds a key, or a colon, with odd characters, which people read as a known one.
+/// Finds a key or a colon with odd characters that people read as a known key.
 fn odd_key(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
-    // Odd characters in a value do not matter to the key.
+    // Odd characters in a value do not affect the key.
     if line.key.is_ascii() && line.has_colon {
         return false;
     }
@@ -239,7 +239,7 @@ fn quoted_line(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     true
 }
 
-/// Finds a line that a mark of another language comments out, or that is a comment of another language.
+/// Finds a line that another language's mark comments out, or that is a comment in another language.
 fn commented(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     let text = line.text.trim_ascii();
     let begins = |mark: &&&str| text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()));
@@ -258,7 +258,7 @@ fn commented(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     true
 }
 
-/// Finds a directive with the number of an item in a list.
+/// Finds a directive with a list item's number.
 fn numbered(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     let text = line.text.trim_ascii();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -275,7 +275,7 @@ fn numbered(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     true
 }
 
-/// Finds a line of a template that was not rendered.
+/// Finds a line of an unrendered template.
 fn template(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
     let Some(text) = unrendered(if line.has_colon { line.key } else { line.text }) else { return false };
     found.add(line.number, Code::Placeholder, Severity::Error, || {
@@ -313,7 +313,7 @@ fn known_key(key: &[u8], found: &mut Findings) -> Option<&'static str> {
     nearest(key, &mut found.steps)
 }
 
-/// Does the same as [`known_key`] outside a list of findings.
+/// Returns the same key as [`known_key`], without counting steps.
 pub(super) fn nearest_key(key: &[u8]) -> Option<&'static str> {
     nearest(key, &mut 0)
 }

@@ -57,7 +57,7 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     }
 }
 
-/// Finds a comment that contains the file's directives, because its line breaks are lost.
+/// Finds a comment that contains the file's directives because the line breaks are lost.
 fn commented_out(text: &[u8], found: &mut Findings) {
     let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).zip(1..);
     let mut comments = lines.filter(|(line, _)| line.trim_ascii_start().starts_with(b"#"));
@@ -193,7 +193,7 @@ impl RuleLine<'_> {
         self.index_page(found);
     }
 
-    /// Finds a value that is not one path. Other findings would not fit it.
+    /// Finds a value that is not a single path. Other findings would not apply to it.
     fn other_text(&self, found: &mut Findings) -> bool {
         self.odd(found)
             || self.placeholder(found)
@@ -242,11 +242,11 @@ impl RuleLine<'_> {
         true
     }
 
-    /// Finds a template that was not rendered, and a parameter of a route.
+    /// Finds an unrendered template or a route parameter.
     fn template(&self, found: &mut Findings) -> bool {
-        // After a wildcard, the author means the text that broken links contain.
+        // After a wildcard, the author means literal text that broken links contain.
         let text = memchr(b'*', self.value).map_or(self.value, |star| &self.value[..star]);
-        // A number in braces repeats the text before it in regular expressions.
+        // In regular expressions, a number in braces repeats the text before it.
         let is_parameter = || parameter(text).filter(|_| !self.is_regular_expression());
         let Some(text) = unrendered(text).or_else(is_parameter) else { return false };
         let begins = matches!(self.value.first(), Some(b'/' | b'*'));
@@ -446,7 +446,7 @@ impl RuleLine<'_> {
         if plain.len() < self.value.len() {
             return Some(format!("write \"{}: {}\" without quotation marks", self.key(), quote(plain)).into());
         }
-        // An ending, which crawlers compare with the beginning of paths.
+        // A path's ending. Crawlers compare rules with the beginning of paths.
         if self.value == b"$" {
             return Some("write \"/$\" for the home page, or remove the rule".into());
         }
@@ -510,17 +510,17 @@ fn host_and_path(value: &[u8]) -> Option<(&[u8], &[u8])> {
     let last = &host[memrchr(b'.', host)? + 1..];
     let is_name =
         host.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)) && !host.starts_with(b".");
-    // Without a path it could be a file.
+    // Without a path, it could be a file name.
     let is_file = path.is_empty() && FILE_ENDINGS.iter().any(|ending| last.eq_ignore_ascii_case(ending.as_bytes()));
     let is_domain = last.len() > 1 && last.iter().all(u8::is_ascii_alphabetic);
     (is_name && is_domain && !is_file).then_some((host, path))
 }
 
-/// Endings of files, which are not domains.
+/// File name endings, which are not domains.
 const FILE_ENDINGS: [&str; 16] =
     ["html", "htm", "php", "asp", "aspx", "jsp", "cgi", "js", "css", "xml", "txt", "json", "pdf", "png", "jpg", "gif"];
 
-/// Describes bytes that are not UTF-8, as people mean them, with the command that converts the file.
+/// Describes a byte that is not UTF-8 by its character in Latin-1, with the command that converts the file.
 fn latin_1(value: &[u8]) -> (Cow<'static, str>, Option<Fix>) {
     let byte = value.iter().copied().find(|byte| !byte.is_ascii()).unwrap_or_default();
     let encoding = if value.iter().any(|byte| (0x80..0xA0).contains(byte)) { "WINDOWS-1252" } else { "ISO-8859-1" };

@@ -212,7 +212,7 @@ pub fn lint_counted(body: &[u8], dialect: &Dialect, max_per_code: u32) -> (Linte
     lint_each(body, dialect, Findings::new(max_per_code, None))
 }
 
-/// A path that only rules for a whole site match.
+/// A path that only rules for the whole site match.
 const UNUSUAL_PATH: &[u8] = b"/\x7f";
 
 /// Lints a body, and adds all findings to `found`.
@@ -428,7 +428,7 @@ impl Findings {
 fn keep_one_fix(of_line: &mut [Finding]) {
     let rank = |finding: &Finding| {
         let fix = finding.fix.as_ref()?;
-        // Without any group, the reason is more useful than a new first line.
+        // If there is no group, the reason is more useful than a new first line.
         let is_reason = finding.code != Code::NoGroup;
         Some((finding.severity, is_reason, !matches!(fix, Fix::Words(_)), matches!(fix, Fix::Remove)))
     };

@@ -244,7 +244,7 @@ impl File<'_, '_> {
                 self.note_unproved(line);
             }
         }
-        // Last, so that findings which are off by default take no steps from the others.
+        // Findings that are off by default come last, so that they take no steps from the others.
         for (index, line, names) in later {
             let (Some(all), Some(own)) = (self.lists.get(default), self.lists.get(index)) else { continue };
             match self.prover.opening(all, own, false) {

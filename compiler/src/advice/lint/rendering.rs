@@ -21,13 +21,13 @@ use crate::dialect::Dialect;
 use crate::dialect::crawlers::{self, Resolved};
 use crate::set::{OwnedOrigin, SetBuilder, prepare};
 
-/// Maximum number of rules per file that are checked. Later ones are not.
+/// Maximum number of rules checked per file. Later rules are not checked.
 pub(super) const MAX_RENDERING_RULES: usize = 1000;
 
 /// Endings of style sheets and scripts.
 const ENDINGS: [&str; 2] = [".css", ".js"];
 
-/// Finds the texts of [`ENDINGS`] and then of [`ASSETS`] in a rule. Without their final slash, because a rule may lack it.
+/// Finds the texts of [`ENDINGS`] and then of [`ASSETS`] in a rule, without final slashes, which a rule may lack.
 static FINDER: LazyLock<Option<NFA>> = LazyLock::new(|| {
     let folders = ASSETS.iter().map(|assets| assets.text.trim_end_matches('/'));
     let texts = ENDINGS.into_iter().chain(folders.map(|text| text.strip_prefix("/?").map_or(text, |_| &text[1..])));
@@ -39,11 +39,11 @@ struct Candidate<'r> {
     rule: &'r RawRule<'r>,
     /// The folder, or `None` if the rule contains the ending of a style sheet or script.
     assets: Option<&'static Assets>,
-    /// Paths that it closes.
+    /// Paths that the rule closes.
     samples: Vec<Vec<u8>>,
 }
 
-/// Finds rules that close what pages need, if a crawler that renders pages obeys them.
+/// Finds rules that close style sheets or scripts to a crawler that renders pages.
 pub(super) fn rendering(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, found: &mut Findings) {
     if body.len() > MAX_COMPARED_BYTES {
         return;
@@ -66,7 +66,8 @@ fn compiled(body: &[u8], dialect: &Dialect) -> Option<Set<Vec<u8>>> {
     Set::from_bytes(builder.finish(Strategy::default()).ok()?.to_bytes()).ok()
 }
 
-/// Returns what a rule closes, if it contains the name of a folder or the beginning of one that only a platform uses.
+/// Returns the candidate for a rule that contains a file ending, a folder's name, or the beginning of a name that is
+/// not common.
 fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     let value = rule.value;
     let has = |text: &str| memmem::find(body, text.as_bytes()).is_some();
@@ -95,7 +96,7 @@ fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     }
     best.or_else(|| {
         let start = memchr2(b'*', b'$', value).map_or(value, |end| &value[..end]);
-        // A whole folder with another name above has more than assets.
+        // A rule for a whole parent folder closes more than assets.
         let is_part = start.len() >= MIN_PREFIX_BYTES && !start.ends_with(b"/");
         let begins = |assets: &&Assets| !assets.is_common && assets.text.as_bytes().starts_with(start);
         let assets = ASSETS.iter().filter(|_| is_part).find(begins)?;
@@ -103,10 +104,10 @@ fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     })
 }
 
-/// Minimum length of a rule that is the beginning of a folder's name, in bytes. A shorter one is about many folders.
+/// Minimum length in bytes of a rule that is the beginning of a folder's name. A shorter rule covers many folders.
 const MIN_PREFIX_BYTES: usize = 4;
 
-/// Returns the paths in a folder that a rule names, which ends at `end`.
+/// Returns the sample paths in a folder whose name ends at `end` in a rule.
 fn folder_samples(assets: &Assets, value: &[u8], end: usize) -> Vec<Vec<u8>> {
     let own = assets.samples.map(|sample| sample.as_bytes().to_vec());
     let rest = value.get(end..).unwrap_or_default();
@@ -114,7 +115,7 @@ fn folder_samples(assets: &Assets, value: &[u8], end: usize) -> Vec<Vec<u8>> {
     if !is_folder || !matches!(rest.first(), None | Some(b'/' | b'*')) {
         return if is_folder { Vec::new() } else { own.to_vec() };
     }
-    // The rule's own folder: text before the name may be any folder.
+    // The rule's own folder. The text before the name may be any folder.
     let before = path_of(&value[..end + 1 - assets.text.len()]);
     let derived = assets.samples.map(|sample| [&before, sample.as_bytes()].concat());
     let after = path_of(value);
@@ -124,7 +125,7 @@ fn folder_samples(assets: &Assets, value: &[u8], end: usize) -> Vec<Vec<u8>> {
     derived.into_iter().chain(own).chain(inside.into_iter().filter(|_| is_own)).collect()
 }
 
-/// Returns the path of a rule with the ending of a style sheet or a script at `end`.
+/// Returns the path of a rule in which the ending of a style sheet or script ends at `end`.
 fn file_samples(value: &[u8], end: usize) -> Vec<Vec<u8>> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
     if value.get(end).is_some_and(is_word) { Vec::new() } else { vec![path_of(value)] }
@@ -184,7 +185,7 @@ fn decides(candidate: &Candidate<'_>, policy: &Policy<'_>, agent: &Agent) -> Res
 
 fn report(candidate: &Candidate<'_>, denied: &[&str], found: &mut Findings) {
     let value = candidate.rule.value;
-    // One file was chosen on purpose.
+    // A rule for one file was written on purpose.
     let is_file = candidate.assets.is_none() && memchr2(b'*', b'?', value).is_none();
     let severity = if is_file { Severity::Note } else { Severity::Warning };
     found.add(candidate.rule.line, Code::BlocksRendering, severity, || {
@@ -203,7 +204,7 @@ fn report(candidate: &Candidate<'_>, denied: &[&str], found: &mut Findings) {
     });
 }
 
-/// Returns the lines that open style sheets and scripts again.
+/// Returns advice that opens style sheets and scripts again.
 fn remedy(candidate: &Candidate<'_>, is_file: bool) -> Fix {
     let value = candidate.rule.value;
     let has_operator = memchr2(b'*', b'?', value).is_some() || value.ends_with(b"$");

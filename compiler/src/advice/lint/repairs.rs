@@ -1,4 +1,4 @@
-//! The repairs that a finding may suggest as a replacement. A repair keeps all text that it does not understand, and is
+//! The repairs that findings may suggest as replacements. A repair keeps all text that it does not understand, and is
 //! not a guess: text that may be a comment, a placeholder or a typographic character is left to the author.
 
 /// Words that mean nothing, everything, or a value to be filled in later.
@@ -47,7 +47,7 @@ const LABELS: [&str; 14] = [
     "url",
 ];
 
-/// Returns whether a text is one of some words, in any letter case.
+/// Returns whether text is one of `words`, in any letter case.
 fn is_one_of(words: &[&str], text: &[u8]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
 }
@@ -85,7 +85,7 @@ fn is_of_token(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
-/// Returns whether the text after a product token's slash is a version. A second name is not.
+/// Returns whether the text after a product token's slash is a version, rather than a second name.
 pub(super) fn is_version(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"v").unwrap_or(text);
     digits.first().is_some_and(u8::is_ascii_digit) && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')

@@ -1,8 +1,8 @@
 //! Lines that may begin a group, but that not every crawler reads as a user-agent line, such as `User–agent: x` with a
 //! dash, `1. User-agent: x` or `GPTBot:`.
 //!
-//! The rules after such a line may be meant for its group. They belong to the group above for a crawler that does not
-//! read the line, so that repairing one would close pages to the wrong crawlers, and removing one would lose it.
+//! The rules after such a line may be meant for its group. For a crawler that does not read the line, they belong to
+//! the group above. Repairing such a rule would close pages to the wrong crawlers, and removing it would lose the rule.
 
 use super::keys::{KEYS, nearest_key};
 use crate::body::{Line, Lines, line_of};

@@ -8,10 +8,10 @@ use super::data::words::{COMMENT_MARKS, Meaning, PLACEHOLDERS};
 const KEYS: [&[u8]; 7] =
     [b"user-agent", b"useragent", b"disallow", b"allow", b"sitemap", b"crawl-delay", b"clean-param"];
 
-/// Line breaks that are written instead of made, with the ending that the text continues with.
+/// Line breaks that are written as text. A longer one comes before its own ending.
 const WRITTEN_BREAKS: [&[u8]; 8] = [b"\\r\\n", b"\\n", b"\\r", b"<br>", b"<br/>", b"<br />", b"</br>", b"&#10;"];
 
-/// Returns the offset of the first further directive in the text of a line, and how many there are.
+/// Returns the offset of the first further directive in a line's text, and the number of further directives.
 pub(super) fn further_directives(text: &[u8]) -> Option<(usize, usize)> {
     let own = memchr(b':', text)?;
     let mut further =
@@ -46,7 +46,7 @@ pub(super) fn written_break(value: &[u8]) -> Option<&'static [u8]> {
         .find(|text| value.len() >= text.len() && value[value.len() - text.len()..].eq_ignore_ascii_case(text))
 }
 
-/// Maximum number of paths of a list that a message shows.
+/// Maximum number of paths in a list that a message shows.
 const MAX_PATHS_SHOWN: usize = 10;
 
 /// Returns the paths of a list, or `None` if a value is not a list of paths.
@@ -109,7 +109,7 @@ const TEMPLATES: [(&[u8], &[u8]); 9] = [
     (b"[[", b"]]"),
 ];
 
-/// Returns the text of a template that was not rendered.
+/// Returns the text of an unrendered template.
 pub(super) fn unrendered(text: &[u8]) -> Option<&[u8]> {
     // Hardly any line has one of these bytes.
     if !text.iter().any(|byte| b"{<%[_$".contains(byte)) {
@@ -128,7 +128,7 @@ pub(super) fn unrendered(text: &[u8]) -> Option<&[u8]> {
     enclosed.or_else(|| variable(text, b"%")).or_else(|| variable(text, b"__"))
 }
 
-/// Returns a name in capital letters between two marks, such as `%BASE%`. Not the escapes of bytes.
+/// Returns a name in capital letters between two marks, such as `%BASE%`. Escaped bytes are not names.
 fn variable<'t>(text: &'t [u8], mark: &[u8]) -> Option<&'t [u8]> {
     let is_name = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
     memmem::find_iter(text, mark).find_map(|at| {
@@ -143,10 +143,10 @@ fn variable<'t>(text: &'t [u8], mark: &[u8]) -> Option<&'t [u8]> {
     })
 }
 
-/// Minimum length of a variable's name in bytes. Two letters may be the escape of a byte.
+/// Minimum length of a variable's name in bytes. Two letters may be an escaped byte.
 const MIN_VARIABLE_BYTES: usize = 3;
 
-/// Returns a parameter of a route, such as `{id}`, `:id`, `<id>` or `[id]`.
+/// Returns a route parameter, such as `{id}`, `:id`, `<id>` or `[id]`.
 pub(super) fn parameter(value: &[u8]) -> Option<&[u8]> {
     if !value.iter().any(|byte| b"{:<[".contains(byte)) {
         return None;
@@ -174,7 +174,7 @@ pub(super) fn parameter(value: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// Expands a list in braces as shells do: to `/*.jpg` and `/*.png` for `/*.{jpg,png}`.
+/// Expands a list in braces as shells do: `/*.{jpg,png}` becomes `/*.jpg` and `/*.png`.
 pub(super) fn alternatives(value: &[u8]) -> Option<Vec<Vec<u8>>> {
     let open = memchr(b'{', value)?;
     let close = open + memchr(b'}', &value[open..])?;

@@ -2,7 +2,7 @@
 
 /// A folder or a query of assets.
 pub(in super::super) struct Assets {
-    /// The text that a rule closes it with.
+    /// The text in rules that close it.
     pub(in super::super) text: &'static str,
     /// The platform that serves assets from it. Empty for a name that many platforms use.
     pub(in super::super) platform: &'static str,
@@ -10,7 +10,7 @@ pub(in super::super) struct Assets {
     pub(in super::super) samples: [&'static str; 2],
     /// Text in the file that shows that the site uses the platform. Empty if no other platform uses the name.
     pub(in super::super) evidence: &'static str,
-    /// Text in the file that shows that the folder has other files there. Empty if there is none.
+    /// Text in the file that shows that the folder has other files on the site. Empty if no text shows this.
     pub(in super::super) counter_evidence: &'static str,
     /// Whether many sites use the name, so that only a rule with the whole name is about assets.
     pub(in super::super) is_common: bool,

@@ -1,6 +1,6 @@
 //! Words that people write instead of a path, a name or a comment mark.
 
-/// Words in place of a path or of a crawler's name, in lower case, and what the author probably meant.
+/// Words written as a path or a crawler's name, in lower case, with their probable meanings.
 pub(in super::super) const PLACEHOLDERS: &[(&str, Meaning)] = &[
     ("all", Meaning::Everything),
     ("any", Meaning::Everything),
@@ -53,8 +53,8 @@ pub(in super::super) enum Meaning {
     Unset,
 }
 
-/// Names of operators and products that are not product tokens, in lower case, with the tokens that are meant. `*`
-/// is everyone.
+/// Names of operators and products that are not product tokens, in lower case, with the intended tokens. `*`
+/// represents every crawler.
 pub(in super::super) const BRANDS: &[(&str, &[&str])] = &[
     ("all", EVERYONE),
     ("all agents", EVERYONE),
@@ -171,7 +171,7 @@ const CHATGPT: &[&str] = &["GPTBot", "OAI-SearchBot", "ChatGPT-User"];
 const CLAUDE: &[&str] = &["ClaudeBot", "Claude-SearchBot", "Claude-User"];
 const AI: &[&str] = &["GPTBot", "ClaudeBot", "CCBot", "Google-Extended", "meta-externalagent"];
 
-/// Marks that begin a comment elsewhere, the longest first.
+/// Marks that begin a comment in other languages, longest first.
 pub(in super::super) const COMMENT_MARKS: &[&str] =
     &["<!--", "-->", "\"\"\"", "'''", "//", "/*", "*/", "--", ";", "%", "!", "'"];
 
