@@ -88,7 +88,7 @@ mod tests {
     fn options_have_the_types_of_json() {
         let found = options("reptile lint robots --fix --max-findings 7 --severity error");
         let expected = serde_json::json!({
-            "dialect": null, "dialects": [], "enable": [], "fix": "proved", "format": "text", "host": null,
+            "all": false, "dialect": null, "dialects": [], "enable": [], "fix": "proved", "format": "text", "host": null,
             "json": false, "list": false, "max_findings": 7, "resync": false, "severity": "error", "strict": false,
         });
         assert_eq!(Value::from(found), expected);

@@ -76,7 +76,7 @@ pub struct Args {
     /// Print a JSON object for each finding: the same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Apply fixes that are proved to change no verdict, print them, then print the other findings
+    /// Apply fixes that are proved to change no verdict; print them, then the other findings
     ///
     /// A fix is applied if no verdict changes for any crawler and any path in any dialect of
     /// --dialects. The other findings state why they are not fixed. With --fix=changes, mistakes
@@ -93,7 +93,7 @@ pub struct Args {
         default_missing_value = "proved"
     )]
     fix: Option<Fixes>,
-    /// With --fix: the dialects in which no verdict may change, in addition to --dialect [default: all current ones, see `reptile dialects`]
+    /// The dialects in which --fix changes no verdict, besides --dialect [default: all current ones, see `reptile dialects`]
     #[arg(long, value_name = "A,B,...", value_parser = dialects(), value_delimiter = ',', requires = "fix")]
     dialects: Vec<&'static Dialect>,
     /// The host of the files [default: the host in the file name, or none]
