@@ -275,7 +275,7 @@ fn an_error_message_in_json_is_not_read_as_captures() {
     let folder = Folder::new();
     folder.write("robots.txt", "{\"error\": \"not found\"}\n");
     let run = folder.run(&["lint", "robots.txt"]).says(1, &["error[other-document] 1 in 1 file"]);
-    assert!(run.text().contains("is a JSON document"), "{run:?}");
+    assert!(run.text().contains("the file is JSON, "), "{run:?}");
     folder.write(
         "c.jsonl",
         "{\"url\": \"http://c.example/robots.txt\", \"body\": \"User-agent: *\\nDisallow: /x\\n\"}\n",

@@ -174,14 +174,6 @@ impl Input {
         ![&b"url"[..], b"uri", b"body"].iter().any(|word| memchr::memmem::find(&start, word).is_some())
     }
 
-    /// Returns whether the input is a short JSON document that cannot be a capture, because it names no URL: an error
-    /// message, for example.
-    pub fn is_json_document(&self) -> bool {
-        let text = self.source.bytes.trim_ascii_end();
-        let is_whole = text.ends_with(b"}") || text.ends_with(b"]");
-        self.content == Content::Json && is_whole && memchr::memmem::find(text, b"\"url\"").is_none()
-    }
-
     /// Returns the input if it is text or empty.
     ///
     /// # Errors

@@ -250,7 +250,7 @@ impl Report<'_> {
         }
         let input = Input::open(path)?;
         match input.content {
-            _ if input.is_collection() && !input.is_json_document() => {
+            _ if input.is_collection() => {
                 let options = ReadOptions {
                     resync: self.args.archives.resync,
                     skip_unreadable: self.args.keep_going.keep_going,
