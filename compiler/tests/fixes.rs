@@ -147,7 +147,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("User-agent: *|Disallow: /(a¦b)/.*|", SAME, SAME),
     ("User-agent: *|Disallow: example.com/x|", SAME, SAME),
     // Names.
-    ("User-agent: GPTBot/CCBot|Disallow: /|", SAME, SAME),
+    ("User-agent: GPTBot/CCBot|Disallow: /|", SAME, "User-agent: GPTBot|User-agent: CCBot|Disallow: /|"),
     ("User-agent: GPTBot/1.1/CCBot|Disallow: /|", SAME, SAME),
     ("User-agent: GPTBot/1.1-CCBot|Disallow: /|", SAME, SAME),
     ("User-agent: GPTBot/1.1|Disallow: /|", "User-agent: GPTBot|Disallow: /|", "User-agent: GPTBot|Disallow: /|"),
