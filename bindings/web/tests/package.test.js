@@ -12,7 +12,7 @@ const { Robots, ReptileError, Set: RobotsSet, load, loadSync } = reptile;
 const { CORPORA, GOLDEN, PACKED, REPTILE, SHARED } = process.env;
 
 /** Maximum size of the package in bytes, with each file gzipped as servers send it. */
-const MAX_PACKAGE_BYTES = 400_000;
+const MAX_PACKAGE_BYTES = 460_000;
 /** Numbers of cases in `corpora`. They reveal a loader that skips cases. */
 const SUITE_CASES = 314;
 const SUITE_CHECKS = 959;
@@ -277,8 +277,8 @@ test("findings and fixes", () => {
     const fixed = file.fix();
     assert.notEqual(fixed, body);
     assert.deepEqual(robots(fixed).lint().filter(({ fix }) => fix?.isApplied), []);
-    // Only the line that changes nothing is removed. The others close pages in some dialect.
-    assert.equal(fixed, body.replace("Disallow: /b/c\r\n", ""));
+    // Only lines that change nothing are removed. The misspelled key closes a page in some dialects only, so it stays.
+    assert.equal(fixed, body.replace("Disallow: /b/c\r\nAllow /d\r\n", ""));
     // Each edit by itself gives the same text as fixing its line.
     for (const { line, fix } of found.filter(({ fix }) => fix?.isApplied)) {
         const lines = body.split("\r\n");
