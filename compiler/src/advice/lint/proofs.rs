@@ -254,8 +254,8 @@ impl File<'_, '_> {
                     found.add(line, Code::GroupOpensOnPurpose, Severity::Note, || {
                         let path = quote(&path);
                         let message = format!(
-                            "{names} may fetch \"{path}\", which line {closed_by} closes to \"*\": a crawler with a group \
-                             of its own ignores the rules for \"*\""
+                            "{names} may fetch \"{path}\", which line {closed_by} closes to \"*\": a crawler with its own \
+                             group ignores the rules for \"*\""
                         );
                         (message.into(), None)
                     });
