@@ -69,7 +69,7 @@ fn commented_out(text: &[u8], found: &mut Findings) {
     found.add(number, Code::SeveralDirectives, Severity::Error, || {
         let message =
             "the directives after \"#\" are a comment, because they are on the same line: no crawler reads them";
-        (message.into(), Some("write each directive on its own line".into()))
+        (message.into(), Some("put each directive on its own line".into()))
     });
 }
 
