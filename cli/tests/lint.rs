@@ -232,9 +232,9 @@ fn findings_that_are_off_by_default_are_counted_at_the_end() {
     let folder = Folder::new();
     let group = |name: &str| format!("User-agent: {name}\nAllow: /\n\n");
     folder.write("robots.txt", format!("User-agent: *\nDisallow: /admin\n\n{}{}", group("GPTBot"), group("CCBot")));
-    let run = folder.run(&["lint", "robots.txt"]).says(0, &["2 more with --all\n"]);
+    let run = folder.run(&["lint", "robots.txt"]).says(0, &["2 more with --all: group-opens-on-purpose\n"]);
     assert_eq!(run.text(), "");
-    assert!(run.stderr.ends_with("2 more with --all\n"), "{run:?}");
+    assert!(run.stderr.ends_with("2 more with --all: group-opens-on-purpose\n"), "{run:?}");
     let run = folder.run(&["lint", "robots.txt", "--all"]).says(0, &["note[group-opens-on-purpose] 2 in 1 file"]);
     assert!(!run.stderr.contains("--all"), "{run:?}");
     let run = folder.run(&["lint", "robots.txt", "--severity", "warning"]).says(0, &[]);

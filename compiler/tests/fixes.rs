@@ -67,6 +67,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("User-agent: *|Disallow = /a|", SAME, "User-agent: *|Disallow: /a|"),
     ("User-agent: *|Disallow=/a:b|", SAME, "User-agent: *|Disallow: /a:b|"),
     ("User-agent: *|Disallow=|", SAME, SAME),
+    ("User-agent: *|Disallow|", "User-agent: *|Disallow:|", "User-agent: *|Disallow:|"),
+    ("User-agent: *|Disallow |Allow|", "User-agent: *|Disallow:|Allow|", "User-agent: *|Disallow:|Allow|"),
     ("User-agent: *|Disallow=all|", SAME, SAME),
     ("User-agent: *|Disallow - /a|", SAME, SAME),
     ("User-agent: *|Disallow /a /b|", SAME, SAME),
@@ -189,7 +191,7 @@ fn fixes_are_proved_requested_or_refused() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(CASES.len(), 96);
+    assert_eq!(CASES.len(), 98);
 }
 
 /// Fixes a file, and checks that fixing it again changes nothing and refuses the same fixes.
@@ -303,6 +305,9 @@ fn only_urls_of_the_same_host_become_paths() {
     let cases = [
         // The file's host, a rule's value, and the value after the fix, if any.
         (Some("example.com"), "https://example.com/x", Some("/x")),
+        (Some("example.com"), "/https://example.com/x", Some("/x")),
+        (Some("example.com"), "/https://www.example.com/x", None),
+        (None, "/https://example.com/x", None),
         (Some("example.com"), "HTTP://EXAMPLE.COM/x?y", Some("/x?y")),
         (Some("example.com"), "http://example.com:80/x", Some("/x")),
         (Some("example.com"), "https://example.com/", None),

@@ -19,7 +19,7 @@ use reptile_compiler::oracle;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
-const CASES: usize = 112;
+const CASES: usize = 121;
 const REAL_FILES: usize = 4_231;
 
 #[derive(Deserialize)]
@@ -41,6 +41,11 @@ struct Case {
     #[serde(default)]
     enable: Vec<String>,
     findings: Vec<String>,
+    /// Parts of findings with their texts.
+    #[serde(default)]
+    texts: Vec<String>,
+    /// All remedies with their lines, if they matter.
+    fixes: Option<Vec<String>>,
     /// Codes that the case almost triggers.
     #[serde(default)]
     not: Vec<String>,
@@ -70,6 +75,13 @@ fn cases_have_exactly_the_expected_findings() {
         let enabled = case.enable.iter().map(|code| code.parse().unwrap()).collect();
         let options = LintOptions { max_per_code, host: None, enabled };
         let found = lint_with(&case.bytes(), dialect, &options).findings;
+        let text: String =
+            found.iter().map(|f| format!("{} {} {}: {}\n", f.line, f.severity, f.code, f.message)).collect();
+        wrong.extend(case.texts.iter().filter(|part| !text.contains(*part)).map(|part| format!("{part} in {text}")));
+        let fixes: Vec<String> = found.iter().filter_map(|f| Some(format!("{} {}", f.line, f.fix.as_ref()?))).collect();
+        if case.fixes.as_ref().is_some_and(|expected| *expected != fixes) {
+            wrong.push(format!("{}: {fixes:?} instead of {:?}", case.name, case.fixes));
+        }
         let found: Vec<String> = found.iter().map(|f| format!("{} {} {}", f.line, f.severity, f.code)).collect();
         if found != case.findings {
             wrong.push(format!("{}: {found:?} instead of {:?}", case.name, case.findings));

@@ -189,8 +189,8 @@ struct Report<'a> {
     /// Number of files with findings, per kind.
     files_with: BTreeMap<(Reverse<Severity>, Code), u64>,
     files: u64,
-    /// Number of findings that are off by default.
-    withheld: u64,
+    /// Number of findings per kind that is off by default.
+    withheld: BTreeMap<Code, u64>,
     /// Whether a finding was printed.
     has_results: bool,
     /// Bodies that are not text.
@@ -223,7 +223,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         counts: BTreeMap::new(),
         files_with: BTreeMap::new(),
         files: 0,
-        withheld: 0,
+        withheld: BTreeMap::new(),
         has_results: false,
         non_text: NonTextBodies::default(),
         untrusted: 0,
@@ -313,7 +313,9 @@ impl Report<'_> {
         let name = printable(name.as_bytes());
         let options = LintOptions { max_per_code: self.args.max_findings, host, enabled: self.args.enabled() };
         let Linted { findings, counts, withheld, .. } = lint_with(body, self.dialect, &options);
-        self.withheld += withheld;
+        for (code, count) in withheld {
+            *self.withheld.entry(code).or_default() += count;
+        }
         for ((severity, code), count) in counts.into_iter().filter(|((severity, _), _)| *severity >= self.args.severity)
         {
             *self.counts.entry((Reverse(severity), code)).or_default() += count;
@@ -411,8 +413,8 @@ impl Report<'_> {
         }
         summary.print();
         // Findings that are off by default are notes.
-        if withheld > 0 && args.severity == Severity::Note {
-            note(format!("{} more with --all", grouped(withheld)));
+        if !withheld.is_empty() && args.severity == Severity::Note {
+            note(text_of_withheld(&withheld));
         }
         let findings = counts.iter().map(|(key @ (severity, code), &count)| FindingCounts {
             severity: severity.0.as_str().into(),
@@ -483,6 +485,14 @@ fn text_of_change(change: &Change) -> String {
     format!("\"{}\" {after}{verdicts}", change.before)
 }
 
+/// Returns the count of the findings that are off by default, with their first kinds.
+fn text_of_withheld(withheld: &BTreeMap<Code, u64>) -> String {
+    const SHOWN: usize = 3;
+    let kinds: Vec<&str> = withheld.keys().map(|code| code.as_str()).take(SHOWN).collect();
+    let more = if withheld.len() > kinds.len() { ", ..." } else { "" };
+    format!("{} more with --all: {}{more}", grouped(withheld.values().sum()), kinds.join(", "))
+}
+
 /// Prints every kind of finding.
 fn list() -> Result<Exit> {
     let mut output = BufWriter::new(Output::stdout());
@@ -493,4 +503,22 @@ fn list() -> Result<Exit> {
     }
     output.flush().map_err(|error| output.get_ref().failure(&error))?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_that_are_off_by_default_are_named_up_to_three() {
+        let all = [(Code::Html, 1_000), (Code::NonAscii, 2), (Code::NulByte, 3), (Code::Utf16, 4)];
+        for (kinds, text) in [
+            (1, "1,000 more with --all: html"),
+            (2, "1,002 more with --all: html, non-ascii"),
+            (3, "1,005 more with --all: html, non-ascii, nul-byte"),
+            (4, "1,009 more with --all: html, non-ascii, nul-byte, ..."),
+        ] {
+            assert_eq!(text_of_withheld(&all.into_iter().take(kinds).collect()), text);
+        }
+    }
 }

@@ -156,6 +156,7 @@ fn compare(robots: &Robots<'_>, readers: &[Reader], found: &mut Findings) -> Res
             if allowed.iter().all(|one| *one == allowed[0]) {
                 continue;
             }
+            found.differing.insert(rule.line);
             match disagreements.iter_mut().find(|known| known.allowed == allowed) {
                 Some(known) => known.more += 1,
                 None => {

@@ -7,6 +7,7 @@ use reptile_engine::url::split;
 
 use super::characters::{Plain, odd_characters};
 use super::data::words::{PRIVATE_ENDINGS, PRIVATE_HOSTS, STAGING_LABELS};
+use super::keys::REMOVE_HOST;
 use super::values::{placeholder, unrendered};
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::body::directives::{crawl_delay, host, is_sitemap};
@@ -82,7 +83,7 @@ impl<'b> Directives<'b> {
         if host(value).is_none() {
             found.add(number, Code::HostValue, Severity::Warning, || {
                 let message = format!("\"{}\" is not a host name", quote(value));
-                (message.into(), Some("write a name such as example.com, without scheme and path".into()))
+                (message.into(), Some(REMOVE_HOST.into()))
             });
             // A malformed line supersedes no other.
             return;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 use reptile_engine::verdict::RuleKind;
 
@@ -122,7 +123,7 @@ pub(super) fn empty_disallow(group: &Group<'_>, dialect: &Dialect, found: &mut F
 pub(super) fn repeated_agents(
     robots: &Robots<'_>,
     by_group: &[&[u32]],
-    is_managed: bool,
+    managed: Option<Range<u32>>,
     dialect: &Dialect,
     found: &mut Findings,
 ) {
@@ -136,14 +137,19 @@ pub(super) fn repeated_agents(
                 Named::Token(token) => (token.to_ascii_lowercase(), token.len() == value.len()),
             };
             // A truncated name has a separate finding.
-            if name.is_empty() || !is_whole || is_managed && name == b"*" {
+            if name.is_empty() || !is_whole || managed.is_some() && name == b"*" {
                 continue;
             }
             match first.entry(name) {
                 Entry::Vacant(place) => {
                     place.insert((index, line));
                 }
-                Entry::Occupied(place) => repeated(line, value, group, *place.get(), robots, index, found),
+                Entry::Occupied(place) => {
+                    let is_managed = managed
+                        .as_ref()
+                        .is_some_and(|block| [line, place.get().1].iter().any(|line| block.contains(line)));
+                    repeated(line, value, group, *place.get(), robots, (index, is_managed), found);
+                }
             }
         }
     }
@@ -155,7 +161,7 @@ fn repeated(
     group: &Group<'_>,
     (first_group, first_line): (usize, u32),
     robots: &Robots<'_>,
-    index: usize,
+    (index, is_managed): (usize, bool),
     found: &mut Findings,
 ) {
     let rules_of =
@@ -175,7 +181,11 @@ fn repeated(
                  9309 merge the two groups, and older ones obey only the first"
             )
         };
-        let fix = if is_equal { "remove the line if no other name needs it" } else { "put the rules in one group" };
+        let fix = match is_equal {
+            true => "remove the line if no other name needs it",
+            false if is_managed => "change the managed block in the settings of the service that writes it",
+            false => "put the rules in one group",
+        };
         (message.into(), Some(fix.into()))
     });
 }

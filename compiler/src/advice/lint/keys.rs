@@ -36,6 +36,13 @@ const USAGE_KEYS: [&str; 3] = ["content-signal", "content-usage", "license"];
 /// `Disallow`, because it begins like one. Source: draft-canel-robots-ai-control (2024).
 const DISALLOW_TRAINING: &str = "disallowaitraining";
 
+/// The remedy for every `Host` line.
+pub(super) const REMOVE_HOST: &str = "remove the line: no current crawler reads it";
+
+/// The remedy for keys that search engines read only in pages.
+const PAGE_RULE: &str =
+    "use a robots meta element or the header X-Robots-Tag, on pages that crawlers may fetch, and remove the line";
+
 /// Number of known keys.
 const KNOWN_KEYS: usize = KEYS.len() + UNUSED_KEYS.len() + USAGE_KEYS.len();
 
@@ -111,6 +118,9 @@ impl WrittenLine<'_> {
         let is_labeled = self.has_colon && self.text.get(after..colon).is_some_and(are_labels);
         let skipped = if is_labeled { colon + 1 } else { text.len() - rest.len() };
         let value = text.get(skipped..).unwrap_or_default().trim_ascii_start();
+        if known == "disallow" && text.trim_ascii() == word {
+            return Fix::replace("Disallow", b"", self.is_read);
+        }
         let is_rule = matches!(known, "allow" | "disallow");
         if value.is_empty() || is_rule && !matches!(value[0], b'/' | b'*') {
             return Some(format!("write \"{}:\" and one value", capital(known)).into());
@@ -164,12 +174,14 @@ pub(super) fn key_of_line(line: &WrittenLine<'_>, found: &mut Findings) {
     }
     if is_one_of(&UNUSED_KEYS, key) {
         found.add(number, Code::UnusedKey, Severity::Note, || {
-            let key = quote(key);
-            let message = format!(
-                "\"{key}\" decides no URL, and does not end the list of user-agent lines; {}",
-                readers_of_unused(&key.to_ascii_lowercase())
-            );
-            (message.into(), None)
+            let lower = key.to_ascii_lowercase();
+            let message = format!("\"{}\" decides no URL; {}", quote(key), readers_of_unused(&lower));
+            let fix = match &lower[..] {
+                b"host" => Some(REMOVE_HOST.into()),
+                b"noindex" | b"nofollow" | b"noarchive" => Some(PAGE_RULE.into()),
+                _ => None,
+            };
+            (message.into(), fix)
         });
         return;
     }
@@ -286,11 +298,11 @@ fn template(line: &WrittenLine<'_>, found: &mut Findings) -> bool {
 }
 
 /// Describes who reads and who ignores a key that decides no URL.
-fn readers_of_unused(key: &str) -> String {
+fn readers_of_unused(key: &[u8]) -> String {
     let reads = |dialect: &Dialect| match key {
-        "crawl-delay" => dialect.other_directives.crawl_delay != CrawlDelays::NotRead,
-        "host" => dialect.other_directives.host,
-        "clean-param" => dialect.other_directives.clean_param,
+        b"crawl-delay" => dialect.other_directives.crawl_delay != CrawlDelays::NotRead,
+        b"host" => dialect.other_directives.host,
+        b"clean-param" => dialect.other_directives.clean_param,
         _ => false,
     };
     let (readers, others): (Vec<_>, Vec<_>) = OPERATORS.into_iter().partition(|(_, dialect)| reads(dialect));

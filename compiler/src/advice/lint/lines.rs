@@ -20,6 +20,7 @@ use crate::body::{DiagnosticKind, Line, Robots, line_of};
 use crate::capture::{NotText, Profile};
 use crate::dialect::{Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
+use crate::rules::groups::{Named, named};
 
 /// Adds the findings about the whole file.
 pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings) {
@@ -68,7 +69,7 @@ fn commented_out(text: &[u8], found: &mut Findings) {
     found.add(number, Code::SeveralDirectives, Severity::Error, || {
         let message =
             "the directives after \"#\" are a comment, because they are on the same line: no crawler reads them";
-        (message.into(), Some("write each directive on its own line".into()))
+        (message.into(), Some("put each directive on its own line".into()))
     });
 }
 
@@ -110,7 +111,7 @@ pub(super) fn each_line<'b>(
         places.agents.push(number);
         directives.begin_group();
     }
-    if !is_html && several_directives(number, text, found) {
+    if !is_html && several_directives(number, text, recognized.as_ref(), dialect, found) {
         return;
     }
     match &recognized {
@@ -142,7 +143,13 @@ pub(super) fn each_line<'b>(
 }
 
 /// Finds a line with several directives, or with a line break that is written as text.
-fn several_directives(number: u32, text: &[u8], found: &mut Findings) -> bool {
+fn several_directives(
+    number: u32,
+    text: &[u8],
+    recognized: Option<&Line<'_>>,
+    dialect: &Dialect,
+    found: &mut Findings,
+) -> bool {
     let further = further_directives(text);
     let written = further.is_none().then(|| written_break(text)).flatten();
     if further.is_none() && written.is_none() {
@@ -150,12 +157,9 @@ fn several_directives(number: u32, text: &[u8], found: &mut Findings) -> bool {
     }
     found.add(number, Code::SeveralDirectives, Severity::Error, || match (further, written) {
         (Some((at, count)), _) => {
-            let message = format!(
-                "the line has {} directives, and crawlers read one: \"{}\" and the rest belong to its value",
-                count + 1,
-                quote(text.get(at..).unwrap_or_default())
-            );
-            (message.into(), Some("write each directive on its own line".into()))
+            let reading = only_directive(recognized, text.get(at..).unwrap_or_default(), dialect);
+            let message = format!("the line has {} directives, and crawlers read only the first: {reading}", count + 1);
+            (message.into(), Some("put each directive on its own line".into()))
         }
         (None, written) => {
             let text = quote(written.unwrap_or_default());
@@ -163,6 +167,26 @@ fn several_directives(number: u32, text: &[u8], found: &mut Findings) -> bool {
         }
     });
     true
+}
+
+/// Describes the only directive that is read from a line, and what becomes of the `rest` of the line.
+fn only_directive(directive: Option<&Line<'_>>, rest: &[u8], dialect: &Dialect) -> String {
+    let rest = quote(rest);
+    match directive {
+        Some(Line::Agent(value)) => {
+            let names = match named(value, dialect) {
+                Named::Everyone => "all crawlers".into(),
+                Named::Token(b"") => "no crawler".into(),
+                Named::Token(token) => format!("the crawler \"{}\"", quote(token)),
+            };
+            let closes =
+                if rest.to_ascii_lowercase().contains("disallow") { "closes nothing" } else { "has no effect" };
+            format!("it names {names}, and \"{rest}\" {closes}")
+        }
+        Some(Line::Rule(RuleKind::Disallow, _)) => format!("\"{rest}\" belongs to its path, so nothing is closed"),
+        Some(Line::Rule(RuleKind::Allow, _)) => format!("\"{rest}\" belongs to its path, so nothing is opened"),
+        _ => format!("\"{rest}\" belongs to its value"),
+    }
 }
 
 /// A rule in any group.
@@ -310,12 +334,18 @@ impl RuleLine<'_> {
     }
 
     fn start(&self, found: &mut Findings) {
-        let begins = |start: &[u8]| self.value.get(..start.len()).is_some_and(|v| v.eq_ignore_ascii_case(start));
-        if begins(b"http://") || begins(b"https://") {
-            let is_own = found.host.as_deref().map(|host| self.is_of_host(host));
+        if let Some(url) = url_in(self.value) {
+            let is_own = found.host.as_deref().map(|host| is_of_host(url, host));
+            let is_path = url.len() < self.value.len();
             found.add(self.number, Code::AbsoluteUrl, Severity::Error, || {
-                let message = "the value is a URL with a host, but is compared with paths: it never matches";
-                (message.into(), self.with_path_of_url(is_own))
+                let message = match is_path {
+                    false => "the value is a URL with a host, but is compared with paths: it never matches",
+                    true => {
+                        "the value is a slash and a URL with a host, but is compared with paths: it matches only paths \
+                         that contain the whole URL"
+                    }
+                };
+                (message.into(), self.with_path_of_url(url, is_own))
             });
         } else if let Some((host, path)) = host_and_path(self.value) {
             found.add(self.number, Code::AbsoluteUrl, Severity::Error, || {
@@ -399,7 +429,7 @@ impl RuleLine<'_> {
                 } else if self.dialect.order == Order::Longest {
                     "a wildcard at the end does not change what matches; it only makes the rule one octet longer"
                 } else {
-                    "a wildcard at the end has no effect"
+                    "a wildcard at the end does not change what matches"
                 };
                 let end = before_end.iter().rposition(|&byte| byte != b'*').map_or(0, |last| last + 1);
                 let fix = format!("{}: {}", self.key(), quote(&before_end[..end.max(1)]));
@@ -419,16 +449,10 @@ impl RuleLine<'_> {
         }
     }
 
-    /// Returns whether the rule contains a URL of this host, with the default port.
-    fn is_of_host(&self, host: &[u8]) -> bool {
-        let origin = split(self.value).map(|url| url.origin);
-        origin.is_ok_and(|origin| origin.host.eq_ignore_ascii_case(host) && origin.port == origin.scheme.default_port())
-    }
-
-    /// Returns a rule with the URL's path. Without a known host, returns only advice.
-    fn with_path_of_url(&self, is_own: Option<bool>) -> Option<Fix> {
-        let path = path_of(self.value).to_vec();
-        let start = &self.value[..self.value.len() - path.len().min(self.value.len())];
+    /// Returns a rule with the path of the URL in it. Without a known host, returns only advice.
+    fn with_path_of_url(&self, url: &[u8], is_own: Option<bool>) -> Option<Fix> {
+        let path = path_of(url).to_vec();
+        let start = &url[..url.len() - path.len().min(url.len())];
         if is_own == Some(false) {
             let text = format!("remove it: a rule for \"{}\" counts in the robots.txt of that host only", quote(start));
             return Some(text.into());
@@ -500,6 +524,28 @@ impl RuleLine<'_> {
             (message.into(), Some(format!("write a rule for each path{each}").into()))
         });
     }
+}
+
+/// Returns the URL in a value such as `https://example.com/x` or `/https://example.com/x`. After a slash, a URL
+/// without a host is a path, as broken links contain it.
+fn url_in(value: &[u8]) -> Option<&[u8]> {
+    let has_scheme = |url: &[u8]| {
+        let begins = |start: &[u8]| url.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+        begins(b"http://") || begins(b"https://")
+    };
+    if has_scheme(value) {
+        return Some(value);
+    }
+    let url = value.strip_prefix(b"/").filter(|url| has_scheme(url))?;
+    let host = split(url).ok()?.origin.host;
+    let is_name = host.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte));
+    (!host.is_empty() && is_name).then_some(url)
+}
+
+/// Returns whether a URL is on this host, with the default port.
+fn is_of_host(url: &[u8], host: &[u8]) -> bool {
+    let origin = split(url).map(|url| url.origin);
+    origin.is_ok_and(|origin| origin.host.eq_ignore_ascii_case(host) && origin.port == origin.scheme.default_port())
 }
 
 /// Returns the host and path of a value such as `//example.com/x`.

@@ -130,8 +130,9 @@ pub struct Linted {
     pub counts: BTreeMap<(Severity, Code), u64>,
     /// The results of the proofs about rules and groups, including results without a finding.
     pub proved: Proved,
-    /// The number of findings that are not reported because their codes are [off by default](Code::is_off_by_default).
-    pub withheld: u64,
+    /// The number of findings that are not reported because their codes are [off by default](Code::is_off_by_default),
+    /// for each code.
+    pub withheld: BTreeMap<Code, u64>,
 }
 
 /// Counts of proof results about a file's rules and groups.
@@ -261,7 +262,8 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         closed_site(&robots, index, dialect, is_open, &mut found);
         idle_rules(group, merged, dialect, &mut found);
     }
-    repeated_agents(&robots, &by_group, usage_lines.is_managed(), dialect, &mut found);
+    found.keep_first_fixes(&places.agents);
+    repeated_agents(&robots, &by_group, usage_lines.managed(), dialect, &mut found);
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
     over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
@@ -308,8 +310,10 @@ struct Findings {
     /// Lines with rules whose removal is suggested.
     removable: HashSet<u32>,
     proved: Proved,
+    /// Lines with rules whose own path another dialect decides differently.
+    differing: HashSet<u32>,
     /// The findings with codes that are not reported.
-    withheld: u64,
+    withheld: BTreeMap<Code, u64>,
 }
 
 /// Counters for one code.
@@ -337,7 +341,8 @@ impl Findings {
             idle: HashMap::new(),
             removable: HashSet::new(),
             proved: Proved::default(),
-            withheld: 0,
+            differing: HashSet::new(),
+            withheld: BTreeMap::new(),
         }
     }
 
@@ -386,7 +391,7 @@ impl Findings {
             return false;
         }
         if !self.is_enabled(code) {
-            self.withheld += 1;
+            *self.withheld.entry(code).or_default() += 1;
             return false;
         }
         if is_removable {
@@ -404,6 +409,19 @@ impl Findings {
         true
     }
 
+    /// Keeps the remedy only at the first of several rules without a group: one user-agent line suffices.
+    fn keep_first_fixes(&mut self, agent_lines: &[u32]) {
+        let outside = self.list.iter_mut().filter(|finding| finding.code == Code::RuleOutsideGroup);
+        let mut last = None;
+        for finding in outside {
+            let group = Some(agent_lines.partition_point(|&line| line < finding.line));
+            if group == last {
+                finding.fix = None;
+            }
+            last = group;
+        }
+    }
+
     fn finish(mut self) -> (Linted, u64) {
         let mut counts = BTreeMap::new();
         for (&code, found) in Code::ALL.iter().zip(&self.by_code) {
@@ -413,6 +431,11 @@ impl Findings {
                 let message = format!("{} more of {code}, the first here", found.left_out);
                 self.list.push(Finding { line, code: Code::MoreFindings, severity, message, fix: None });
             }
+        }
+        // Where the dialects differ, the wildcard may decide.
+        let differs = |finding: &&mut Finding| self.differing.contains(&finding.line);
+        for finding in self.list.iter_mut().filter(differs).filter(|finding| finding.code == Code::TrailingStar) {
+            finding.fix = None;
         }
         // Findings with [`Code::MoreFindings`] differ only in their text.
         self.list.sort_by(|a, b| (a.line, a.code, &a.message).cmp(&(b.line, b.code, &b.message)));

@@ -231,7 +231,8 @@ impl File<'_, '_> {
                          own ignores the rules for \"*\", and no rule of this group matches",
                         quote(path)
                     );
-                    (message.into(), Some("repeat the rules for \"*\" in this group, or add \"Allow: /\"".into()))
+                    let fix = "repeat the rules for \"*\" in this group, or, if that is intended, add \"Allow: /\"";
+                    (message.into(), Some(fix.into()))
                 });
                 continue;
             }
@@ -252,7 +253,11 @@ impl File<'_, '_> {
                     found.proved.groups_opening_on_purpose += 1;
                     found.add(line, Code::GroupOpensOnPurpose, Severity::Note, || {
                         let path = quote(&path);
-                        (format!("{names} may fetch \"{path}\", which line {closed_by} closes to \"*\"").into(), None)
+                        let message = format!(
+                            "{names} may fetch \"{path}\", which line {closed_by} closes to \"*\": a crawler with its own \
+                             group ignores the rules for \"*\""
+                        );
+                        (message.into(), None)
                     });
                 }
                 Opening::Unproved if found.is_enabled(Code::GroupOpensOnPurpose) => {

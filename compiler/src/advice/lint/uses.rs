@@ -4,6 +4,7 @@
 //! contentsignals.org; RSL 1.0, section 4.4.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use bumpalo::Bump;
 use reptile_engine::format::directives::DirectiveKind;
@@ -58,9 +59,11 @@ impl<'b> UsageLines<'b> {
         }
     }
 
-    /// Returns whether the file has a vendor's managed block.
-    pub(super) fn is_managed(&self) -> bool {
-        self.of(DirectiveKind::ManagedBegin).next().is_some()
+    /// Returns the lines of the first managed block of a vendor.
+    pub(super) fn managed(&self) -> Option<Range<u32>> {
+        let begin = self.of(DirectiveKind::ManagedBegin).next()?.line;
+        let end = self.of(DirectiveKind::ManagedEnd).map(|line| line.line).find(|&line| line > begin);
+        Some(begin..end.unwrap_or(begin))
     }
 
     fn of(&self, wanted: DirectiveKind) -> impl Iterator<Item = &RawDirective<'b>> {
@@ -356,14 +359,13 @@ fn managed_groups(
     dialect: &Dialect,
     found: &mut Findings,
 ) {
-    let Some(begin) = lines.of(DirectiveKind::ManagedBegin).next().map(|line| line.line) else { return };
-    let end = lines.of(DirectiveKind::ManagedEnd).map(|line| line.line).find(|&line| line > begin);
-    let Some(end) = end else { return };
+    let Some(block) = lines.managed().filter(|block| !block.is_empty()) else { return };
+    let (begin, end) = (block.start, block.end);
     let for_all = robots.groups.iter().zip(by_group).filter_map(|(group, lines)| {
         let at = group.agents.iter().position(|value| named(value, dialect) == Named::Everyone)?;
         lines.get(at).copied()
     });
-    let (managed, own): (Vec<u32>, Vec<u32>) = for_all.partition(|line| (begin..end).contains(line));
+    let (managed, own): (Vec<u32>, Vec<u32>) = for_all.partition(|line| block.contains(line));
     let (Some(managed), Some(own)) = (managed.first(), own.first()) else { return };
     found.add(*own, Code::ManagedGroup, Severity::Warning, || {
         let message = format!(
