@@ -1,7 +1,7 @@
 //! Findings about lines that decide no URL: empty, malformed or duplicate `Sitemap`, `Host` and `Crawl-delay` lines.
 
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 use reptile_engine::url::split;
 
