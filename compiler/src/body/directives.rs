@@ -11,21 +11,10 @@ use reptile_engine::format::directives::{
 };
 use reptile_engine::url::split;
 
+pub use super::directive_keys::kind_of;
 use crate::body::{BodyFormat, DiagnosticKind, RawDirective, kind};
 use crate::dialect::{CrawlDelays, Dialect, Sitemaps};
 use crate::limits::{MAX_CLEAN_PARAM_BYTES, MAX_DIRECTIVE_TEXT_BYTES, MAX_DIRECTIVES, MAX_OTHER_KEY_BYTES};
-
-/// Returns the kind of directive that a key names.
-///
-/// The whole key is compared, in any letter case. No key names a managed block, because its markers are comments.
-#[must_use]
-pub fn kind_of(key: &[u8]) -> DirectiveKind {
-    let has_key = |kind: &DirectiveKind| {
-        !matches!(kind, DirectiveKind::Other | DirectiveKind::ManagedBegin | DirectiveKind::ManagedEnd)
-    };
-    let named = |kind: &DirectiveKind| has_key(kind) && key.eq_ignore_ascii_case(kind.as_str().as_bytes());
-    DirectiveKind::ALL.into_iter().find(named).unwrap_or(DirectiveKind::Other)
-}
 
 /// Returns whether the text before a colon can be an unknown key: up to [`MAX_OTHER_KEY_BYTES`] letters, digits, `-`
 /// and `_`.

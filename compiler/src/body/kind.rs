@@ -12,7 +12,7 @@ use bumpalo::Bump;
 use memchr::{memchr, memchr3, memmem};
 use reptile_engine::format::directives::DirectiveKind;
 
-use super::directives::kind_of;
+use super::directive_keys::kind_of;
 use super::{Line, Lines, line_of, parse};
 use crate::dialect::LENIENT;
 use crate::limits::MAX_KIND_BYTES;

@@ -7,6 +7,7 @@
 
 pub(crate) mod challenge;
 mod diagnostics;
+mod directive_keys;
 pub mod directives;
 pub(crate) mod html;
 pub(crate) mod kind;

@@ -1,32 +1,7 @@
 //! Findings about characters that are invisible or look like others. Crawlers read every byte literally.
 
-use super::data::characters::CHARACTERS;
+use super::data::characters::{CHARACTERS, Kind, Odd};
 use super::{Code, Findings, Fix, Severity};
-
-/// A character that is easily overlooked or mistaken for another.
-#[derive(Debug)]
-pub(super) struct Odd {
-    pub(super) character: char,
-    pub(super) kind: Kind,
-    /// The ASCII text that it looks like. Empty if it is invisible.
-    pub(super) ascii: &'static str,
-    /// The Unicode name.
-    pub(super) name: &'static str,
-}
-
-/// The kind of an odd character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Invisible,
-    Space,
-    Quote,
-    /// Other punctuation, such as a dash.
-    Mark,
-    /// The mark of an item in a list.
-    Bullet,
-    /// A letter or a digit of another alphabet. It is odd only next to Latin letters.
-    Letter,
-}
 
 fn odd(character: char) -> Option<&'static Odd> {
     let at = CHARACTERS.binary_search_by_key(&character, |odd| odd.character).ok()?;

@@ -11,13 +11,21 @@ use reptile_engine::format::FormatError;
 use reptile_engine::set::{Policy, Set};
 
 use super::differences::{ORIGIN, compiled};
-use super::fix::Refusal;
 use super::quote;
 use crate::dialect::Dialect;
 use crate::reason::{Access, Reasoner, Witness};
 
 /// Number of steps counted for compiling one byte of a robots.txt.
 const STEPS_PER_BYTE: u64 = 4;
+
+/// The reason why two versions are not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// A dialect refuses the file.
+    TooLarge,
+    /// The proofs take too many steps.
+    TooManySteps,
+}
 
 /// The number of remaining steps.
 pub(super) struct Steps(pub(super) u64);
@@ -27,8 +35,8 @@ impl Steps {
     ///
     /// # Errors
     /// Returns an error if fewer steps remain.
-    fn take(&mut self, steps: u64) -> Result<(), Refusal> {
-        self.0 = self.0.checked_sub(steps).ok_or(Refusal::TooManySteps)?;
+    fn take(&mut self, steps: u64) -> Result<(), Stop> {
+        self.0 = self.0.checked_sub(steps).ok_or(Stop::TooManySteps)?;
         Ok(())
     }
 }
@@ -89,7 +97,7 @@ impl<'d> Compiled<'d> {
     ///
     /// # Errors
     /// Returns an error if a dialect refuses the file, or if too few steps remain.
-    pub(super) fn new(body: &[u8], dialects: &[&'d Dialect], steps: &mut Steps) -> Result<Compiled<'d>, Refusal> {
+    pub(super) fn new(body: &[u8], dialects: &[&'d Dialect], steps: &mut Steps) -> Result<Compiled<'d>, Stop> {
         let readings = dialects.iter().map(|&dialect| Ok((dialect, reading(body, dialect, steps)?)));
         Ok(Compiled { readings: readings.collect::<Result<_, _>>()? })
     }
@@ -104,7 +112,7 @@ impl<'d> Compiled<'d> {
         later: &[u8],
         in_all: bool,
         steps: &mut Steps,
-    ) -> Result<(Vec<Effect>, Compiled<'d>), Refusal> {
+    ) -> Result<(Vec<Effect>, Compiled<'d>), Stop> {
         let (mut effects, mut readings) = (Vec::<Effect>::new(), Vec::with_capacity(self.readings.len()));
         for (dialect, old) in &self.readings {
             let new = reading(later, dialect, steps)?;
@@ -127,17 +135,17 @@ impl<'d> Compiled<'d> {
 }
 
 /// Compiles a robots.txt under one dialect.
-fn reading(body: &[u8], dialect: &Dialect, steps: &mut Steps) -> Result<Set<Vec<u8>>, Refusal> {
+fn reading(body: &[u8], dialect: &Dialect, steps: &mut Steps) -> Result<Set<Vec<u8>>, Stop> {
     steps.take(body.len() as u64 * STEPS_PER_BYTE)?;
-    compiled(body, dialect, &Bump::new()).ok_or(Refusal::TooLarge)
+    compiled(body, dialect, &Bump::new()).ok_or(Stop::TooLarge)
 }
 
 /// Compares two versions under a dialect.
-fn compare(dialect: &Dialect, sets: [&Set<Vec<u8>>; 2], steps: &mut Steps) -> Result<Effect, Refusal> {
+fn compare(dialect: &Dialect, sets: [&Set<Vec<u8>>; 2], steps: &mut Steps) -> Result<Effect, Stop> {
     // A freshly compiled set is not damaged.
-    let damaged = |_: FormatError| Refusal::TooLarge;
+    let damaged = |_: FormatError| Stop::TooLarge;
     let [old, new] = sets.map(|set| set.policy(&ORIGIN).ok().flatten());
-    let policies = [old.ok_or(Refusal::TooLarge)?, new.ok_or(Refusal::TooLarge)?];
+    let policies = [old.ok_or(Stop::TooLarge)?, new.ok_or(Stop::TooLarge)?];
     let [old, new] = [0, 1].map(|side| names(sets[side], &policies[side]).map_err(damaged));
     let (old, new) = (old?, new?);
     let mut effect = Effect { names_others: old != new, ..Effect::default() };
@@ -156,7 +164,7 @@ fn compare(dialect: &Dialect, sets: [&Set<Vec<u8>>; 2], steps: &mut Steps) -> Re
             continue;
         }
         steps.take(access.iter().map(bytes_of).sum())?;
-        let found = reasoner.compare(&access[0], &access[1], None).map_err(|_| Refusal::TooLarge)?;
+        let found = reasoner.compare(&access[0], &access[1], None).map_err(|_| Stop::TooLarge)?;
         // Each direction may take this many steps.
         steps.take(2 * found.steps as u64)?;
         effect.is_unproved |= found.is_unproved();

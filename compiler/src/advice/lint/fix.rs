@@ -9,7 +9,7 @@ use std::fmt;
 
 use bumpalo::Bump;
 
-use super::equality::{self, Compiled, Effect, Steps};
+use super::equality::{self, Compiled, Effect, Steps, Stop};
 use super::starts::{DoubtfulGroup, doubtful_groups};
 use super::{Code, Finding, LintOptions, MAX_FINDINGS_PER_CODE, Severity, lint_with, quote};
 use crate::body::{DiagnosticKind, Lines, parse};
@@ -167,6 +167,15 @@ impl Refusal {
     #[must_use]
     pub const fn is_change(&self) -> bool {
         matches!(self, Refusal::Changes(_) | Refusal::ChangesUses)
+    }
+}
+
+impl From<Stop> for Refusal {
+    fn from(stop: Stop) -> Refusal {
+        match stop {
+            Stop::TooLarge => Refusal::TooLarge,
+            Stop::TooManySteps => Refusal::TooManySteps,
+        }
     }
 }
 
@@ -483,7 +492,7 @@ impl<'d> Fixer<'d> {
     }
 
     fn compiled(&mut self, text: &Text) -> Result<Compiled<'d>, Refusal> {
-        Compiled::new(&text.body, &self.dialects, &mut self.steps)
+        Ok(Compiled::new(&text.body, &self.dialects, &mut self.steps)?)
     }
 
     /// Proves all edits together. If that fails, proves each half, down to single edits.

@@ -19,6 +19,7 @@ mod fix;
 mod groups;
 mod idle;
 mod ignore;
+mod key_names;
 mod keys;
 mod lines;
 mod proofs;

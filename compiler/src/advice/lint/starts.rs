@@ -4,7 +4,7 @@
 //! The rules after such a line may be meant for its group. For a crawler that does not read the line, they belong to
 //! the group above. Repairing such a rule would close pages to the wrong crawlers, and removing it would lose the rule.
 
-use super::keys::{KEYS, nearest_key};
+use super::key_names::{KEYS, nearest_key};
 use crate::body::{Line, Lines, line_of};
 use crate::dialect::Dialect;
 

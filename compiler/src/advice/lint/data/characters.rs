@@ -1,7 +1,31 @@
 //! Characters that are invisible or look like others, with their names in Unicode, in order.
 
-use super::super::characters::Kind::{self, Bullet, Invisible, Letter, Mark, Quote, Space};
-use super::super::characters::Odd;
+use self::Kind::{Bullet, Invisible, Letter, Mark, Quote, Space};
+
+/// A character that is easily overlooked or mistaken for another.
+#[derive(Debug)]
+pub(in super::super) struct Odd {
+    pub(in super::super) character: char,
+    pub(in super::super) kind: Kind,
+    /// The ASCII text that it looks like. Empty if it is invisible.
+    pub(in super::super) ascii: &'static str,
+    /// The Unicode name.
+    pub(in super::super) name: &'static str,
+}
+
+/// The kind of an odd character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Kind {
+    Invisible,
+    Space,
+    Quote,
+    /// Other punctuation, such as a dash.
+    Mark,
+    /// The mark of an item in a list.
+    Bullet,
+    /// A letter or a digit of another alphabet. It is odd only next to Latin letters.
+    Letter,
+}
 
 const fn odd(character: char, kind: Kind, ascii: &'static str, name: &'static str) -> Odd {
     Odd { character, kind, ascii, name }
