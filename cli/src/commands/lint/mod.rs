@@ -93,7 +93,7 @@ pub struct Args {
         default_missing_value = "proved"
     )]
     fix: Option<Fixes>,
-    /// The dialects in which --fix changes no verdict, besides --dialect [default: all current ones, see `reptile dialects`]
+    /// The dialects in which --fix changes no verdict; --dialect is one of them [default: all current ones, see `reptile dialects`]
     #[arg(long, value_name = "A,B,...", value_parser = dialects(), value_delimiter = ',', requires = "fix")]
     dialects: Vec<&'static Dialect>,
     /// The host of the files [default: the host in the file name, or none]
@@ -105,7 +105,7 @@ pub struct Args {
     /// Also report a kind of finding that is off by default; can be repeated
     #[arg(long, value_name = "KIND", value_parser = kinds_off_by_default())]
     enable: Vec<Code>,
-    /// Also report every kind of finding that is off by default
+    /// Also report all kinds that are off by default
     #[arg(long)]
     all: bool,
     /// The lowest severity shown and counted
@@ -114,7 +114,7 @@ pub struct Args {
     /// Maximum number of findings of one kind shown for each file; all are counted
     #[arg(long, value_name = "N", default_value_t = MAX_FINDINGS_PER_CODE)]
     max_findings: u32,
-    /// Exit with 1 if a file is not text, such as a web page or an image
+    /// Exit with 1 if a file is not text; for example, a web page or an image
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
