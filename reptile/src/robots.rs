@@ -60,7 +60,7 @@ impl Robots {
     ///
     /// # Errors
     /// Returns the errors of [`Robots::parse`] about the body's size and rules, and
-    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the outcome requires a body and it is missing.
+    /// [`ErrorKind::NoBody`](crate::ErrorKind::NoBody) if the capture lacks the body that its outcome requires.
     pub fn from_capture(capture: &Capture, dialect: &Dialect, profile: &Profile) -> Result<Robots, Error> {
         Robots::from_facts(&capture.facts(), capture.body.as_deref(), dialect, profile)
     }
