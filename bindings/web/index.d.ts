@@ -286,8 +286,8 @@ export interface Finding {
 /** Findings in line order. */
 export interface Findings extends Array<Finding> {
     /**
-     * The number of findings that are not reported, by kind: those of kinds that are off by default, unless
-     * {@link LintOptions.enable} names them. They are notes, so a higher minimum severity leaves this empty.
+     * The number of unreported findings, by kind. These kinds are off by default; {@link LintOptions.enable} reports
+     * them. They are notes, so a higher minimum severity leaves this empty.
      */
     readonly withheld: Readonly<Record<string, number>>;
 }

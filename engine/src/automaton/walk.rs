@@ -72,8 +72,8 @@ pub(super) struct Trie {
     with_wildcards: usize,
 }
 
-/// Walks the trie over a path. Records offsets and reads no ranks, because most verdicts need none. In WebAssembly it is
-/// compiled once, as the walks in [`BUILT`].
+/// Walks the trie over a path. Records offsets and reads no ranks, because most verdicts do without. WebAssembly has this
+/// function once, not in each caller.
 #[cfg_attr(target_family = "wasm", inline(never))]
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn walk_trie<const W: usize, C: Count>(
