@@ -228,8 +228,8 @@ fn every_format_states_why_a_finding_is_not_fixed() {
         let count = usize::from(reason.is_some());
         let of_text: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("    not fixed: ")).collect();
         assert_eq!((of_text.len(), of_text.first().copied()), (count, reason), "{body}");
-        let rows = json.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
-        let row = rows.into_iter().find(|row| row["code"] == code).unwrap();
+        let mut rows = json.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+        let row = rows.find(|row| row["code"] == code).unwrap();
         assert_eq!(row["not_fixed"].as_str(), reason, "{body}");
         let command = github.lines().find(|line| line.contains(&format!(",title={code}::"))).unwrap();
         let message = command.replace("%0A", "\n").replace("%25", "%");
