@@ -12,7 +12,7 @@ const { Robots, ReptileError, Set: RobotsSet, load, loadSync } = reptile;
 const { CORPORA, GOLDEN, PACKED, REPTILE, SHARED } = process.env;
 
 /** Maximum size of the package in bytes, with each file gzipped as servers send it, and with Brotli. */
-const [MAX_PACKAGE_BYTES, MAX_BROTLI_BYTES] = [400_000, 300_000];
+const [MAX_PACKAGE_BYTES, MAX_BROTLI_BYTES] = [400_000, 320_000];
 /** Numbers of cases in `corpora`. They reveal a loader that skips cases. */
 const SUITE_CASES = 314;
 const SUITE_CHECKS = 959;

@@ -10,11 +10,11 @@ const OPEN_GROUP = "User-agent: GPTBot\nAllow: /\n";
 const CLOSED = "User-agent: *\nDisallow: /admin\n\n";
 /** Files, their findings by default, and how many more there are. */
 const CASES = [
-    ["", 0, 0],
+    ["", 1, 0],
     [CLOSED, 0, 0],
     [`${CLOSED}${OPEN_GROUP}`, 0, 1],
     [`${CLOSED}${OPEN_GROUP}\nUser-agent: CCBot\nAllow: /\n`, 0, 2],
-    [`${CLOSED}Disalow: /x\n\n${OPEN_GROUP}`, 1, 1],
+    [`User-agent: *\nDisallow: /admin\nDisallow: y\n\n${OPEN_GROUP}`, 1, 1],
 ];
 
 /** An element without a browser. */
