@@ -240,8 +240,9 @@ impl<'a> Ruleset<'a> {
             return self.patched(|ruleset| ruleset.matches(path));
         }
         let (best, otherwise) = by_width!(self, automaton => {
-            let trie = walk_trie(automaton, path, &mut Uncounted::default())?;
-            (Walk::<'_, _, _, OF_EACH_KIND>::after_trie(&automaton, path, &trie, &mut Uncounted::default())?, automaton.otherwise())
+            let count = &mut Uncounted::default();
+            let trie = walk_trie(automaton, path, count)?;
+            (Walk::<'_, _, _, OF_EACH_KIND>::after_trie(&automaton, path, &trie, count)?, automaton.otherwise())
         });
         let [allow, disallow] = best.map(some_rank);
         Ok(match otherwise {
@@ -280,8 +281,9 @@ impl<'a> Ruleset<'a> {
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn best_of_whole(&self, path: &[u8]) -> Result<Ranks, Corrupt> {
         by_width!(self, automaton => {
-            let trie = walk_trie(automaton, path, &mut Uncounted::default())?;
-            Walk::<'_, _, _, { BUILT[BEST as usize] }>::after_trie(&automaton, path, &trie, &mut Uncounted::default())
+            let count = &mut Uncounted::default();
+            let trie = walk_trie(automaton, path, count)?;
+            Walk::<'_, _, _, { BUILT[BEST as usize] }>::after_trie(&automaton, path, &trie, count)
         })
     }
 
