@@ -283,6 +283,15 @@ export interface Finding {
     fix: Fix | null;
 }
 
+/** Findings in line order. */
+export interface Findings extends Array<Finding> {
+    /**
+     * The number of unreported findings, by kind. These kinds are off by default; {@link LintOptions.enable} reports
+     * them. They are notes, so a higher minimum severity leaves this empty.
+     */
+    readonly withheld: Readonly<Record<string, number>>;
+}
+
 export interface LintOptions {
     /** The host of the file, which determines which URLs in rules belong to other sites. */
     host?: string;
@@ -417,7 +426,7 @@ export class Robots {
     crawlDelay(agent: string, options?: AgentOptions): number | null;
 
     /** Finds mistakes in the file, in line order. */
-    lint(options?: LintOptions): Finding[];
+    lint(options?: LintOptions): Findings;
 
     /**
      * Returns the text with all fixes that are proved to change no verdict, for any crawler and any path in all current

@@ -541,7 +541,9 @@ export class Robots {
     }
 
     lint({ host = "", enable, severity = "" } = {}) {
-        return this.#held.json("lint_file", 0, [textOf(host, "the host"), textOf(severity, "the severity"), ...listOf(enable, "enable")]);
+        const values = [textOf(host, "the host"), textOf(severity, "the severity"), ...listOf(enable, "enable")];
+        const { findings, withheld } = this.#held.json("lint_file", 0, values);
+        return Object.defineProperty(findings, "withheld", { value: Object.freeze(withheld) });
     }
 
     fix({ host = "", severity = "", codes, lines } = {}) {

@@ -184,6 +184,65 @@ fn fixes_are_written_and_reported() {
     folder.run_with(&["lint", "--fix", "-"], b"Disallow: x\n").says(2, &["--fix requires a file name"]);
 }
 
+/// Number of files in the test of reasons.
+const UNFIXED: usize = 6;
+
+/// Every format states why a finding is not fixed, and `--format github` and `sarif` escape the reason.
+#[test]
+fn every_format_states_why_a_finding_is_not_fixed() {
+    let folder = Folder::new();
+    let hint = "; --fix=changes applies it";
+    let closes = |path| {
+        format!("closes \"{path}\" for \"*\" in google, google-lib, rfc9309, rfc9309-strict, yandex, bing{hint}")
+    };
+    let doubtful = "line 4 may begin a group, but not every crawler reads it so";
+    // The file, its finding, and the reason.
+    let cases: [(&str, &str, Option<String>); UNFIXED] = [
+        ("User-agent: *\nDisallow: x\n", "no-leading-slash", Some(closes("/x"))),
+        ("User-agent: *\nDisallow: x%25y\n", "no-leading-slash", Some(closes("/x%25y"))),
+        (
+            "User-agent: *\nContent-Usge: train-ai=n\n",
+            "misspelt-key",
+            Some(format!("changes what the file states about uses{hint}")),
+        ),
+        (
+            "User-agent: *\nDisallow: /a\n\nUser\u{2013}agent: x\nDisallow: /a/b\n",
+            "shadowed-rule",
+            Some(doubtful.into()),
+        ),
+        (
+            "User-agent: *\nDisallow: /a\nDisallow: /a/b # lint-ignore: html\nDisallow: /c\n",
+            "shadowed-rule",
+            Some("its comment would ignore findings about the next line".into()),
+        ),
+        ("User-agent: *\nDisallow: https://example.com/x\n", "absolute-url", None),
+    ];
+    for (body, code, reason) in cases {
+        folder.write("robots.txt", body);
+        let [text, json, github, sarif] = ["text", "json", "github", "sarif"].map(|format| {
+            let text = folder.run(&["lint", "--fix", "robots.txt", "--format", format]).text();
+            assert_eq!(folder.read("robots.txt"), body.as_bytes(), "{format}");
+            text
+        });
+        let reason = reason.as_deref();
+        let count = usize::from(reason.is_some());
+        let of_text: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("    not fixed: ")).collect();
+        assert_eq!((of_text.len(), of_text.first().copied()), (count, reason), "{body}");
+        let mut rows = json.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+        let row = rows.find(|row| row["code"] == code).unwrap();
+        assert_eq!(row["not_fixed"].as_str(), reason, "{body}");
+        let command = github.lines().find(|line| line.contains(&format!(",title={code}::"))).unwrap();
+        let message = command.replace("%0A", "\n").replace("%25", "%");
+        assert_eq!(message.split_once("\nnot fixed: ").map(|(_, reason)| reason), reason, "{body}");
+        assert_eq!(github.matches("not fixed: ").count(), count, "{body}");
+        let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+        let result =
+            sarif["runs"][0]["results"].as_array().unwrap().iter().find(|result| result["ruleId"] == code).unwrap();
+        let message = result["message"]["text"].as_str().unwrap();
+        assert_eq!(message.split_once(" Not fixed: ").map(|(_, reason)| reason), reason, "{body}");
+    }
+}
+
 #[test]
 fn ignore_comments_suppress_findings() {
     let folder = Folder::new();

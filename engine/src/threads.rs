@@ -80,8 +80,9 @@ impl<F: FnMut() -> R, R> Once<F, R> {
     }
 }
 
-/// Number of times that [`sort`] halves its list. Three give eight parts; each costs a pass over the list.
-const HALVINGS: u32 = 3;
+/// Number of times that [`sort`] halves its list. Three give eight parts; each costs a pass over the list. WebAssembly
+/// has one thread.
+const HALVINGS: u32 = if cfg!(target_family = "wasm") { 0 } else { 3 };
 
 /// Maximum length of a list that is sorted without halving.
 const SHORT: usize = 1 << 14;

@@ -1,15 +1,22 @@
 //! Findings and fixes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use bumpalo::Bump;
 use reptile::explain::Reading;
-use reptile::lint::{Code as Kind, Finding, Fix, FixOptions, LintOptions, Severity, fix_with, lint_with};
+use reptile::lint::{Code as Kind, Finding, Fix, FixOptions, LintOptions, Linted, Severity, fix_with, lint_with};
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::failure::{Code, Failure, with_code};
 use crate::state::{Call, json};
+
+#[derive(Serialize)]
+struct FindingsJson {
+    findings: Vec<FindingJson>,
+    /// The number of findings that are not reported because their kinds are off by default, for each kind.
+    withheld: BTreeMap<&'static str, u64>,
+}
 
 #[derive(Serialize)]
 struct FindingJson {
@@ -53,7 +60,7 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
         made.into_iter().map(|change| (change.line, change.code)).collect()
     };
     let made = Made { proved: made(false), requested: made(true) };
-    let findings = lint_with(&file.body, file.dialect, &options).findings;
+    let Linted { findings, withheld, .. } = lint_with(&file.body, file.dialect, &options);
     let findings = findings.into_iter().filter(|finding| finding.severity >= least);
     let findings = findings.map(|finding| FindingJson {
         code: finding.code.as_str(),
@@ -62,7 +69,10 @@ pub fn lint(call: Call<'_>) -> Result<Vec<u8>, Failure> {
         fix: finding.fix.as_ref().map(|fix| fix_of(&finding, fix, &reading, &made)),
         message: finding.message,
     });
-    json(&findings.collect::<Vec<_>>())
+    // Findings that are off by default are notes.
+    let withheld = withheld.into_iter().filter(|_| least == Severity::Note);
+    let withheld = withheld.map(|(code, count)| (code.as_str(), count)).collect();
+    json(&FindingsJson { findings: findings.collect(), withheld })
 }
 
 /// Reads the host, the minimum severity, and kinds of finding.

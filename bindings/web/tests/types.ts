@@ -15,6 +15,7 @@ const bytes: Uint8Array = all.verdicts;
 const code: string = VERDICTS[bytes[0]];
 const pattern: string | undefined = file.explain("GPTBot", "/").bestAllow?.pattern;
 const edit: string | null | undefined = file.lint({ enable: [] })[0].fix?.edit?.text;
+const withheld: number = file.lint().withheld["group-opens-on-purpose"] ?? 0;
 const text: string = file.fix({ lines: [1], severity: "error" });
 const path: string | undefined = file.prove("GPTBot <= *")[0].counterexample?.path;
 const value: "allowed" | "disallowed" | "unknown" | "not-applicable" = file.usage("GPTBot", "/", { signals: true })[0].value;
@@ -34,4 +35,4 @@ const suggestion: string | null = error.suggestion;
 new Robots();
 // @ts-expect-error: a URL is a text.
 file.decide("GPTBot", new URL("https://example.com"));
-export { names, limit, line, reason, word, code, pattern, edit, text, path, value, relation, delay, one, several, fetched, suggestion };
+export { names, limit, line, reason, word, code, pattern, edit, withheld, text, path, value, relation, delay, one, several, fetched, suggestion };

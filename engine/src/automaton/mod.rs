@@ -27,7 +27,7 @@ pub use list::{RulesetRule, ranks_in_trie};
 pub use passes::passes;
 pub use walk::STEPS_OF_PASS;
 
-use walk::{BEST, BUILT, Count, OF_EACH_KIND, VERDICT, Walk, walk_trie};
+use walk::{BEST, BUILT, Count, OF_EACH_KIND, Uncounted, VERDICT, Walk, walk_trie};
 
 /// A group's compiled rules: a view of bytes in a set, cheap to copy.
 ///
@@ -178,7 +178,7 @@ impl<'a> Ruleset<'a> {
     /// Returns an error if the walk reads invalid bytes. [`Self::verify`] finds all of them.
     #[inline(always)]
     pub fn verdict(&self, path: &[u8]) -> Result<Verdict, Corrupt> {
-        self.verdict_with(path, &mut ())
+        self.verdict_with(path, &mut Uncounted::default())
     }
 
     /// Like [`Self::verdict`], for many rulesets in sequence: they are patched in the same buffer, which need not be
@@ -189,9 +189,9 @@ impl<'a> Ruleset<'a> {
     #[inline(always)]
     pub(crate) fn verdict_in(&self, room: &mut [u8; MAX_PATCHED_BYTES], path: &[u8]) -> Result<Verdict, Corrupt> {
         if self.stored.is_patched() {
-            return self.patched_in(room, |ruleset| ruleset.verdict_of_whole(path, &mut ()));
+            return self.patched_in(room, |ruleset| ruleset.verdict_of_whole(path, &mut Uncounted::default()));
         }
-        self.verdict_of_whole(path, &mut ())
+        self.verdict_of_whole(path, &mut Uncounted::default())
     }
 
     /// Like [`Self::verdict`], but also counts the steps.
@@ -215,7 +215,8 @@ impl<'a> Ruleset<'a> {
         self.verdict_of_whole(path, count)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn verdict_of_whole<C: Count>(&self, path: &[u8], count: &mut C) -> Result<Verdict, Corrupt> {
         by_width!(self, automaton => {
             let trie = walk_trie(automaton, path, count)?;
@@ -239,8 +240,9 @@ impl<'a> Ruleset<'a> {
             return self.patched(|ruleset| ruleset.matches(path));
         }
         let (best, otherwise) = by_width!(self, automaton => {
-            let trie = walk_trie(automaton, path, &mut ())?;
-            (Walk::<'_, _, _, OF_EACH_KIND>::after_trie(&automaton, path, &trie, &mut ())?, automaton.otherwise())
+            let count = &mut Uncounted::default();
+            let trie = walk_trie(automaton, path, count)?;
+            (Walk::<'_, _, _, OF_EACH_KIND>::after_trie(&automaton, path, &trie, count)?, automaton.otherwise())
         });
         let [allow, disallow] = best.map(some_rank);
         Ok(match otherwise {
@@ -275,11 +277,13 @@ impl<'a> Ruleset<'a> {
         self.best_of_whole(path)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn best_of_whole(&self, path: &[u8]) -> Result<Ranks, Corrupt> {
         by_width!(self, automaton => {
-            let trie = walk_trie(automaton, path, &mut ())?;
-            Walk::<'_, _, _, { BUILT[BEST as usize] }>::after_trie(&automaton, path, &trie, &mut ())
+            let count = &mut Uncounted::default();
+            let trie = walk_trie(automaton, path, count)?;
+            Walk::<'_, _, _, { BUILT[BEST as usize] }>::after_trie(&automaton, path, &trie, count)
         })
     }
 

@@ -43,6 +43,12 @@ impl Count for () {
     fn merge(&mut self, (): ()) {}
 }
 
+/// The count of a walk whose steps do not matter. In WebAssembly the walk that counts serves all, as in [`BUILT`].
+#[cfg(not(target_family = "wasm"))]
+pub(super) type Uncounted = ();
+#[cfg(target_family = "wasm")]
+pub(super) type Uncounted = usize;
+
 impl Count for usize {
     fn add(&mut self, steps: usize) {
         *self += steps;
@@ -66,8 +72,10 @@ pub(super) struct Trie {
     with_wildcards: usize,
 }
 
-/// Walks the trie over a path. Records offsets and reads no ranks, because most verdicts need none.
-#[inline(always)]
+/// Walks the trie over a path. Records offsets and reads no ranks, because most verdicts do without. WebAssembly has this
+/// function once, not in each caller.
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn walk_trie<const W: usize, C: Count>(
     automaton: Automaton<'_, W>,
     path: &[u8],

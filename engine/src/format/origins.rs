@@ -203,7 +203,8 @@ impl<'a> Origins<'a> {
     ///
     /// # Errors
     /// Returns an error if the table is damaged.
-    #[inline]
+    // Compiled once for WebAssembly, not in each crate.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub fn find(&self, scheme: Scheme, host: &[u8], port: u16) -> Result<Option<OriginRecord<'a>>, FormatError> {
         self.find_with(scheme, host, port, &mut ())
     }

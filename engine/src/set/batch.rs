@@ -382,7 +382,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Prefetches the records of hashed origins.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn prefetch_records(&self, batch: &mut Batch<'_, '_>, count: usize) {
         let origins = self.origin_table();
         let hashes = batch.states.iter().zip(&batch.hashes).take(count);
@@ -394,7 +394,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Finds the records, like [`Set::policy`], and prefetches the policies, and the captures if `DATED`.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn find_records<const DATED: bool>(&self, batch: &mut Batch<'_, '_>, count: usize) -> Result<(), FormatError> {
         let (origins, policies) = (self.origin_table(), self.policies());
         for place in 0..count {
@@ -425,7 +425,7 @@ impl<D: AsRef<[u8]>> Set<D> {
 
     /// Reads the policies, selects the agents' groups, and prefetches the index entry for each first ruleset. With a
     /// single agent, damaged groups are detected only when their rules are read.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn prefetch_entries(
         &self,
         columns: &mut Columns<'_>,
@@ -456,7 +456,7 @@ impl<D: AsRef<[u8]>> Set<D> {
     }
 
     /// Prefetches each first ruleset.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn prefetch_rulesets<'s>(&'s self, columns: &Columns<'_>, batch: &mut Batch<'s, '_>, count: usize) {
         let rulesets = self.rulesets();
         for place in 0..count {

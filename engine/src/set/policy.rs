@@ -98,7 +98,8 @@ impl<'a> Policy<'a> {
     ///
     /// # Errors
     /// Returns an error if the set is damaged.
-    #[inline]
+    // Compiled once for WebAssembly, not in each crate.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub fn decide_each(&self, agents: &[Agent], path: &Path<'_>, verdicts: &mut [Verdict]) -> Result<(), FormatError> {
         if !self.view.has_rules() {
             for (agent, verdict) in agents.iter().zip(verdicts) {

@@ -24,6 +24,8 @@ let awaitsCatalog = null;
 let revision = 0;
 let foundAt = -1;
 let isComparing = false;
+/** Whether kinds of findings that are off by default are shown. */
+let isShowingAll = false;
 let messages = null;
 
 // --- language and colors ---
@@ -240,7 +242,6 @@ function askAll() {
         engine.setFile("second", second.body);
         second.describe();
     }
-    const asked = revision;
     const urls = urlsOf(byId("urls").value);
     if (urls.length > MAX_URLS) {
         showMessage("urls.tooMany", { count: MAX_URLS });
@@ -254,12 +255,7 @@ function askAll() {
             clearAnswers();
         }
     });
-    const host = byId("host").value.trim();
-    ask("lint", { ...common(), host }, (found) => {
-        shown.findings = found;
-        foundAt = asked;
-        drawFindings();
-    }, "findings");
+    askFindings();
     const assertions = byId("assertions").value;
     if (assertions.trim() === "") {
         engine.cancel("prove");
@@ -271,6 +267,23 @@ function askAll() {
             drawAssertions();
         }, "outcomes");
     }
+}
+
+/** Asks for the findings, with all kinds or without those that are off by default. */
+function askFindings() {
+    const asked = revision;
+    return ask("lint", { ...common(), host: byId("host").value.trim(), all: isShowingAll }, (found) => {
+        shown.findings = found;
+        foundAt = asked;
+        drawFindings();
+    }, "findings");
+}
+
+/** Shows all kinds of findings, or hides those that are off by default. */
+async function toggleAll() {
+    isShowingAll = !isShowingAll;
+    await askFindings();
+    byId("all-findings")?.focus();
 }
 
 /** Removes verdicts that are outdated after an error. */
@@ -375,7 +388,7 @@ function drawUsage() {
 }
 
 function drawFindings() {
-    showFindings(shown.findings, selectLine, applyFix);
+    showFindings(shown.findings, selectLine, applyFix, toggleAll);
     drawMarks();
 }
 

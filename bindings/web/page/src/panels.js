@@ -131,8 +131,21 @@ export function showUsage(preferences, onLine) {
         element("tbody", {}, ...rows)));
 }
 
-/** Shows the findings. `onFix` is called with a finding, or without one to fix all. */
-export function showFindings(found, onLine, onFix) {
+/** Returns the control for the kinds of findings that are off by default, if there are such findings. */
+function withheldNodes({ withheld, all }, onAll) {
+    if (withheld === 0) {
+        return [];
+    }
+    const label = say(all ? "findings.hide" : "findings.show", { count: withheld });
+    const button = element("button", { type: "button", id: "all-findings", class: "small", "aria-expanded": String(all), onclick: onAll }, label);
+    return [element("p", {}, button)];
+}
+
+/**
+ * Shows the findings. `onFix` is called with a finding, or without one to fix all, and `onAll` to show or hide the
+ * kinds that are off by default.
+ */
+export function showFindings(found, onLine, onFix, onAll) {
     const panel = byId("findings");
     byId("fix-all").disabled = !found || found.fixes === 0;
     setText(byId("fix-all"), say("findings.fixAll", { count: found?.fixes ?? 0 }));
@@ -141,7 +154,7 @@ export function showFindings(found, onLine, onFix) {
         return;
     }
     if (found.total === 0) {
-        panel.replaceChildren(element("p", { class: "good" }, "✓ ", say("findings.none")));
+        panel.replaceChildren(element("p", { class: "good" }, "✓ ", say("findings.none")), ...withheldNodes(found, onAll));
         return;
     }
     const items = found.findings.map((finding) => {
@@ -165,7 +178,8 @@ export function showFindings(found, onLine, onFix) {
     panel.replaceChildren(
         element("p", {}, say("findings.count", { count: found.total })),
         element("ol", { class: "items" }, ...items),
-        ...(hidden > 0 ? [note("list.hidden", { count: hidden })] : []));
+        ...(hidden > 0 ? [note("list.hidden", { count: hidden })] : []),
+        ...withheldNodes(found, onAll));
 }
 
 /** Shows the comparison of two files for each crawler. */

@@ -132,12 +132,18 @@ const answers = {
         return found.map((preference) => ({ ...preference, lines: preference.lines.slice(0, MAX_SHOWN_LINES) }));
     },
 
-    lint({ dialect, host }) {
+    lint({ dialect, host, all }) {
         checkSize("first");
-        const found = robotsOf("first", dialect).lint(host ? { host } : {});
-        const count = { error: 0, warning: 0, note: 0 };
-        found.forEach((finding) => (count[finding.severity] += 1));
-        return { findings: found.slice(0, MAX_SHOWN_ITEMS), total: found.length, count, fixes: found.filter((finding) => finding.fix?.isApplied).length };
+        const options = host ? { host } : {};
+        const robots = robotsOf("first", dialect);
+        let found = robots.lint(options);
+        const hidden = Object.keys(found.withheld);
+        const withheld = hidden.reduce((sum, code) => sum + found.withheld[code], 0);
+        if (all && hidden.length > 0) {
+            found = robots.lint({ ...options, enable: hidden });
+        }
+        const fixes = found.filter((finding) => finding.fix?.isApplied).length;
+        return { findings: found.slice(0, MAX_SHOWN_ITEMS), total: found.length, fixes, withheld, all };
     },
 
     fix({ dialect, host, only }) {

@@ -60,6 +60,18 @@ async function fixes(page) {
     assert.equal(await page.inputValue("#robots"), "User-agent: *\nDisallow: /cart\nUser-agent: b\nDisallow: /x\n");
 }
 
+/** Findings that are off by default are shown and hidden by one button. */
+async function withheld(page) {
+    await page.fill("#robots", "User-agent: *\nDisallow: /admin\n\nUser-agent: GPTBot\nAllow: /\n");
+    await settled(page);
+    assert.equal(await page.locator("#findings li").count(), 0);
+    for (const count of [1, 0]) {
+        await page.click("#all-findings");
+        await settled(page);
+        assert.equal(await page.locator("#findings li").count(), count);
+    }
+}
+
 async function comparison(page) {
     await page.fill("#robots", "User-agent: *\nDisallow: /cart\n");
     await page.click("#compare");
@@ -126,7 +138,7 @@ async function markup(page) {
 export async function run({ browser }) {
     const page = await browser.open();
     await openExample(page);
-    const parts = [reasons, usage, texts, fixes, comparison, assertions, crawlers, markup];
+    const parts = [reasons, usage, texts, fixes, withheld, comparison, assertions, crawlers, markup];
     for (const part of parts) {
         try {
             await part(page);

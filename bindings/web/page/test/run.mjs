@@ -10,7 +10,9 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = resolve(HERE, "../../../..");
 /** Maximum length of a message in characters: errors of the browser may contain a whole file. */
 const MAX_MESSAGE = 4000;
-const TESTS = ["catalogue", "worker", "panels", "links", "keyboard", "accessibility", "hostile", "latency", "suite"];
+/** The tests without a browser. */
+const ALONE = ["catalogue", "worker", "findings"];
+const TESTS = [...ALONE, "panels", "links", "keyboard", "accessibility", "hostile", "latency", "suite"];
 
 const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -33,12 +35,14 @@ function installModules() {
     return folder;
 }
 
-if (!chromium()) {
+const names = positionals.length > 0 ? positionals : [...TESTS, ...(values.screenshots ? ["screenshots"] : [])];
+const needsBrowser = names.some((name) => !ALONE.includes(name));
+if (needsBrowser && !chromium()) {
     notRun("no Chromium in /usr/bin (apt-get install chromium)");
 }
 let modules;
 try {
-    modules = installModules();
+    modules = needsBrowser ? installModules() : null;
 } catch (error) {
     notRun(`npm cannot install the packages: ${String(error.stderr ?? error.message).trim().split("\n")[0]}`);
 }
@@ -48,14 +52,14 @@ if (!values.page) {
     execFileSync(join(HERE, "../build"), [file], { stdio: "inherit" });
 }
 
-const browser = await Browser.start(modules, file);
+const browser = needsBrowser ? await Browser.start(modules, file) : null;
 let failures = 0;
-for (const name of positionals.length > 0 ? positionals : [...TESTS, ...(values.screenshots ? ["screenshots"] : [])]) {
+for (const name of names) {
     const start = Date.now();
     try {
         const { run } = await import(`./${name}.mjs`);
         const result = await run({ browser, modules, file, root: ROOT, screenshots: values.screenshots });
-        if (browser.faults.length > 0) {
+        if (browser?.faults.length > 0) {
             throw new Error(`the page reported ${browser.faults.length} errors or requests\n${browser.faults.slice(0, 10).join("\n")}`);
         }
         console.log(`ok ${name} (${((Date.now() - start) / 1000).toFixed(1)} s): ${result}`);
@@ -63,7 +67,7 @@ for (const name of positionals.length > 0 ? positionals : [...TESTS, ...(values.
         failures += 1;
         console.log(`FAILED ${name}: ${String(error.stack ?? error.message).slice(0, MAX_MESSAGE)}`);
     }
-    browser.faults.length = 0;
+    browser?.faults.splice(0);
 }
-await browser.close();
+await browser?.close();
 process.exit(failures === 0 ? 0 : 1);

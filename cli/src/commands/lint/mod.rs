@@ -332,8 +332,8 @@ impl Report<'_> {
                     let fix = fix.as_ref().map(Fix::to_string);
                     json_line(&FindingJson { file: &name, line: *line, severity, code, message, fix, not_fixed })?
                 }
-                Format::Github => github::annotation(&name, &finding),
-                Format::Sarif => sarif::result(&name, &finding, &mut self.has_results)?,
+                Format::Github => github::annotation(&name, &finding, not_fixed.as_deref()),
+                Format::Sarif => sarif::result(&name, &finding, not_fixed.as_deref(), &mut self.has_results)?,
             };
             self.write(&text)?;
         }

@@ -14,10 +14,11 @@ pub fn start() -> Result<String> {
     sarif::start("reptile lint", Code::ALL.iter().map(|code| (code.as_str(), code.describe())))
 }
 
-/// Returns a finding as a result, after a comma unless it is the first.
-pub fn result(name: &str, finding: &Finding, has_results: &mut bool) -> Result<String> {
+/// Returns a finding as a result, after a comma unless it is the first, with the reason if it is not fixed.
+pub fn result(name: &str, finding: &Finding, not_fixed: Option<&str>, has_results: &mut bool) -> Result<String> {
     let fix = finding.fix.as_ref().map(|fix| format!(" Fix: {fix}")).unwrap_or_default();
-    let message = format!("{}{fix}", finding.message);
+    let not_fixed = not_fixed.map(|reason| format!(" Not fixed: {reason}")).unwrap_or_default();
+    let message = format!("{}{fix}{not_fixed}", finding.message);
     let code = finding.code.as_str();
     let rule = Code::ALL.iter().position(|code| *code == finding.code);
     let level = level(finding.severity);

@@ -119,7 +119,7 @@ fn header(number: u32, value: &[u8], token: &[u8], found: &mut Findings) {
         };
         let names = || crawlers::ALL.iter().flat_map(|known| known.tokens).filter(|token| is_in(token));
         let name = names().max_by_key(|token| token.len());
-        let is_part = |name: &str| names().all(|other| name.to_lowercase().contains(&other.to_lowercase()));
+        let is_part = |name: &str| names().all(|other| name.to_ascii_lowercase().contains(&other.to_ascii_lowercase()));
         let fix = match name {
             Some(name) if is_part(name) => Fix::replace("User-agent", name.as_bytes(), false),
             _ => Some("write only the crawler's product token".into()),

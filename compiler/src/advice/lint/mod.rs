@@ -378,8 +378,14 @@ impl Findings {
     ) {
         if self.is_listed(line, code, severity) {
             let (message, fix) = words();
-            self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
+            self.list(line, code, severity, message, fix);
         }
+    }
+
+    /// Lists a finding. Compiled once, unlike [`Findings::add`].
+    #[inline(never)]
+    fn list(&mut self, line: u32, code: Code, severity: Severity, message: Cow<'static, str>, fix: Option<Fix>) {
+        self.list.push(Finding { line, code, severity, message: message.into_owned(), fix });
     }
 
     /// Counts a finding, and returns whether it is listed. Compiled once, unlike [`Findings::add`].

@@ -1,12 +1,7 @@
 //! Finds rules that close style sheets and scripts to crawlers that render pages.
 
-use std::sync::LazyLock;
-
-use aho_corasick::Input;
-use aho_corasick::automaton::Automaton;
-use aho_corasick::nfa::noncontiguous::NFA;
 use bumpalo::Bump;
-use memchr::{memchr2, memmem};
+use memchr::{memchr2, memchr3_iter, memmem};
 use reptile_engine::format::FormatError;
 use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::set::{Agent, Policy, Set};
@@ -27,12 +22,32 @@ pub(super) const MAX_RENDERING_RULES: usize = 1000;
 /// Endings of style sheets and scripts.
 const ENDINGS: [&str; 2] = [".css", ".js"];
 
-/// Finds the texts of [`ENDINGS`] and then of [`ASSETS`] in a rule, without final slashes, which a rule may lack.
-static FINDER: LazyLock<Option<NFA>> = LazyLock::new(|| {
+/// Returns the texts of [`ENDINGS`] and then of [`ASSETS`], without final slashes, which a rule may lack.
+fn known_texts() -> impl Iterator<Item = &'static [u8]> {
     let folders = ASSETS.iter().map(|assets| assets.text.trim_end_matches('/'));
     let texts = ENDINGS.into_iter().chain(folders.map(|text| text.strip_prefix("/?").map_or(text, |_| &text[1..])));
-    NFA::builder().ascii_case_insensitive(true).build(texts).ok()
-});
+    texts.map(str::as_bytes)
+}
+
+/// Returns the ends and the numbers of the [`known_texts`] in a rule, in order. Each begins with `/`, `.` or `?`.
+fn texts_in(value: &[u8]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for start in memchr3_iter(b'/', b'.', b'?', value) {
+        let rest = &value[start..];
+        // Most texts differ in the second byte.
+        let is_like = |text: &[u8]| {
+            let has_second = |byte: &u8| rest.get(1).is_some_and(|second| second.eq_ignore_ascii_case(byte));
+            text.first() == rest.first() && text.get(1).is_none_or(has_second)
+        };
+        for (number, text) in known_texts().enumerate().filter(|(_, text)| is_like(text)) {
+            if rest.get(..text.len()).is_some_and(|part| part.eq_ignore_ascii_case(text)) {
+                found.push((start + text.len(), number));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
 
 /// A rule that may close style sheets or scripts.
 struct Candidate<'r> {
@@ -81,12 +96,11 @@ fn candidate<'r>(rule: &'r RawRule<'r>, body: &[u8]) -> Option<Candidate<'r>> {
     let of = |assets: &'static Assets, samples| {
         closed(samples).filter(|_| is_seen(assets)).map(|samples| Candidate { rule, assets: Some(assets), samples })
     };
-    let matches = FINDER.as_ref().and_then(|finder| finder.try_find_overlapping_iter(Input::new(value)).ok());
     let mut best: Option<Candidate<'r>> = None;
-    for found in matches.into_iter().flatten() {
-        let next = match ASSETS.get(found.pattern().as_usize().wrapping_sub(ENDINGS.len())) {
-            None => closed(file_samples(value, found.end())).map(|samples| Candidate { rule, assets: None, samples }),
-            Some(assets) => of(assets, folder_samples(assets, value, found.end())),
+    for (end, number) in texts_in(value) {
+        let next = match ASSETS.get(number.wrapping_sub(ENDINGS.len())) {
+            None => closed(file_samples(value, end)).map(|samples| Candidate { rule, assets: None, samples }),
+            Some(assets) => of(assets, folder_samples(assets, value, end)),
         };
         // The longest folder names the platform best.
         let len = |candidate: &Candidate<'_>| candidate.assets.map_or(0, |assets| assets.text.len());
