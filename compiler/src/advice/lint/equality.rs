@@ -29,7 +29,7 @@ const PARSE_STEPS_PER_BYTE: u64 = 1;
 const CHECK_STEPS_PER_BYTE: u64 = 4;
 
 /// Number of steps counted for compiling one byte of a rule.
-const COMPILE_STEPS_PER_BYTE: u64 = 32;
+const COMPILE_STEPS_PER_BYTE: u64 = 16;
 
 /// Number of bytes counted for a rule in addition to its value.
 const BYTES_PER_RULE: u64 = 10;

@@ -206,9 +206,9 @@ pub struct Fixed {
     pub unfixed: Vec<Unfixed>,
 }
 
-/// Maximum number of steps for all proofs about a file's fixes: a second or two. A file that needs more is left
+/// Maximum number of steps for all proofs about a file's fixes: about two seconds. A file that needs more is left
 /// unchanged, so that fixing it again has the same result.
-pub const MAX_FIX_STEPS: u64 = 128 * MAX_PROOF_STEPS as u64;
+pub const MAX_FIX_STEPS: u64 = 256 * MAX_PROOF_STEPS as u64;
 
 /// Number of steps counted for linting one byte of a robots.txt.
 const LINT_STEPS_PER_BYTE: u64 = 64;
@@ -229,8 +229,8 @@ pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option
 /// Applies the fixes that are proved to keep all verdicts, and on request the repairs that change verdicts. The dialect
 /// determines the findings.
 ///
-/// Fixing the result again changes nothing. Time: a few compilations of the file per dialect, and at most
-/// [`MAX_FIX_STEPS`] for the proofs. A web page, a file that the dialect reads only in part, and a file in UTF-16 are
+/// Fixing the result again changes nothing. Time: at most [`MAX_FIX_STEPS`] for linting, parsing, compiling
+/// and the proofs. A web page, a file that the dialect reads only in part, and a file in UTF-16 are
 /// left unchanged.
 ///
 /// ```
