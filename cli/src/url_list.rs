@@ -3,12 +3,14 @@
 //! A list without URLs is an error here: the commands that read lists this way compare or assert something, and an
 //! empty comparison would always pass.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use reptile::UrlError;
 use reptile::body::is_location;
 use reptile::limits::MAX_URL_BYTES;
 use reptile::urls::split;
@@ -21,6 +23,14 @@ use reptile_records::lists::open;
 /// Extensions of lists, tables and archives. No host ends in any of them.
 const FILE_ENDINGS: [&str; 13] =
     [".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".warc", ".cdxj", ".gz", ".zst", ".bz2", ".xz"];
+
+/// Returns the remark on text that is neither a URL nor a path.
+pub fn fault(error: UrlError) -> Cow<'static, str> {
+    match error {
+        UrlError::NoScheme => "a URL begins with a scheme such as https://, and a path with a slash".into(),
+        error => format!("not a URL: {error}").into(),
+    }
+}
 
 /// Passes each URL of a list to `work` as the list arrives, and flushes `out` after each part. White space around URLs
 /// is removed. Blank lines, and comments that begin with `#`, are skipped. Returns the number of overlong lines, and

@@ -9,10 +9,10 @@ use support::{Folder, gz};
 
 const GOOD: &str = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
                     a.example\tBOT-A\t/private/open\tALLOW\t3\n\
-                    a.example\tx\tz.example/xzy\tDISALLOW\t6\n\
+                    a.example\tx\thttp://z.example/xzy\tDISALLOW\t6\n\
                     b.example\tx\thttp://b.example\tDISALLOW\n\
-                    c.example:8080\tother\t\tALLOW\t2\n\
-                    a.example\tx\t\u{fc}/xz\0y\n";
+                    c.example:8080\tother\t/\tALLOW\t2\n\
+                    a.example\tx\t/\u{fc}/xzy\n";
 
 #[test]
 fn a_correct_table_has_no_differences() {
@@ -32,10 +32,10 @@ fn a_correct_table_has_no_differences() {
     let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--print"]).says(0, &[line]);
     let expected = "a.example\tbot-a\thttp://a.example/private\tDISALLOW\t2\n\
                     a.example\tBOT-A\t/private/open\tALLOW\t3\n\
-                    a.example\tx\tz.example/xzy\tDISALLOW\t6\n\
+                    a.example\tx\thttp://z.example/xzy\tDISALLOW\t6\n\
                     b.example\tx\thttp://b.example\tDISALLOW\t2\n\
-                    c.example:8080\tother\t\tALLOW\t2\n\
-                    a.example\tx\t\u{fc}/xz%00y\tALLOW\t0\n";
+                    c.example:8080\tother\t/\tALLOW\t2\n\
+                    a.example\tx\t/\u{fc}/xzy\tALLOW\t0\n";
     assert_eq!(run.text(), expected);
 }
 
@@ -99,6 +99,31 @@ fn a_url_in_the_host_column_selects_its_origin() {
         folder.run(&["check", "cases", "--robots", "robots"]).says(code, &["1 rows"]);
         folder.run(&["check", "cases", "--robots", "robots/a.example"]).says(0, &["1 rows: 1 checked"]);
     }
+}
+
+/// A cell that begins with a slash is a path, and a URL has a scheme, as in `test`.
+#[test]
+fn other_texts_than_urls_and_paths_are_malformed() {
+    let folder = Folder::new();
+    folder.robots();
+    let no_scheme = "a URL begins with a scheme such as https://, and a path with a slash";
+    let cases = [
+        ("/private", None),
+        ("//private", None),
+        ("http://z.example/private", None),
+        ("a.example/private", Some(no_scheme)),
+        ("private", Some(no_scheme)),
+        ("", Some(no_scheme)),
+        ("?a", Some(no_scheme)),
+    ];
+    for (url, fault) in cases {
+        folder.write("cases.tsv", format!("a.example\tbot-a\t{url}\n"));
+        let run = folder.run(&["check", "cases.tsv", "--robots", "robots", "--print"]);
+        let said = fault.map(|fault| format!("row 1: malformed row, {fault}: \"a.example\tbot-a\t{url}\""));
+        let run = run.says(i32::from(fault.is_some()), &[said.as_deref().unwrap_or("1 rows: 1 checked")]);
+        assert_eq!(run.text().is_empty(), fault.is_some(), "{url}");
+    }
+    assert_eq!(cases.len(), 7);
 }
 
 /// Only a complete header row is a header. A comment starts at the beginning of the line.

@@ -16,6 +16,7 @@ pub use self::builder::{CompiledSet, SetBuilder};
 pub use self::crawlers::crawler_table;
 pub use self::merge::{MergeError, PartError};
 pub use self::origin::OwnedOrigin;
+pub(crate) use self::prepare::prepare_parsed;
 pub use self::prepare::{
     BadCapture, BodyOverLimit, Prepared, prepare, prepare_alone, prepare_capture, prepare_without_other,
 };

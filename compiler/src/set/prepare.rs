@@ -93,6 +93,16 @@ pub fn prepare_without_other(body: &[u8], dialect: &Dialect, arena: &Bump) -> Re
     Ok(Prepared { body_hash: xxh3_64(body), ..prepared })
 }
 
+/// Prepares a file that is already parsed like [`prepare_without_other`]. `body_hash` is 0.
+pub(crate) fn prepare_parsed<'b>(
+    body: &[u8],
+    robots: Robots<'b>,
+    dialect: &Dialect,
+    arena: &'b Bump,
+) -> Result<Prepared, BodyOverLimit> {
+    prepared_from(body, robots, &[], None, dialect, arena)
+}
+
 fn check_size(body: &[u8]) -> Result<(), BodyOverLimit> {
     if body.len() > MAX_BODY_BYTES { Err(BodyOverLimit::Bytes(body.len())) } else { Ok(()) }
 }

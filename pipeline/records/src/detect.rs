@@ -76,6 +76,11 @@ pub enum Wanted {
 ///
 /// Recognizes archives, captures and sets. [`BodyFormat::of`] recognizes the other formats.
 pub fn detect(start: &[u8]) -> Content {
+    detect_with(start, || BodyFormat::of(start))
+}
+
+/// Detects an input's content like [`detect`]. `format` is [`BodyFormat::of`], or its known result.
+pub(crate) fn detect_with(start: &[u8], format: impl FnOnce() -> Option<BodyFormat>) -> Content {
     match start {
         [] => Content::Empty,
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Content::Zip,
@@ -84,7 +89,7 @@ pub fn detect(start: &[u8]) -> Content {
         _ if start.starts_with(PARQUET) || start.starts_with(ENCRYPTED_PARQUET) => Content::Parquet,
         _ if is_arrow_file(start) || is_arrow_stream(start) => Content::Arrow,
         _ if is_tar(start) => Content::Tar,
-        _ => match BodyFormat::of(start) {
+        _ => match format() {
             None => Content::Text,
             Some(BodyFormat::Html) => Content::Html,
             Some(BodyFormat::Xml) => Content::Xml,

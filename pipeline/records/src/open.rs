@@ -30,7 +30,7 @@ use reptile::limits::MAX_BODY_BYTES;
 use super::bodies::{Fault, TOO_LARGE, no_memory, read_sized};
 use super::captures::names::TableKind;
 use super::csv_captures::table_of;
-use super::detect::{Content, Wanted, detect};
+use super::detect::{Content, Wanted, detect, detect_with};
 use super::gzip::Unpack;
 use super::tables::Delimiter;
 use super::unpack::{Compression, Start, unpack};
@@ -197,7 +197,7 @@ impl Input {
         let body = self.read()?;
         let kind = BodyKind::of(&body);
         if !body.is_empty() {
-            self.content = detect(&body);
+            self.content = detect_with(&body, || kind.format());
         }
         self.source = Start::of(body);
         match kind {

@@ -144,7 +144,7 @@ impl Checker<'_> {
             match Row::read(line) {
                 Ok(Some(row)) => self.check_row(&row, &mut agents, &mut tally)?,
                 Ok(None) => tally.skipped += 1,
-                Err(fault) => self.malformed(fault, without_line_end(line), &mut tally),
+                Err(fault) => self.malformed(&fault, without_line_end(line), &mut tally),
             }
             tally.read += 1;
         }

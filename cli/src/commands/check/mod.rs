@@ -36,7 +36,8 @@ const ANY_HOST: &str = "localhost";
 /// CASES is a table, its columns separated by tabs:
 ///   host  agent  url  [ALLOW|DISALLOW  [line]]
 /// The host, or a URL instead of it, selects the robots.txt. Only the path of the url
-/// counts, so a path alone is enough. The agent is a product token or a crawler's name
+/// counts, so a path alone is enough: it begins with a slash, and a URL with its scheme.
+/// A row with any other text is malformed. The agent is a product token or a crawler's name
 /// that the dialect knows, checked like --agent in other commands: a row with a
 /// User-Agent header or a misspelled crawler is malformed. The line is the deciding
 /// rule's line, or 0 if no rule decides. A header, empty lines and lines that begin with

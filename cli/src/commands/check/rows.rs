@@ -1,15 +1,17 @@
 //! The table of `reptile check`: its rows, and the loop over them on all threads.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use reptile::contents::{FormatError, Policy, Set};
 use reptile::limits::MAX_URL_BYTES;
-use reptile::urls::{OriginRef, Path as UrlPath, origin_of, path_at_any_origin, path_of, split};
-use reptile::{RuleKind, Scheme, UrlError};
+use reptile::urls::{OriginRef, Path as UrlPath, origin_of, path_at_any_origin, split};
+use reptile::{RuleKind, Scheme};
 
 use super::{ANY_HOST, Args};
 use crate::error::{Failure, Result, damaged};
+use crate::url_list::fault;
 use reptile_records::lines::{ChunkKind, Chunks, MAX_LINE_BYTES, blocks, without_line_end};
 use reptile_records::text::url_column;
 
@@ -42,26 +44,26 @@ impl<'a> Row<'a> {
     ///
     /// # Errors
     /// Returns a short description of the problem.
-    pub fn read(line: &'a [u8]) -> std::result::Result<Option<Row<'a>>, &'static str> {
+    pub fn read(line: &'a [u8]) -> std::result::Result<Option<Row<'a>>, Cow<'static, str>> {
         let line = without_line_end(line);
         if line.is_empty() || line.starts_with(b"#") || is_header(line) {
             return Ok(None);
         }
         if line.len() > MAX_LINE_BYTES {
-            return Err(TOO_LONG);
+            return Err(TOO_LONG.into());
         }
         let mut columns = line.split(|&byte| byte == b'\t');
         let (Some(host), Some(agent), Some(url)) = (columns.next(), columns.next(), columns.next()) else {
-            return Err("fewer than 3 columns");
+            return Err("fewer than 3 columns".into());
         };
         if url.len() > MAX_URL_BYTES {
-            return Err("a URL of more than 64 KiB");
+            return Err("a URL of more than 64 KiB".into());
         }
         let verdict = match columns.next() {
             None => None,
             Some(verdict) if verdict.eq_ignore_ascii_case(b"allow") => Some(RuleKind::Allow),
             Some(verdict) if verdict.eq_ignore_ascii_case(b"disallow") => Some(RuleKind::Disallow),
-            Some(_) => return Err("the fourth column is neither ALLOW nor DISALLOW"),
+            Some(_) => return Err("the fourth column is neither ALLOW nor DISALLOW".into()),
         };
         let number = |text: &[u8]| {
             let text = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -69,9 +71,9 @@ impl<'a> Row<'a> {
         };
         let rule_line = columns.next().map(number).transpose()?;
         if columns.next().is_some() {
-            return Err("more than 5 columns");
+            return Err("more than 5 columns".into());
         }
-        let path = path_at(url).map_err(|_| "the url contains a NUL")?;
+        let path = path_at_any_origin(url).map_err(fault)?;
         Ok(Some(Row { host, agent, url, path, expected: verdict.map(|verdict| (verdict, rule_line)) }))
     }
 
@@ -79,12 +81,6 @@ impl<'a> Row<'a> {
     pub fn columns(&self) -> Vec<u8> {
         [self.host, self.agent, self.url].map(url_column).join(&b'\t')
     }
-}
-
-/// Returns a URL's path. Text that begins with a slash is a path. Any other text is read as in the reference
-/// implementation, because tables contain its test cases.
-fn path_at(url: &[u8]) -> std::result::Result<UrlPath<'_>, UrlError> {
-    if url.starts_with(b"/") { path_at_any_origin(url) } else { Ok(path_of(url)) }
 }
 
 /// Returns whether a line is a header: it begins with the columns `host`, `agent`, and `url` or `path`, in any letter

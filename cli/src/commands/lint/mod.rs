@@ -79,10 +79,11 @@ pub struct Args {
     /// Apply fixes that are proved to change no verdict; print them, then the other findings
     ///
     /// A fix is applied if no verdict changes for any crawler and any path in any dialect of
-    /// --dialects. The other findings state why they are not fixed. With --fix=changes, mistakes
-    /// such as a misspelled key are corrected too, and each change is printed with a shortest
-    /// path that it opens or closes. A rule with a URL is fixed only if the URL has the file's own
-    /// host: the host of --host, or the host in the file name.
+    /// --dialects: by default the current ones; --dialects names others, such as yandex-2017. The
+    /// other findings state why they are not fixed. With --fix=changes, mistakes such as a
+    /// misspelled key are corrected too, and each change is printed with a shortest path that it
+    /// opens or closes. A rule with a URL is fixed only if the URL has the file's own host: the
+    /// host of --host, or the host in the file name.
     #[arg(
         long,
         verbatim_doc_comment,

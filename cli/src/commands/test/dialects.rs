@@ -1,11 +1,10 @@
 //! The answers of all dialects side by side.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 
 use bumpalo::Bump;
 use reptile::crawlers::Resolved;
-use reptile::dialects::{ALL, GOOGLE_LIB};
+use reptile::dialects::ALL;
 use reptile::explain::Why;
 use reptile::{Dialect, Verdict};
 
@@ -29,7 +28,7 @@ pub fn from_reference(asked: &Dialect) -> impl Iterator<Item = (usize, &'static 
 struct Kept {
     verdict: Verdict,
     line: u32,
-    /// The remarks about the URL, each a line.
+    /// The remarks about the URL.
     remarks: Vec<String>,
     /// The reasons, printed if the dialects differ. Empty with `--brief`.
     reasons: String,
@@ -53,7 +52,7 @@ pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<
             of_column.push(Kept {
                 verdict: answer.explanation.verdict,
                 line: answer.line(),
-                remarks: remarks_of(&column, &answer, url),
+                remarks: answer.remarks.clone(),
                 reasons: if file.args.brief { String::new() } else { reasons_of(&column, &answer, expected) },
             });
         }
@@ -81,7 +80,7 @@ fn table<'q>(
 ) -> String {
     let names = ALL.iter().map(|dialect| dialect.as_str());
     let mut rows: Vec<Vec<String>> = vec![["", "URL", "agent"].into_iter().chain(names).map(str::to_owned).collect()];
-    let (mut reasons, mut remarks) = (String::new(), BTreeSet::new());
+    let (mut reasons, mut remarks) = (String::new(), Vec::new());
     let (mut count, mut differing) = (0, 0);
     for (index, (url, agent)) in questions.enumerate() {
         let answers: Vec<&Kept> = kept.iter().filter_map(|of_column| of_column.get(index)).collect();
@@ -97,7 +96,9 @@ fn table<'q>(
         rows.push(row);
         count += 1;
         differing += u32::from(differs);
-        remarks.extend(answers.iter().flat_map(|answer| &answer.remarks).cloned());
+        if let Some(remark) = remark_on(url, &answers).filter(|remark| !remarks.contains(remark)) {
+            remarks.push(remark);
+        }
         if differs && !brief {
             reasons.push_str(&together(&answers, url, &agent.name));
         }
@@ -117,12 +118,26 @@ fn table<'q>(
     text
 }
 
-/// Returns the remarks about a URL. Only those about `google-lib` name the dialect, which compares bytes.
-fn remarks_of(column: &Column<'_>, answer: &Answer, url: &[u8]) -> Vec<String> {
-    let dialect = column.reading.dialect();
-    let place = if *dialect == GOOGLE_LIB { format!("  {dialect}") } else { String::new() };
-    let remark = |remark: &String| format!("{}{place}: {remark}\n", shown(url, false));
-    answer.remarks.iter().map(remark).collect()
+/// Returns a line with the remarks about a URL, if there are any. If they differ, each names its dialects.
+fn remark_on(url: &[u8], answers: &[&Kept]) -> Option<String> {
+    let mut by_text: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (answer, dialect) in answers.iter().zip(ALL) {
+        for remark in &answer.remarks {
+            match by_text.iter_mut().find(|(text, _)| text == remark) {
+                Some((_, dialects)) => dialects.push(dialect.as_str()),
+                None => by_text.push((remark, vec![dialect.as_str()])),
+            }
+        }
+    }
+    let text = match &by_text[..] {
+        [] => return None,
+        [(text, _)] => (*text).to_owned(),
+        several => {
+            let of_dialects = several.iter().map(|(text, dialects)| format!("{}: {text}", dialects.join(", ")));
+            of_dialects.collect::<Vec<_>>().join("; ")
+        }
+    };
+    Some(format!("{}: {text}\n", shown(url, false)))
 }
 
 /// Returns the reasons for an answer. `expected` is the verdict and line under the reference dialect.

@@ -42,7 +42,7 @@ use crate::outputs::file::Output;
 use crate::outputs::summary::grouped;
 use crate::sets::agents::{agents_for, agents_under};
 use crate::sets::single::{ONE_ORIGIN, compile_capture, one};
-use crate::url_list::{command_line, each_url, is_robots, refuse_url_list, typed_urls};
+use crate::url_list::{command_line, each_url, fault, is_robots, refuse_url_list, typed_urls};
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
@@ -437,7 +437,7 @@ impl Answer {
             path: Vec::new(),
             shown_path: Vec::new(),
             path_differs: false,
-            remarks: vec![typed::fault(error)],
+            remarks: vec![fault(error).into()],
             stated: None,
         }
     }

@@ -3,18 +3,10 @@
 //! URLs are decided as written, as in tables. People type spaces and other characters that a browser escapes before it
 //! requests the page. If the escaped path compares differently, a remark shows it.
 
+use reptile::Dialect;
 use reptile::dialects::GOOGLE_LIB;
-use reptile::{Dialect, UrlError};
 
 use super::words::shown;
-
-/// Returns the remark on text that is neither a URL nor a path.
-pub fn fault(error: UrlError) -> String {
-    match error {
-        UrlError::NoScheme => "a URL begins with a scheme such as https://, and a path with a slash".into(),
-        error => format!("not a URL: {error}"),
-    }
-}
 
 /// Returns the path to decide, and a remark if a browser escapes it. The path to decide is the escaped one if the
 /// dialect compares both alike, and otherwise the original. Google's library compares bytes, so it has no remark.

@@ -15,7 +15,7 @@ use crate::body::{RawRule, Robots};
 use crate::dialect::crawlers::{Resolved, of_name};
 use crate::dialect::{BING, Dialect, GOOGLE, GOOGLE_LIB, RFC9309, YANDEX};
 use crate::rules::groups::{Named, named};
-use crate::set::{OwnedOrigin, SetBuilder, prepare};
+use crate::set::{OwnedOrigin, Prepared, SetBuilder, prepare};
 
 /// The dialects used by today's crawlers. The others are historical or overly literal, and differ often.
 const IN_USE: [&Dialect; 5] = [&GOOGLE_LIB, &GOOGLE, &RFC9309, &YANDEX, &BING];
@@ -54,9 +54,14 @@ impl Reader {
 
 /// Compiles a file for [`ORIGIN`]. Returns `None` if it exceeds a limit.
 pub(super) fn compiled(body: &[u8], dialect: &Dialect, arena: &Bump) -> Option<Set<Vec<u8>>> {
+    compiled_from(prepare(body, dialect, arena).ok()?, dialect)
+}
+
+/// Compiles a prepared file for [`ORIGIN`]. Returns `None` if it exceeds a limit.
+pub(super) fn compiled_from(prepared: Prepared, dialect: &Dialect) -> Option<Set<Vec<u8>>> {
     let mut builder = SetBuilder::new(dialect);
     let origin = OwnedOrigin { host: ORIGIN.host.into(), scheme: ORIGIN.scheme, port: ORIGIN.port };
-    builder.add([origin], prepare(body, dialect, arena).ok()?);
+    builder.add([origin], prepared);
     Set::from_bytes(builder.finish(Strategy::default()).ok()?.to_bytes()).ok()
 }
 

@@ -2,21 +2,37 @@
 //!
 //! The versions must name the same crawlers, and each named crawler and the default group must have the same verdict for
 //! every path. Then no crawler's verdicts differ, whichever product tokens it obeys.
+//!
+//! Most edits change the rules of few groups. If the versions have the same groups, only crawlers that a changed group
+//! names can have other verdicts, so only the rules for these crawlers are compiled and compared.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use bumpalo::Bump;
 use reptile_engine::format::FormatError;
+use reptile_engine::format::tokens::NameMatching;
 use reptile_engine::set::{Policy, Set};
 
-use super::differences::{ORIGIN, compiled};
+use super::differences::{ORIGIN, compiled_from};
 use super::quote;
+use crate::body::{Diagnostics, Group, Robots, parse};
 use crate::dialect::Dialect;
 use crate::reason::{Access, Reasoner, Witness};
+use crate::rules::groups::{Named, named};
+use crate::set::{prepare_parsed, prepare_without_other};
 
-/// Number of steps counted for compiling one byte of a robots.txt.
-const STEPS_PER_BYTE: u64 = 4;
+/// Number of steps counted for parsing one byte of a robots.txt.
+const PARSE_STEPS_PER_BYTE: u64 = 1;
+
+/// Number of steps counted for checking one byte of a robots.txt against the compiler's limits.
+const CHECK_STEPS_PER_BYTE: u64 = 4;
+
+/// Number of steps counted for compiling one byte of a rule.
+const COMPILE_STEPS_PER_BYTE: u64 = 16;
+
+/// Number of bytes counted for a rule in addition to its value.
+const BYTES_PER_RULE: u64 = 10;
 
 /// The reason why two versions are not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +51,7 @@ impl Steps {
     ///
     /// # Errors
     /// Returns an error if fewer steps remain.
-    fn take(&mut self, steps: u64) -> Result<(), Stop> {
+    pub(super) fn take(&mut self, steps: u64) -> Result<(), Stop> {
         self.0 = self.0.checked_sub(steps).ok_or(Stop::TooManySteps)?;
         Ok(())
     }
@@ -87,37 +103,52 @@ pub(super) fn describe(effects: &[Effect]) -> String {
     effects.iter().map(Effect::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// A robots.txt compiled under some dialects.
-pub(super) struct Compiled<'d> {
-    readings: Vec<(&'d Dialect, Set<Vec<u8>>)>,
+/// A robots.txt parsed under some dialects.
+pub(super) struct Version<'d, 'b> {
+    body: &'b [u8],
+    parsed: Vec<(&'d Dialect, Robots<'b>)>,
 }
 
-impl<'d> Compiled<'d> {
-    /// Compiles a robots.txt.
+impl<'d, 'b> Version<'d, 'b> {
+    /// Parses a robots.txt.
     ///
     /// # Errors
     /// Returns an error if a dialect refuses the file, or if too few steps remain.
-    pub(super) fn new(body: &[u8], dialects: &[&'d Dialect], steps: &mut Steps) -> Result<Compiled<'d>, Stop> {
-        let readings = dialects.iter().map(|&dialect| Ok((dialect, reading(body, dialect, steps)?)));
-        Ok(Compiled { readings: readings.collect::<Result<_, _>>()? })
+    pub(super) fn new(
+        body: &'b [u8],
+        dialects: &[&'d Dialect],
+        arena: &'b Bump,
+        steps: &mut Steps,
+    ) -> Result<Version<'d, 'b>, Stop> {
+        let mut parsed = Vec::with_capacity(dialects.len());
+        for &dialect in dialects {
+            steps.take(body.len() as u64 * CHECK_STEPS_PER_BYTE)?;
+            prepare_without_other(body, dialect, &Bump::new()).map_err(|_| Stop::TooLarge)?;
+            parsed.push((dialect, parse(body, dialect, arena)));
+        }
+        Ok(Version { body, parsed })
     }
 
-    /// Returns the differences from a later version, and that version compiled. Unless `in_all`, stops at the first
-    /// dialect with a difference. There are no differences if the later version is proved to give the same verdicts.
+    /// Returns the differences from a later version. Unless `in_all`, stops at the first dialect with a difference.
+    /// There are no differences if the later version is proved to give the same verdicts.
     ///
     /// # Errors
     /// Returns an error if too few steps remain.
-    pub(super) fn effects_of(
-        &self,
-        later: &[u8],
-        in_all: bool,
-        steps: &mut Steps,
-    ) -> Result<(Vec<Effect>, Compiled<'d>), Stop> {
-        let (mut effects, mut readings) = (Vec::<Effect>::new(), Vec::with_capacity(self.readings.len()));
-        for (dialect, old) in &self.readings {
-            let new = reading(later, dialect, steps)?;
-            let found = compare(dialect, [old, &new], steps)?;
-            readings.push((*dialect, new));
+    pub(super) fn effects_of(&self, later: &[u8], in_all: bool, steps: &mut Steps) -> Result<Vec<Effect>, Stop> {
+        let mut effects = Vec::<Effect>::new();
+        let mut arena = Bump::new();
+        for (dialect, old) in &self.parsed {
+            arena.reset();
+            steps.take(later.len() as u64 * PARSE_STEPS_PER_BYTE)?;
+            let new = parse(later, dialect, &arena);
+            let Some(versions) = changed_part([old, &new], dialect, &arena) else { continue };
+            let mut sets = Vec::with_capacity(2);
+            for (body, robots) in [self.body, later].into_iter().zip(versions) {
+                steps.take(rule_bytes(&robots.groups) * COMPILE_STEPS_PER_BYTE)?;
+                let prepared = prepare_parsed(body, robots, dialect, &arena).map_err(|_| Stop::TooLarge)?;
+                sets.push(compiled_from(prepared, dialect).ok_or(Stop::TooLarge)?);
+            }
+            let found = compare(dialect, [&sets[0], &sets[1]], steps)?;
             if found == Effect::default() {
                 continue;
             }
@@ -130,14 +161,53 @@ impl<'d> Compiled<'d> {
                 break;
             }
         }
-        Ok((effects, Compiled { readings }))
+        Ok(effects)
     }
 }
 
-/// Compiles a robots.txt under one dialect.
-fn reading(body: &[u8], dialect: &Dialect, steps: &mut Steps) -> Result<Set<Vec<u8>>, Stop> {
-    steps.take(body.len() as u64 * STEPS_PER_BYTE)?;
-    compiled(body, dialect, &Bump::new()).ok_or(Stop::TooLarge)
+/// Returns both versions with the rules for all crawlers whose verdicts may differ, or `None` if there are no such
+/// crawlers.
+///
+/// If the versions have the same groups, the rules of a group are left out if no changed group names one of its
+/// crawlers. A crawler that the left-out group names has the same verdicts in both versions: all groups that name it are
+/// unchanged.
+fn changed_part<'a>(versions: [&Robots<'a>; 2], dialect: &Dialect, arena: &'a Bump) -> Option<[Robots<'a>; 2]> {
+    let [old, new] = versions.map(|robots| &robots.groups[..]);
+    let pairs = || old.iter().zip(new);
+    let has_same_groups = old.len() == new.len() && pairs().all(|(old, new)| old.agents == new.agents);
+    // If names need not be equal, a crawler may obey a group that does not name it.
+    if !has_same_groups || dialect.name_matching != NameMatching::Equal {
+        return Some(versions.map(|robots| with_groups(robots.groups.iter().copied(), arena)));
+    }
+    let changed = pairs().filter(|(old, new)| !has_same_rules(old, new));
+    let names: HashSet<Option<Vec<u8>>> = changed.flat_map(|(old, _)| names_of(old, dialect)).collect();
+    let keeps = |group: &Group<'a>| names_of(group, dialect).any(|name| names.contains(&name));
+    let kept = |group: &Group<'a>| if keeps(group) { *group } else { Group { rules: &[], ..*group } };
+    (!names.is_empty()).then(|| versions.map(|robots| with_groups(robots.groups.iter().map(kept), arena)))
+}
+
+fn with_groups<'a>(groups: impl Iterator<Item = Group<'a>>, arena: &'a Bump) -> Robots<'a> {
+    let groups = bumpalo::collections::Vec::from_iter_in(groups, arena);
+    Robots { groups, diagnostics: Diagnostics::default(), line_count: 0 }
+}
+
+fn has_same_rules(old: &Group<'_>, new: &Group<'_>) -> bool {
+    old.rules.len() == new.rules.len()
+        && old.rules.iter().zip(new.rules).all(|(a, b)| a.kind == b.kind && a.value == b.value)
+}
+
+/// Returns the product tokens in lower case that a group names, and `None` for the default group.
+fn names_of<'g>(group: &Group<'g>, dialect: &'g Dialect) -> impl Iterator<Item = Option<Vec<u8>>> + 'g {
+    group.agents.iter().map(|value| match named(value, dialect) {
+        Named::Everyone => None,
+        Named::Token(token) => Some(token.to_ascii_lowercase()),
+    })
+}
+
+/// Returns the number of bytes in the rules of all groups.
+fn rule_bytes(groups: &[Group<'_>]) -> u64 {
+    let rules = groups.iter().flat_map(|group| group.rules);
+    rules.map(|rule| rule.value.len() as u64 + BYTES_PER_RULE).sum()
 }
 
 /// Compares two versions under a dialect.

@@ -9,7 +9,7 @@ use std::fmt;
 
 use bumpalo::Bump;
 
-use super::equality::{self, Compiled, Effect, Steps, Stop};
+use super::equality::{self, Effect, Steps, Stop, Version};
 use super::starts::{DoubtfulGroup, doubtful_groups};
 use super::{Code, Finding, LintOptions, MAX_FINDINGS_PER_CODE, Severity, lint_with, quote};
 use crate::body::{DiagnosticKind, Lines, parse};
@@ -206,9 +206,12 @@ pub struct Fixed {
     pub unfixed: Vec<Unfixed>,
 }
 
-/// Maximum number of steps for all proofs about a file's fixes: a few seconds. A file that needs more is left
+/// Maximum number of steps for all proofs about a file's fixes: about two seconds. A file that needs more is left
 /// unchanged, so that fixing it again has the same result.
 pub const MAX_FIX_STEPS: u64 = 256 * MAX_PROOF_STEPS as u64;
+
+/// Number of steps counted for linting one byte of a robots.txt.
+const LINT_STEPS_PER_BYTE: u64 = 64;
 
 /// Applies the fixes of findings with at least the severity `least` that are proved to keep all verdicts in all
 /// current dialects.
@@ -226,8 +229,8 @@ pub fn fix_of_host(body: &[u8], dialect: &Dialect, least: Severity, host: Option
 /// Applies the fixes that are proved to keep all verdicts, and on request the repairs that change verdicts. The dialect
 /// determines the findings.
 ///
-/// Fixing the result again changes nothing. Time: a few compilations of the file per dialect, and at most
-/// [`MAX_FIX_STEPS`] for the proofs. A web page, a file that the dialect reads only in part, and a file in UTF-16 are
+/// Fixing the result again changes nothing. Time: at most [`MAX_FIX_STEPS`] for linting, parsing, compiling
+/// and the proofs. A web page, a file that the dialect reads only in part, and a file in UTF-16 are
 /// left unchanged.
 ///
 /// ```
@@ -448,26 +451,41 @@ impl<'d> Fixer<'d> {
         if edits.is_empty() {
             return Ok(refused);
         }
-        let before = self.compiled(text)?;
+        self.steps.take(text.body.len() as u64 * LINT_STEPS_PER_BYTE)?;
         // Chosen edits are all made at once.
         edits.sort_by_key(|edit| (!self.options.is_choice()).then_some(edit.stage));
         let is_same_stage = |a: &Edit, b: &Edit| self.options.is_choice() || a.stage == b.stage;
         let stages: Vec<Vec<Edit>> = edits.chunk_by(is_same_stage).map(<[Edit]>::to_vec).collect();
+        let made = self.first_proved(text, stages, &mut refused)?;
+        if !made.edits.is_empty() {
+            *text = text.with(&made.edits, self.dialect);
+            changes.extend(made.changes);
+        }
+        refused.sort_by_key(|(edit, _)| edit.line);
+        Ok(refused)
+    }
+
+    /// Returns the edits of the first stage that has a proved or requested one. Adds the refused edits.
+    fn first_proved(
+        &mut self,
+        text: &Text,
+        stages: Vec<Vec<Edit>>,
+        refused: &mut Vec<Refused>,
+    ) -> Result<Made, Refusal> {
+        let arena = Bump::new();
+        let before = self.parsed(text, &arena)?;
+        let mut made = Made::default();
         for edits in stages {
-            let mut made = Made::default();
             self.prove(text, &before, edits, &mut made)?;
             if self.options.changes {
                 self.change(text, &mut made)?;
             }
             refused.append(&mut made.refused);
             if !made.edits.is_empty() {
-                *text = text.with(&made.edits, self.dialect);
-                changes.append(&mut made.changes);
                 break;
             }
         }
-        refused.sort_by_key(|(edit, _)| edit.line);
-        Ok(refused)
+        Ok(made)
     }
 
     /// Returns the edits of the file's findings, by line, at most one per line.
@@ -491,12 +509,18 @@ impl<'d> Fixer<'d> {
         edits
     }
 
-    fn compiled(&mut self, text: &Text) -> Result<Compiled<'d>, Refusal> {
-        Ok(Compiled::new(&text.body, &self.dialects, &mut self.steps)?)
+    fn parsed<'b>(&mut self, text: &'b Text, arena: &'b Bump) -> Result<Version<'d, 'b>, Refusal> {
+        Ok(Version::new(&text.body, &self.dialects, arena, &mut self.steps)?)
     }
 
     /// Proves all edits together. If that fails, proves each half, down to single edits.
-    fn prove(&mut self, text: &Text, before: &Compiled<'d>, edits: Vec<Edit>, made: &mut Made) -> Result<(), Refusal> {
+    fn prove(
+        &mut self,
+        text: &Text,
+        before: &Version<'_, '_>,
+        edits: Vec<Edit>,
+        made: &mut Made,
+    ) -> Result<(), Refusal> {
         let (Some(first), is_single) = (edits.first(), edits.len() == 1) else { return Ok(()) };
         let effects = match &first.refusal {
             Some(refusal) if is_single => {
@@ -506,7 +530,7 @@ impl<'d> Fixer<'d> {
             _ if edits.iter().any(|edit| edit.refusal.is_some()) => None,
             _ => {
                 let later = text.with(&made.edits_and(&edits), self.dialect);
-                Some(before.effects_of(&later.body, is_single, &mut self.steps)?.0)
+                Some(before.effects_of(&later.body, is_single, &mut self.steps)?)
             }
         };
         match effects {
@@ -529,14 +553,15 @@ impl<'d> Fixer<'d> {
         let (wanted, refused) = std::mem::take(&mut made.refused).into_iter().partition(|(_, why)| why.is_change());
         made.refused = refused;
         let wanted: Vec<Refused> = wanted;
-        let mut before = self.compiled(&text.with(&made.edits, self.dialect))?;
+        let mut before = text.with(&made.edits, self.dialect);
         for (edit, _) in wanted {
             let edits = made.edits_and(std::slice::from_ref(&edit));
             let later = text.with(&edits, self.dialect);
-            let (effects, after) = before.effects_of(&later.body, true, &mut self.steps)?;
+            let arena = Bump::new();
+            let effects = self.parsed(&before, &arena)?.effects_of(&later.body, true, &mut self.steps)?;
             let keeps_verdicts = effects.is_empty() && edit.refusal.is_none();
             made.changes.push(edit.change(text, effects, keeps_verdicts));
-            (made.edits, before) = (edits, after);
+            (made.edits, before) = (edits, later);
         }
         Ok(())
     }
