@@ -109,8 +109,28 @@ fn cases_have_exactly_the_expected_findings() {
     assert_eq!(cases.len(), CASES);
 }
 
-/// The kinds of findings without any remedy: the message says everything, or nobody can do anything.
-const KINDS_WITHOUT_REMEDY: &[Code] = &[];
+/// The kinds of findings without a remedy by default: the message says everything, or the kind is off.
+const KINDS_WITHOUT_REMEDY: &[Code] = &[
+    Code::ClosedSite,
+    Code::CrawlDelayValue,
+    Code::DialectsDiffer,
+    Code::DollarInside,
+    Code::EmptyFile,
+    Code::GroupOpensOnPurpose,
+    Code::LineTooLong,
+    Code::ManagedGroup,
+    Code::NoGroup,
+    Code::NotCompared,
+    Code::NotProved,
+    Code::OverruledRule,
+    Code::PrefixMatch,
+    Code::RuleBytes,
+    Code::RuleTooLong,
+    Code::TooManyRules,
+    Code::UnknownIgnore,
+    Code::UnknownKey,
+    Code::MoreFindings,
+];
 
 /// After a fix, each finding with a remedy has a reason, for every kind of finding that has a remedy in some case.
 #[test]

@@ -1,4 +1,4 @@
-//! Names that are no crawler's: probable mistakes in user input, with the crawlers that are probably meant.
+//! Probable mistakes in the names of crawlers that users type, with the crawlers that are probably meant.
 
 use std::fmt;
 
