@@ -588,7 +588,10 @@ mod tests {
         let cells = ["Googelbot", "GPTBot", "googelbot", "MyBot", "Googelbot/2.1 (+http://x.example/bot)", "-"];
         let found = misspelt_in(&cells, false);
         assert_eq!(found.rows, 3);
-        assert!(found.names.values().all(|near| near.tokens() == ["Googlebot"]) && !found.names.is_empty(), "{found:?}");
+        assert!(
+            found.names.values().all(|near| near.tokens() == ["Googlebot"]) && !found.names.is_empty(),
+            "{found:?}"
+        );
         assert_eq!(misspelt_in(&cells, true).rows, 0);
         // Any letter in a long name may be wrong.
         let names: Vec<String> =
