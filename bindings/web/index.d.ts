@@ -120,7 +120,7 @@ export interface ParseOptions {
 export interface AgentOptions {
     /**
      * Takes a name as one product token: known crawlers are not looked up, and a name that nearly matches a known
-     * crawler's is not refused. Default: `false`.
+     * crawler's, or is a brand's, is not refused. Default: `false`.
      */
     exact?: boolean;
     /** Takes any text as the name; nothing is looked up, cut off or refused. For conformance tests. Default: `false`. */

@@ -86,6 +86,14 @@ fn mistaken_agent_names_end_with_exit_code_2() {
         ),
         ("Googelbot>*", "nearly the crawler \"Googlebot\""),
         ("x>GTPBot", "nearly the crawler \"GPTBot\""),
+        (
+            "ChatGPT",
+            "no robots.txt names \"ChatGPT\", which is not a crawler's name: write \"GPTBot\", \"OAI-SearchBot\" or \
+             \"ChatGPT-User\", or add --exact-agent",
+        ),
+        ("openai", "write \"GPTBot\""),
+        ("Anthropic>*", "write \"ClaudeBot\", \"Claude-SearchBot\" or \"Claude-User\""),
+        ("all", "every crawler is \"*\""),
     ] {
         for command in [
             &["classify", "set", "urls.txt", "--agent", agent][..],
@@ -100,6 +108,12 @@ fn mistaken_agent_names_end_with_exit_code_2() {
     }
     folder.run(&["test", "robots.txt", "/", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
     folder.run(&["classify", "set", "urls.txt", "--agent", "Googelbot", "--exact-agent"]).says(0, &[]);
+    folder.run(&["test", "robots.txt", "/", "--agent", "ChatGPT", "--exact-agent"]).says(0, &[]);
+    // A brand's name from the file is accepted with a remark.
+    folder.write("brand.txt", "User-agent: ChatGPT\nDisallow: /\n");
+    let remark = "--agent chatgpt: a robots.txt contains this name, but its crawlers are probably GPTBot, OAI-SearchBot, \
+                  ChatGPT-User";
+    folder.run(&["test", "brand.txt", "/", "--agent", "chatgpt"]).says(0, &[remark]);
     // A name from the file, and one that resembles no known crawler.
     folder.run(&["test", "robots.txt", "/", "--agent", "googelbott", "--agent", "MyBot"]).says(0, &[]);
     folder.run(&["classify", "set", "urls.txt", "--agent", "other", "--agent", "MyBot"]).says(0, &[]);

@@ -253,6 +253,7 @@ fn agents_in_tables_are_checked_like_those_of_options() {
         ("Googlebot", 0, ""),
         ("*", 0, ""),
         ("Googelbot", 1, "no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\""),
+        ("ChatGPT", 1, "no robots.txt names \"ChatGPT\", which is not a crawler's name: write \"GPTBot\""),
         ("Mozilla/5.0 (compatible; Googlebot/2.1)", 1, "write \"Googlebot\""),
         ("GPTBot,CCBot", 1, "a list is not a product token"),
         ("@search", 1, "expected one crawler, found the group \"@search\""),

@@ -65,6 +65,31 @@ fn chains_and_normal_forms_are_explained() {
     }
 }
 
+/// A remark says if a path has another verdict in the letter case of a rule, and only then.
+#[test]
+fn another_letter_case_is_remarked() {
+    let folder = Folder::new();
+    folder.write(
+        "robots.txt",
+        "User-agent: *\nDisallow: /Private\nDisallow: /*.PDF$\nDisallow: /Both\nDisallow: /both\n",
+    );
+    for (path, remark) in [
+        ("/private/x", Some("letter case counts: /Private/x, as in line 2, has the verdict disallow")),
+        ("/a.pdf", Some("letter case counts: /a.PDF, as in line 3, has the verdict disallow")),
+        ("/BOTH", Some("letter case counts: /")),
+        ("/Private/x", None),
+        ("/both", None),
+        ("/priva", None),
+        ("/other", None),
+    ] {
+        let text = folder.run(&["test", "--brief", "robots.txt", "--agent", "b", path]).says(0, &[]).text();
+        match remark {
+            Some(remark) => assert!(text.contains(remark), "{path}: {text}"),
+            None => assert!(!text.contains("letter case"), "{path}: {text}"),
+        }
+    }
+}
+
 #[test]
 fn only_relevant_lines_of_a_long_file_are_shown() {
     let folder = Folder::new();

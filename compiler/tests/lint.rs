@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use reptile_compiler::advice::lint::{
-    Code, Finding, Fix, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, lint, lint_counted, lint_with,
+    Code, Finding, Fix, FixOptions, LintOptions, MAX_COMPARED_STEPS, MAX_FINDINGS_PER_CODE, fix_with, lint,
+    lint_counted, lint_with,
 };
 use reptile_compiler::dialect::{ALL, Dialect, GOOGLE_LIB};
 use reptile_compiler::limits::MAX_PROVED_FILE_BYTES;
@@ -19,7 +20,7 @@ use reptile_compiler::oracle;
 use serde::Deserialize;
 use support::{base64, base64_parts, read, shared};
 
-const CASES: usize = 121;
+const CASES: usize = 136;
 const REAL_FILES: usize = 4_231;
 
 #[derive(Deserialize)]
@@ -62,14 +63,19 @@ impl Case {
     }
 }
 
-#[test]
-fn cases_have_exactly_the_expected_findings() {
+fn cases() -> Vec<Case> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/lint/cases.toml");
     let cases: Cases = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    cases.case
+}
+
+#[test]
+fn cases_have_exactly_the_expected_findings() {
+    let cases = cases();
     let mut wrong = Vec::new();
     let known: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
-    for case in &cases.case {
+    for case in &cases {
         let dialect = case.dialect.as_ref().map_or(&GOOGLE_LIB, |name| Dialect::from_name(name).unwrap());
         let max_per_code = case.max_findings.unwrap_or(MAX_FINDINGS_PER_CODE);
         let enabled = case.enable.iter().map(|code| code.parse().unwrap()).collect();
@@ -100,7 +106,54 @@ fn cases_have_exactly_the_expected_findings() {
         assert!(with.contains(code), "no case has {code}");
         assert!(without.contains(code), "no case almost triggers {code}");
     }
-    assert_eq!(cases.case.len(), CASES);
+    assert_eq!(cases.len(), CASES);
+}
+
+/// The kinds of findings without a remedy by default: the message says everything, or the kind is off.
+const KINDS_WITHOUT_REMEDY: &[Code] = &[
+    Code::ClosedSite,
+    Code::CrawlDelayValue,
+    Code::DialectsDiffer,
+    Code::DollarInside,
+    Code::EmptyFile,
+    Code::GroupOpensOnPurpose,
+    Code::LineTooLong,
+    Code::ManagedGroup,
+    Code::NoGroup,
+    Code::NotCompared,
+    Code::NotProved,
+    Code::OverruledRule,
+    Code::PrefixMatch,
+    Code::RuleBytes,
+    Code::RuleTooLong,
+    Code::TooManyRules,
+    Code::UnknownIgnore,
+    Code::UnknownKey,
+    Code::MoreFindings,
+];
+
+/// After a fix, each finding with a remedy has a reason, for every kind of finding that has a remedy in some case.
+#[test]
+fn every_remedy_is_applied_or_has_a_reason() {
+    let mut kinds = BTreeSet::new();
+    for case in &cases() {
+        let dialect = case.dialect.as_ref().map_or(&GOOGLE_LIB, |name| Dialect::from_name(name).unwrap());
+        let body = case.bytes();
+        let with_remedy = |body: &[u8]| {
+            let found = lint(body, dialect, MAX_FINDINGS_PER_CODE).findings;
+            found.into_iter().filter(|finding| finding.fix.is_some()).map(|finding| (finding.line, finding.code))
+        };
+        kinds.extend(with_remedy(&body).map(|(_, code)| code));
+        for changes in [false, true] {
+            let fixed = fix_with(&body, dialect, &FixOptions { changes, ..FixOptions::default() });
+            let reasons: BTreeSet<_> = fixed.unfixed.iter().map(|unfixed| (unfixed.line, unfixed.code)).collect();
+            for remedy in with_remedy(&fixed.body) {
+                assert!(reasons.contains(&remedy), "{}: {remedy:?}", case.name);
+            }
+        }
+    }
+    let without: Vec<Code> = Code::ALL.iter().copied().filter(|code| !kinds.contains(code)).collect();
+    assert_eq!(without, KINDS_WITHOUT_REMEDY);
 }
 
 #[test]

@@ -206,28 +206,27 @@ impl Agent {
         self.resolved.is_named()
     }
 
-    /// Returns the known crawler that was most likely meant, if the name, or a product token in a chain, is one
-    /// letter off from its name, and no robots.txt in the set contains it. Programs should refuse such a name from
-    /// users.
+    /// Returns the probable mistake in the name, if no robots.txt in the set contains it: the name, or a product token
+    /// in a chain, is one letter off from a known crawler's, or it is the name of an operator or a product. Programs
+    /// should refuse such a name from users.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
     /// let robots = Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?;
-    /// assert_eq!(robots.agent("Googelbot")?.probably_meant(), Some("Googlebot"));
+    /// assert_eq!(robots.agent("Googelbot")?.probably_meant().unwrap().tokens(), ["Googlebot"]);
+    /// let meant = robots.agent("ChatGPT")?.probably_meant().unwrap();
+    /// assert_eq!(meant.tokens(), ["GPTBot", "OAI-SearchBot", "ChatGPT-User"]);
     /// assert_eq!(robots.agent("MyBot")?.probably_meant(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "compile")]
     #[must_use]
-    pub fn probably_meant(&self) -> Option<&'static str> {
+    pub fn probably_meant(&self) -> Option<crate::crawlers::Mistake> {
         if self.crawler.kind == Kind::Verbatim {
             return None;
         }
         let is_named = |token: &[u8]| self.set.agent(Crawler::token(token)).is_ok_and(|agent| agent.is_named());
-        self.chain
-            .tokens
-            .iter()
-            .find_map(|token| reptile_compiler::dialect::crawlers::nearly(token).filter(|_| !is_named(token)))
+        self.chain.tokens.iter().find_map(|token| crate::crawlers::mistake(token).filter(|_| !is_named(token)))
     }
 
     /// Returns the set that resolved the crawler.

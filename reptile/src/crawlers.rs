@@ -5,10 +5,12 @@
 //!
 //! let news = crawlers::of_name(b"Googlebot-News", Dialect::google());
 //! assert_eq!(news.tokens.len(), 2); // it obeys groups for Googlebot too
-//! assert_eq!(crawlers::nearly(b"GPT-Bot"), Some("GPTBot"));
+//! assert_eq!(crawlers::mistake(b"GPT-Bot"), Some(crawlers::Mistake::Nearly("GPTBot")));
+//! assert_eq!(crawlers::mistake(b"ChatGPT").unwrap().tokens()[0], "GPTBot");
 //! ```
 
-pub use reptile_compiler::dialect::crawlers::{ALL, Crawler, Resolved, nearly, of_name, read_as};
+pub use reptile_compiler::dialect::crawlers::{ALL, Crawler, Resolved, of_name, read_as};
+pub use reptile_compiler::dialect::mistakes::{Mistake, mistake};
 pub use reptile_compiler::dialect::resolve::{ResolveError, resolve};
 pub use reptile_engine::spec::GROUPS;
 pub use reptile_engine::token::{TokenError, crawler_in_header};

@@ -93,7 +93,10 @@ fn mistakes_that_depend_on_the_dialect_are_found_later() {
     let found = later_mistakes(list, &robots);
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].starts_with("1: expected a crawler, found ") && found[0].contains("Mozilla/5.0"), "{found:?}");
-    assert_eq!(found[1], "3: expected a crawler, found \"Googelbot\", which is nearly the crawler \"Googlebot\"");
+    assert_eq!(
+        found[1],
+        "3: expected a crawler, found \"Googelbot\", which is nearly the crawler \"Googlebot\": write that"
+    );
     assert_eq!(
         found[2],
         "4: expected a pattern that matches the path of a URL other than /robots.txt, found \"/robots.txt$\""

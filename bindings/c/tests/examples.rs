@@ -66,7 +66,7 @@ fn decide_example_prints_verdicts_and_errors() {
         ([file!(), "GPTBot", "x"], "error 2"),
         (
             [set, "Googelbot", "x"],
-            "error 4: no robots.txt names the crawler \"Googelbot\", which is nearly \"Googlebot\"",
+            "error 4: no robots.txt names the crawler \"Googelbot\", which is nearly the crawler \"Googlebot\"",
         ),
     ] {
         let output = Command::new(&program).args(arguments).output().unwrap();

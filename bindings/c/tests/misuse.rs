@@ -199,7 +199,7 @@ fn unusable_crawler_names_are_errors() {
     let mut set = parsed();
     for (names, part) in [
         (&[][..], "no crawler is named"),
-        (&["Googelbot"][..], "nearly \"Googlebot\""),
+        (&["Googelbot"][..], "nearly the crawler \"Googlebot\""),
         (&["GPTBot", "Mozilla/5.0 (compatible; GPTBot/1.2)"][..], "GPTBot"),
         (&["@nobody"][..], "unknown group"),
     ] {

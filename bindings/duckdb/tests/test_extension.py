@@ -222,7 +222,7 @@ ERRORS = [
     ("'https://a.example/', '/no/such/file', 'GPTBot'", "/no/such/file: No such file"),
     ("'https://a.example/', '/', 'GPTBot'", "/: "),
     ("'https://a.example/', '', 'GPTBot'", "No such file"),
-    ("'https://a.example/', getvariable('web'), 'Googelbot'", 'nearly "Googlebot"'),
+    ("'https://a.example/', getvariable('web'), 'Googelbot'", 'nearly the crawler "Googlebot"'),
     ("'https://a.example/', getvariable('web'), '@ai-training'", "expected one crawler, found"),
     ("'https://a.example/', getvariable('web'), '@nobody'", "nobody"),
     ("'https://a.example/', getvariable('web'), ''", "crawler"),

@@ -219,7 +219,7 @@ def test_groups_of_crawlers(path):
     [
         (("/no/such/file", "GPTBot"), "/no/such/file: "),
         (("/", "GPTBot"), "/: "),
-        ((None, "Googelbot"), 'nearly "Googlebot"'),
+        ((None, "Googelbot"), 'nearly the crawler "Googlebot"'),
         ((None, []), "no crawler is named"),
         ((None, ["GPTBot", "GPTBot"]), "twice"),
         ((None, "GPTBot", "lines"), '"lines"'),

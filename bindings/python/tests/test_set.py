@@ -67,7 +67,7 @@ def test_agents(web):
     assert agent.decide("https://shop.example/cart") == "disallow"
     assert agent.explain("https://shop.example/cart").line == 2
     assert len(web.agents("@ai-training")) > 5
-    with pytest.raises(reptile.CrawlerError, match='nearly "Googlebot"'):
+    with pytest.raises(reptile.CrawlerError, match='nearly the crawler "Googlebot"'):
         web.decide("Googelbot", "https://shop.example/")
     assert web.decide("Googelbot", "https://shop.example/", exact=True) == "allow"
     with pytest.raises(reptile.CrawlerError, match="GPTBot"):

@@ -82,7 +82,7 @@ pub fn crawler_of(
 /// Refuses names that are most likely mistakes.
 pub fn refuse_mistakes<'a>(agents: impl Iterator<Item = &'a Agent>, names: &[String]) -> Result<(), Failure> {
     match agents.zip(names).find_map(|(agent, name)| Some((name, agent.probably_meant()?))) {
-        Some((name, near)) => Err(Failure::nearly(name, near)),
+        Some((name, mistake)) => Err(Failure::mistaken(name, mistake)),
         None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use std::error::Error as _;
 use std::fmt::Display;
 
+use reptile::crawlers::Mistake;
 use reptile::prove::{Mistakes, ProveError};
 use reptile::{CrawlerError, CrawlerErrorKind, Error, ErrorKind};
 use serde::Serialize;
@@ -52,12 +53,14 @@ impl Failure {
         Failure::new(code, format!("unknown {what} {name:?}; expected {}", known.join(", ")))
     }
 
-    /// Returns an error about a name that nearly matches a known crawler's.
-    pub fn nearly(name: &str, near: &str) -> Failure {
-        let message = format!(
-            "no group names {name:?}, which is nearly the crawler {near:?}; the option `exact` takes it as it is"
-        );
-        Failure { suggestion: Some(near.into()), ..Failure::new(Code::Crawler, message) }
+    /// Returns an error about a name that is probably a mistake. One known crawler is a suggestion.
+    pub fn mistaken(name: &str, mistake: Mistake) -> Failure {
+        let message = format!("no group names {name:?}, {mistake}; the option `exact` takes it as it is");
+        let suggestion = match mistake.tokens() {
+            [token] => Some((*token).into()),
+            _ => None,
+        };
+        Failure { suggestion, ..Failure::new(Code::Crawler, message) }
     }
 
     pub fn to_json(&self) -> Vec<u8> {

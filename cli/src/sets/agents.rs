@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use bumpalo::Bump;
 use reptile::body::parse;
 use reptile::contents::Set;
-use reptile::crawlers::{Resolved, nearly, of_name, read_as, resolve};
+use reptile::crawlers::{Mistake, Resolved, mistake, of_name, read_as, resolve};
 use reptile::explain::{ChosenBy, choose};
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
@@ -23,7 +23,7 @@ use crate::options::ExactAgent;
 ///
 /// # Errors
 /// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
-/// token under the set's dialect or nearly matches a known crawler's name ([`refuse_mistakes`]), a crawler is named
+/// token under the set's dialect or is a probable mistake ([`refuse_mistakes`]), a crawler is named
 /// twice, or the set is damaged.
 pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
@@ -69,8 +69,8 @@ fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
     }
 }
 
-/// Refuses names that are most likely mistakes: they nearly match a known crawler's name, and no robots.txt contains
-/// them, according to `is_named`. Each name in a chain is checked separately.
+/// Refuses names that are most likely mistakes, and that no robots.txt contains, according to `is_named`. Each name in a
+/// chain is checked separately. Prints a note about a brand's name that a robots.txt contains.
 ///
 /// # Errors
 /// Returns an error for the first such name, unless the user requests exact names.
@@ -78,23 +78,30 @@ fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) 
     if exact.exact_agent {
         return Ok(());
     }
-    match specs.iter().find_map(|spec| mistake(spec, &is_named)) {
-        Some(message) => Err(Failure::new(format!("--agent: {message}"))),
-        None => Ok(()),
+    for (name, mistake) in specs.iter().flat_map(|spec| mistakes(spec)) {
+        if !is_named(name) {
+            return Err(Failure::new(format!("--agent: {}", refusal(name, mistake))));
+        }
+        if let Mistake::Brand(tokens) = mistake {
+            let tokens = tokens.join(", ");
+            note(format_args!(
+                "--agent {name}: a robots.txt contains this name, but its crawlers are probably {tokens}"
+            ));
+        }
     }
+    Ok(())
 }
 
-/// Returns the likely mistake in a name that nearly matches a known crawler's name. `is_named` returns whether some
-/// robots.txt names it.
-fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
+/// Returns the names in a chain that are probable mistakes, without versions.
+fn mistakes(spec: &str) -> impl Iterator<Item = (&str, Mistake)> {
     let names = spec.split('>').filter(|_| !spec.starts_with('@'));
-    let mut tokens = names.map(|name| name.split('/').next().unwrap_or(name));
-    tokens.find_map(|name| {
-        let near = nearly(name.as_bytes()).filter(|_| !is_named(name))?;
-        Some(format!(
-            "no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add --exact-agent"
-        ))
-    })
+    let names = names.map(|name| name.split('/').next().unwrap_or(name));
+    names.filter_map(|name| Some((name, mistake(name.as_bytes())?)))
+}
+
+/// Returns the message about a name that no robots.txt contains.
+fn refusal(name: &str, mistake: Mistake) -> String {
+    format!("no robots.txt names {name:?}, {mistake}, or add --exact-agent")
 }
 
 /// Returns the crawler in a table's cell, checked like `--agent`, or the exact name if requested.
@@ -113,9 +120,9 @@ pub fn agent_of_cell(
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
     let mut agents = resolve(name, dialect).map_err(|error| error.to_string())?;
     let is_named = |name: &str| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named());
-    match (agents.pop(), mistake(name, is_named)) {
+    match (agents.pop(), mistakes(name).find(|(name, _)| !is_named(name))) {
         _ if name.starts_with('@') => Err(format!("expected one crawler, found the group \"{name}\"")),
-        (_, Some(mistake)) => Err(mistake),
+        (_, Some((name, mistake))) => Err(refusal(name, mistake)),
         (Some(agent), _) => Ok(agent),
         (None, _) => Err("it names no crawler".into()),
     }
@@ -343,6 +350,10 @@ mod tests {
         );
         assert!(!refused(body, "googelbot", false) && refused(body, "Googlebott", false));
         assert!(!refused("", "Googelbot", true));
+        for brand in ["ChatGPT", "openai", "Anthropic", "perplexity", "x>Claude>*", "Google", "all"] {
+            let body = format!("user-agent: {}\ndisallow: /\n", if brand.contains('>') { "claude" } else { brand });
+            assert!(refused("", brand, false) && !refused("", brand, true) && !refused(&body, brand, false), "{brand}");
+        }
         for other in ["Googlebot", "GPTBot", "MyBot", "*", "@search", "x>y>*"] {
             assert!(!refused("", other, false), "{other}");
         }
@@ -355,6 +366,11 @@ mod tests {
             message(&set, "Googelbot"),
             "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add \
              --exact-agent"
+        );
+        assert_eq!(
+            message(&set, "ChatGPT"),
+            "--agent: no robots.txt names \"ChatGPT\", which is not a crawler's name: write \"GPTBot\", \"OAI-SearchBot\" or \
+             \"ChatGPT-User\", or add --exact-agent"
         );
         assert_eq!(
             message(&set, "@nobody"),

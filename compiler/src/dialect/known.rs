@@ -213,6 +213,11 @@ pub const OPERATORS: [(&str, &Dialect); 4] =
     [("Google", &GOOGLE), ("Bing", &BING), ("Yandex", &YANDEX), ("Yandex until 2017", &YANDEX_2017)];
 
 impl Dialect {
+    /// Returns whether `*` and a final `$` are operators.
+    pub(crate) const fn has_wildcards(&self) -> bool {
+        !matches!(self.normal_form, NormalForm::FullyDecoded | NormalForm::Verbatim)
+    }
+
     /// Returns a reference to [`GOOGLE_LIB`].
     #[must_use]
     pub fn google_lib() -> &'static Dialect {

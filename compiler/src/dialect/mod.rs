@@ -10,6 +10,7 @@
 
 pub mod crawlers;
 pub mod known;
+pub mod mistakes;
 pub mod resolve;
 pub mod token;
 

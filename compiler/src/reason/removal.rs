@@ -160,7 +160,7 @@ impl<'b> ListRules<'b> {
     }
 
     /// Returns the deciding rule's kind and line, by the oracle's matcher.
-    fn decide_slowly(&self, path: &[u8]) -> Option<(RuleKind, u32)> {
+    pub(crate) fn decide_slowly(&self, path: &[u8]) -> Option<(RuleKind, u32)> {
         let matches = |matcher: &&Matcher<'_>| matches_slowly(matcher.pattern.text, matcher.pattern.anchored, path);
         let best = self.matchers.iter().filter(matches).min_by_key(|matcher| matcher.place)?;
         Some((best.kind, best.line))

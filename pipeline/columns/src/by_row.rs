@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reptile::capture::Time;
-use reptile::crawlers::nearly;
+use reptile::crawlers::{Mistake, mistake};
 use reptile::{Agent, Agents, Crawler, Error, Headers, MAX_HEADER_BYTES, Set, Verdict};
 
 /// Maximum number of cells whose crawlers a thread caches. Logs have thousands of different headers, most of them rare.
@@ -78,13 +78,13 @@ pub struct ByRow {
 /// Maximum number of misspelled names that are kept.
 pub const MAX_MISSPELLED_NAMES: usize = 10;
 
-/// Rows with a crawler that no robots.txt in the set names, but whose name nearly matches a known crawler's.
+/// Rows with a crawler that no robots.txt in the set names, and whose name is a probable [`Mistake`].
 #[derive(Clone, Debug, Default)]
 pub struct Misspelled {
     /// Number of such rows.
     pub rows: u64,
-    /// The first names in alphabetical order, each with the known crawler's name.
-    pub names: BTreeMap<Arc<str>, &'static str>,
+    /// The first names in alphabetical order, each with its probable mistake.
+    pub names: BTreeMap<Arc<str>, Mistake>,
 }
 
 /// Cached cells and their crawlers.
@@ -102,8 +102,8 @@ struct Found {
     name: Arc<str>,
     agents: Agents,
     counts: [u64; 4],
-    /// The known crawler that nearly matches, if no robots.txt in the set names this crawler.
-    near: Option<&'static str>,
+    /// The probable mistake in the name, if no robots.txt in the set contains it.
+    mistake: Option<Mistake>,
 }
 
 /// One thread's lookups and counts for a block of rows. See [`ByRow`] for an example.
@@ -222,8 +222,8 @@ impl Session<'_> {
             let crawlers = &mut self.cache.crawlers;
             let is_exact = self.rows.is_exact;
             *self.cache.names.entry(Arc::clone(&name)).or_insert_with(|| {
-                let near = nearly(name.as_bytes()).filter(|_| !is_exact && !agent.is_named());
-                crawlers.push(Found { name, agents: agent.into(), counts: [0; 4], near });
+                let mistake = mistake(name.as_bytes()).filter(|_| !is_exact && !agent.is_named());
+                crawlers.push(Found { name, agents: agent.into(), counts: [0; 4], mistake });
                 crawlers.len() - 1
             })
         });
@@ -245,10 +245,10 @@ impl Session<'_> {
     /// Adds the crawlers' counts to the block.
     fn count(&mut self) {
         for found in self.cache.crawlers.iter_mut().filter(|found| found.counts != [0; 4]) {
-            if let Some(near) = found.near {
+            if let Some(mistake) = found.mistake {
                 let mut misspelled = self.rows.misspelled.lock().unwrap_or_else(PoisonError::into_inner);
                 misspelled.rows += found.counts.iter().sum::<u64>();
-                misspelled.names.insert(Arc::clone(&found.name), near);
+                misspelled.names.insert(Arc::clone(&found.name), mistake);
                 if misspelled.names.len() > MAX_MISSPELLED_NAMES {
                     misspelled.names.pop_last();
                 }
@@ -588,7 +588,10 @@ mod tests {
         let cells = ["Googelbot", "GPTBot", "googelbot", "MyBot", "Googelbot/2.1 (+http://x.example/bot)", "-"];
         let found = misspelt_in(&cells, false);
         assert_eq!(found.rows, 3);
-        assert!(found.names.values().all(|near| *near == "Googlebot") && !found.names.is_empty(), "{found:?}");
+        assert!(
+            found.names.values().all(|near| near.tokens() == ["Googlebot"]) && !found.names.is_empty(),
+            "{found:?}"
+        );
         assert_eq!(misspelt_in(&cells, true).rows, 0);
         // Any letter in a long name may be wrong.
         let names: Vec<String> =

@@ -20,7 +20,7 @@ impl Source {
     /// or a group of crawlers (`@ai-training`, `@search`).
     ///
     /// A name is treated as a mistake if no robots.txt contains it and it is one letter off from a known crawler's
-    /// name, unless the names are `exact`.
+    /// name, or is the name of an operator or a product such as `ChatGPT`, unless the names are `exact`.
     ///
     /// ```
     /// use reptile::{Dialect, Robots};
@@ -54,11 +54,10 @@ impl Source {
         }
         let agents = self.resolve(crawlers)?;
         let mistake = agents.iter().filter(|_| !exact).find_map(|agent| Some((agent, agent.probably_meant()?)));
-        if let Some((agent, near)) = mistake {
+        if let Some((agent, mistake)) = mistake {
             let name = agent.crawler();
-            let message = format!(
-                "no robots.txt names the crawler \"{name}\", which is nearly \"{near}\": write that, or say that the name is exact"
-            );
+            let message =
+                format!("no robots.txt names the crawler \"{name}\", {mistake}, or say that the name is exact");
             return Err(Error::new(ErrorKind::Crawler, message));
         }
         Ok(agents)

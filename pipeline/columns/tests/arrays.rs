@@ -272,8 +272,9 @@ fn invalid_crawler_and_column_names_are_errors() {
     let error = |names: &[&str]| source.agents(names, false).unwrap_err().to_string();
     assert!(error(&[]).contains("no crawler is named"));
     assert!(error(&["GPTBot", "GPTBot"]).contains("twice"));
-    assert!(error(&["Googelbot"]).contains("nearly \"Googlebot\""));
-    assert!(error(&["x>Googelbot>*"]).contains("nearly \"Googlebot\""));
+    assert!(error(&["Googelbot"]).contains("nearly the crawler \"Googlebot\""));
+    assert!(error(&["ChatGPT"]).contains("write \"GPTBot\", \"OAI-SearchBot\" or \"ChatGPT-User\""));
+    assert!(error(&["x>Googelbot>*"]).contains("nearly the crawler \"Googlebot\""));
     assert!(error(&["A>>B"]).contains("chain"));
     assert!(error(&["@unnamed"]).contains("@ai-training and @search"));
     assert!(error(&["Mozilla/5.0 (compatible; GPTBot/1.2)"]).contains("GPTBot"));

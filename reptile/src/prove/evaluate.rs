@@ -103,7 +103,7 @@ pub struct Counterexample {
 /// let robots = Robots::parse("user-agent: *\ndisallow: /", Dialect::google())?;
 /// let error = Assertions::parse("disallow Googelbot /")?.prove(&robots, &Options::default()).unwrap_err();
 /// assert!(matches!(&error, ProveError::Mistakes(mistakes) if mistakes.count() == 1));
-/// assert!(error.to_string().ends_with("found \"Googelbot\", which is nearly the crawler \"Googlebot\""), "{error}");
+/// assert!(error.to_string().ends_with("found \"Googelbot\", which is nearly the crawler \"Googlebot\": write that"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -265,7 +265,7 @@ impl<'a> Prover<'a> {
         let agents = agents.collect::<Result<Vec<_>, _>>()?;
         let near = agents.first().filter(|_| !name.starts_with('@')).and_then(Agent::probably_meant);
         match near {
-            Some(near) => Err(format!("{}, which is nearly the crawler \"{near}\"", quoted(name.as_bytes()))),
+            Some(mistake) => Err(format!("{}, {mistake}", quoted(name.as_bytes()))),
             None => Ok(agents),
         }
     }

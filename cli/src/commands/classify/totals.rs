@@ -196,11 +196,12 @@ impl Totals {
         }
         if let Some(Misspelled { rows, names }) = decider.misspelled() {
             summary.count("  rows with a misspelled crawler", rows);
-            let names = names.iter().map(|(name, near)| format!("\"{name}\" for \"{near}\""));
+            let names =
+                names.iter().map(|(name, mistake)| format!("\"{name}\" for \"{}\"", mistake.tokens().join("\" or \"")));
             let (path, rows) = (path.display(), grouped(rows));
             let names = names.collect::<Vec<_>>().join(", ");
             note(format_args!(
-                "{path}: {rows} rows name crawlers that no robots.txt names and that resemble known ones: {names}; \
+                "{path}: {rows} rows name crawlers that no robots.txt names and that probably mean known ones: {names}; \
                  --exact-agent uses them unchanged"
             ));
         }

@@ -1,7 +1,7 @@
 //! `reptile test`: decides URLs by one robots.txt, and shows the group, the rules, the line and the reason for each.
 //!
 //! This module has the questions and answers. [`answers`] and [`listing`] show them for one dialect, [`dialects`] for
-//! all dialects, and [`json`] for programs. [`typed`] remarks on URLs, [`uses`] asks about
+//! all dialects, and [`json`] for programs. [`typed`] and [`letter_case`] remark on URLs, [`uses`] asks about
 //! usage, and [`words`] has the wording.
 //!
 //! A file of n bytes is read and compiled in O(n) steps per dialect, and in O(n) memory for one dialect. With
@@ -14,6 +14,7 @@
 mod answers;
 mod dialects;
 mod json;
+mod letter_case;
 mod listing;
 mod typed;
 mod uses;
@@ -43,6 +44,7 @@ use crate::outputs::summary::grouped;
 use crate::sets::agents::{agents_for, agents_under};
 use crate::sets::single::{ONE_ORIGIN, compile_capture, one};
 use crate::url_list::{command_line, each_url, fault, is_robots, refuse_url_list, typed_urls};
+use letter_case::LowerCase;
 use reptile_records::detect::{Content, Wanted};
 use reptile_records::open::Input;
 use reptile_records::open::read_input;
@@ -398,6 +400,7 @@ struct Column<'b> {
     set: Set<Vec<u8>>,
     looked_up: Vec<Agent>,
     asked: Option<Asked<'b>>,
+    lower_case: LowerCase,
     given: &'b Given,
 }
 
@@ -481,7 +484,8 @@ impl<'b> Column<'b> {
         });
         let naming = naming.collect();
         let looked_up = looked_up.map_err(fail)?;
-        Ok(Column { reading, fetch, choices, naming, looked_up, agents, set, asked, given: &file.given })
+        let lower_case = LowerCase::new(name, body, dialect, fetch, &agents)?;
+        Ok(Column { lower_case, reading, fetch, choices, naming, looked_up, agents, set, asked, given: &file.given })
     }
 
     /// Returns the answers for some URLs and every agent, ordered by URL.
@@ -513,7 +517,8 @@ impl<'b> Column<'b> {
         let shown_path = dialect.normal_form.shown(&path).into_owned();
         let path_differs = shown_path != written;
         let stated = self.asked.as_ref().map(|asked| asked.of(agent, &written)).transpose()?;
-        let remarks = remark.into_iter().collect();
+        let other_case = self.other_case(agent, &written, explanation.verdict)?;
+        let remarks = remark.into_iter().chain(other_case).collect();
         self.given.count(explanation.verdict);
         Ok(Answer { explanation, why, agent, path, shown_path, path_differs, remarks, stated })
     }

@@ -4,12 +4,13 @@
 use memchr::memmem;
 
 use super::characters::{Plain, odd_characters, without_quotes};
-use super::data::words::{BRANDS, Meaning, PLACEHOLDERS};
+use super::data::words::{Meaning, PLACEHOLDERS, is_connective};
 use super::repairs::is_version;
 use super::values::unrendered;
 use super::{Code, Findings, Fix, Severity, quote};
 use crate::dialect::Dialect;
 use crate::dialect::crawlers::{self, nearly_counted};
+use crate::dialect::mistakes::brand;
 use crate::rules::groups::{Named, named};
 
 /// Adds the findings about a user-agent line.
@@ -69,10 +70,8 @@ fn unnamed(number: u32, value: &[u8], found: &mut Findings) {
 fn is_brand(number: u32, value: &[u8], found: &mut Findings) -> bool {
     // The version does not matter.
     let name = without_quotes(memchr::memchr(b'/', value).map_or(value, |slash| &value[..slash]));
-    let Some((_, tokens)) = BRANDS.iter().find(|(brand, _)| name.eq_ignore_ascii_case(brand.as_bytes())) else {
-        return false;
-    };
-    let is_everyone = *tokens == ["*"];
+    let Some(tokens) = brand(name) else { return false };
+    let is_everyone = tokens == ["*"];
     let severity = if is_everyone { Severity::Error } else { Severity::Warning };
     found.add(number, Code::BrandName, severity, || {
         let shown = quote(value);
@@ -167,10 +166,6 @@ fn tokens_of_list(value: &[u8], found: &mut Findings) -> Option<Vec<Vec<u8>>> {
         None => is_token(&part).then_some(part),
     });
     tokens.collect::<Option<Vec<_>>>().filter(|_| is_listed)
-}
-
-fn is_connective(word: &[u8]) -> bool {
-    [&b"and"[..], b"or", b"und", b"et", b"y"].into_iter().any(|connective| word.eq_ignore_ascii_case(connective))
 }
 
 /// Returns the parts of a list between words such as "and".

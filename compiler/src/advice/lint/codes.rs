@@ -25,7 +25,7 @@ macro_rules! codes {
             /// Returns whether findings of this kind are reported only on request.
             #[must_use]
             pub const fn is_off_by_default(self) -> bool {
-                matches!(self, Code::GroupOpensOnPurpose)
+                matches!(self, Code::GroupOpensOnPurpose | Code::PrefixMatch)
             }
 
             /// Returns a sentence that describes this kind of finding.
@@ -84,7 +84,8 @@ codes! {
     EmptyValue = "empty-value",
     /// A file that is longer than crawlers read.
     FileTooLong = "file-too-long",
-    /// A group for a crawler that opens what the group for `*` closes, because it leaves out a rule.
+    /// A group for a crawler that opens what the group for `*` closes, because it leaves out a rule, or only says that
+    /// everything is open, also login pages and the like.
     GroupOpens = "group-opens",
     /// A group for a crawler that opens what the group for `*` closes, and says so. Off by default.
     GroupOpensOnPurpose = "group-opens-on-purpose",
@@ -92,6 +93,8 @@ codes! {
     GroupsCollapse = "groups-collapse",
     /// A rule that can never decide, because others with precedence match all of its paths.
     HiddenRule = "hidden-rule",
+    /// A rule such as `/?sort=`, which matches only the home page with this query.
+    HomeQuery = "home-query",
     /// A `Host` that is not a host name.
     HostValue = "host-value",
     /// A web page instead of a robots.txt.
@@ -134,6 +137,8 @@ codes! {
     PathList = "path-list",
     /// A placeholder, such as `undefined` or `{id}`, or a template that was not rendered.
     Placeholder = "placeholder",
+    /// A rule such as `/jobs`, which also matches `/jobs-in-berlin`, in a group that has `/jobs/` too. Off by default.
+    PrefixMatch = "prefix-match",
     /// A rule that looks like a regular expression. Crawlers know only `*` and a final `$`.
     RegularExpression = "regular-expression",
     /// A name in a second user-agent line. Some crawlers read only its first group.
@@ -178,6 +183,8 @@ codes! {
     UsageLabel = "usage-label",
     /// A `Content-Usage` for pages that must not be fetched.
     UsageNotApplicable = "usage-not-applicable",
+    /// A `Content-Signal` or `Content-Usage` for `*` that does not reach crawlers with their own groups.
+    UsageNotInherited = "usage-not-inherited",
     /// Lines about the uses of pages that exceed a limit of this compiler, so every use is unknown.
     UsageOverLimit = "usage-over-limit",
     /// A path in a `Content-Usage` that does not begin with `/`.

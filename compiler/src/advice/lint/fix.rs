@@ -160,6 +160,8 @@ pub enum Refusal {
     TooLarge,
     /// The proofs take more steps than allowed. The file is left unchanged.
     TooManySteps,
+    /// The remedy is advice in words, which depends on the author's intention.
+    OnlyAdvice,
 }
 
 impl Refusal {
@@ -190,6 +192,7 @@ impl fmt::Display for Refusal {
             Refusal::HasIgnoreComment => f.write_str("its comment would ignore findings about the next line"),
             Refusal::ReadInPart => f.write_str("the file is read only in part"),
             Refusal::TooLarge => f.write_str("the file is too large for a proof"),
+            Refusal::OnlyAdvice => f.write_str("the remedy depends on what you mean"),
             Refusal::TooManySteps => f.write_str("the proofs take too many steps, so that nothing is fixed"),
         }
     }
@@ -263,13 +266,13 @@ fn fix_within(body: &[u8], dialect: &Dialect, options: &FixOptions, max_steps: u
         Refusal::TooLarge
     } else {
         match fixer.run(&mut text, &mut changes) {
-            Ok(unfixed) => return Fixed { body: text.body, changes, unfixed },
+            Ok(unfixed) => return Fixed { changes, unfixed: fixer.with_advice(unfixed, &text), body: text.body },
             Err(refusal) => refusal,
         }
     };
     let edits = fixer.edits(&first, MAX_FINDINGS_PER_CODE).into_iter();
     let unfixed = edits.map(|edit| edit.unfixed(refusal.clone())).collect();
-    Fixed { body: first.body, changes: Vec::new(), unfixed }
+    Fixed { changes: Vec::new(), unfixed: fixer.with_advice(unfixed, &first), body: first.body }
 }
 
 /// Returns whether removing lines could make others start to count, or change their meaning.
@@ -488,10 +491,28 @@ impl<'d> Fixer<'d> {
         Ok(made)
     }
 
+    fn findings(&self, text: &Text, max_per_code: u32) -> Vec<Finding> {
+        let options = LintOptions { max_per_code, host: self.options.host.clone(), enabled: Vec::new() };
+        lint_with(&text.body, self.dialect, &options).findings
+    }
+
+    /// Adds the chosen findings of a fixed file whose remedies are only advice, so that each remedy has a reason.
+    fn with_advice(&self, mut unfixed: Vec<Unfixed>, text: &Text) -> Vec<Unfixed> {
+        let options = self.options;
+        let is_advice = |finding: &Finding| {
+            matches!(finding.fix, Some(Fix::Words(_)))
+                && finding.severity >= options.least
+                && options.chooses(finding.code, text.original(finding.line))
+        };
+        let advice = self.findings(text, MAX_FINDINGS_PER_CODE).into_iter().filter(is_advice);
+        unfixed.extend(advice.map(|Finding { line, code, .. }| Unfixed { line, code, reason: Refusal::OnlyAdvice }));
+        unfixed.sort_by_key(|unfixed| unfixed.line);
+        unfixed
+    }
+
     /// Returns the edits of the file's findings, by line, at most one per line.
     fn edits(&self, text: &Text, max_per_code: u32) -> Vec<Edit> {
-        let options = LintOptions { max_per_code, host: self.options.host.clone(), enabled: Vec::new() };
-        let mut findings = lint_with(&text.body, self.dialect, &options).findings.into_iter().peekable();
+        let mut findings = self.findings(text, max_per_code).into_iter().peekable();
         let doubtful = doubtful_groups(&text.body, &self.dialects);
         let mut edits = Vec::new();
         for (line, number) in Lines::new(&text.body, self.dialect.byte_order_mark).zip(1..) {

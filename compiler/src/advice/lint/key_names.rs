@@ -8,6 +8,11 @@ pub(super) const KEYS: [&str; 4] = ["user-agent", "disallow", "allow", "sitemap"
 /// The keys in [`KEYS`] that decide URLs.
 pub(super) const DECIDING_KEYS: [&str; 3] = ["user-agent", "disallow", "allow"];
 
+/// Keys that are recognized after other text on a line, longer ones before their endings: those in [`KEYS`], and others
+/// that no other word ends with.
+pub(super) const JOINED_KEYS: [&str; 7] =
+    [KEYS[0], "useragent", KEYS[1], KEYS[2], KEYS[3], UNUSED_KEYS[0], UNUSED_KEYS[1]];
+
 /// Keys that decide no URL, and that some crawlers read or once read. Source: google/robotstxt, its reporting parser.
 pub(super) const UNUSED_KEYS: [&str; 10] = [
     "crawl-delay",

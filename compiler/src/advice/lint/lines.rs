@@ -16,9 +16,9 @@ use super::values::{
     alternatives, comment_in, further_directives, parameter, paths_of_list, placeholder, unrendered, written_break,
 };
 use super::{Code, Findings, Fix, GroupLines, MAX_QUOTED, Severity, quote};
-use crate::body::{DiagnosticKind, Line, Robots, line_of};
+use crate::body::{DiagnosticKind, Line, Lines, Robots, line_of};
 use crate::capture::{NotText, Profile};
-use crate::dialect::{Dialect, Order};
+use crate::dialect::{self, Dialect, Order};
 use crate::limits::{MAX_BODY_BYTES_500_KIB, MAX_LINE_BYTES_GOOGLE};
 use crate::rules::groups::{Named, named};
 
@@ -27,8 +27,7 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
     let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     if text.len() < body.len() {
         found.add(1, Code::ByteOrderMark, Severity::Note, || {
-            let message = "the file begins with a byte order mark, which some crawlers read as part of the first key";
-            (message.into(), Some("save the file as UTF-8 without a byte order mark".into()))
+            (after_byte_order_mark(body, text).into(), Some("save the file as UTF-8 without a byte order mark".into()))
         });
     }
     if text.trim_ascii().is_empty() {
@@ -56,6 +55,28 @@ pub(super) fn whole_file(body: &[u8], robots: &Robots<'_>, found: &mut Findings)
             (message.into(), Some("join rules with the same beginning".into()))
         });
     }
+}
+
+/// Describes what a byte order mark does to the first line, and in which dialects.
+fn after_byte_order_mark(body: &[u8], text: &[u8]) -> String {
+    let first = text.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let first = first.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
+    if first.is_empty() {
+        return "the file begins with a byte order mark: no crawler loses a line, because the first has no directive"
+            .into();
+    }
+    let is_read =
+        |dialect: &Dialect| Lines::new(body, dialect.byte_order_mark).next().is_some_and(|line| text.starts_with(line));
+    let (read, lost): (Vec<&Dialect>, Vec<&Dialect>) = dialect::ALL.into_iter().partition(|dialect| is_read(dialect));
+    let readers = match &lost[..] {
+        [] => "every dialect skips it".to_owned(),
+        _ if read.is_empty() => "no dialect skips it".to_owned(),
+        _ => format!("{} do not skip it", lost.iter().map(|dialect| &*dialect.name).collect::<Vec<_>>().join(", ")),
+    };
+    let first = quote(first);
+    format!(
+        "the file begins with a byte order mark: {readers}; for a program that reads it as text, the first line, \"{first}\", is dead"
+    )
 }
 
 /// Finds a comment that contains the file's directives because the line breaks are lost.

@@ -17,8 +17,10 @@ mod documents;
 mod equality;
 mod fix;
 mod groups;
+mod hints;
 mod idle;
 mod ignore;
+mod inherited;
 mod key_names;
 mod keys;
 mod lines;
@@ -45,8 +47,10 @@ use self::documents::not_robots;
 pub use self::equality::{Effect, Example};
 pub use self::fix::{Change, Fix, FixOptions, Fixed, MAX_FIX_STEPS, Refusal, Unfixed, fix, fix_of_host, fix_with};
 use self::groups::{blank_in_group, closed_site, collapse, empty_disallow, repeated_agents};
+use self::hints::hints;
 use self::idle::{idle_rules, merged_groups};
 use self::ignore::Ignored;
+use self::inherited::not_inherited;
 use self::lines::{each_line, left_out, whole_file};
 use self::proofs::proofs;
 use self::rendering::rendering;
@@ -262,10 +266,12 @@ fn lint_each(body: &[u8], dialect: &Dialect, mut found: Findings) -> (Linted, u6
         empty_disallow(group, dialect, &mut found);
         closed_site(&robots, index, dialect, is_open, &mut found);
         idle_rules(group, merged, dialect, &mut found);
+        hints(group, dialect, &mut found);
     }
     found.keep_first_fixes(&places.agents);
     repeated_agents(&robots, &by_group, usage_lines.managed(), dialect, &mut found);
     uses(&usage_lines, &robots, &by_group, dialect, &mut found);
+    not_inherited(&usage_lines, &robots, dialect, &mut found);
     over_limit(&usage_lines, body, &robots, reader, dialect, &mut found);
     too_many_steps(body, &robots, dialect, &mut found);
     if !is_html {

@@ -4,9 +4,12 @@
 use std::collections::HashSet;
 
 use bumpalo::Bump;
+use reptile_engine::format::crawlers::Purposes;
 use reptile_engine::format::tokens::NameMatching;
+use reptile_engine::norm::Pattern;
 use reptile_engine::verdict::RuleKind;
 
+use super::data::words::PRIVATE_FOLDERS;
 use super::groups::{MAX_NAMES_SHOWN, closes_all, last_of_collapsed};
 use super::{Code, Findings, Fix, GroupLines, Severity, quote};
 use crate::body::{Group, RawRule, Robots};
@@ -237,7 +240,13 @@ impl File<'_, '_> {
                 continue;
             }
             if opening == Opening::None {
-                later.push((index, line, names));
+                let private = (repeated.some == 0 && !closes_everything && self.is_for_search(index))
+                    .then(|| private_opening(of_all.rules, of.rules, all, own, self.dialect))
+                    .flatten();
+                match private {
+                    Some((path, closed_by)) => opens_private(line, &names, &path, closed_by, found),
+                    None => later.push((index, line, names)),
+                }
                 continue;
             }
             if opening == Opening::Unproved {
@@ -267,6 +276,17 @@ impl File<'_, '_> {
                 Opening::Unproved | Opening::None => {}
             }
         }
+    }
+
+    /// Returns whether a list is for a crawler that reads all pages for a search engine or a model, and not, for example,
+    /// only images, or single pages for previews. The former have one product token.
+    fn is_for_search(&self, list: usize) -> bool {
+        let is_known = |token: &[u8]| {
+            let known = crawlers::ALL.iter().find(|known| known.name.as_bytes().eq_ignore_ascii_case(token));
+            let purposes = [Purposes::AI_TRAINING, Purposes::SEARCH];
+            known.is_some_and(|known| known.tokens.len() == 1 && purposes.iter().any(|&it| known.purposes.contains(it)))
+        };
+        self.assignment.tokens.iter().any(|&(token, index)| index as usize == list && is_known(token))
     }
 
     /// Returns whether groups have no line except user-agent lines.
@@ -307,6 +327,45 @@ impl File<'_, '_> {
     }
 }
 
+/// Returns a folder for members or the like that the default group closes and another group opens, though that group
+/// names no folder to open. Also returns the line that closes it.
+fn private_opening(
+    all: &[RawRule<'_>],
+    own: &[RawRule<'_>],
+    of_all: &ListRules<'_>,
+    of_own: &ListRules<'_>,
+    dialect: &Dialect,
+) -> Option<(Vec<u8>, u32)> {
+    let names_folder = |rule: &RawRule<'_>| rule.kind == RuleKind::Allow && !rule.value.is_empty() && !opens_all(rule);
+    if own.iter().any(names_folder) {
+        return None;
+    }
+    let is_private = |rule: &&RawRule<'_>| {
+        let name = rule.value.strip_prefix(b"/").unwrap_or_default();
+        let begins =
+            |word: &&str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
+        rule.kind == RuleKind::Disallow && PRIVATE_FOLDERS.iter().any(|word| begins(&word))
+    };
+    all.iter().filter(is_private).find_map(|rule| {
+        let path = dialect.normal_form.path(Pattern::new(rule.value).prefix()).into_owned();
+        let (kind, line) = of_all.decide_slowly(&path)?;
+        let is_open = of_own.decide_slowly(&path).is_none_or(|(kind, _)| kind == RuleKind::Allow);
+        (kind == RuleKind::Disallow && line == rule.line && is_open).then(|| (path, line))
+    })
+}
+
+fn opens_private(line: u32, names: &str, path: &[u8], closed_by: u32, found: &mut Findings) {
+    found.proved.groups_opening += 1;
+    found.add(line, Code::GroupOpens, Severity::Warning, || {
+        let message = format!(
+            "{names} may fetch \"{}\", which line {closed_by} closes to \"*\": a crawler with its own group ignores the \
+             rules for \"*\"",
+            quote(path)
+        );
+        (message.into(), Some("repeat the rules for \"*\" in this group, or name the folders to open".into()))
+    });
+}
+
 /// The lines that close something to `*`, and those that another group repeats.
 struct Repeated {
     all: usize,
@@ -340,7 +399,7 @@ fn opens_all(rule: &RawRule<'_>) -> bool {
 }
 
 /// Returns whether only crawlers that ignore the default group have this product token.
-fn ignores_default_group(token: &[u8]) -> bool {
+pub(super) fn ignores_default_group(token: &[u8]) -> bool {
     let is_named = |known: &&crawlers::Crawler| {
         known.tokens.first().is_some_and(|first| first.as_bytes().eq_ignore_ascii_case(token))
     };

@@ -1,7 +1,7 @@
 //! Finds rules that close style sheets and scripts to crawlers that render pages.
 
 use bumpalo::Bump;
-use memchr::{memchr2, memchr3_iter, memmem};
+use memchr::{memchr, memchr2, memchr3_iter, memmem, memrchr};
 use reptile_engine::format::FormatError;
 use reptile_engine::norm::{NormalForm, Pattern};
 use reptile_engine::set::{Agent, Policy, Set};
@@ -71,7 +71,7 @@ pub(super) fn rendering(body: &[u8], robots: &Robots<'_>, dialect: &Dialect, fou
     }
     let Some(set) = compiled(body, dialect) else { return };
     // A freshly compiled set is not damaged.
-    let _ = check(&candidates, &set, found);
+    let _ = check(&candidates, &set, dialect, found);
 }
 
 fn compiled(body: &[u8], dialect: &Dialect) -> Option<Set<Vec<u8>>> {
@@ -130,12 +130,15 @@ fn folder_samples(assets: &Assets, value: &[u8], end: usize) -> Vec<Vec<u8>> {
         return if is_folder { Vec::new() } else { own.to_vec() };
     }
     // The rule's own folder. The text before the name may be any folder.
-    let before = path_of(&value[..end + 1 - assets.text.len()]);
-    let derived = assets.samples.map(|sample| [&before, sample.as_bytes()].concat());
+    let name = end + 1 - assets.text.len();
+    // A common name may be written in capitals.
+    let (before, from) = if assets.is_common { (end, assets.text.len() - 1) } else { (name, 0) };
+    let before = path_of(&value[..before]);
+    let derived = assets.samples.map(|sample| [&before, &sample.as_bytes()[from..]].concat());
     let after = path_of(value);
     let inside = ENDINGS.map(|ending| [&after, ending.as_bytes()].concat());
     let names_file = after.rsplit(|&byte| byte == b'/').next().is_some_and(|last| last.contains(&b'.'));
-    let is_own = matches!(assets.text, "/css/" | "/js/") && !names_file;
+    let is_own = matches!(assets.text, "/css/" | "/js/") && !matches!(rest, b"" | b"/" | b"*" | b"/*") && !names_file;
     derived.into_iter().chain(own).chain(inside.into_iter().filter(|_| is_own)).collect()
 }
 
@@ -159,7 +162,12 @@ fn path_of(value: &[u8]) -> Vec<u8> {
 }
 
 /// Adds a finding for each candidate that decides one of its paths for a crawler that renders pages.
-fn check(candidates: &[Candidate<'_>], set: &Set<Vec<u8>>, found: &mut Findings) -> Result<(), FormatError> {
+fn check(
+    candidates: &[Candidate<'_>],
+    set: &Set<Vec<u8>>,
+    dialect: &Dialect,
+    found: &mut Findings,
+) -> Result<(), FormatError> {
     let Some(policy) = set.policy(&ORIGIN)? else { return Ok(()) };
     let mut renderers: Vec<(&str, Agent)> = Vec::with_capacity(RENDERERS.len());
     let known = |name: &&str| crawlers::ALL.iter().find(|known| known.name == *name);
@@ -180,7 +188,7 @@ fn check(candidates: &[Candidate<'_>], set: &Set<Vec<u8>>, found: &mut Findings)
             }
         }
         if !denied.is_empty() {
-            report(candidate, &denied, found);
+            report(candidate, &denied, dialect, found);
         }
     }
     Ok(())
@@ -197,7 +205,7 @@ fn decides(candidate: &Candidate<'_>, policy: &Policy<'_>, agent: &Agent) -> Res
     Ok(false)
 }
 
-fn report(candidate: &Candidate<'_>, denied: &[&str], found: &mut Findings) {
+fn report(candidate: &Candidate<'_>, denied: &[&str], dialect: &Dialect, found: &mut Findings) {
     let value = candidate.rule.value;
     // A rule for one file was written on purpose.
     let is_file = candidate.assets.is_none() && memchr2(b'*', b'?', value).is_none();
@@ -209,27 +217,76 @@ fn report(candidate: &Candidate<'_>, denied: &[&str], found: &mut Findings) {
             Some(Assets { platform, text, .. }) if text.starts_with("/?") => {
                 format!("blocks style sheets and scripts with {} in their addresses ({platform})", &text[1..])
             }
+            Some(Assets { platform, text, samples, .. }) if !text.ends_with('/') => {
+                format!("blocks style sheets and scripts of {platform}, such as {} and {}", samples[0], samples[1])
+            }
             Some(Assets { platform, text, .. }) => {
                 format!("blocks style sheets and scripts of {platform}, which serves them from {text}")
             }
         };
         let message = format!("{what}: crawlers that render pages ({}) do not see them", denied.join(", "));
-        (message.into(), Some(remedy(candidate, is_file)))
+        (message.into(), Some(remedy(candidate, is_file, dialect)))
     });
 }
 
-/// Returns advice that opens style sheets and scripts again.
-fn remedy(candidate: &Candidate<'_>, is_file: bool) -> Fix {
-    let value = candidate.rule.value;
-    let has_operator = memchr2(b'*', b'?', value).is_some() || value.ends_with(b"$");
+/// Returns advice that opens style sheets and scripts again, and little else.
+fn remedy(candidate: &Candidate<'_>, is_file: bool, dialect: &Dialect) -> Fix {
     if is_file {
         return "allow the file if pages need it".into();
     }
-    if has_operator || candidate.assets.is_none() {
+    let opening = opening_rules(candidate);
+    if opening.is_empty() || !dialect.has_wildcards() {
         return "remove the rule, or allow the files that pages need".into();
     }
-    let folder = quote(value);
-    format!("add \"Allow: {folder}*.css\" and \"Allow: {folder}*.js\"").into()
+    let rules: Vec<String> = opening.iter().map(|value| format!("\"Allow: {}\"", quote(value))).collect();
+    format!("add {}", rules.join(", ")).into()
+}
+
+/// Returns the folder of an asset that a rule with this text before its final wildcards closes, or the text itself if
+/// it does not end with a folder's name.
+fn folder_of(path: &[u8], start: &[u8], assets: &Assets) -> Vec<u8> {
+    let with_slash = [start, b"/"].concat();
+    let folder = path.strip_prefix(start).and_then(|rest| Some(&path[..=start.len() + memchr(b'/', rest)?]));
+    let is_known =
+        |folder: &&[u8]| *folder == with_slash || ASSETS.iter().any(|known| known.text.as_bytes() == *folder);
+    match folder.filter(is_known) {
+        _ if start.ends_with(b"/") => start.to_vec(),
+        Some(folder) => folder.to_vec(),
+        None if with_slash.ends_with(assets.text.as_bytes()) => with_slash,
+        None => start.to_vec(),
+    }
+}
+
+/// Returns the values of rules that open the style sheets and scripts in a candidate's folders: with each ending, alone
+/// and with a query. A final wildcard would also open files with longer endings, such as `.json`. Empty if the rule is
+/// not about folders.
+fn opening_rules(candidate: &Candidate<'_>) -> Vec<Vec<u8>> {
+    let Some(assets) = candidate.assets else { return Vec::new() };
+    let value = candidate.rule.value;
+    if memchr2(b'?', b'$', value).is_some() {
+        return Vec::new();
+    }
+    let start = value.iter().rposition(|&byte| byte != b'*').map_or(value, |last| &value[..=last]);
+    let (mut folders, mut endings): (Vec<Vec<u8>>, Vec<&[u8]>) = (Vec::new(), Vec::new());
+    for sample in &candidate.samples {
+        let path = &sample[..memchr(b'?', sample).unwrap_or(sample.len())];
+        let ending = memrchr(b'.', path).map_or(&b""[..], |dot| &path[dot..]);
+        if ![&b".css"[..], b".js", b".json"].contains(&ending) {
+            return Vec::new();
+        }
+        let folder = folder_of(path, start, assets);
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+        if !endings.contains(&ending) {
+            endings.push(ending);
+        }
+    }
+    let in_folder = |folder: &Vec<u8>| -> Vec<Vec<u8>> {
+        let each = endings.iter().flat_map(|ending| [b"$", b"?"].map(|end| [folder, &b"*"[..], ending, end].concat()));
+        each.collect()
+    };
+    folders.iter().flat_map(in_folder).collect()
 }
 
 #[cfg(test)]
@@ -250,6 +307,13 @@ mod tests {
         let cases: &[(String, &[u32])] = &[
             (everyone("Disallow: /wp-includes/"), &[2]),
             (everyone("Disallow: /wp-"), &[2]),
+            (everyone("Disallow: /wp"), &[2]),
+            (everyone("Disallow: /wp*"), &[2]),
+            (everyone("Disallow: /JS/"), &[2]),
+            (everyone("Disallow: /wp/"), &[]),
+            (everyone("Disallow: /wp-login.php"), &[]),
+            (everyone("Disallow: /themes\nDisallow: /concrete"), &[2, 3]),
+            (everyone("Disallow: /js/\nAllow: /js/*.js$\nAllow: /js/*.js?"), &[]),
             (everyone("Disallow: /blog/wp-includes"), &[2]),
             (everyone("Disallow: */wp-content/themes/*"), &[2]),
             (everyone("Disallow: /_next/"), &[2]),
@@ -289,6 +353,37 @@ mod tests {
             let body = format!("User-agent: *\nDisallow: {rule}\n# {}\n", assets.evidence);
             assert_eq!(lines(&body).first(), Some(&2), "{}", assets.text);
         }
+    }
+
+    /// The remedy opens each asset that its rule closes, and neither other files nor the folder itself.
+    #[test]
+    fn remedies_open_the_assets_and_little_else() {
+        let mut count = 0;
+        let spellings = ["{}", "{-}", "{}*", "{-}*", "*{}", "*{-}"];
+        for (assets, spelling) in ASSETS.iter().flat_map(|assets| spellings.map(|spelling| (assets, spelling))) {
+            let text = assets.text;
+            let value = spelling.replace("{}", text).replace("{-}", text.trim_end_matches('/'));
+            let body = format!("User-agent: *\nDisallow: {value}\n# {}\n", assets.evidence);
+            let found = lint(body.as_bytes(), &GOOGLE_LIB, u32::MAX).findings;
+            let Some(fix) = found.iter().find(|finding| finding.code == Code::BlocksRendering) else { continue };
+            let fix = fix.fix.as_ref().unwrap().to_string();
+            let Some(rules) = fix.strip_prefix("add ") else { continue };
+            count += 1;
+            let body = rules.split(", ").fold(body, |body, rule| format!("{body}{}\n", rule.trim_matches('"')));
+            assert_eq!(lines(&body), [0_u32; 0], "{body}");
+            let google = Resolved { name: "b".into(), tokens: vec![b"b".to_vec()], honors_default_group: true };
+            let is_open =
+                |path: &str| crate::oracle::decide_for(body.as_bytes(), &GOOGLE_LIB, &google, path.as_bytes()).allowed;
+            for sample in assets.samples {
+                let path = sample.split('?').next().unwrap_or(sample);
+                let (stem, _) = path.rsplit_once('.').unwrap();
+                assert!(is_open(path) && is_open(&format!("{path}?ver=1")), "{body}{path}");
+                for other in [format!("{path}x"), format!("{path}/x"), format!("{stem}.xml"), format!("{text}x.php")] {
+                    assert!(!is_open(&other), "{body}{other}");
+                }
+            }
+        }
+        assert!(count > 5 * 60, "{count}");
     }
 
     #[test]

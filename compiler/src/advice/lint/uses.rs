@@ -39,7 +39,8 @@ const OLD_LABELS: [(&str, &str, &str); 8] = [
 const SIGNALS: [&str; 6] = ["search", "ai-train", "ai-input", "use-immediate", "use-reference", "use-full"];
 
 /// The uses that both kinds of lines name: as a label, and as a signal. The assignment is our choice.
-const SAME_USES: [(&str, &str); 3] = [("train-ai", "ai-train"), ("search", "search"), ("ai-use", "ai-input")];
+pub(super) const SAME_USES: [(&str, &str); 3] =
+    [("train-ai", "ai-train"), ("search", "search"), ("ai-use", "ai-input")];
 
 /// The lines about uses, and the marks of managed blocks. At most [`MAX_DIRECTIVES`], because sets store no more.
 #[derive(Default)]
@@ -64,6 +65,12 @@ impl<'b> UsageLines<'b> {
         let begin = self.of(DirectiveKind::ManagedBegin).next()?.line;
         let end = self.of(DirectiveKind::ManagedEnd).map(|line| line.line).find(|&line| line > begin);
         Some(begin..end.unwrap_or(begin))
+    }
+
+    /// Returns the lines that state preferences.
+    pub(super) fn statements(&self) -> impl Iterator<Item = (DirectiveKind, &RawDirective<'b>)> {
+        let is_statement = |kind| matches!(kind, DirectiveKind::ContentUsage | DirectiveKind::ContentSignal);
+        self.0.iter().filter(move |(kind, _)| is_statement(*kind)).map(|(kind, line)| (*kind, line))
     }
 
     fn of(&self, wanted: DirectiveKind) -> impl Iterator<Item = &RawDirective<'b>> {
@@ -347,7 +354,7 @@ fn not_applicable(
     found.add(line.line, Code::UsageNotApplicable, Severity::Note, || {
         let closing = quote(closing);
         let message = format!("\"Disallow: {closing}\" closes these pages, so preferences do not apply to them");
-        (message.into(), Some(Fix::Remove))
+        (message.into(), Some("remove it, unless you mean to open them".into()))
     });
 }
 

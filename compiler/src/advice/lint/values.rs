@@ -2,11 +2,8 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::data::words::{COMMENT_MARKS, Meaning, PLACEHOLDERS};
-
-/// A key that begins another directive on the same line, in lower case.
-const KEYS: [&[u8]; 7] =
-    [b"user-agent", b"useragent", b"disallow", b"allow", b"sitemap", b"crawl-delay", b"clean-param"];
+use super::data::words::{COMMENT_MARKS, Meaning, PLACEHOLDERS, is_connective};
+use super::key_names::JOINED_KEYS;
 
 /// Line breaks that are written as text. A longer one comes before its own ending.
 const WRITTEN_BREAKS: [&[u8]; 8] = [b"\\r\\n", b"\\n", b"\\r", b"<br>", b"<br/>", b"<br />", b"</br>", b"&#10;"];
@@ -23,9 +20,10 @@ pub(super) fn further_directives(text: &[u8]) -> Option<(usize, usize)> {
 /// Returns the offset of a key that ends before the colon and begins another directive.
 fn key_before(text: &[u8], start: usize, colon: usize) -> Option<usize> {
     let before = text[start..colon].trim_ascii_end();
-    let key = KEYS
-        .iter()
-        .find(|key| before.len() >= key.len() && before[before.len() - key.len()..].eq_ignore_ascii_case(key))?;
+    let ends_with = |key: &str| {
+        before.len() >= key.len() && before[before.len() - key.len()..].eq_ignore_ascii_case(key.as_bytes())
+    };
+    let key = JOINED_KEYS.into_iter().find(|key| ends_with(key))?;
     let at = before.len() - key.len();
     let outside = &before[..at];
     let is_separated = match outside.last() {
@@ -53,9 +51,6 @@ const MAX_PATHS_SHOWN: usize = 10;
 pub(super) fn paths_of_list(value: &[u8]) -> Option<Vec<&[u8]>> {
     let is_separator = |byte: &u8| b",;| \t".contains(byte);
     value.iter().position(is_separator)?;
-    let is_connective = |part: &[u8]| {
-        part.eq_ignore_ascii_case(b"and") || part.eq_ignore_ascii_case(b"or") || part == b"&" || part == b"+"
-    };
     let parts: Vec<&[u8]> = value
         .split(is_separator)
         .map(inside)

@@ -35,6 +35,7 @@ const fn common(text: &'static str, samples: [&'static str; 2]) -> Assets {
 /// The known folders and queries.
 #[rustfmt::skip]
 pub(in super::super) const ASSETS: &[Assets] = &[
+    of("/wp", "WordPress", ["/wp-includes/css/dist/block-library/style.min.css", "/wp-content/plugins/plugin/script.js"]),
     of("/wp-includes/", "WordPress", ["/wp-includes/css/dist/block-library/style.min.css", "/wp-includes/js/jquery/jquery.min.js"]),
     of("/wp-content/", "WordPress", ["/wp-content/themes/theme/style.css", "/wp-content/plugins/plugin/script.js"]),
     of("/wp-content/themes/", "WordPress", ["/wp-content/themes/theme/style.css", "/wp-content/themes/theme/script.js"]),
@@ -57,6 +58,17 @@ pub(in super::super) const ASSETS: &[Assets] = &[
     if_seen("/administrator", of("/modules/", "Joomla", ["/modules/mod_site/style.css", "/modules/mod_site/script.js"])),
     if_seen("/administrator", of("/plugins/", "Joomla", ["/plugins/system/site/style.css", "/plugins/system/site/script.js"])),
     of("/concrete/", "Concrete CMS", ["/concrete/css/app.css", "/concrete/js/jquery.js"]),
+    if_seen("/concrete", of("/application/", "Concrete CMS", ["/application/themes/theme/main.css", "/application/files/cache/js/script.js"])),
+    if_seen("/concrete", of("/blocks/", "Concrete CMS", ["/blocks/slider/view.css", "/blocks/slider/view.js"])),
+    if_seen("/concrete", of("/packages/", "Concrete CMS", ["/packages/theme/css/main.css", "/packages/theme/js/main.js"])),
+    if_seen("/concrete", of("/themes/", "Concrete CMS", ["/themes/theme/main.css", "/themes/theme/script.js"])),
+    if_seen("/concrete", of("/updates/", "Concrete CMS", ["/updates/concrete-cms/concrete/css/cms.css", "/updates/concrete-cms/concrete/js/cms.js"])),
+    of("/App_Plugins/", "Umbraco", ["/App_Plugins/forms/assets/style.css", "/App_Plugins/forms/assets/script.js"]),
+    of("/DesktopModules/", "DNN", ["/DesktopModules/html/module.css", "/DesktopModules/html/script.js"]),
+    if_seen("/DesktopModules", of("/Portals/", "DNN", ["/Portals/_default/default.css", "/Portals/_default/skins/skin/script.js"])),
+    if_seen("/DesktopModules", of("/Resources/", "DNN", ["/Resources/shared/stylesheets/main.css", "/Resources/shared/scripts/dnn.js"])),
+    if_seen("/classes/", of("/modules/", "PrestaShop", ["/modules/cart/css/cart.css", "/modules/cart/js/cart.js"])),
+    if_seen("/classes/", of("/themes/", "PrestaShop", ["/themes/classic/assets/css/theme.css", "/themes/classic/assets/js/theme.js"])),
     if_seen("/user/pages", of("/system/", "Grav", ["/system/assets/style.css", "/system/assets/jquery/jquery.js"])),
     if_seen("/user/pages", of("/user/", "Grav", ["/user/themes/theme/style.css", "/user/plugins/form/assets/form-styles.css"])),
     of("/bb-themes/", "BoxBilling", ["/bb-themes/theme/style.css", "/bb-themes/theme/script.js"]),

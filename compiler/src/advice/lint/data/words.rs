@@ -53,123 +53,80 @@ pub(in super::super) enum Meaning {
     Unset,
 }
 
-/// Names of operators and products that are not product tokens, in lower case, with the intended tokens. `*`
-/// represents every crawler.
-pub(in super::super) const BRANDS: &[(&str, &[&str])] = &[
-    ("all", EVERYONE),
-    ("all agents", EVERYONE),
-    ("all bots", EVERYONE),
-    ("all crawlers", EVERYONE),
-    ("all robots", EVERYONE),
-    ("all spiders", EVERYONE),
-    ("all user agents", EVERYONE),
-    ("all user-agents", EVERYONE),
-    ("any", EVERYONE),
-    ("any bot", EVERYONE),
-    ("any bots", EVERYONE),
-    ("any crawler", EVERYONE),
-    ("any robot", EVERYONE),
-    ("anyone", EVERYONE),
-    ("bots", EVERYONE),
-    ("crawlers", EVERYONE),
-    ("default", EVERYONE),
-    ("every bot", EVERYONE),
-    ("everybody", EVERYONE),
-    ("everyone", EVERYONE),
-    ("everything", EVERYONE),
-    ("robots", EVERYONE),
-    ("search engines", EVERYONE),
-    ("searchengines", EVERYONE),
-    ("spiders", EVERYONE),
-    ("star", EVERYONE),
-    ("[star]", EVERYONE),
-    ("(star)", EVERYONE),
-    ("wildcard", EVERYONE),
-    ("ai", AI),
-    ("ai bots", AI),
-    ("ai crawlers", AI),
-    ("ai-bots", AI),
-    ("aibots", AI),
-    ("llm", AI),
-    ("llms", AI),
-    ("ai2", &["AI2Bot"]),
-    ("alexa", &["Amazonbot"]),
-    ("allen ai", &["AI2Bot"]),
-    ("amazon", &["Amazonbot"]),
-    ("anthropic", CLAUDE),
-    ("anthropic claude", CLAUDE),
-    ("apple", &["Applebot", "Applebot-Extended"]),
-    ("apple ai", &["Applebot-Extended"]),
-    ("apple intelligence", &["Applebot-Extended"]),
-    ("baidu", &["Baiduspider"]),
-    ("bard", &["Google-Extended"]),
-    ("bing", &["bingbot"]),
-    ("bing chat", &["bingbot"]),
-    ("bytedance", &["Bytespider"]),
-    ("chat gpt", CHATGPT),
-    ("chat-gpt", CHATGPT),
-    ("chatgpt", CHATGPT),
-    ("chatgpt bot", CHATGPT),
-    ("chatgpt-bot", CHATGPT),
-    ("chatgptbot", CHATGPT),
-    ("claude", CLAUDE),
-    ("claude ai", CLAUDE),
-    ("claude.ai", CLAUDE),
-    ("claude-ai", CLAUDE),
-    ("cohere", &["cohere-ai", "cohere-training-data-crawler"]),
-    ("common crawl", &["CCBot"]),
-    ("common-crawl", &["CCBot"]),
-    ("commoncrawl", &["CCBot"]),
-    ("copilot", &["bingbot"]),
-    ("duckduckgo", &["DuckDuckBot"]),
-    ("facebook", &["facebookexternalhit"]),
-    ("gemini", &["Google-Extended"]),
-    ("google", &["Googlebot"]),
-    ("google ai", &["Google-Extended"]),
-    ("google ads", &["AdsBot-Google"]),
-    ("google bard", &["Google-Extended"]),
-    ("google gemini", &["Google-Extended"]),
-    ("google images", &["Googlebot-Image"]),
-    ("google news", &["Googlebot-News"]),
-    ("gpt", CHATGPT),
-    ("gpt-3", CHATGPT),
-    ("gpt-4", CHATGPT),
-    ("gpt-5", CHATGPT),
-    ("huawei", &["PetalBot"]),
-    ("instagram", &["facebookexternalhit"]),
-    ("llama", &["meta-externalagent"]),
-    ("majestic", &["MJ12bot"]),
-    ("meta", &["meta-externalagent", "facebookexternalhit"]),
-    ("meta ai", &["meta-externalagent"]),
-    ("microsoft", &["bingbot"]),
-    ("microsoft copilot", &["bingbot"]),
-    ("mistral", &["MistralAI-User"]),
-    ("mistral ai", &["MistralAI-User"]),
-    ("mistralai", &["MistralAI-User"]),
-    ("msn", &["bingbot"]),
-    ("open ai", CHATGPT),
-    ("open-ai", CHATGPT),
-    ("openai", CHATGPT),
-    ("openai bot", CHATGPT),
-    ("openai.com", CHATGPT),
-    ("openaibot", CHATGPT),
-    ("perplexity", &["PerplexityBot", "Perplexity-User"]),
-    ("perplexity ai", &["PerplexityBot", "Perplexity-User"]),
-    ("perplexity.ai", &["PerplexityBot", "Perplexity-User"]),
-    ("perplexityai", &["PerplexityBot", "Perplexity-User"]),
-    ("petal", &["PetalBot"]),
-    ("petal search", &["PetalBot"]),
-    ("searchgpt", &["OAI-SearchBot"]),
-    ("siri", &["Applebot"]),
-    ("tiktok", &["Bytespider"]),
-    ("vertex ai", &["Google-CloudVertexBot"]),
-    ("whatsapp", &["facebookexternalhit"]),
+/// Words and marks between the last two names or paths of a list, in lower case.
+const CONNECTIVES: &[&str] = &["and", "or", "und", "oder", "et", "ou", "y", "e", "&", "+"];
+
+/// Returns whether a word connects the parts of a list.
+pub(in super::super) fn is_connective(word: &[u8]) -> bool {
+    CONNECTIVES.iter().any(|connective| word.eq_ignore_ascii_case(connective.as_bytes()))
+}
+
+/// Parameters that the home page has on known platforms, in lower case: a rule for them is right without a wildcard.
+pub(in super::super) const HOME_QUERIES: &[&str] = &[
+    "action",
+    "attachment_id",
+    "author",
+    "c",
+    "cat",
+    "controller",
+    "controllername",
+    "do",
+    "feed",
+    "hl",
+    "id",
+    "lang",
+    "language",
+    "m",
+    "mod",
+    "module",
+    "name",
+    "option",
+    "p",
+    "page",
+    "page_id",
+    "paged",
+    "post_type",
+    "preview",
+    "q",
+    "query",
+    "r",
+    "rest_route",
+    "route",
+    "s",
+    "search",
+    "t",
+    "tab",
+    "tag",
+    "title",
+    "url",
+    "view",
+    "w",
 ];
 
-const EVERYONE: &[&str] = &["*"];
-const CHATGPT: &[&str] = &["GPTBot", "OAI-SearchBot", "ChatGPT-User"];
-const CLAUDE: &[&str] = &["ClaudeBot", "Claude-SearchBot", "Claude-User"];
-const AI: &[&str] = &["GPTBot", "ClaudeBot", "CCBot", "Google-Extended", "meta-externalagent"];
+/// Beginnings of the names of folders and pages that a website closes to every crawler, in lower case.
+pub(in super::super) const PRIVATE_FOLDERS: &[&str] = &[
+    "account",
+    "admin",
+    "basket",
+    "cart",
+    "checkout",
+    "customer",
+    "internal",
+    "login",
+    "logout",
+    "member",
+    "my-account",
+    "myaccount",
+    "order",
+    "password",
+    "private",
+    "register",
+    "signin",
+    "signup",
+    "user",
+    "wp-admin",
+    "wp-login",
+];
 
 /// Marks that begin a comment in other languages, longest first.
 pub(in super::super) const COMMENT_MARKS: &[&str] =
@@ -242,24 +199,21 @@ pub(in super::super) const PRIVATE_HOSTS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::crawlers;
-
-    #[test]
-    fn brands_are_no_tokens_and_mean_known_tokens() {
-        let is_token = |name: &str| crawlers::ALL.iter().any(|known| known.tokens.contains(&name));
-        for (brand, tokens) in BRANDS {
-            assert_eq!(*brand, brand.to_ascii_lowercase());
-            assert!(tokens.iter().all(|token| *token == "*" || is_token(token)), "{brand}: {tokens:?}");
-            let named = crawlers::ALL.iter().flat_map(|known| known.tokens.iter().chain([&known.name]));
-            assert!(named.into_iter().all(|name| !name.eq_ignore_ascii_case(brand)), "{brand}");
-        }
-    }
 
     #[test]
     fn words_are_unique_and_in_lower_case() {
-        let brands: Vec<&str> = BRANDS.iter().map(|(word, _)| *word).collect();
         let placeholders: Vec<&str> = PLACEHOLDERS.iter().map(|(word, _)| *word).collect();
-        let lists = [&brands, &placeholders, COMMENT_MARKS, KEY_MARKS, STAGING_LABELS, PRIVATE_ENDINGS, PRIVATE_HOSTS];
+        let lists = [
+            &placeholders,
+            CONNECTIVES,
+            HOME_QUERIES,
+            PRIVATE_FOLDERS,
+            COMMENT_MARKS,
+            KEY_MARKS,
+            STAGING_LABELS,
+            PRIVATE_ENDINGS,
+            PRIVATE_HOSTS,
+        ];
         for list in lists {
             let unique: std::collections::BTreeSet<&str> = list.iter().copied().collect();
             assert_eq!(unique.len(), list.len(), "{list:?}");

@@ -39,11 +39,9 @@ pub extern "system" fn Java_reptile_natives_Library_accessNew<'l>(
         let set = Set::map(file).map_err(|error| Failure::LibraryFile(path, error))?;
         let agents = set.agents(names)?;
         for agent in agents.iter() {
-            if let Some(meant) = agent.probably_meant() {
+            if let Some(mistake) = agent.probably_meant() {
                 let name = agent.crawler();
-                let text =
-                    format!("no robots.txt names \"{name}\", which is nearly the crawler \"{meant}\": write that");
-                return Err(Failure::Misspelled(text));
+                return Err(Failure::Misspelled(format!("no robots.txt names \"{name}\", {mistake}")));
             }
         }
         Ok(READERS.add(agents))
