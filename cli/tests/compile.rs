@@ -154,7 +154,7 @@ fn hosts_beyond_ascii_are_known_in_every_notation() {
         assert_eq!(found[5] == "disallow", set == "set");
     }
     for name in names {
-        folder.write("cases.tsv", format!("{name}\tany\t/x\tDISALLOW\t2\n"));
+        folder.write("cases.tsv", format!("{name}\tany-bot\t/x\tDISALLOW\t2\n"));
         folder.run(&["check", "cases.tsv", "--robots", "robots"]).says(0, &["1 checked, 0 verdict differences"]);
         let listing = folder.run(&["inspect", "set", name]).says(0, &[]).text();
         assert!(listing.contains("Disallow: /x"), "{name}");

@@ -195,6 +195,7 @@ fn every_format_states_why_a_finding_is_not_fixed() {
     let closes = |path| {
         format!("closes \"{path}\" for \"*\" in google, google-lib, rfc9309, rfc9309-strict, yandex, bing{hint}")
     };
+    let advice = "the remedy depends on what you mean".to_owned();
     let doubtful = "line 4 may begin a group, but not every crawler reads it so";
     // The file, its finding, and the reason.
     let cases: [(&str, &str, Option<String>); UNFIXED] = [
@@ -215,7 +216,7 @@ fn every_format_states_why_a_finding_is_not_fixed() {
             "shadowed-rule",
             Some("its comment would ignore findings about the next line".into()),
         ),
-        ("User-agent: *\nDisallow: https://example.com/x\n", "absolute-url", None),
+        ("User-agent: *\nDisallow: https://example.com/x\n", "absolute-url", Some(advice)),
     ];
     for (body, code, reason) in cases {
         folder.write("robots.txt", body);
@@ -225,16 +226,15 @@ fn every_format_states_why_a_finding_is_not_fixed() {
             text
         });
         let reason = reason.as_deref();
-        let count = usize::from(reason.is_some());
-        let of_text: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("    not fixed: ")).collect();
-        assert_eq!((of_text.len(), of_text.first().copied()), (count, reason), "{body}");
+        let finding = text.split("robots.txt:").find(|finding| finding.contains(&format!("[{code}]"))).unwrap();
+        let of_text = finding.lines().find_map(|line| line.strip_prefix("    not fixed: "));
+        assert_eq!(of_text, reason, "{body}");
         let mut rows = json.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
         let row = rows.find(|row| row["code"] == code).unwrap();
         assert_eq!(row["not_fixed"].as_str(), reason, "{body}");
         let command = github.lines().find(|line| line.contains(&format!(",title={code}::"))).unwrap();
         let message = command.replace("%0A", "\n").replace("%25", "%");
         assert_eq!(message.split_once("\nnot fixed: ").map(|(_, reason)| reason), reason, "{body}");
-        assert_eq!(github.matches("not fixed: ").count(), count, "{body}");
         let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
         let result =
             sarif["runs"][0]["results"].as_array().unwrap().iter().find(|result| result["ruleId"] == code).unwrap();
@@ -255,16 +255,20 @@ fn ignore_comments_suppress_findings() {
 fn groups_that_open_what_everyone_is_denied_are_found() {
     let folder = Folder::new();
     let star = "User-agent: *\nDisallow: /admin\n\nUser-agent: GPTBot\n";
+    // A crawler that trains models, whose group opens a folder for members.
+    folder.write("robots.txt", format!("{star}Allow: /\n"));
+    folder.run(&["lint", "robots.txt"]).says(0, &["warning[group-opens] 1 in 1 file"]);
+    let star = star.replace("/admin", "/old");
     // The rules of the group, the options, and the start of the only finding.
     for (rules, options, finding) in [
-        ("Disallow: /x\n", &[][..], "robots.txt:4: warning[group-opens]: \"GPTBot\" may fetch \"/admin\""),
+        ("Disallow: /x\n", &[][..], "robots.txt:4: warning[group-opens]: \"GPTBot\" may fetch \"/old\""),
         ("Allow: /\n", &[], ""),
         (
             "Allow: /\n",
             &["--enable", "group-opens-on-purpose"],
-            "robots.txt:4: note[group-opens-on-purpose]: \"GPTBot\" may fetch \"/admin\", which line 2 closes to \"*\"",
+            "robots.txt:4: note[group-opens-on-purpose]: \"GPTBot\" may fetch \"/old\", which line 2 closes to \"*\"",
         ),
-        ("Disallow: /admin\n", &["--enable", "group-opens-on-purpose"], ""),
+        ("Disallow: /old\n", &["--enable", "group-opens-on-purpose"], ""),
     ] {
         folder.write("robots.txt", format!("{star}{rules}"));
         let text = folder.run(&[&["lint", "robots.txt"], options].concat()).says(0, &[]).text();
@@ -290,7 +294,7 @@ fn rules_that_change_nothing_are_removed() {
 fn findings_that_are_off_by_default_are_counted_at_the_end() {
     let folder = Folder::new();
     let group = |name: &str| format!("User-agent: {name}\nAllow: /\n\n");
-    folder.write("robots.txt", format!("User-agent: *\nDisallow: /admin\n\n{}{}", group("GPTBot"), group("CCBot")));
+    folder.write("robots.txt", format!("User-agent: *\nDisallow: /old\n\n{}{}", group("GPTBot"), group("CCBot")));
     let run = folder.run(&["lint", "robots.txt"]).says(0, &["2 more with --all: group-opens-on-purpose\n"]);
     assert_eq!(run.text(), "");
     assert!(run.stderr.ends_with("2 more with --all: group-opens-on-purpose\n"), "{run:?}");

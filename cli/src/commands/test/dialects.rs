@@ -46,7 +46,7 @@ pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<
             reference = place;
         }
         let mut of_column = Vec::new();
-        for (index, (url, answer)) in answered(&column, urls).enumerate() {
+        for (index, answer) in answered(&column, urls).enumerate() {
             let answer = answer?;
             let expected = kept[reference].get(index).map(|known| (known.verdict, known.line));
             of_column.push(Kept {
@@ -63,12 +63,12 @@ pub fn write(file: &File<'_>, urls: &[Vec<u8>], out: &mut impl Write) -> Result<
     Ok(())
 }
 
-/// Returns the answers for each URL and agent, with the URL.
+/// Returns the answers for each URL and agent.
 fn answered<'q>(
     column: &'q Column<'_>,
     urls: &'q [Vec<u8>],
-) -> impl Iterator<Item = (&'q [u8], Result<Answer, crate::error::Failure>)> {
-    urls.iter().flat_map(|url| (0..column.agents.len()).map(|agent| (&**url, column.answer(url, agent))))
+) -> impl Iterator<Item = Result<Answer, crate::error::Failure>> {
+    urls.iter().flat_map(|url| (0..column.agents.len()).map(|agent| column.answer(url, agent)))
 }
 
 /// Returns the table, the reasons, the remarks and the number of differing answers.
