@@ -217,6 +217,7 @@ impl Agent {
     /// let meant = robots.agent("ChatGPT")?.probably_meant().unwrap();
     /// assert_eq!(meant.tokens(), ["GPTBot", "OAI-SearchBot", "ChatGPT-User"]);
     /// assert_eq!(robots.agent("MyBot")?.probably_meant(), None);
+    /// assert_eq!(robots.agent("AI2Bot")?.probably_meant(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "compile")]
@@ -224,6 +225,10 @@ impl Agent {
     pub fn probably_meant(&self) -> Option<crate::crawlers::Mistake> {
         if self.crawler.kind == Kind::Verbatim {
             return None;
+        }
+        // Some dialects cut "AI2Bot" to "AI", which is not what the user wrote.
+        if self.read_as().is_some() {
+            return crate::crawlers::mistake(&self.crawler.name).filter(|_| !self.is_named());
         }
         let is_named = |token: &[u8]| self.set.agent(Crawler::token(token)).is_ok_and(|agent| agent.is_named());
         self.chain.tokens.iter().find_map(|token| crate::crawlers::mistake(token).filter(|_| !is_named(token)))

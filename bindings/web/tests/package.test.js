@@ -12,7 +12,7 @@ const { Robots, ReptileError, Set: RobotsSet, load, loadSync } = reptile;
 const { CORPORA, GOLDEN, PACKED, REPTILE, SHARED } = process.env;
 
 /** Maximum size of the package in bytes, with each file gzipped as servers send it, and with Brotli. */
-const [MAX_PACKAGE_BYTES, MAX_BROTLI_BYTES] = [400_000, 320_000];
+const [MAX_PACKAGE_BYTES, MAX_BROTLI_BYTES] = [410_000, 320_000];
 /** Numbers of cases in `corpora`. They reveal a loader that skips cases. */
 const SUITE_CASES = 314;
 const SUITE_CHECKS = 959;
@@ -298,11 +298,12 @@ test("findings and fixes", () => {
 
 /** Findings of kinds that are off by default are counted, unless they are enabled or too minor. */
 function withheld() {
-    const closed = "User-agent: *\nDisallow: /admin\n";
+    const closed = "User-agent: *\nDisallow: /old\n";
     const open = (name) => `\nUser-agent: ${name}\nAllow: /\n`;
     const code = "group-opens-on-purpose";
     const rows = [
         [closed, {}, 0, {}],
+        [closed.replace("old", "admin") + open("GPTBot"), {}, 1, {}],
         [closed + open("GPTBot"), {}, 0, { [code]: 1 }],
         [closed + open("GPTBot") + open("CCBot"), {}, 0, { [code]: 2 }],
         [closed + open("GPTBot") + open("CCBot"), { enable: [code] }, 2, {}],
