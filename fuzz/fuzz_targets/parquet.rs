@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use reptile_columns::{ArrowForm, ArrowWriter, ParquetWriter};
 use reptile_fuzz::tables::{Decided, decided};
 use reptile_fuzz::{archives, files, memory, references};
-use reptile_records::arrow::kept::KeptRows;
+use reptile_records::batches::kept::{KeptRows, KeptTypes};
 use reptile_records::parquet::ParquetFile;
 use reptile_records::parquet::kept::Kept;
 use reptile_records::parquet::urls::Splitting;
@@ -53,7 +53,7 @@ fn check_parquet(data: &[u8], path: &Path, source: Source, splitting: Splitting)
 }
 
 fn check_arrow(data: &[u8], path: &Path, source: Source, splitting: Splitting) {
-    let kept = KeptRows::new(|names| Ok((0..names.len()).collect()));
+    let kept = KeptRows::new(KeptTypes::Arrow, |names| Ok((0..names.len()).collect()));
     let opening = Opening { kept: Some(kept.clone()), ..Opening::of(path) };
     let found = decided(source, &opening, |_, _| {});
     let Some(found) = found.filter(|found| (1..=MAX_COPIED_ROWS).contains(&found.rows)) else { return };

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use reptile_columns::{ArrowForm, ArrowWriter, Error, Format, Kind, ParquetWriter, Rows};
-use reptile_records::arrow::kept::KeptRows;
+use reptile_records::batches::kept::KeptRows;
 use reptile_records::parquet;
 use reptile_records::tables;
 

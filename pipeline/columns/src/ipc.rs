@@ -11,7 +11,7 @@ use arrow_array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
-use reptile_records::arrow::kept::KeptRows;
+use reptile_records::batches::kept::KeptRows;
 
 use crate::arrays::{array, field, mask_names};
 use crate::data::{ColumnData, Kind};

@@ -6,7 +6,7 @@ use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
 use crate::outputs::sink::Kept;
 use reptile_columns::{Format, KeptColumns};
-use reptile_records::arrow::kept::KeptRows;
+use reptile_records::batches::kept::{KeptRows, KeptTypes};
 use reptile_records::parquet;
 use reptile_records::tables;
 use reptile_records::tables::source::Source;
@@ -54,7 +54,7 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format
                 return expected("Arrow", ".arrow or .arrows", "arrow-stream");
             }
             let select = move |names: &[&str]| selection.places(names).map_err(|error| format!("{option}: {error}"));
-            Ok(Some((Kept::Arrow(KeptRows::new(select)), format)))
+            Ok(Some((Kept::Arrow(KeptRows::new(KeptTypes::Arrow, select)), format)))
         }
         Source::Text(_) => match named {
             Some(_) => Err(Failure::at(

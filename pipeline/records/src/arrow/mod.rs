@@ -5,7 +5,6 @@
 //! same code finds and decides the rows.
 
 mod columns;
-pub mod kept;
 pub(crate) mod limits;
 mod messages;
 #[cfg(test)]
@@ -19,19 +18,19 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{MessageHeader, MetadataVersion};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use self::columns::Leaves;
-use self::kept::KeptRows;
 use self::limits::MAX_DICTIONARIES_BYTES;
 use self::messages::{Encoded, Messages, check_batch, damaged};
+use crate::batches::kept::KeptRows;
 use crate::lines::MAX_LINE_BYTES;
 use crate::parquet::cells::Cells;
 use crate::parquet::guard::guarded;
 use crate::parquet::limits::{CELL_BYTES, max_expanded_bytes, within};
 use crate::parquet::urls::{Batch, Selected, Splitting};
-use crate::tables::Table;
 use crate::tables::open::Opening;
+use crate::tables::{LINEAGE_KEY, Table};
 use crate::{Error, Result};
 
 /// A result whose error text continues a sentence that begins with the input's path.
@@ -81,7 +80,7 @@ impl Rows {
         let mut selected = Selected::find(&leaves, opening, splitting)?;
         let mut decoded: Vec<usize> =
             selected.places.iter().filter_map(|&place| Some(leaves.get(place)?.column())).collect();
-        let kept_places = kept.map(|kept| kept.begin(&schema)).transpose()?.unwrap_or_default();
+        let kept_places = kept.map(|kept| begin_kept(kept, &schema)).transpose()?.unwrap_or_default();
         decoded.extend(&kept_places);
         decoded.sort_unstable();
         decoded.dedup();
@@ -218,8 +217,18 @@ impl Rows {
     }
 }
 
+/// Selects the kept columns of a table with this schema. Returns their indexes.
+fn begin_kept(kept: &KeptRows, schema: &Schema) -> MessageResult<Vec<usize>> {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let places = kept.select(&names)?;
+    let mut schema = schema.project(&places).map_err(|error| error.to_string())?;
+    schema.metadata.remove(LINEAGE_KEY);
+    kept.begin(Arc::new(schema), None);
+    Ok(places)
+}
+
 /// Decodes the schema.
-fn schema_of(encoded: &Encoded) -> MessageResult<arrow_schema::Schema> {
+fn schema_of(encoded: &Encoded) -> MessageResult<Schema> {
     let message = encoded.message()?;
     let Some(schema) = message.header_as_schema() else {
         return Err(damaged("it does not start with a schema"));
