@@ -11,7 +11,7 @@ use reptile_fuzz::{archives, files, memory, references};
 use reptile_records::batches::kept::{KeptRows, KeptTypes};
 use reptile_records::parquet::ParquetFile;
 use reptile_records::parquet::kept::Kept;
-use reptile_records::parquet::urls::Splitting;
+use reptile_records::batches::urls::Splitting;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::Source;
 

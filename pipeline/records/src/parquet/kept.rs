@@ -19,11 +19,12 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 
-use super::ahead::Chunk;
+use super::ahead::{AheadPages, Chunk};
 use super::checked::{CheckedPages, ReadCounts};
-use super::guard::guarded;
-use super::limits::{MAX_GROUP_BYTES, max_expanded_bytes, within};
+use super::limits::MAX_GROUP_BYTES;
 use super::{MessageResult, ParquetFile};
+use crate::batches::guard::guarded;
+use crate::batches::limits::{max_expanded_bytes, within};
 use crate::tables::LINEAGE_KEY;
 use crate::{Error, Result};
 
@@ -72,18 +73,6 @@ const SCHEMA_KEYS: [&str; 7] = [
     "pandas",
     "parquet.avro.schema",
 ];
-
-impl ParquetFile {
-    /// Returns the names of the schema's fields, which are the table's columns.
-    #[must_use]
-    pub fn field_names(&self) -> Vec<&str> {
-        self.schema_fields().iter().map(|field| field.name()).collect()
-    }
-
-    fn schema_fields(&self) -> &[TypePtr] {
-        self.metadata.file_metadata().schema_descr().root_schema().get_fields()
-    }
-}
 
 impl Kept {
     /// Selects fields by their indexes.
@@ -294,10 +283,9 @@ impl<T: DataType> Leaf<T> {
                 return Err(format!("has {values} values, and its row group has {} rows", self.rows_left));
             }
             let chunk = Chunk::new(&self.file.source, &self.descr, chunk, values)?;
-            let chunk = chunk.with_objects();
-            self.page_bytes = chunk.survey(values, is_flat)?;
+            self.page_bytes = chunk.survey(values, is_flat)?.memory;
             self.levels_left = values;
-            let pages = CheckedPages::new(chunk, &self.descr, Arc::clone(&self.counts));
+            let pages = CheckedPages::new(AheadPages::single(chunk), &self.descr, self.place, Arc::clone(&self.counts));
             let descr = Arc::clone(&self.descr);
             self.reader = Some(guarded(|| Ok::<_, String>(ColumnReaderImpl::new(descr, Box::new(pages))))?);
         }
