@@ -1,6 +1,6 @@
 //! Rows of a URL table in Arrow IPC, a file or a stream: each row's selected cells.
 //!
-//! [`messages`] reads the messages from start to end, within [`limits`]. The crate `arrow-ipc` decodes and validates
+//! [`messages`] reads the messages, within [`limits`]. The crate `arrow-ipc` decodes and validates
 //! the columns that are needed, and [`batches`](crate::batches) turns them into rows. [`columns`] lists the columns.
 
 mod columns;
@@ -10,23 +10,22 @@ mod messages;
 mod tests;
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{MessageHeader, MetadataVersion};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 
 use self::columns::{Leaf, Leaves};
 use self::limits::MAX_DICTIONARIES_BYTES;
-use self::messages::{Encoded, Messages, check_batch, damaged};
+use self::messages::{Encoded, Messages, check_batch, damaged, plain};
 use crate::batches::guard::guarded;
 use crate::batches::kept::KeptRows;
 use crate::batches::limits::{max_expanded_bytes, within};
 use crate::batches::urls::{Rows, Selected, Splitting};
 use crate::batches::{Decoded, RecordBatches};
+use crate::open::Input;
 use crate::tables::open::Opening;
 use crate::tables::{LINEAGE_KEY, Table};
 use crate::{Error, Result};
@@ -56,17 +55,18 @@ struct Batches {
 ///
 /// # Errors
 /// Returns an error if the source is unreadable or damaged, or the errors of [`Selected::find`].
-pub(crate) fn open(opening: &Opening, source: Box<dyn Read + Send>, splitting: Splitting) -> Result<(Table, Rows)> {
-    let opened = Messages::new(source).and_then(|messages| find(messages, opening, splitting));
+pub(crate) fn open(input: Input, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
+    let messages = match input.is_regular && input.compression.is_none() && input.is_arrow_file() {
+        true => Messages::of_file(input.into_ranged()?),
+        false => Messages::of_source(Box::new(input.into_source())),
+    };
+    let opened = messages.and_then(|messages| find(messages, opening, splitting));
     opened.map_err(|text| Error::at(&opening.path, text))
 }
 
 fn find(mut messages: Messages, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
     let kept = opening.kept.as_ref();
-    let schema = match messages.next()? {
-        Some(encoded) => schema_of(&encoded)?,
-        None => return Err(damaged("it has no schema")),
-    };
+    let schema = messages.schema()?;
     let leaves = Leaves::of(&schema);
     let mut selected = Selected::find(&leaves, opening, splitting)?;
     let kept_places = kept.map(|kept| begin_kept(kept, &schema)).transpose()?;
@@ -186,24 +186,4 @@ fn begin_kept(kept: &KeptRows, schema: &Schema) -> MessageResult<Vec<usize>> {
     schema.metadata.remove(LINEAGE_KEY);
     kept.begin(Arc::new(schema), None);
     Ok(places)
-}
-
-/// Decodes the schema.
-fn schema_of(encoded: &Encoded) -> MessageResult<Schema> {
-    let message = encoded.message()?;
-    let Some(schema) = message.header_as_schema() else {
-        return Err(damaged("it does not start with a schema"));
-    };
-    if !schema.endianness().equals_to_target_endianness() {
-        return Err("has big-endian numbers, which are not read".into());
-    }
-    let schema: std::result::Result<_, String> =
-        guarded(|| -> std::result::Result<_, ArrowError> { try_fb_to_schema(schema) });
-    schema.map_err(|text| damaged(&plain(&text)))
-}
-
-/// Removes the error kind at the start of the crate's messages.
-fn plain(text: &str) -> String {
-    let kinds = ["Ipc error: ", "Invalid argument error: ", "Parser error: ", "Schema error: "];
-    kinds.iter().find_map(|kind| text.strip_prefix(kind)).unwrap_or(text).to_owned()
 }

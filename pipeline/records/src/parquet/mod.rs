@@ -31,7 +31,6 @@ mod checked;
 mod encoding;
 mod fields;
 mod footer;
-pub mod kept;
 mod limits;
 mod page;
 mod rows;
@@ -174,10 +173,5 @@ impl ParquetFile {
 
     fn schema_fields(&self) -> &[TypePtr] {
         self.metadata.file_metadata().schema_descr().root_schema().get_fields()
-    }
-
-    /// Describes damage to a column in a row group.
-    fn damage(&self, group: usize, column: usize, text: &str) -> String {
-        format!("row group {}, {}: {text}", group + 1, self.describe(column))
     }
 }

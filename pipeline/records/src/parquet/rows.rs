@@ -339,8 +339,8 @@ pub mod tests {
             (fixed, None, 4 << 20),
             (text, Some(Encoding::PLAIN), 128 << 20),
             (text, Some(Encoding::DELTA_LENGTH_BYTE_ARRAY), 128 << 20),
-            // The limit of a page with shared prefixes.
-            (text, Some(Encoding::DELTA_BYTE_ARRAY), 128 << 20),
+            // The limit of a page with shared prefixes, and the capacity of its views.
+            (text, Some(Encoding::DELTA_BYTE_ARRAY), 129 << 20),
             (fixed, Some(Encoding::DELTA_BYTE_ARRAY), 4 << 20),
         ] {
             let properties = properties().set_dictionary_enabled(encoding.is_none());

@@ -148,8 +148,7 @@ impl Source {
             }
             Source::Arrow(input, splitting) => {
                 opening.check(Format::Arrow, "Arrow IPC")?;
-                let source = Box::new(input.into_source());
-                let (table, rows) = arrow::open(opening, source, splitting)?;
+                let (table, rows) = arrow::open(*input, opening, splitting)?;
                 Ok((table, Rows::Cells(Box::new(rows))))
             }
             Source::Pipe(path, splitting) => Source::of_input(Input::open(&path)?, splitting)?.open_rows(opening),
