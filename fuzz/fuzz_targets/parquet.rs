@@ -9,7 +9,7 @@ use reptile_columns::{ColumnFormat, ColumnWriter};
 use reptile_fuzz::tables::{Decided, decided};
 use reptile_fuzz::{archives, files, memory, references};
 use reptile_records::batches::kept::{KeptRows, KeptTypes};
-use reptile_records::parquet::urls::Splitting;
+use reptile_records::batches::urls::Splitting;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::Source;
 

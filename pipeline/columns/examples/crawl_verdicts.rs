@@ -4,7 +4,7 @@ use std::{error::Error, fs::File, io::BufWriter};
 
 use reptile::{Compiler, Dialect};
 use reptile_columns::{Column, ColumnFormat, ColumnWriter, Decider, Format, Layout, Rows, TableDecider, columns_of};
-use reptile_records::parquet::urls::Splitting;
+use reptile_records::batches::urls::Splitting;
 use reptile_records::tables::{open::Opening, source::Source};
 use reptile_records::{Error as ReadError, Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
 

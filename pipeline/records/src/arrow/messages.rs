@@ -14,8 +14,8 @@ use flatbuffers::VerifierOptions;
 use super::limits::{
     MAX_BATCH_ROWS, MAX_BODY_BYTES, MAX_FILE_BATCHES, MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_TABLES,
 };
+use crate::batches::limits::within;
 use crate::magic::{ARROW_CONTINUATION, ARROW_FILE, is_arrow_file};
-use crate::parquet::limits::within;
 
 /// Length in bytes of the magic bytes at a file's start, with the least padding.
 const START_BYTES: usize = 8;

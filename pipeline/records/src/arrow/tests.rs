@@ -20,7 +20,7 @@ use flatbuffers::FlatBufferBuilder;
 use super::limits::{MAX_BATCH_ROWS, MAX_BODY_BYTES};
 use super::messages::check_batch;
 use super::*;
-use crate::parquet::urls::AT_OPTION;
+use crate::batches::urls::AT_OPTION;
 use crate::tables::Wanted;
 use crate::tables::open::URL_OPTION;
 
@@ -56,7 +56,7 @@ fn read(bytes: &[u8], wanted: &[(&'static str, Option<&str>)]) -> std::result::R
     let selected = wanted.iter().map(|&(option, name)| Wanted { option, name: name.map(str::to_owned) });
     let opening = Opening { wanted: selected.collect(), ..Opening::of("-") };
     let source = Box::new(Cursor::new(bytes.to_vec()));
-    let opened = Messages::new(source).and_then(|messages| Rows::find(messages, &opening, Splitting::default()));
+    let opened = Messages::new(source).and_then(|messages| find(messages, &opening, Splitting::default()));
     let (_, mut rows) = opened?;
     let mut found = Vec::new();
     while let Some(batch) = rows.next_batch()? {
@@ -227,7 +227,7 @@ fn long_batches_are_read_in_parts() {
     let all: Vec<String> = (0..count).map(|number| format!("http://a.example/{number}")).collect();
     let [stream, _] = encoded(&[table(Arc::new(StringArray::from(all.clone())))], &options());
     let messages = Messages::new(Box::new(Cursor::new(stream.clone()))).unwrap();
-    let (_, mut rows) = Rows::find(messages, &Opening::of("-"), Splitting::default()).unwrap();
+    let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default()).unwrap();
     let mut sizes = Vec::new();
     while let Some(batch) = rows.next_batch().unwrap() {
         sizes.push(batch.blocks().map(|block| block.row_count()).sum::<usize>());
@@ -251,7 +251,7 @@ fn cells_stop_at_the_limit_for_the_input() {
 
 fn urls_count(bytes: &[u8]) -> std::result::Result<usize, String> {
     let messages = Messages::new(Box::new(Cursor::new(bytes.to_vec())))?;
-    let (_, mut rows) = Rows::find(messages, &Opening::of("-"), Splitting::default())?;
+    let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default())?;
     let mut count = 0;
     while let Some(batch) = rows.next_batch()? {
         count += batch.blocks().map(|block| block.row_count()).sum::<usize>();

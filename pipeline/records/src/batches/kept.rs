@@ -35,7 +35,7 @@ const SCHEMA_KEYS: [&str; 7] = [
 /// use arrow_array::{ArrayRef, RecordBatch, StringArray};
 /// use arrow_ipc::writer::StreamWriter;
 /// use reptile_records::batches::kept::{KeptRows, KeptTypes};
-/// use reptile_records::parquet::urls::Splitting;
+/// use reptile_records::batches::urls::Splitting;
 /// use reptile_records::tables::open::Opening;
 /// use reptile_records::tables::source::Source;
 ///

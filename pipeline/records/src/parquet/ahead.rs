@@ -12,9 +12,11 @@ use parquet::schema::types::ColumnDescriptor;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::encoding::Encoding;
-use super::guard::guarded;
-use super::limits::{MAX_DICTIONARY_VALUES, within};
+use super::fields::width_of;
+use super::limits::MAX_DICTIONARY_VALUES;
 use super::page::{Data, Header, Kind, Levels, Page, check_codec, in_page, read_header, read_page};
+use crate::batches::guard::guarded;
+use crate::batches::limits::within;
 use crate::ranged::Ranged;
 
 /// Maximum total size in bytes of pages that are decompressed together. Writers make pages of about a megabyte. A
@@ -24,11 +26,8 @@ const AHEAD_BYTES: u64 = 4 << 20;
 /// Maximum number of pages that are decompressed ahead, regardless of their size.
 const MAX_AHEAD_PAGES: usize = 64;
 
-/// Memory per dictionary text in bytes: its start and its end.
-const DICTIONARY_TEXT_BYTES: u64 = 8;
-
-/// Memory per dictionary value in bytes, for the decoders of the crate `parquet`.
-const DICTIONARY_OBJECT_BYTES: u64 = 40;
+/// Memory per dictionary text in bytes: a view of it.
+const DICTIONARY_TEXT_BYTES: u64 = 16;
 
 /// A column chunk's location in a file.
 pub struct Chunk {
@@ -64,13 +63,8 @@ impl Chunk {
         let range = start.ok().zip(len.ok()).and_then(|(start, len)| Some((start, start.checked_add(len)?)));
         let (start, end) = range.filter(|&(_, end)| end <= source.len()).ok_or("ends after the end of the file")?;
         let is_text = column.physical_type() == Type::BYTE_ARRAY;
-        let value_bytes = if is_text { DICTIONARY_TEXT_BYTES } else { 0 };
+        let value_bytes = if is_text { DICTIONARY_TEXT_BYTES } else { width_of(column) as u64 };
         Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end })
-    }
-
-    /// Returns the chunk for a decoder that creates an object for each dictionary value.
-    pub fn with_objects(self) -> Chunk {
-        Chunk { value_bytes: DICTIONARY_OBJECT_BYTES, ..self }
     }
 
     /// Reads a page header, which must be inside the chunk.
@@ -82,16 +76,16 @@ impl Chunk {
         }
     }
 
-    /// Checks all page headers against each other before any page is read. Returns the memory that the pages need at
-    /// once: the dictionary, and the largest page, compressed and decompressed.
+    /// Checks all page headers against each other before any page is read.
     ///
     /// Time: linear in the number of pages.
     ///
     /// # Errors
     /// Returns an error if a header is damaged, if a dictionary is not the first page, or if the pages do not have the
     /// chunk's number of values.
-    pub fn survey(&self, rows: u64, is_flat: bool) -> Result<u64, String> {
+    pub fn survey(&self, rows: u64, is_flat: bool) -> Result<Survey, String> {
         let (mut offset, mut values, mut largest, mut dictionary) = (self.start, 0_u64, 0, 0);
+        let (mut value_bytes, mut has_other) = (0, false);
         while offset < self.end {
             let header = self.header(offset)?;
             let packed = if self.codec == CompressionCodec::UNCOMPRESSED { 0 } else { header.packed };
@@ -114,6 +108,8 @@ impl Chunk {
                 }
                 Kind::Data(Data { values: count, encoding, .. }) => {
                     values += u64::from(count);
+                    has_other |= encoding != Encoding::Dictionary;
+                    value_bytes = value_bytes.max(unpacked / u64::from(count.max(1)));
                     // The preceding text is also kept. It is no longer than the page.
                     let before = if encoding == Encoding::DeltaByteArray { 2 * unpacked } else { 0 };
                     largest = largest.max(packed + unpacked + before);
@@ -125,8 +121,19 @@ impl Chunk {
         if values != rows {
             return Err(format!("has pages with {values} values, and its row group has {rows} rows"));
         }
-        Ok(dictionary + largest)
+        Ok(Survey { memory: dictionary + largest, value_bytes, is_dictionary: dictionary > 0 && !has_other })
     }
+}
+
+/// What the page headers of a column chunk tell.
+#[derive(Clone, Copy)]
+pub struct Survey {
+    /// The memory that the pages need at once: the dictionary, and the largest page, compressed and decompressed.
+    pub memory: u64,
+    /// The average size in bytes of the values on the page with the largest ones.
+    pub value_bytes: u64,
+    /// Whether all values are in a dictionary.
+    pub is_dictionary: bool,
 }
 
 /// A column chunk's remaining pages.
@@ -245,7 +252,7 @@ mod tests {
         let column = &file.columns()[0];
         let chunk = file.metadata.row_group(0).column(0);
         let chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
-        assert!(chunk.survey(pages as u64, true).unwrap() < 2 * (len as u64 + 4));
+        assert!(chunk.survey(pages as u64, true).unwrap().memory < 2 * (len as u64 + 4));
         let mut ahead = AheadPages::new(chunk);
         let (mut found, mut most) = (0, 0);
         while let Some(page) = ahead.next().unwrap() {
