@@ -7,7 +7,7 @@ use parquet::file::metadata::KeyValue;
 
 use super::{Encoded, Encoder};
 
-/// The options of both writers. A kept dictionary may grow, but a file cannot replace it.
+/// Returns the options of both writers. A kept dictionary may grow, but a file cannot replace it.
 fn options() -> IpcWriteOptions {
     IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta)
 }
