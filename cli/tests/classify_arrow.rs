@@ -232,7 +232,7 @@ fn incomplete_data_and_contradictions_are_errors() {
             &["cut.arrows"],
             "cut.arrows: cannot be read: is damaged Arrow IPC data: it ends before the end-of-stream marker",
         ),
-        (&["cut.arrow"], "it ends before the end of a message; it may be cut off"),
+        (&["cut.arrow"], "it ends before the magic bytes at the end of the file; it may be cut off"),
         (&["twice.arrows"], "has more data after its end-of-stream marker"),
         (&["old.feather"], "old.feather: is a Feather file in the first version, not a list or a table of URLs"),
         (&["text.txt", "--input-format", "arrow"], "text.txt: --input-format arrow: is not Arrow IPC"),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use parquet::basic::{Encoding as CrateEncoding, Type};
@@ -40,8 +40,8 @@ const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
 pub struct ReadCounts {
     values: AtomicU64,
     bytes: AtomicU64,
-    /// The last page's column and its offset.
-    page: Mutex<Option<(usize, u64)>>,
+    /// The last page's column, and its offset if it was read.
+    page: Mutex<(Option<usize>, Option<u64>)>,
 }
 
 impl ReadCounts {
@@ -53,19 +53,19 @@ impl ReadCounts {
 
     /// Returns the column of the last page.
     pub fn column(&self) -> Option<usize> {
-        Some(self.last_page()?.0)
+        self.last_page().0
     }
 
     /// Adds the last page to an error, unless it names a page.
     pub fn in_last_page(&self, text: String) -> String {
-        match self.last_page() {
-            Some((_, offset)) if !text.starts_with(IN_PAGE) => in_page(offset, text),
+        match self.last_page().1 {
+            Some(offset) if !text.starts_with(IN_PAGE) => in_page(offset, text),
             _ => text,
         }
     }
 
-    fn last_page(&self) -> Option<(usize, u64)> {
-        *self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_page(&self) -> MutexGuard<'_, (Option<usize>, Option<u64>)> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a page.
@@ -119,9 +119,10 @@ impl CheckedPages {
     /// Reads the next page with values, unless it is known.
     fn peek(&mut self) -> Result<Option<&CratePage>> {
         while self.next.is_none() {
+            *self.counts.last_page() = (Some(self.place), None);
             let Some(page) = self.pages.next().map_err(ParquetError::General)? else { return Ok(None) };
             let offset = page.offset;
-            *self.counts.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((self.place, offset));
+            *self.counts.last_page() = (Some(self.place), Some(offset));
             self.next = self.page(page).map_err(|text| ParquetError::General(in_page(offset, text)))?;
         }
         Ok(self.next.as_ref())

@@ -115,7 +115,7 @@ impl Batches {
 
     /// Checks the page headers of a row group's fields, and opens the fields.
     fn open_chunks(&mut self, group: &RowGroupMetaData) -> MessageResult<()> {
-        let (mut memory, mut row_bytes, mut opened) = (0, 1, Vec::new());
+        let (mut memory, mut row_bytes, mut opened) = ([0; 2], 1, Vec::new());
         let mut most_rows = BATCH_ROWS;
         for (number, FieldReader { field, .. }) in self.fields.iter().enumerate() {
             let (mut chunks, mut is_dictionary) = (Vec::new(), self.host == Some(number));
@@ -129,7 +129,7 @@ impl Batches {
                 }
                 let chunk = Chunk::new(&self.file.source, column, chunk, values).map_err(damage)?;
                 let survey = chunk.survey(values, is_flat).map_err(damage)?;
-                memory += survey.memory;
+                memory[usize::from(field.is_kept)] += survey.memory;
                 row_bytes = row_bytes.max(survey.value_bytes).max(width_of(column) as u64);
                 is_dictionary &= survey.is_dictionary;
                 most_rows = if is_flat { most_rows } else { most_rows.min(LIST_ROWS) };
@@ -137,11 +137,10 @@ impl Batches {
             }
             opened.push((chunks, is_dictionary));
         }
-        within(
-            || format!("row group {}: bytes of the largest pages of its columns:", self.next_group),
-            memory,
-            MAX_GROUP_BYTES,
-        )?;
+        for (bytes, kept) in memory.into_iter().zip(["", "kept "]) {
+            let what = || format!("row group {}: bytes of the largest pages of its {kept}columns:", self.next_group);
+            within(what, bytes, MAX_GROUP_BYTES)?;
+        }
         let fitting = usize::try_from(BATCH_BYTES as u64 / row_bytes).unwrap_or(BATCH_ROWS);
         self.batch_rows = fitting.clamp(1, most_rows);
         for (number, (chunks, is_dictionary)) in opened.into_iter().enumerate() {
