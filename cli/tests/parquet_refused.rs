@@ -344,8 +344,9 @@ fn pages_must_have_their_declared_number_of_values() {
     let two = [&one[..], &text("http://b.example/")].concat();
     // The levels of an optional column: a run of two, and a run of three.
     let levels = |count: u8| [&[2, 0, 0, 0, count << 1, 1][..], &two].concat();
-    let lengths = [&[8, 1, 2, 48, 13, 0][..], b"http://a.example/privatehttp://b.example/"].concat();
-    let prefixes = [&[8, 1, 2, 0, 20, 0][..], &[8, 1, 2, 48, 27, 0], b"http://a.example/private.........."].concat();
+    let lengths = [&[128, 1, 4, 2, 48, 13, 0, 0, 0, 0][..], b"http://a.example/privatehttp://b.example/"].concat();
+    let (prefixes, rests) = ([128, 1, 4, 2, 0, 20, 0, 0, 0, 0], [128, 1, 4, 2, 48, 27, 0, 0, 0, 0]);
+    let prefixes = [&prefixes[..], &rests, b"http://a.example/private.........."].concat();
     let required = "required binary url;";
     let optional = "optional binary url;";
     let whole = |encoding: u64, body: &[u8]| page(2, encoding, body.len() as u64, body);

@@ -29,6 +29,9 @@ const MAX_AHEAD_PAGES: usize = 64;
 /// Memory per dictionary text in bytes: a view of it.
 const DICTIONARY_TEXT_BYTES: u64 = 16;
 
+/// The error for a page that is longer than its column chunk.
+const PAST_END: &str = "it ends after the end of its column chunk";
+
 /// A column chunk's location in a file.
 pub struct Chunk {
     source: Arc<Ranged>,
@@ -37,6 +40,8 @@ pub struct Chunk {
     value_bytes: u64,
     start: u64,
     end: u64,
+    /// The length of the dictionary's header, which old writers of Impala's time do not count in the chunk's length.
+    uncounted: u64,
 }
 
 impl Chunk {
@@ -64,15 +69,15 @@ impl Chunk {
         let (start, end) = range.filter(|&(_, end)| end <= source.len()).ok_or("ends after the end of the file")?;
         let is_text = column.physical_type() == Type::BYTE_ARRAY;
         let value_bytes = if is_text { DICTIONARY_TEXT_BYTES } else { width_of(column) as u64 };
-        Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end })
+        Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end, uncounted: 0 })
     }
 
     /// Reads a page header, which must be inside the chunk.
     fn header(&self, offset: u64) -> Result<Header, String> {
         let header = read_header(&self.source, offset)?;
-        match header.len + header.packed <= self.end - offset {
+        match offset + header.len + header.packed <= self.end + self.uncounted {
             true => Ok(header),
-            false => Err(in_page(offset, "it ends after the end of its column chunk")),
+            false => Err(in_page(offset, PAST_END)),
         }
     }
 
@@ -83,11 +88,13 @@ impl Chunk {
     /// # Errors
     /// Returns an error if a header is damaged, if a dictionary is not the first page, or if the pages do not have the
     /// chunk's number of values.
-    pub fn survey(&self, rows: u64, is_flat: bool) -> Result<Survey, String> {
+    pub fn survey(&mut self, rows: u64, is_flat: bool) -> Result<Survey, String> {
         let (mut offset, mut values, mut largest, mut dictionary) = (self.start, 0_u64, 0, 0);
         let (mut value_bytes, mut has_other) = (0, false);
+        let (mut last, end_of_file) = (offset, self.source.len());
         while offset < self.end {
             let header = self.header(offset)?;
+            last = offset;
             let packed = if self.codec == CompressionCodec::UNCOMPRESSED { 0 } else { header.packed };
             let unpacked = header.unpacked.max(header.packed);
             match header.kind {
@@ -100,6 +107,7 @@ impl Chunk {
                         count.into(),
                         MAX_DICTIONARY_VALUES.into(),
                     )?;
+                    self.uncounted = header.len.min(end_of_file - self.end);
                     dictionary = unpacked + self.value_bytes * u64::from(count);
                     largest = packed;
                 }
@@ -117,6 +125,9 @@ impl Chunk {
                 Kind::Index => {}
             }
             offset += header.len + header.packed;
+        }
+        if offset > self.end && offset != self.end + self.uncounted {
+            return Err(in_page(last, PAST_END));
         }
         if values != rows {
             return Err(format!("has pages with {values} values, and its row group has {rows} rows"));
@@ -205,12 +216,13 @@ fn is_enough(pages: usize, bytes: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use parquet::column::writer::ColumnWriter;
-    use parquet::data_type::ByteArray;
+    use parquet::data_type::{ByteArray, ByteArrayType};
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
     use super::super::ParquetFile;
+    use super::super::rows::tests::{properties, saved};
     use super::*;
 
     #[test]
@@ -251,7 +263,7 @@ mod tests {
         let file = ParquetFile::open(packed.path()).unwrap();
         let column = &file.columns()[0];
         let chunk = file.metadata.row_group(0).column(0);
-        let chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
+        let mut chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
         assert!(chunk.survey(pages as u64, true).unwrap().memory < 2 * (len as u64 + 4));
         let mut ahead = AheadPages::new(chunk);
         let (mut found, mut most) = (0, 0);
@@ -262,6 +274,26 @@ mod tests {
         }
         assert_eq!(found, pages);
         most
+    }
+
+    /// Old files do not count the dictionary's header in the length of its chunk.
+    #[test]
+    fn the_header_of_a_dictionary_may_be_uncounted() {
+        let file = saved("required binary a;", properties(), |column| {
+            column.typed::<ByteArrayType>().write_batch(&["b".into(), "b".into()], None, None).unwrap();
+        });
+        let chunk = file.metadata.row_group(0).column(0);
+        let start = chunk.dictionary_page_offset().unwrap() as u64;
+        let header = read_header(&file.source, start).unwrap().len as i64;
+        for (missing, is_whole) in [(0, true), (1, false), (header - 1, false), (header, true), (header + 1, false)] {
+            let size = chunk.compressed_size() - missing;
+            let chunk = chunk.clone().into_builder().set_total_compressed_size(size).build().unwrap();
+            let mut chunk = Chunk::new(&file.source, &file.columns()[0], &chunk, 2).unwrap();
+            assert_eq!(chunk.survey(2, true).is_ok(), is_whole, "{missing}");
+            let mut pages = AheadPages::new(chunk);
+            let pages: Vec<_> = std::iter::from_fn(|| pages.next().transpose()).collect();
+            assert!(!is_whole || pages.len() == 2 && pages.iter().all(Result::is_ok), "{missing}");
+        }
     }
 
     #[test]

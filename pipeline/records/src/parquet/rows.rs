@@ -127,7 +127,7 @@ impl Batches {
                 if values < self.left || is_flat && values > self.left {
                     return Err(damage(format!("has {values} values, and its row group has {} rows", self.left)));
                 }
-                let chunk = Chunk::new(&self.file.source, column, chunk, values).map_err(damage)?;
+                let mut chunk = Chunk::new(&self.file.source, column, chunk, values).map_err(damage)?;
                 let survey = chunk.survey(values, is_flat).map_err(damage)?;
                 memory[usize::from(field.is_kept)] += survey.memory;
                 row_bytes = row_bytes.max(survey.value_bytes).max(width_of(column) as u64);
