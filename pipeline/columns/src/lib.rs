@@ -62,7 +62,7 @@ pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
 #[cfg(feature = "files")]
-pub use files::{BATCH_ROWS, ColumnFormat, ColumnWriter, GROUP_BYTES, MAX_GROUP_ROWS};
+pub use files::{BATCH_ROWS, ColumnFormat, ColumnWriter, GROUP_BYTES, GROUP_TEXT_BYTES, MAX_GROUP_ROWS};
 pub use kept::{KeptColumns, check_names};
 #[cfg(feature = "tables")]
 pub use rights::{PageRights, RightsTable};

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind};
 use crate::kept::check_names;
 
 use self::parquet::RowGroups;
-pub use self::parquet::{GROUP_BYTES, MAX_GROUP_ROWS};
+pub use self::parquet::{GROUP_BYTES, GROUP_TEXT_BYTES, MAX_GROUP_ROWS};
 
 /// Number of rows at which a record batch is complete. A batch with kept columns has the rows of a batch that was read.
 pub const BATCH_ROWS: usize = 1 << 16;

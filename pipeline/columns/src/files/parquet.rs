@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{
@@ -26,8 +27,12 @@ use crate::data::Kind;
 /// Maximum number of rows per row group: similar to DuckDB's, and enough to make dictionaries worthwhile.
 pub const MAX_GROUP_ROWS: usize = 1 << 18;
 
-/// Encoded bytes at which a row group is written, after a whole record batch. They wait in memory.
+/// Encoded bytes at which a row group is complete, after a whole record batch. They wait in memory.
 pub const GROUP_BYTES: usize = 32 << 20;
+
+/// Bytes of texts before encoding at which a row group is complete, after a whole record batch, so that a reader needs
+/// little memory.
+pub const GROUP_TEXT_BYTES: usize = 128 << 20;
 
 /// The compression level.
 const ZSTD_LEVEL: i32 = 1;
@@ -41,6 +46,7 @@ pub struct RowGroups {
     columns: Vec<ArrowColumnWriter>,
     /// Number of rows in the current row group.
     rows: usize,
+    text_bytes: usize,
 }
 
 impl RowGroups {
@@ -74,7 +80,7 @@ impl RowGroups {
         let fields = kept.fields().iter().cloned().chain(decided_fields.into_iter().map(Arc::new));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<FieldRef>>()));
         let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&schema));
-        Ok(RowGroups { file, factory, schema, columns: Vec::new(), rows: 0 })
+        Ok(RowGroups { file, factory, schema, columns: Vec::new(), rows: 0, text_bytes: 0 })
     }
 
     /// Encodes rows of the current row group.
@@ -89,8 +95,9 @@ impl RowGroups {
         let encode = |(column, leaf): (&mut ArrowColumnWriter, ArrowLeafColumn)| column.write(&leaf);
         self.columns.par_iter_mut().zip(leaves).with_max_len(1).map(encode).collect::<Result<(), _>>()?;
         self.rows += rows.num_rows();
+        self.text_bytes += rows.columns().iter().map(|column| text_bytes(column)).sum::<usize>();
         let bytes = self.columns.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum();
-        if is_full(self.rows, bytes) { self.end_rows() } else { Ok(()) }
+        if is_full(self.rows, bytes, self.text_bytes) { self.end_rows() } else { Ok(()) }
     }
 }
 
@@ -106,7 +113,7 @@ impl Encoder for RowGroups {
     }
 
     fn end_rows(&mut self) -> Encoded {
-        self.rows = 0;
+        (self.rows, self.text_bytes) = (0, 0);
         let columns = std::mem::take(&mut self.columns);
         if columns.is_empty() {
             return Ok(());
@@ -137,8 +144,17 @@ impl Encoder for RowGroups {
 }
 
 /// Returns whether a row group is complete.
-fn is_full(rows: usize, bytes: usize) -> bool {
-    rows >= MAX_GROUP_ROWS || bytes >= GROUP_BYTES
+fn is_full(rows: usize, bytes: usize, text_bytes: usize) -> bool {
+    rows >= MAX_GROUP_ROWS || bytes >= GROUP_BYTES || text_bytes >= GROUP_TEXT_BYTES
+}
+
+/// Returns the bytes of a column's texts.
+fn text_bytes(column: &dyn Array) -> usize {
+    if let Some(texts) = column.as_binary_view_opt() {
+        return texts.lengths().map(|len| len as usize).sum();
+    }
+    let offsets = column.as_string_opt::<i64>().map(|texts| texts.value_offsets());
+    offsets.and_then(|offsets| Some(offsets.last()? - offsets.first()?)).unwrap_or(0) as usize
 }
 
 /// Returns a decided column's field: a count is never null, and neither are the names in a list.
@@ -165,21 +181,30 @@ fn root(fields: Vec<TypePtr>) -> Encoded<TypePtr> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::{ArrayRef, BinaryViewArray, LargeStringArray};
     use parquet::schema::printer::print_schema;
 
     use super::*;
 
     #[test]
     fn row_groups_end_at_the_limits() {
-        for (rows, bytes, expected) in [
-            (MAX_GROUP_ROWS - 1, GROUP_BYTES - 1, false),
-            (MAX_GROUP_ROWS, 0, true),
-            (MAX_GROUP_ROWS + 1, 0, true),
-            (1, GROUP_BYTES, true),
-            (1, GROUP_BYTES + 1, true),
+        for (rows, bytes, text_bytes, expected) in [
+            (MAX_GROUP_ROWS - 1, GROUP_BYTES - 1, GROUP_TEXT_BYTES - 1, false),
+            (MAX_GROUP_ROWS, 0, 0, true),
+            (MAX_GROUP_ROWS + 1, 0, 0, true),
+            (1, GROUP_BYTES, 0, true),
+            (1, GROUP_BYTES + 1, 0, true),
+            (1, 0, GROUP_TEXT_BYTES, true),
+            (1, 0, GROUP_TEXT_BYTES + 1, true),
         ] {
-            assert_eq!(is_full(rows, bytes), expected, "{rows} {bytes}");
+            assert_eq!(is_full(rows, bytes, text_bytes), expected, "{rows} {bytes} {text_bytes}");
         }
+        let texts = || ["a".repeat(20), "bc".to_owned()];
+        let arrays: [ArrayRef; 2] = [
+            Arc::new(LargeStringArray::from_iter_values(texts())),
+            Arc::new(BinaryViewArray::from_iter_values(texts())),
+        ];
+        assert_eq!(arrays.map(|array| (text_bytes(&array), text_bytes(&array.slice(1, 1)))), [(22, 2); 2]);
     }
 
     #[test]
