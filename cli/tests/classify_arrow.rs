@@ -92,6 +92,8 @@ fn shown(array: &ArrayRef, row: usize) -> serde_json::Value {
             let keys = array.as_dictionary::<Int8Type>();
             keys.values().as_string::<i32>().value(keys.key(row).unwrap()).into()
         }
+        DataType::Utf8 => array.as_string::<i32>().value(row).into(),
+        DataType::Utf8View => array.as_string_view().value(row).into(),
         DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).into(),
         DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).into(),
         DataType::Timestamp(TimeUnit::Millisecond, Some(_)) => {
@@ -232,7 +234,7 @@ fn incomplete_data_and_contradictions_are_errors() {
             &["cut.arrows"],
             "cut.arrows: cannot be read: is damaged Arrow IPC data: it ends before the end-of-stream marker",
         ),
-        (&["cut.arrow"], "it ends before the end of a message; it may be cut off"),
+        (&["cut.arrow"], "it ends before the magic bytes at the end of the file; it may be cut off"),
         (&["twice.arrows"], "has more data after its end-of-stream marker"),
         (&["old.feather"], "old.feather: is a Feather file in the first version, not a list or a table of URLs"),
         (&["text.txt", "--input-format", "arrow"], "text.txt: --input-format arrow: is not Arrow IPC"),
@@ -337,18 +339,55 @@ fn other_columns_are_kept_unchanged() {
     folder.write("text.txt", "http://a.example/\n");
     let cases: &[(&[&str], &str)] = &[
         (&["wide.arrow", "--keep-columns", "id,x", "-o", "x.arrow"], "--keep-columns: \"x\": there is no such column"),
-        (&["wide.arrow", "--keep-columns", "id"], "--keep-columns: expected Arrow output"),
-        (&["wide.arrow", "--keep-columns", "id", "--format", "parquet"], "--keep-columns: expected Arrow output"),
+        (&["wide.arrow", "--keep-columns", "id"], "--keep-columns: expected Parquet or Arrow output"),
         (&["wide.arrow", "--keep-columns", "url", "--columns", "url", "--format", "arrow"], "\"url\""),
         (&["text.txt", "--keep-columns", "id", "--format", "arrow"], "is text, expected Parquet or Arrow"),
         (&["-", "--only", "allow"], "--only: is Arrow IPC from a pipe; also give --input-format arrow"),
-        (&["wide.arrow", "--only", "allow", "-o", "x.parquet"], "--only keeps the format of URLS, arrow; rename it"),
+        (&["wide.arrow", "--only", "allow", "-o", "x.csv"], "--only keeps the format of URLS, arrow; rename it"),
     ];
     for (options, expected) in cases {
         classify(&folder, options, &folder.read("wide.arrows")).says(2, &[expected]);
     }
     classify(&folder, &["-", "--keep-columns", "id", "--format", "arrow"], b"http://a.example/\n")
         .says(2, &["is text, expected Arrow IPC, whose columns can be kept"]);
+}
+
+/// Columns of Arrow become columns of Parquet, and these become Arrow again.
+#[test]
+fn columns_are_kept_between_parquet_and_arrow() {
+    let folder = Folder::with_set();
+    let wide = wide();
+    folder.write("in.arrow", file(std::slice::from_ref(&wide)));
+    classify(&folder, &["in.arrow", "--add-columns", "-o", "all.parquet"], b"").says(0, &[]);
+    classify(&folder, &["in.arrow", "--only", "disallow", "-o", "only.parquet"], b"").says(0, &[]);
+    let text = classify(&folder, &["in.arrow", "--columns", "verdict"], b"").text();
+    for (parquet, verdict) in [("all.parquet", None), ("only.parquet", Some("disallow"))] {
+        let is_kept = |row: &usize| verdict.is_none_or(|verdict| text.lines().nth(*row) == Some(verdict));
+        let rows: Vec<usize> = (0..wide.num_rows()).filter(is_kept).collect();
+        let names = ["url", "list", "word", "pair", "id"];
+        let options =
+            ["--url-column", "url", "--keep-columns", "url,list,word,pair,id", "--force", "-o", "back.arrows"];
+        classify(&folder, &[&[parquet], &options[..]].concat(), b"").says(0, &[]);
+        let (schema, batches) = read(folder.read("back.arrows"));
+        assert_eq!(schema.metadata().get("owner").map(String::as_str), Some("x"), "{parquet}");
+        let mut found = 0;
+        for batch in batches {
+            for at in 0..batch.num_rows() {
+                let row = rows[found];
+                let [url, list, word, pair, id] = [0, 1, 2, 3, 4].map(|column| batch.column(column));
+                let before = names.map(|name| wide.column_by_name(name).unwrap());
+                assert_eq!(shown(url, at), shown(before[0], row), "{parquet} {row}");
+                assert_eq!(shown(word, at), shown(before[2], row), "{parquet} {row}");
+                assert_eq!(list.is_null(at), before[1].is_null(row), "{parquet} {row}");
+                let lists = (list.as_list::<i32>().value(at), before[1].as_list::<i32>().value(row));
+                assert!(list.is_null(at) || lists.0 == lists.1, "{parquet} {row}");
+                assert_eq!(pair.as_struct().column(0).as_primitive::<Int64Type>().value(at), row as i64);
+                assert_eq!(id.as_primitive::<Int64Type>().value(at), row as i64);
+                found += 1;
+            }
+        }
+        assert_eq!((found, found > 0), (rows.len(), true), "{parquet}");
+    }
 }
 
 const PYTHON: &str = r#"

@@ -176,7 +176,7 @@ fn options_that_do_not_fit_are_errors() {
         ),
         (&["--keep-columns", "at,at", "-o", "o.parquet"], "the column \"at\" occurs twice"),
         (&["--keep-columns", "at", "--add-columns", "-o", "o.parquet"], "cannot be used with"),
-        (&["--keep-columns", "at", "-o", "o.csv"], "--keep-columns: expected Parquet output"),
+        (&["--keep-columns", "at", "-o", "o.csv"], "--keep-columns: expected Parquet or Arrow output"),
         (
             &["--add-columns", "-o", "o.csv"],
             "o.csv: its extension means csv, but --add-columns keeps the format of URLS",

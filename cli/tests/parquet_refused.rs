@@ -326,8 +326,13 @@ fn varint(mut number: u64) -> Vec<u8> {
 
 /// Returns a data page that claims to have `unpacked` bytes.
 fn page(values: u64, encoding: u64, unpacked: u64, body: &[u8]) -> Vec<u8> {
+    page_of(values, encoding, 3, unpacked, body)
+}
+
+/// Returns a data page whose definition levels have this encoding.
+fn page_of(values: u64, encoding: u64, levels: u64, unpacked: u64, body: &[u8]) -> Vec<u8> {
     let number = |number: u64| [&[0x15][..], &varint(number * 2)].concat();
-    let data = [number(values), number(encoding), number(3), number(3), vec![0]].concat();
+    let data = [number(values), number(encoding), number(levels), number(3), vec![0]].concat();
     [number(0), number(unpacked), number(body.len() as u64), vec![0x2c], data, vec![0], body.to_vec()].concat()
 }
 
@@ -339,12 +344,17 @@ fn pages_must_have_their_declared_number_of_values() {
     let two = [&one[..], &text("http://b.example/")].concat();
     // The levels of an optional column: a run of two, and a run of three.
     let levels = |count: u8| [&[2, 0, 0, 0, count << 1, 1][..], &two].concat();
-    let lengths = [&[8, 1, 2, 48, 13, 0][..], b"http://a.example/privatehttp://b.example/"].concat();
-    let prefixes = [&[8, 1, 2, 0, 20, 0][..], &[8, 1, 2, 48, 27, 0], b"http://a.example/private.........."].concat();
+    let lengths = [&[128, 1, 4, 2, 48, 13, 0, 0, 0, 0][..], b"http://a.example/privatehttp://b.example/"].concat();
+    let (prefixes, rests) = ([128, 1, 4, 2, 0, 20, 0, 0, 0, 0], [128, 1, 4, 2, 48, 27, 0, 0, 0, 0]);
+    let prefixes = [&prefixes[..], &rests, b"http://a.example/private.........."].concat();
     let required = "required binary url;";
     let optional = "optional binary url;";
     let whole = |encoding: u64, body: &[u8]| page(2, encoding, body.len() as u64, body);
     let longer = |body: &[u8]| [body, &[0]].concat();
+    // fastparquet writes eight zero bytes after the values.
+    let padded = |body: &[u8], zeros: usize| [body, &vec![0; zeros]].concat();
+    // Packed levels of an old file, with the highest bit first: a null, then a text.
+    let packed = |body: &[u8]| page_of(2, 0, 4, body.len() as u64, body);
     let short = "has fewer values than it says";
     let surplus = "has more values than it says";
     let cases: Vec<(&str, i64, Vec<u8>, &str)> = vec![
@@ -353,6 +363,15 @@ fn pages_must_have_their_declared_number_of_values() {
         (required, 2, whole(0, &longer(&two)), surplus),
         (required, 2, page(1, 0, two.len() as u64, &two), "has pages with 1 values, and its row group has 2 rows"),
         (required, 1, page(1, 0, two.len() as u64, &two), surplus),
+        (required, 2, whole(0, &padded(&two, 8)), ""),
+        (required, 2, whole(0, &padded(&two, 7)), surplus),
+        (required, 2, whole(0, &padded(&two, 9)), surplus),
+        (required, 2, whole(0, &[&two[..], &[0, 0, 0, 0, 0, 0, 0, 1]].concat()), surplus),
+        (optional, 2, whole(0, &padded(&levels(2), 8)), ""),
+        (optional, 2, packed(&[&[0b0100_0000], &one[..]].concat()), ""),
+        (optional, 2, packed(&[&[0b1100_0000], &one[..]].concat()), short),
+        (required, 2, whole(6, &padded(&lengths, 8)), ""),
+        (required, 2, whole(7, &padded(&prefixes, 8)), ""),
         (required, 1, whole(0, &two), "has pages with 2 values, and its row group has 1 rows"),
         (required, 2, [page(1, 0, 28, &one), page(0, 0, 0, &[]), page(1, 0, 28, &one)].concat(), ""),
         (optional, 2, whole(0, &levels(2)), ""),
@@ -374,13 +393,15 @@ fn pages_must_have_their_declared_number_of_values() {
         (required, 2, longer(&whole(0, &two)), "its header is damaged"),
         (required, 2, whole(0, &two)[..40].to_vec(), "it ends after the end of its column chunk"),
     ];
-    assert_eq!(cases.len(), 20);
+    assert_eq!(cases.len(), 29);
     for (number, (schema, rows, pages, says)) in cases.into_iter().enumerate() {
         folder.write("a.parquet", assemble(schema, rows, &[(&pages, CompressionCodec::UNCOMPRESSED)]));
         let run = classify(&folder, "a.parquet", &[]);
         if says.is_empty() {
             let expected = rows as usize;
             assert_eq!((run.code, run.text().lines().count()), (Some(0), expected), "{number} {run:?}");
+            let is_first = run.text().starts_with("disallow\n");
+            assert!(is_first != (number == 10) && run.text().contains("disallow"), "{number} {run:?}");
         } else {
             assert_eq!(run.code, Some(2), "{number} {run:?}");
             run.says(2, &["row group 1, column 1 (\"url\")", says]);

@@ -5,13 +5,11 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use reptile_columns::{ArrowForm, ArrowWriter, ParquetWriter};
+use reptile_columns::{ColumnFormat, ColumnWriter};
 use reptile_fuzz::tables::{Decided, decided};
 use reptile_fuzz::{archives, files, memory, references};
-use reptile_records::arrow::kept::KeptRows;
-use reptile_records::parquet::ParquetFile;
-use reptile_records::parquet::kept::Kept;
-use reptile_records::parquet::urls::Splitting;
+use reptile_records::batches::kept::{KeptRows, KeptTypes};
+use reptile_records::batches::urls::Splitting;
 use reptile_records::tables::open::Opening;
 use reptile_records::tables::source::Source;
 
@@ -21,14 +19,17 @@ const MAX_BYTES: usize = 512 << 20;
 /// Maximum number of rows in a table that is copied. A few bytes may stand for very many.
 const MAX_COPIED_ROWS: u64 = 1 << 12;
 
-/// Copies all columns of a Parquet file with these rows. Returns `None` if a column cannot be kept.
-fn copy_of_parquet(path: &Path, rows: u64) -> Option<Vec<u8>> {
-    let file = ParquetFile::open(path).ok()?;
-    let all: Vec<usize> = (0..file.field_names().len()).collect();
-    let mut writer = ParquetWriter::with_kept(Vec::new(), Vec::new(), Some(Kept::new(&file, &all).ok()?)).ok()?;
+/// Copies all columns of a table with these rows. Returns `None` if a column cannot be kept.
+fn copy(kept: KeptRows, rows: u64, format: ColumnFormat) -> Option<Vec<u8>> {
+    let mut writer = ColumnWriter::new(Vec::new(), format, Vec::new()).keeping(kept);
     writer.push_selected(&vec![true; rows as usize]).ok()?;
     writer.finish().ok()?;
     Some(writer.into_output())
+}
+
+/// Returns a queue for all columns of a table.
+fn all_kept(types: KeptTypes) -> KeptRows {
+    KeptRows::new(types, |names| Ok((0..names.len()).collect()))
 }
 
 /// Checks that a file of kept columns has the rows of its original.
@@ -43,8 +44,14 @@ fn check_parquet(data: &[u8], path: &Path, source: Source, splitting: Splitting)
     let Some(found) = decided(source, &Opening::of(path), |_, _| {}) else { return };
     let reference = references::parquet_rows(data);
     assert!(reference.is_none_or(|(rows, _)| rows == found.rows), "{} rows, expected {reference:?}", found.rows);
-    if found.rows <= MAX_COPIED_ROWS
-        && let Some(copy) = copy_of_parquet(path, found.rows)
+    if found.rows > MAX_COPIED_ROWS {
+        return;
+    }
+    let kept = all_kept(KeptTypes::Stored);
+    let opening = Opening { kept: Some(kept.clone()), ..Opening::of(path) };
+    let Ok(source) = Source::open(path, splitting) else { return };
+    if decided(source, &opening, |_, _| {}).is_some()
+        && let Some(copy) = copy(kept, found.rows, ColumnFormat::Parquet)
     {
         assert!(reference.is_none_or(|(_, is_intact)| is_intact), "a page with a wrong checksum was read");
         check_copy(&copy, &found, splitting);
@@ -53,13 +60,12 @@ fn check_parquet(data: &[u8], path: &Path, source: Source, splitting: Splitting)
 }
 
 fn check_arrow(data: &[u8], path: &Path, source: Source, splitting: Splitting) {
-    let kept = KeptRows::new(|names| Ok((0..names.len()).collect()));
+    let kept = all_kept(KeptTypes::Arrow);
     let opening = Opening { kept: Some(kept.clone()), ..Opening::of(path) };
     let found = decided(source, &opening, |_, _| {});
     let Some(found) = found.filter(|found| (1..=MAX_COPIED_ROWS).contains(&found.rows)) else { return };
-    let mut writer = ArrowWriter::with_kept(Vec::new(), Vec::new(), ArrowForm::Stream, kept);
-    if writer.push_selected(&vec![true; found.rows as usize]).and_then(|()| writer.finish()).is_ok() {
-        check_copy(&writer.into_output(), &found, splitting);
+    if let Some(copy) = copy(kept, found.rows, ColumnFormat::ArrowStream) {
+        check_copy(&copy, &found, splitting);
         files::written(data);
     }
 }

@@ -49,7 +49,7 @@ impl FateWriter {
         let format = format_of(path)?;
         let columns = COLUMNS.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
         let has_header = matches!(format, Format::Tsv | Format::Csv);
-        let sink = Sink::new(output, format, columns.clone())?;
+        let sink = Sink::new(output, format, columns.clone(), None)?;
         let format = RowFormat::new(format, columns);
         let rows = if has_header { Rows::of_text(&format.header()) } else { format.rows() };
         Ok(FateWriter { format, sink, rows, inputs, counts: BTreeMap::new() })

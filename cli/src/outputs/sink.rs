@@ -2,91 +2,49 @@
 
 use std::io::{self, Write};
 
-use reptile_columns::{ArrowForm, ArrowWriter, Error, Format, Kind, ParquetWriter, Rows};
-use reptile_records::arrow::kept::KeptRows;
-use reptile_records::parquet;
-use reptile_records::tables;
+use reptile_columns::{ColumnFormat, ColumnWriter, Error, Format, Kind, Rows};
+use reptile_records::batches::kept::KeptRows;
 
 use super::file::Output;
 use crate::error::{Failure, Result};
-
-/// The columns of the input that an output keeps.
-pub enum Kept {
-    /// Columns of a Parquet file.
-    Parquet(parquet::kept::Kept),
-    /// Columns of Arrow record batches.
-    Arrow(KeptRows),
-}
-
-impl Kept {
-    /// Returns the format of the table with these columns.
-    pub fn table(&self) -> tables::Format {
-        match self {
-            Kept::Parquet(_) => tables::Format::Parquet,
-            Kept::Arrow(_) => tables::Format::Arrow,
-        }
-    }
-
-    fn into_parquet(self) -> Option<parquet::kept::Kept> {
-        match self {
-            Kept::Parquet(kept) => Some(kept),
-            Kept::Arrow(_) => None,
-        }
-    }
-}
 
 /// A destination for rows.
 pub enum Sink {
     /// Text rows, written unchanged.
     Text(Box<Output>),
-    /// Columns in a Parquet file.
-    Parquet(Box<ParquetWriter<Output>>),
-    /// Columns in Arrow IPC.
-    Arrow(Box<ArrowWriter<Output>>),
+    /// Columns in Parquet or Arrow IPC.
+    Columns(Box<ColumnWriter<Output>>),
 }
 
 impl Sink {
-    /// Creates a destination for a format: text, or one with these columns.
+    /// Creates a destination for a format: text, or one with these columns, after those that are kept from the input.
     ///
     /// # Errors
     /// Returns an error if columns would go to a terminal.
-    pub fn new(output: Output, format: Format, columns: Vec<(String, Kind)>) -> Result<Sink> {
-        if !format.is_columnar() {
-            return Ok(Sink::Text(Box::new(output)));
-        }
-        Sink::of_columns(output, format, columns, None)
-    }
-
-    /// Creates a destination for columns after those that are kept from the input.
-    ///
-    /// # Errors
-    /// Returns an error if columns would go to a terminal, or if two columns have one name.
-    pub fn keeping(output: Output, format: Format, columns: Vec<(String, Kind)>, kept: Kept) -> Result<Sink> {
-        Sink::of_columns(output, format, columns, Some(kept))
-    }
-
-    fn of_columns(
+    pub fn new(
         mut output: Output,
         format: Format,
         columns: Vec<(String, Kind)>,
-        kept: Option<Kept>,
+        kept: Option<KeptRows>,
     ) -> Result<Sink> {
+        let column_format = match format {
+            Format::Tsv | Format::Csv | Format::Delimited(_) | Format::Jsonl => {
+                return Ok(Sink::Text(Box::new(output)));
+            }
+            Format::Parquet => ColumnFormat::Parquet,
+            Format::Arrow => ColumnFormat::Arrow,
+            Format::ArrowStream => ColumnFormat::ArrowStream,
+        };
         // Standard output escapes terminal control characters unless raw output is enabled.
         if !output.pass_bytes_on() {
             let message = "standard output is a terminal; name a file with --output";
             return Err(Failure::new(format!("--format {}: {message}", format.name())));
         }
-        let form = if format == Format::ArrowStream { ArrowForm::Stream } else { ArrowForm::File };
-        Ok(match (format, kept) {
-            (Format::Arrow | Format::ArrowStream, None) => {
-                Sink::Arrow(Box::new(ArrowWriter::new(output, columns, form)))
-            }
-            (_, Some(Kept::Arrow(kept))) => Sink::Arrow(Box::new(ArrowWriter::with_kept(output, columns, form, kept))),
-            (_, kept) => {
-                let kept = kept.and_then(Kept::into_parquet);
-                Sink::Parquet(Box::new(ParquetWriter::with_kept(output, columns, kept).map_err(Failure::new)?))
-            }
-        })
+        let file = ColumnWriter::new(output, column_format, columns);
+        Ok(Sink::Columns(Box::new(match kept {
+            Some(kept) => file.keeping(kept),
+            None => file,
+        })))
     }
 
     /// Writes whole rows.
@@ -99,20 +57,14 @@ impl Sink {
                 let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
                 written.map_err(|error| output.failure(&error))
             }
-            (Sink::Parquet(file), Rows::Columns(columns)) => {
+            (Sink::Columns(file), Rows::Columns(columns)) => {
                 file.push(columns).map_err(|error| failure(file.output(), error))
             }
-            (Sink::Arrow(file), Rows::Columns(columns)) => {
-                file.push(columns).map_err(|error| failure(file.output(), error))
-            }
-            (Sink::Parquet(file), Rows::Selected(rows)) => {
-                file.push_selected(rows).map_err(|error| failure(file.output(), error))
-            }
-            (Sink::Arrow(file), Rows::Selected(rows)) => {
+            (Sink::Columns(file), Rows::Selected(rows)) => {
                 file.push_selected(rows).map_err(|error| failure(file.output(), error))
             }
             // Columns have no header line.
-            (Sink::Parquet(_) | Sink::Arrow(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
+            (Sink::Columns(_), Rows::Text(text)) if text.as_bytes().is_empty() => Ok(()),
             _ => Err(Failure::new("internal error: rows in another format than the output's; please report it")),
         }
     }
@@ -120,12 +72,8 @@ impl Sink {
     /// Adds an entry to Parquet or Arrow metadata. Has no effect on text, or on an Arrow stream that has begun, because
     /// its schema comes first.
     pub fn describe(&mut self, key: &str, value: &str) {
-        match self {
-            Sink::Text(_) => {}
-            Sink::Parquet(file) => file.describe(key, value),
-            Sink::Arrow(file) => {
-                file.describe(key, value);
-            }
+        if let Sink::Columns(file) = self {
+            file.describe(key, value);
         }
     }
 
@@ -135,8 +83,8 @@ impl Sink {
     /// Returns an error if the output cannot be written.
     pub fn end_rows(&mut self) -> Result<()> {
         match self {
-            Sink::Parquet(file) => file.end_group().map_err(|error| failure(file.output(), error)),
-            Sink::Text(_) | Sink::Arrow(_) => Ok(()),
+            Sink::Text(_) => Ok(()),
+            Sink::Columns(file) => file.end_group().map_err(|error| failure(file.output(), error)),
         }
     }
 
@@ -148,11 +96,7 @@ impl Sink {
     pub fn finish(self) -> Result<Output> {
         match self {
             Sink::Text(output) => Ok(*output),
-            Sink::Parquet(mut file) => match file.finish() {
-                Ok(()) => Ok(file.into_output()),
-                Err(error) => Err(failure(file.output(), error)),
-            },
-            Sink::Arrow(mut file) => match file.finish() {
+            Sink::Columns(mut file) => match file.finish() {
                 Ok(()) => Ok(file.into_output()),
                 Err(error) => Err(failure(file.output(), error)),
             },

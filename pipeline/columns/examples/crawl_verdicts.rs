@@ -3,8 +3,8 @@
 use std::{error::Error, fs::File, io::BufWriter};
 
 use reptile::{Compiler, Dialect};
-use reptile_columns::{Column, Decider, Format, Layout, ParquetWriter, Rows, TableDecider, columns_of};
-use reptile_records::parquet::urls::Splitting;
+use reptile_columns::{Column, ColumnFormat, ColumnWriter, Decider, Format, Layout, Rows, TableDecider, columns_of};
+use reptile_records::batches::urls::Splitting;
 use reptile_records::tables::{open::Opening, source::Source};
 use reptile_records::{Error as ReadError, Item, ReadOptions, Reading, open::Input, spill::Scratch, warc::InputPlace};
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let decider = Decider::new(set.agents([&agent[..]])?, Layout::new(&Column::from_list("url,verdict,line,rule")?)?)?;
     let columns = columns_of(decider.layout(), decider.crawlers());
-    let mut file = ParquetWriter::new(BufWriter::new(File::create(out)?), columns)?;
+    let mut file = ColumnWriter::new(BufWriter::new(File::create(out)?), ColumnFormat::Parquet, columns);
     let decider = TableDecider::new(decider, Format::Parquet)?;
     let mut answers = decider.answers();
     let (table, mut rows) = Source::open(urls.as_ref(), Splitting::default())?.open_rows(&Opening::of(urls))?;

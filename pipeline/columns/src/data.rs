@@ -1,5 +1,4 @@
-//! Columns under construction: [`ColumnData`]. [`parquet`](crate::parquet) writes them, and [`arrow`](crate::arrow)
-//! converts them to arrays. [`CellSink`] is a destination for one cell: one of these columns, or text.
+//! Columns under construction: [`ColumnData`]. [`arrays`](crate::arrays) converts them to arrays. [`CellSink`] is a destination for one cell: one of these columns, or text.
 
 use std::borrow::Cow;
 
@@ -58,7 +57,7 @@ pub(crate) trait CellSink {
     fn list(&mut self, names: &[String], places: Result<&mut dyn Iterator<Item = usize>, Verdict>);
 }
 
-/// A column's values for consecutive rows. See [`ParquetWriter`](crate::ParquetWriter) for an example.
+/// A column's values for consecutive rows. See [`ColumnWriter`](crate::ColumnWriter) for an example.
 #[derive(Clone, Debug)]
 pub struct ColumnData {
     pub(crate) kind: Kind,
@@ -108,10 +107,18 @@ impl ColumnData {
         }
     }
 
-    /// Returns the size of the texts in bytes.
-    #[cfg(feature = "ipc")]
-    pub(crate) fn text_bytes(&self) -> usize {
-        if let Values::Texts { bytes, .. } = &self.values { bytes.len() } else { 0 }
+    /// Returns the size of some rows' texts in bytes. Each name in a list counts as the longest one.
+    #[cfg(feature = "files")]
+    pub(crate) fn text_bytes(&self, rows: std::ops::Range<usize>) -> usize {
+        match (&self.values, &self.kind) {
+            (Values::Texts { bounds, .. }, _) => (bounds[rows.end] - bounds[rows.start]) as usize,
+            (Values::Lists { ends, .. }, Kind::Names(names)) => {
+                let end_of = |rows: usize| rows.checked_sub(1).map_or(0, |last| ends[last]) as usize;
+                let longest = names.iter().map(String::len).max().unwrap_or(0);
+                (end_of(rows.end) - end_of(rows.start)) * longest
+            }
+            _ => 0,
+        }
     }
 
     /// Returns whether there are no rows.
@@ -311,7 +318,7 @@ pub const SUMMARY_COLUMNS: [(&str, Kind); 8] = [
 ];
 
 /// Returns a layout's columns for these crawlers, each with its name and kind. See
-/// [`ParquetWriter`](crate::ParquetWriter) for an example.
+/// [`ColumnWriter`](crate::ColumnWriter) for an example.
 #[must_use]
 pub fn columns_of(layout: &Layout, crawlers: &Crawlers) -> Vec<(String, Kind)> {
     layout.names(crawlers).into_iter().zip(kinds_of(layout, crawlers)).collect()

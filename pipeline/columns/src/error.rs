@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-#[cfg(any(feature = "arrow", feature = "ipc"))]
+#[cfg(any(feature = "arrow", feature = "files"))]
 use arrow_schema::ArrowError;
 use reptile::{CrawlerError, CrawlerErrorKind};
 
@@ -48,7 +48,7 @@ impl Error {
     }
 
     /// Creates the error for a destination that cannot be written.
-    #[cfg(any(feature = "ipc", feature = "parquet"))]
+    #[cfg(feature = "files")]
     pub(crate) fn unwritable(error: io::Error) -> Error {
         Error { output: Some(error), ..Error::new(ErrorKind::Output, "cannot be written") }
     }
@@ -94,7 +94,7 @@ impl From<CrawlerError> for Error {
     }
 }
 
-#[cfg(any(feature = "arrow", feature = "ipc"))]
+#[cfg(any(feature = "arrow", feature = "files"))]
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Error {
         Error::new(ErrorKind::Array, text_of(&error))

@@ -6,8 +6,7 @@
 //! - [`TableDecider`] decides the rows of `reptile-records` tables, and writes TSV, CSV, JSON Lines or columns
 //!   (feature `tables`).
 //! - [`RightsTable`] decides the rights to use pages in crawl archives (feature `tables`).
-//! - [`ParquetWriter`] writes columns to a Parquet file (feature `parquet`).
-//! - [`ArrowWriter`] writes columns as Arrow IPC (feature `ipc`).
+//! - [`ColumnWriter`] writes columns to a file, as Parquet or Arrow IPC (feature `files`).
 //! - [`arrow`] takes arrays of URLs and returns arrays of verdicts (feature `arrow`). The C and Python bindings use it.
 //!
 //! The crate `reptile` decides the URLs and guarantees the verdicts. This crate has no `unsafe` code, and uses no
@@ -34,7 +33,7 @@
 #![forbid(unsafe_code)]
 #![allow(rustdoc::private_intra_doc_links, reason = "module pages name their private parts, for maintainers")]
 
-#[cfg(any(feature = "arrow", feature = "ipc"))]
+#[cfg(any(feature = "arrow", feature = "files"))]
 mod arrays;
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -43,11 +42,9 @@ mod column;
 mod data;
 mod decide;
 mod error;
-#[cfg(feature = "ipc")]
-mod ipc;
+#[cfg(feature = "files")]
+mod files;
 mod kept;
-#[cfg(feature = "parquet")]
-mod parquet;
 #[cfg(feature = "tables")]
 mod rights;
 mod scope;
@@ -64,11 +61,9 @@ pub use column::{Column, Crawlers, Layout, MAX_MASKED_AGENTS, MAX_USES, VERDICTS
 pub use data::{ColumnData, Kind, SUMMARY_COLUMNS, columns_of};
 pub use decide::Decider;
 pub use error::{Error, ErrorKind, text_of};
-#[cfg(feature = "ipc")]
-pub use ipc::{ArrowForm, ArrowWriter, BATCH_ROWS};
+#[cfg(feature = "files")]
+pub use files::{BATCH_ROWS, ColumnFormat, ColumnWriter, GROUP_BYTES, GROUP_TEXT_BYTES, MAX_GROUP_ROWS};
 pub use kept::{KeptColumns, check_names};
-#[cfg(feature = "parquet")]
-pub use parquet::{GROUP_BYTES, KEPT_GROUP_BYTES, MAX_GROUP_ROWS, ParquetWriter};
 #[cfg(feature = "tables")]
 pub use rights::{PageRights, RightsTable};
 pub use scope::Scope;

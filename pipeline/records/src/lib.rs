@@ -2,7 +2,7 @@
 //!
 //! [`Reading`] splits inputs of any kind into captures: folders, archives, WARC files, and tables. [`open`] opens and
 //! detects an input, [`hosts`] turns file names into origins, [`bodies`] reads single files, [`lines`] and [`lists`] read lists,
-//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`] and [`arrow`] read columns.
+//! [`sitemap`] reads sitemaps, [`tables`] finds the URLs in text tables, and [`parquet`], [`arrow`] and [`batches`] read columns.
 //! [`pages`] reads the statements that arrive with a crawl's pages, and [`stores`] reads and writes remote objects. This crate does not interpret robots.txt files, decide URLs or write to
 //! a terminal. Notable events are [`Item`]s: the caller reports and counts them.
 //!
@@ -31,6 +31,7 @@
 
 mod archives;
 pub mod arrow;
+pub mod batches;
 pub mod bodies;
 pub mod captures;
 mod csv_captures;

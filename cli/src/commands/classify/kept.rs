@@ -4,18 +4,25 @@
 use super::Args;
 use crate::error::{Failure, Result};
 use crate::outputs::endings::format_of;
-use crate::outputs::sink::Kept;
 use reptile_columns::{Format, KeptColumns};
-use reptile_records::arrow::kept::KeptRows;
-use reptile_records::parquet;
+use reptile_records::batches::kept::{KeptRows, KeptTypes};
 use reptile_records::tables;
 use reptile_records::tables::source::Source;
 
-/// Returns the columns that the output keeps and the output's format, or `None` if it keeps none or keeps rows of text.
+/// The columns that an output keeps.
+pub struct Kept {
+    pub rows: KeptRows,
+    /// The format of the table with these columns.
+    pub table: tables::Format,
+    /// The format of the output.
+    pub format: Format,
+}
+
+/// Returns the columns that the output keeps, or `None` if it keeps none or keeps rows of text.
 ///
 /// # Errors
-/// Returns an error if a column is missing or cannot be kept, or if the options do not fit the format of URLS.
-pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format)>> {
+/// Returns an error if the options do not fit the format of URLS. [`KeptRows`] rejects a missing column.
+pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<Kept>> {
     let written = &args.written;
     let named = written.keep_columns();
     if named.is_none() && !written.has_rows() {
@@ -23,55 +30,31 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<(Kept, Format
     }
     let option = if named.is_some() { "--keep-columns" } else { written.option_for_rows() };
     let selection = named.unwrap_or(&KeptColumns::All).clone();
-    let has_rows = written.has_rows();
-    let is_arrow = |format| matches!(format, Format::Arrow | Format::ArrowStream);
-    let expected = |what: &str, ends: &str, format: &str| {
-        let message = format!(
-            "--keep-columns: expected {what} output, in which kept columns keep their types; name an output {ends}, or \
-             give --format {format}"
-        );
-        Err(Failure::new(message))
-    };
-    match source {
-        Source::Parquet(file, _) => {
-            if !has_rows && written.format() != Format::Parquet {
-                return expected("Parquet", ".parquet", "parquet");
-            }
-            let places = selection.places(&file.field_names());
-            let places = places.map_err(|error| Failure::at(&args.urls, format!("{option}: {error}")))?;
-            Ok(Some((Kept::Parquet(parquet::kept::Kept::new(file, &places)?), Format::Parquet)))
-        }
+    let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());
+    let (table, own_format) = match source {
+        Source::Parquet(..) => (tables::Format::Parquet, Format::Parquet),
         // The content of a pipe is not known yet.
-        Source::Pipe(..) if named.is_none() && args.input_format != Some(tables::Format::Arrow) => Ok(None),
-        Source::Arrow(..) | Source::Pipe(..) => {
-            let format = match has_rows {
-                true => args.output.as_deref().and_then(format_of).filter(|&format| is_arrow(format)),
-                false => Some(written.format()),
-            };
-            let is_file = matches!(source, Source::Arrow(input, _) if input.is_arrow_file());
-            let format = format.unwrap_or(if is_file { Format::Arrow } else { Format::ArrowStream });
-            if !is_arrow(format) {
-                return expected("Arrow", ".arrow or .arrows", "arrow-stream");
-            }
-            let select = move |names: &[&str]| selection.places(names).map_err(|error| format!("{option}: {error}"));
-            Ok(Some((Kept::Arrow(KeptRows::new(select)), format)))
+        Source::Pipe(..) if named.is_none() && args.input_format != Some(tables::Format::Arrow) => return Ok(None),
+        Source::Arrow(..) if is_file => (tables::Format::Arrow, Format::Arrow),
+        Source::Arrow(..) | Source::Pipe(..) => (tables::Format::Arrow, Format::ArrowStream),
+        Source::Text(_) if named.is_none() => return Ok(None),
+        Source::Text(_) => {
+            let message = "--keep-columns: is text, expected Parquet or Arrow; --add-columns keeps the rows of text";
+            return Err(Failure::at(&args.urls, message));
         }
-        Source::Text(_) => match named {
-            Some(_) => Err(Failure::at(
-                &args.urls,
-                "--keep-columns: is text, expected Parquet or Arrow; --add-columns keeps the rows of text",
-            )),
-            None => Ok(None),
-        },
+    };
+    let format = match written.has_rows() {
+        true => args.output.as_deref().and_then(format_of).filter(|format| format.is_columnar()).unwrap_or(own_format),
+        false => written.format(),
+    };
+    if !format.is_columnar() {
+        let message = "--keep-columns: expected Parquet or Arrow output, in which kept columns keep their types; name \
+                       an output .parquet, .arrow or .arrows, or give --format";
+        return Err(Failure::new(message));
     }
-}
-
-/// Returns the queue that passes kept columns from the input to the output, if there is one.
-pub fn queue(kept: &Option<(Kept, Format)>) -> Option<KeptRows> {
-    match kept {
-        Some((Kept::Arrow(rows), _)) => Some(rows.clone()),
-        _ => None,
-    }
+    let types = if format == Format::Parquet { KeptTypes::Stored } else { KeptTypes::Arrow };
+    let select = move |names: &[&str]| selection.places(names).map_err(|error| format!("{option}: {error}"));
+    Ok(Some(Kept { rows: KeptRows::new(types, select), table, format }))
 }
 
 /// Rejects a pipe whose columns should be kept, although it was taken for text.

@@ -29,7 +29,7 @@ use crate::outputs::file::{Complete, Output, publish};
 use crate::outputs::identity::Identity;
 use crate::outputs::parts::RowSink;
 use crate::outputs::progress::Progress;
-use crate::outputs::sink::{Kept, Sink};
+use crate::outputs::sink::Sink;
 use crate::outputs::style::Style;
 use crate::run::Run;
 use crate::run::lineage::{InputState, Lineage, OutputState, SetState};
@@ -38,14 +38,15 @@ use crate::same_file::{is_same_place, refuse_overwriting};
 use crate::sets::agents::agents;
 use crate::sets::report::Report as SetReport;
 use crate::sets::{Loaded, note_without_times, refuse_swapped};
+use kept::Kept;
 use pages::PageSettings;
 use parts::PartOptions;
 use pipeline::Pipeline;
 use rejects::Rejects;
 use report::{Report, Subject};
 use reptile_columns::{ByRow, Column, Crawlers, Decider, Scope, TableDecider, Times, VERDICTS, columns_of};
+use reptile_records::batches::urls::{AT_OPTION, Splitting};
 use reptile_records::pages::Pages;
-use reptile_records::parquet::urls::{AT_OPTION, Splitting};
 use reptile_records::tables::log::format::LogFormat;
 use reptile_records::tables::log::shape::Site;
 use reptile_records::tables::open::{Opening, URL_OPTION};
@@ -440,7 +441,7 @@ fn decide(
     };
     let is_terminal = output.is_terminal();
     let kept = kept::kept_columns(args, &source)?;
-    opening.kept = kept::queue(&kept);
+    opening.kept = kept.as_ref().map(|kept| kept.rows.clone());
     let is_kept = kept.is_some();
     let sink = sink(args, output, next, settings.named.as_ref(), kept)?;
     let pipeline = Pipeline::start(opening, source, sink, is_terminal)?;
@@ -494,10 +495,10 @@ fn sink(
     output: Output,
     next: Option<NextOutput>,
     named: Option<&Agents>,
-    kept: Option<(Kept, reptile_columns::Format)>,
+    kept: Option<Kept>,
 ) -> Result<RowSink> {
     let crawlers = crawlers(named);
-    if let Some((kept, format)) = kept {
+    if let Some(kept) = kept {
         if args.written.rows_per_file().is_some() {
             let message = "--rows-per-file: cannot divide columns that are kept from the input; leave it out";
             return Err(Failure::at(&args.urls, message));
@@ -505,9 +506,9 @@ fn sink(
         // The rows of one verdict have only the table's own columns.
         let columns = match args.written.only() {
             Some(_) => Vec::new(),
-            None => columns_of(&args.written.layout((kept.table(), COMMA), crawlers.clone())?.0, &crawlers),
+            None => columns_of(&args.written.layout((kept.table, COMMA), crawlers.clone())?.0, &crawlers),
         };
-        return Sink::keeping(output, format, columns, kept).map(RowSink::One);
+        return Sink::new(output, kept.format, columns, Some(kept.rows)).map(RowSink::One);
     }
     let format = args.written.format();
     let columns = if format.is_columnar() {
@@ -517,10 +518,10 @@ fn sink(
     } else {
         Vec::new()
     };
-    let first = Sink::new(output, format, columns.clone())?;
+    let first = Sink::new(output, format, columns.clone(), None)?;
     Ok(match (args.written.rows_per_file(), next) {
         (Some(rows), Some(mut next)) => {
-            RowSink::parts(first, rows, Box::new(move |number| Sink::new(next(number)?, format, columns.clone())))
+            RowSink::parts(first, rows, Box::new(move |number| Sink::new(next(number)?, format, columns.clone(), None)))
         }
         _ => RowSink::One(first),
     })

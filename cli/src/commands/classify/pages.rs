@@ -93,10 +93,10 @@ pub fn decide(
     let format = args.written.format();
     let rows = of_pages.table.format(format);
     let columns = rows.columns().to_vec();
-    let first = Sink::new(output, format, columns.clone())?;
+    let first = Sink::new(output, format, columns.clone(), None)?;
     let mut sink = match (args.written.rows_per_file(), next) {
         (Some(most), Some(mut next)) => {
-            RowSink::parts(first, most, Box::new(move |number| Sink::new(next(number)?, format, columns.clone())))
+            RowSink::parts(first, most, Box::new(move |number| Sink::new(next(number)?, format, columns.clone(), None)))
         }
         _ => RowSink::One(first),
     };

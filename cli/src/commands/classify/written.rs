@@ -326,8 +326,8 @@ impl WrittenOptions {
         let is_list = table == tables::Format::List && self.only.is_some() && named == Format::Csv;
         // The delimiter does not matter.
         let written = Format::of_table(table, b',');
-        let is_arrow = written == Format::Arrow && named == Format::ArrowStream;
-        if named == written || is_list || is_arrow {
+        let are_columns = written.is_columnar() && named.is_columnar();
+        if named == written || is_list || are_columns {
             return Ok(());
         }
         let (option, named, written) = (self.option_for_rows(), named.name(), written.name());

@@ -161,7 +161,7 @@ pub fn run(args: &Args, run: &Run) -> Result<Exit> {
         None => Output::stdout(),
     };
     let is_terminal = output.is_terminal();
-    let mut sink = Sink::new(output, format, rows.format().columns().to_vec())?;
+    let mut sink = Sink::new(output, format, rows.format().columns().to_vec(), None)?;
     let start = Instant::now();
     let loaded = Loaded::open(&args.set, &args.options)?;
     let set = loaded.verified()?;

@@ -1,24 +1,34 @@
-//! The messages of an Arrow IPC stream or file, in the order in which they are written.
+//! The messages of an Arrow IPC stream or file.
 //!
-//! A file is a stream between the magic bytes and a footer, so both are read from start to end, even from a pipe. A
-//! file's footer is compared with the messages before it, because other programs read the batches that it lists.
+//! A file is read through its footer, because its messages may have any order, and other programs read the batches that
+//! the footer lists. In a pipe, a file is read from start to end, like a stream, and its footer is compared with the
+//! messages before it.
 //!
 //! Lengths are checked before anything is allocated for them. The crate `arrow-ipc` decodes the checked messages.
 
 use std::io::{self, Read};
 
 use arrow_buffer::Buffer;
-use arrow_ipc::{Footer, Message, MessageHeader, RecordBatch, root_as_footer_with_opts, root_as_message_with_opts};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::{
+    Block, Footer, Message, MessageHeader, RecordBatch, root_as_footer_with_opts, root_as_message_with_opts,
+};
+use arrow_schema::{ArrowError, Schema};
 use flatbuffers::VerifierOptions;
 
 use super::limits::{
     MAX_BATCH_ROWS, MAX_BODY_BYTES, MAX_FILE_BATCHES, MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_TABLES,
 };
+use crate::batches::guard::guarded;
+use crate::batches::limits::within;
 use crate::magic::{ARROW_CONTINUATION, ARROW_FILE, is_arrow_file};
-use crate::parquet::limits::within;
+use crate::ranged::Ranged;
 
 /// Length in bytes of the magic bytes at a file's start, with the least padding.
 const START_BYTES: usize = 8;
+
+/// Length in bytes of a footer's length and the magic bytes at a file's end.
+const FOOTER_END_BYTES: usize = 10;
 
 /// Maximum length in bytes of the magic bytes at a file's start, with the padding that aligns the first message.
 const MAX_START_BYTES: u64 = 64;
@@ -62,12 +72,11 @@ pub fn damaged(text: &str) -> String {
 }
 
 /// The remaining messages of a stream or file.
-pub struct Messages {
-    source: Box<dyn Read + Send>,
-    /// The number of bytes read.
-    position: u64,
-    /// The offsets of a file's record batches, or `None` for a stream.
-    batches: Option<Vec<u64>>,
+pub enum Messages {
+    /// Messages from start to end, even of a file in a pipe.
+    Sequence(Sequence),
+    /// The messages that a file's footer lists. They may be anywhere in the file.
+    Listed(Listed),
 }
 
 impl Messages {
@@ -75,25 +84,154 @@ impl Messages {
     ///
     /// # Errors
     /// Returns an error if the source is unreadable or too short.
-    pub fn new(mut source: Box<dyn Read + Send>) -> MessageResult<Messages> {
+    pub fn of_source(mut source: Box<dyn Read + Send>) -> MessageResult<Messages> {
         let mut start = [0; START_BYTES];
         let read = read_up_to(&mut source, &mut start)?;
         let start = &start[..read];
         if is_arrow_file(start) && read == START_BYTES {
-            return Ok(Messages { source, position: read as u64, batches: Some(Vec::new()) });
+            return Ok(Messages::Sequence(Sequence { source, position: read as u64, batches: Some(Vec::new()) }));
         }
         let source = Box::new(io::Cursor::new(start.to_vec()).chain(source));
-        Ok(Messages { source, position: 0, batches: None })
+        Ok(Messages::Sequence(Sequence { source, position: 0, batches: None }))
+    }
+
+    /// Reads a file's footer.
+    ///
+    /// # Errors
+    /// Returns an error if the footer is missing, damaged or over a limit, or if it lists other bytes than the file has.
+    pub fn of_file(file: Ranged) -> MessageResult<Messages> {
+        let end = file.len().min((MAX_METADATA_BYTES + START_BYTES) as u64);
+        let tail = |len: u64| file.at(file.len() - len, len as usize).map_err(unreadable);
+        let last = tail(end.min(FOOTER_END_BYTES as u64))?;
+        let len = footer_len(&last)?.saturating_add(FOOTER_END_BYTES);
+        within(|| "bytes of its footer:".into(), len as u64, (MAX_METADATA_BYTES + START_BYTES) as u64)?;
+        let footer = tail((len as u64).min(file.len()))?;
+        let (schema, blocks) = {
+            let footer = footer_of(&footer)?;
+            let schema = schema_of(footer.schema().ok_or_else(|| damaged("its footer has no schema"))?)?;
+            let batches = footer.recordBatches().unwrap_or_default();
+            within(|| "record batches in the file:".into(), batches.len() as u64, MAX_FILE_BATCHES as u64)?;
+            (schema, footer.dictionaries().unwrap_or_default().iter().chain(&batches).copied().collect::<Vec<Block>>())
+        };
+        let lengths =
+            blocks.iter().map(|block| length_of(block).map(|(_, metadata, body)| metadata.saturating_add(body)));
+        let listed = lengths.sum::<MessageResult<u64>>()?;
+        if listed > file.len() {
+            return Err(damaged("its footer lists more bytes than the file has"));
+        }
+        Ok(Messages::Listed(Listed { file, schema: Some(schema), blocks: blocks.into_iter() }))
     }
 
     /// Returns whether this is a file.
     pub fn is_file(&self) -> bool {
-        self.batches.is_some()
+        match self {
+            Messages::Sequence(sequence) => sequence.is_file(),
+            Messages::Listed(_) => true,
+        }
     }
 
-    /// Returns the number of bytes read.
+    /// Returns the number of bytes that were read, or that a file has.
     pub fn position(&self) -> u64 {
-        self.position
+        match self {
+            Messages::Sequence(sequence) => sequence.position,
+            Messages::Listed(listed) => listed.file.len(),
+        }
+    }
+
+    /// Returns the schema. Call it once, before the first message.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if it is damaged or not supported.
+    pub fn schema(&mut self) -> MessageResult<Schema> {
+        let sequence = match self {
+            Messages::Listed(listed) => return listed.schema.take().ok_or_else(|| damaged("it has no schema")),
+            Messages::Sequence(sequence) => sequence,
+        };
+        let encoded = sequence.next()?.ok_or_else(|| damaged("it has no schema"))?;
+        let message = encoded.message()?;
+        schema_of(message.header_as_schema().ok_or_else(|| damaged("it does not start with a schema"))?)
+    }
+
+    /// Returns the next message, or `None` at the end.
+    ///
+    /// # Errors
+    /// Returns an error if the source is unreadable, if it ends before its end marker, or if a message is over a limit.
+    pub fn next(&mut self) -> MessageResult<Option<Encoded>> {
+        match self {
+            Messages::Sequence(sequence) => sequence.next(),
+            Messages::Listed(listed) => listed.next(),
+        }
+    }
+}
+
+/// The remaining messages that a file's footer lists.
+pub struct Listed {
+    file: Ranged,
+    schema: Option<Schema>,
+    blocks: std::vec::IntoIter<Block>,
+}
+
+impl Listed {
+    fn next(&mut self) -> MessageResult<Option<Encoded>> {
+        let Some(block) = self.blocks.next() else { return Ok(None) };
+        let (start, metadata_len, body_len) = length_of(&block)?;
+        let read = |start: u64, len: u64| match start.checked_add(len).is_some_and(|end| end <= self.file.len()) {
+            true => self.file.at(start, len as usize).map_err(unreadable),
+            false => Err(damaged("its footer lists a message after the end of the file")),
+        };
+        let what = || format!("bytes of metadata in the message at byte {start}:");
+        within(what, metadata_len, (MAX_METADATA_BYTES + START_BYTES) as u64)?;
+        within(|| format!("bytes in the message at byte {start}:"), body_len, MAX_BODY_BYTES)?;
+        let mut metadata = read(start, metadata_len)?;
+        // The marker and the length, which is the rest of the metadata.
+        if metadata.len() < START_BYTES || metadata[..4] != ARROW_CONTINUATION {
+            return Err(format!("has no message at byte {start}: it is damaged"));
+        }
+        metadata.drain(..START_BYTES);
+        let encoded = Encoded { metadata, body: Buffer::from_vec(read(start + metadata_len, body_len)?) };
+        let len = encoded.message()?.bodyLength();
+        if u64::try_from(len) != Ok(body_len) {
+            return Err(damaged(&format!("the message at byte {start} has another length than its footer lists")));
+        }
+        Ok(Some(encoded))
+    }
+}
+
+/// Returns a listed message's start, and the lengths of its metadata and body.
+fn length_of(block: &Block) -> MessageResult<(u64, u64, u64)> {
+    let numbers = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()].map(u64::try_from);
+    match numbers {
+        [Ok(start), Ok(metadata), Ok(body)] => Ok((start, metadata, body)),
+        _ => Err(damaged("its footer has a negative length")),
+    }
+}
+
+/// Decodes a schema.
+fn schema_of(schema: arrow_ipc::Schema<'_>) -> MessageResult<Schema> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err("has big-endian numbers, which are not read".into());
+    }
+    guarded(|| -> Result<_, ArrowError> { try_fb_to_schema(schema) }).map_err(|text| damaged(&plain(&text)))
+}
+
+/// Removes the error kind at the start of the crate's messages.
+pub fn plain(text: &str) -> String {
+    let kinds = ["Ipc error: ", "Invalid argument error: ", "Parser error: ", "Schema error: "];
+    kinds.iter().find_map(|kind| text.strip_prefix(kind)).unwrap_or(text).to_owned()
+}
+
+/// The remaining messages of a stream, or of a file that is read from start to end.
+pub struct Sequence {
+    source: Box<dyn Read + Send>,
+    /// The number of bytes read.
+    position: u64,
+    /// The offsets of a file's record batches, or `None` for a stream.
+    batches: Option<Vec<u64>>,
+}
+
+impl Sequence {
+    fn is_file(&self) -> bool {
+        self.batches.is_some()
     }
 
     /// Returns the next message, or `None` at the end.
@@ -106,8 +244,9 @@ impl Messages {
             (start, marker) = (self.position, self.word("the end-of-stream marker")?);
         }
         if marker != ARROW_CONTINUATION {
+            let file = if self.is_file() { ", or its messages are in another order; save it as a file" } else { "" };
             return Err(format!(
-                "has no message at byte {start}: it is damaged, or in the format from before Arrow 0.15"
+                "has no message at byte {start}: it is damaged, or in the format from before Arrow 0.15{file}"
             ));
         }
         let len = u32::from_le_bytes(self.word("the length of a message")?) as usize;
@@ -162,15 +301,26 @@ impl Messages {
         let mut footer = Vec::new();
         self.source.by_ref().take(limit as u64 + 1).read_to_end(&mut footer).map_err(unreadable)?;
         within(|| "bytes of its footer:".into(), footer.len() as u64, limit as u64)?;
-        let magic = footer.strip_suffix(ARROW_FILE).ok_or_else(|| cut_off("the magic bytes at the end of the file"))?;
-        let footer = magic.split_last_chunk().and_then(|(bytes, len)| {
-            let start = bytes.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
-            bytes.get(start..)
-        });
-        let footer = footer.ok_or_else(|| damaged("its footer is longer than the rest of the file"))?;
-        let footer = root_as_footer_with_opts(&options(), footer).map_err(|error| damaged(&error.to_string()))?;
-        check_footer(footer, batches)
+        check_footer(footer_of(&footer)?, batches)
     }
+}
+
+/// Returns the length of a file's footer, from the bytes after it.
+fn footer_len(last: &[u8]) -> MessageResult<usize> {
+    let magic = last.strip_suffix(ARROW_FILE).ok_or_else(|| cut_off("the magic bytes at the end of the file"))?;
+    magic.last_chunk().map(|len| u32::from_le_bytes(*len) as usize).ok_or_else(too_long)
+}
+
+fn too_long() -> String {
+    damaged("its footer is longer than the rest of the file")
+}
+
+/// Decodes the footer at the end of some bytes.
+fn footer_of(bytes: &[u8]) -> MessageResult<Footer<'_>> {
+    let len = footer_len(bytes)?;
+    let end = bytes.len() - FOOTER_END_BYTES;
+    let footer = end.checked_sub(len).and_then(|start| bytes.get(start..end)).ok_or_else(too_long)?;
+    root_as_footer_with_opts(&options(), footer).map_err(|error| damaged(&error.to_string()))
 }
 
 /// Checks that a footer lists the record batches that were read, in their order.
@@ -254,7 +404,7 @@ mod tests {
 
     /// Returns the error for a source.
     fn error_of(bytes: Vec<u8>) -> Option<String> {
-        let mut messages = Messages::new(Box::new(io::Cursor::new(bytes))).unwrap();
+        let mut messages = Messages::of_source(Box::new(io::Cursor::new(bytes))).unwrap();
         loop {
             match messages.next() {
                 Ok(Some(_)) => {}

@@ -1,153 +1,117 @@
 //! Rows of a URL table in Arrow IPC, a file or a stream: each row's selected cells.
 //!
-//! [`messages`] reads the messages from start to end, within [`limits`]. The crate `arrow-ipc` decodes and validates
-//! the columns that are needed, and [`columns`] turns them into the cells that Parquet files also have, so that the
-//! same code finds and decides the rows.
+//! [`messages`] reads the messages, within [`limits`]. The crate `arrow-ipc` decodes and validates
+//! the columns that are needed, and [`batches`](crate::batches) turns them into rows. [`columns`] lists the columns.
 
 mod columns;
-pub mod kept;
 pub(crate) mod limits;
 mod messages;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
 use arrow_ipc::{MessageHeader, MetadataVersion};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 
-use self::columns::Leaves;
-use self::kept::KeptRows;
+use self::columns::{Leaf, Leaves};
 use self::limits::MAX_DICTIONARIES_BYTES;
-use self::messages::{Encoded, Messages, check_batch, damaged};
-use crate::lines::MAX_LINE_BYTES;
-use crate::parquet::cells::Cells;
-use crate::parquet::guard::guarded;
-use crate::parquet::limits::{CELL_BYTES, max_expanded_bytes, within};
-use crate::parquet::urls::{Batch, Selected, Splitting};
-use crate::tables::Table;
+use self::messages::{Encoded, Messages, check_batch, damaged, plain};
+use crate::batches::guard::guarded;
+use crate::batches::kept::KeptRows;
+use crate::batches::limits::{max_expanded_bytes, within};
+use crate::batches::urls::{Rows, Selected, Splitting};
+use crate::batches::{Decoded, RecordBatches};
+use crate::open::Input;
 use crate::tables::open::Opening;
+use crate::tables::{LINEAGE_KEY, Table};
 use crate::{Error, Result};
 
 /// A result whose error text continues a sentence that begins with the input's path.
 type MessageResult<T> = std::result::Result<T, String>;
 
-/// A table's remaining rows. See [`Source`](crate::tables::source::Source) for an example.
-pub struct Rows {
+/// Arrow IPC's record batches.
+struct Batches {
     messages: Messages,
     schema: SchemaRef,
-    leaves: Leaves,
-    selected: Selected,
+    /// The selected columns, and their indexes among the decoded ones.
+    selected: Vec<(Leaf, usize)>,
     /// The table's columns that are decoded, in the schema's order.
     decoded: Vec<usize>,
     dictionaries: HashMap<i64, ArrayRef>,
     /// Dictionary bytes copied so far because a later message extended the dictionary.
     copied: u64,
-    /// The queue for kept columns, with their indexes among the decoded ones.
-    kept: Option<(KeptRows, Vec<usize>)>,
-    /// The kept columns of the current record batch.
-    kept_batch: Option<RecordBatch>,
-    /// The current record batch, and its number from 1.
-    batch: Option<RecordBatch>,
+    /// The indexes of kept columns among the decoded ones.
+    kept: Option<Vec<usize>>,
+    /// The number of the current record batch, from 1.
     number: u64,
-    /// The number of used rows in the current record batch.
-    used: usize,
-    /// Cell bytes so far.
-    expanded: u64,
 }
 
-impl Rows {
-    /// Reads the schema and finds the columns, with the URL column first.
-    ///
-    /// # Errors
-    /// Returns an error if the source is unreadable or damaged, or the errors of [`Selected::find`].
-    pub(crate) fn open(opening: &Opening, source: Box<dyn Read + Send>, splitting: Splitting) -> Result<(Table, Rows)> {
-        let opened = Messages::new(source).and_then(|messages| Rows::find(messages, opening, splitting));
-        opened.map_err(|text| Error::at(&opening.path, text))
-    }
+/// Reads the schema and finds the columns, with the URL column first. See [`Source`](crate::tables::source::Source) for
+/// an example.
+///
+/// # Errors
+/// Returns an error if the source is unreadable or damaged, or the errors of [`Selected::find`].
+pub(crate) fn open(input: Input, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
+    let messages = match input.is_regular && input.compression.is_none() && input.is_arrow_file() {
+        true => Messages::of_file(input.into_ranged()?),
+        false => Messages::of_source(Box::new(input.into_source())),
+    };
+    let opened = messages.and_then(|messages| find(messages, opening, splitting));
+    opened.map_err(|text| Error::at(&opening.path, text))
+}
 
-    fn find(mut messages: Messages, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
-        let kept = opening.kept.as_ref();
-        let schema = match messages.next()? {
-            Some(encoded) => schema_of(&encoded)?,
-            None => return Err(damaged("it has no schema")),
-        };
-        let leaves = Leaves::of(&schema);
-        let mut selected = Selected::find(&leaves, opening, splitting)?;
-        let mut decoded: Vec<usize> =
-            selected.places.iter().filter_map(|&place| Some(leaves.get(place)?.column())).collect();
-        let kept_places = kept.map(|kept| kept.begin(&schema)).transpose()?.unwrap_or_default();
-        decoded.extend(&kept_places);
-        decoded.sort_unstable();
-        decoded.dedup();
-        let kept_places = kept_places.iter().filter_map(|place| decoded.binary_search(place).ok()).collect();
-        let table = Table::of_arrow(std::mem::take(&mut selected.names));
-        let rows = Rows {
-            messages,
-            schema: Arc::new(schema),
-            leaves,
-            selected,
-            decoded,
-            dictionaries: HashMap::new(),
-            copied: 0,
-            kept: kept.map(|kept| (kept.clone(), kept_places)),
-            kept_batch: None,
-            batch: None,
-            number: 0,
-            used: 0,
-            expanded: 0,
-        };
-        Ok((table, rows))
-    }
+fn find(mut messages: Messages, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
+    let kept = opening.kept.as_ref();
+    let schema = messages.schema()?;
+    let leaves = Leaves::of(&schema);
+    let mut selected = Selected::find(&leaves, opening, splitting)?;
+    let kept_places = kept.map(|kept| begin_kept(kept, &schema)).transpose()?;
+    let places = selected.places.iter().filter_map(|&place| leaves.get(place));
+    let mut decoded: Vec<usize> = places.clone().map(Leaf::column).collect();
+    decoded.extend(kept_places.iter().flatten());
+    decoded.sort_unstable();
+    decoded.dedup();
+    let find = |column: usize| decoded.binary_search(&column).ok();
+    let batches = Batches {
+        messages,
+        selected: places.filter_map(|leaf| Some((leaf.clone(), find(leaf.column())?))).collect(),
+        kept: kept_places.map(|places| places.into_iter().filter_map(find).collect()),
+        schema: Arc::new(schema),
+        decoded,
+        dictionaries: HashMap::new(),
+        copied: 0,
+        number: 0,
+    };
+    let table = Table::of_arrow(std::mem::take(&mut selected.names));
+    Ok((table, Rows::new(Box::new(batches), &selected, opening.kept.clone())))
+}
 
-    /// Returns the next rows, or `None` at the end.
-    ///
-    /// # Errors
-    /// Returns an error without the input's path if the input is unreadable, damaged or over a limit.
-    pub(crate) fn next_batch(&mut self) -> MessageResult<Option<Batch>> {
-        loop {
-            if let Some(batch) = self.batch.take_if(|batch| self.used < batch.num_rows()) {
-                let part = self.part(&batch)?;
-                self.batch = Some(batch);
-                return Ok(Some(part));
+impl RecordBatches for Batches {
+    fn next(&mut self) -> MessageResult<Option<Decoded>> {
+        while let Some(encoded) = self.messages.next()? {
+            if let Some(batch) = self.decode(&encoded)? {
+                let selected = self.selected.iter().map(|(leaf, place)| leaf.values(&batch, *place));
+                let selected = selected.collect::<MessageResult<_>>()?;
+                let kept = self.kept.as_ref().map(|places| batch.project(places)).transpose();
+                let kept = kept.map_err(|error| self.in_batch(&damaged(&error.to_string())))?;
+                return Ok(Some(Decoded { rows: batch.num_rows(), selected, kept }));
             }
-            self.batch = None;
-            let Some(encoded) = self.messages.next()? else { return Ok(None) };
-            self.decode(&encoded)?;
         }
+        Ok(None)
     }
 
-    /// Returns the next rows of the current record batch.
-    fn part(&mut self, batch: &RecordBatch) -> MessageResult<Batch> {
-        let mut columns = Vec::with_capacity(self.selected.places.len());
-        let mut end = batch.num_rows();
-        for &place in &self.selected.places {
-            let leaf = self.leaves.get(place).ok_or("has no columns")?;
-            let column = self.decoded.binary_search(&leaf.column()).map_err(|_| "has no columns")?;
-            let mut cells = Cells::new(MAX_LINE_BYTES);
-            leaf.fill(&mut cells, batch, column, self.used..end)?;
-            // Another column may stop earlier. All columns then end at its last row.
-            end = self.used + cells.len();
-            self.expanded = self.expanded.saturating_add(cells.text_bytes() as u64 + CELL_BYTES * cells.len() as u64);
-            columns.push(Arc::new(cells));
-        }
-        let limit = max_expanded_bytes(self.messages.position());
-        within(|| "bytes of its cells so far:".into(), self.expanded, limit)?;
-        let rows = end - self.used;
-        if let (Some((queue, _)), Some(kept)) = (&self.kept, &self.kept_batch) {
-            queue.push(kept.slice(self.used, rows));
-        }
-        self.used = end;
-        Ok(Batch::new(columns, rows, self.selected.url, self.selected.others))
+    fn byte_len(&self) -> u64 {
+        self.messages.position()
     }
+}
 
-    /// Decodes a message: a record batch becomes the current one, and a dictionary is kept.
-    fn decode(&mut self, encoded: &Encoded) -> MessageResult<()> {
+impl Batches {
+    /// Decodes a message. Returns its record batch, or keeps its dictionary.
+    fn decode(&mut self, encoded: &Encoded) -> MessageResult<Option<RecordBatch>> {
         let message = encoded.message()?;
         let version = message.version();
         if version < MetadataVersion::V4 {
@@ -169,20 +133,16 @@ impl Rows {
                     .read_record_batch()
                 })
             };
-            let found = decode(&self.decoded).map_err(|text| {
+            return decode(&self.decoded).map(Some).map_err(|text| {
                 // The message should name the column.
                 let is_bad = |column: &&usize| decode(&[**column]).is_err();
                 let name = self.decoded.iter().find(is_bad).and_then(|&column| self.schema.fields().get(column));
                 let name = name.map(|field| format!("column \"{}\": ", crate::shown::shown(field.name().as_bytes())));
                 self.in_batch(&damaged(&format!("{}{}", name.unwrap_or_default(), plain(&text))))
-            })?;
-            let kept = self.kept.as_ref().map(|(_, places)| found.project(places)).transpose();
-            self.kept_batch = kept.map_err(|error| self.in_batch(&damaged(&error.to_string())))?;
-            (self.batch, self.used) = (Some(found), 0);
-            return Ok(());
+            });
         }
         match message.header_type() {
-            MessageHeader::DictionaryBatch => self.keep_dictionary(encoded),
+            MessageHeader::DictionaryBatch => self.keep_dictionary(encoded).map(|()| None),
             MessageHeader::Schema => Err(damaged("it has a second schema")),
             other => Err(damaged(&format!("it has a message of type {other:?}, which is not read"))),
         }
@@ -218,22 +178,12 @@ impl Rows {
     }
 }
 
-/// Decodes the schema.
-fn schema_of(encoded: &Encoded) -> MessageResult<arrow_schema::Schema> {
-    let message = encoded.message()?;
-    let Some(schema) = message.header_as_schema() else {
-        return Err(damaged("it does not start with a schema"));
-    };
-    if !schema.endianness().equals_to_target_endianness() {
-        return Err("has big-endian numbers, which are not read".into());
-    }
-    let schema: std::result::Result<_, String> =
-        guarded(|| -> std::result::Result<_, ArrowError> { try_fb_to_schema(schema) });
-    schema.map_err(|text| damaged(&plain(&text)))
-}
-
-/// Removes the error kind at the start of the crate's messages.
-fn plain(text: &str) -> String {
-    let kinds = ["Ipc error: ", "Invalid argument error: ", "Parser error: ", "Schema error: "];
-    kinds.iter().find_map(|kind| text.strip_prefix(kind)).unwrap_or(text).to_owned()
+/// Selects the kept columns of a table with this schema. Returns their indexes.
+fn begin_kept(kept: &KeptRows, schema: &Schema) -> MessageResult<Vec<usize>> {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let places = kept.select(&names)?;
+    let mut schema = schema.project(&places).map_err(|error| error.to_string())?;
+    schema.metadata.remove(LINEAGE_KEY);
+    kept.begin(Arc::new(schema), None);
+    Ok(places)
 }

@@ -1,6 +1,6 @@
 //! Arrow IPC in memory: every supported type, dictionaries that change, limits, and damaged bytes.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::sync::Arc;
 
 use arrow_array::types::{Int8Type, Int32Type};
@@ -20,7 +20,9 @@ use flatbuffers::FlatBufferBuilder;
 use super::limits::{MAX_BATCH_ROWS, MAX_BODY_BYTES};
 use super::messages::check_batch;
 use super::*;
-use crate::parquet::urls::AT_OPTION;
+use crate::batches::urls::AT_OPTION;
+use crate::magic::{ARROW_FILE, is_arrow_file};
+use crate::ranged::Ranged;
 use crate::tables::Wanted;
 use crate::tables::open::URL_OPTION;
 
@@ -49,15 +51,24 @@ fn table(urls: ArrayRef) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("url", urls, true)]).unwrap()
 }
 
+/// Returns the messages of a source, or those that a file's footer lists.
+fn messages(bytes: &[u8], is_listed: bool) -> MessageResult<Messages> {
+    if !is_listed {
+        return Messages::of_source(Box::new(Cursor::new(bytes.to_vec())));
+    }
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    Messages::of_file(Ranged::new(file, bytes.len() as u64))
+}
+
 type Cell = Option<String>;
 
 /// Returns the cells of the selected columns in each row, or the error.
 fn read(bytes: &[u8], wanted: &[(&'static str, Option<&str>)]) -> std::result::Result<Vec<Vec<Cell>>, String> {
     let selected = wanted.iter().map(|&(option, name)| Wanted { option, name: name.map(str::to_owned) });
     let opening = Opening { wanted: selected.collect(), ..Opening::of("-") };
-    let source = Box::new(Cursor::new(bytes.to_vec()));
-    let opened = Messages::new(source).and_then(|messages| Rows::find(messages, &opening, Splitting::default()));
-    let (_, mut rows) = opened?;
+    let messages = messages(bytes, is_arrow_file(bytes))?;
+    let (_, mut rows) = find(messages, &opening, Splitting::default())?;
     let mut found = Vec::new();
     while let Some(batch) = rows.next_batch()? {
         for block in batch.blocks() {
@@ -226,8 +237,8 @@ fn long_batches_are_read_in_parts() {
     let count = 200_000;
     let all: Vec<String> = (0..count).map(|number| format!("http://a.example/{number}")).collect();
     let [stream, _] = encoded(&[table(Arc::new(StringArray::from(all.clone())))], &options());
-    let messages = Messages::new(Box::new(Cursor::new(stream.clone()))).unwrap();
-    let (_, mut rows) = Rows::find(messages, &Opening::of("-"), Splitting::default()).unwrap();
+    let messages = messages(&stream, false).unwrap();
+    let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default()).unwrap();
     let mut sizes = Vec::new();
     while let Some(batch) = rows.next_batch().unwrap() {
         sizes.push(batch.blocks().map(|block| block.row_count()).sum::<usize>());
@@ -235,6 +246,38 @@ fn long_batches_are_read_in_parts() {
     assert_eq!(sizes.iter().sum::<usize>(), count);
     assert!(sizes.iter().all(|&rows| rows <= 1 << 16), "{sizes:?}");
     assert!(urls(&stream).unwrap().into_iter().flatten().eq(all));
+}
+
+/// Polars writes dictionaries after the batches that need them, and no schema before the footer.
+#[test]
+fn files_are_read_through_their_footer() {
+    let [_, file] = encoded(&[keyed(&["a", "b"], vec![Some(0), None, Some(1)])], &options());
+    let count = |messages: Messages| {
+        let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default())?;
+        let mut count = 0;
+        while let Some(batch) = rows.next_batch()? {
+            count += batch.blocks().map(|block| block.row_count()).sum::<usize>();
+        }
+        Ok::<_, String>(count)
+    };
+    for is_listed in [false, true] {
+        assert_eq!(count(messages(&file, is_listed).unwrap()), Ok(3));
+    }
+    // The schema message before the first dictionary.
+    let mut other = file.clone();
+    other[8..40].fill(1);
+    assert!(count(messages(&other, false).unwrap()).is_err());
+    assert_eq!(count(messages(&other, true).unwrap()), Ok(3));
+    let end = file.len() - 10;
+    for (bytes, expected) in [
+        (file[..end].to_vec(), "it ends before the magic bytes at the end of the file; it may be cut off"),
+        ([&file[..end], &u32::MAX.to_le_bytes(), ARROW_FILE].concat(), "bytes of its footer: "),
+        ([&file[..end], &(1_u32 << 20).to_le_bytes(), ARROW_FILE].concat(), "its footer is longer than the rest"),
+        (ARROW_FILE.to_vec(), "its footer is longer than the rest"),
+    ] {
+        let error = messages(&bytes, true).err().unwrap();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 /// Tests that a few bytes do not become many: each cell refers to the same megabyte.
@@ -250,8 +293,8 @@ fn cells_stop_at_the_limit_for_the_input() {
 }
 
 fn urls_count(bytes: &[u8]) -> std::result::Result<usize, String> {
-    let messages = Messages::new(Box::new(Cursor::new(bytes.to_vec())))?;
-    let (_, mut rows) = Rows::find(messages, &Opening::of("-"), Splitting::default())?;
+    let messages = messages(bytes, is_arrow_file(bytes))?;
+    let (_, mut rows) = find(messages, &Opening::of("-"), Splitting::default())?;
     let mut count = 0;
     while let Some(batch) = rows.next_batch()? {
         count += batch.blocks().map(|block| block.row_count()).sum::<usize>();

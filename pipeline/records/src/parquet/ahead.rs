@@ -12,9 +12,11 @@ use parquet::schema::types::ColumnDescriptor;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::encoding::Encoding;
-use super::guard::guarded;
-use super::limits::{MAX_DICTIONARY_VALUES, within};
+use super::fields::width_of;
+use super::limits::MAX_DICTIONARY_VALUES;
 use super::page::{Data, Header, Kind, Levels, Page, check_codec, in_page, read_header, read_page};
+use crate::batches::guard::guarded;
+use crate::batches::limits::within;
 use crate::ranged::Ranged;
 
 /// Maximum total size in bytes of pages that are decompressed together. Writers make pages of about a megabyte. A
@@ -24,11 +26,11 @@ const AHEAD_BYTES: u64 = 4 << 20;
 /// Maximum number of pages that are decompressed ahead, regardless of their size.
 const MAX_AHEAD_PAGES: usize = 64;
 
-/// Memory per dictionary text in bytes: its start and its end.
-const DICTIONARY_TEXT_BYTES: u64 = 8;
+/// Memory per dictionary text in bytes: a view of it.
+const DICTIONARY_TEXT_BYTES: u64 = 16;
 
-/// Memory per dictionary value in bytes, for the decoders of the crate `parquet`.
-const DICTIONARY_OBJECT_BYTES: u64 = 40;
+/// The error for a page that is longer than its column chunk.
+const PAST_END: &str = "it ends after the end of its column chunk";
 
 /// A column chunk's location in a file.
 pub struct Chunk {
@@ -38,6 +40,8 @@ pub struct Chunk {
     value_bytes: u64,
     start: u64,
     end: u64,
+    /// The length of the dictionary's header, which old writers of Impala's time do not count in the chunk's length.
+    uncounted: u64,
 }
 
 impl Chunk {
@@ -64,36 +68,33 @@ impl Chunk {
         let range = start.ok().zip(len.ok()).and_then(|(start, len)| Some((start, start.checked_add(len)?)));
         let (start, end) = range.filter(|&(_, end)| end <= source.len()).ok_or("ends after the end of the file")?;
         let is_text = column.physical_type() == Type::BYTE_ARRAY;
-        let value_bytes = if is_text { DICTIONARY_TEXT_BYTES } else { 0 };
-        Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end })
-    }
-
-    /// Returns the chunk for a decoder that creates an object for each dictionary value.
-    pub fn with_objects(self) -> Chunk {
-        Chunk { value_bytes: DICTIONARY_OBJECT_BYTES, ..self }
+        let value_bytes = if is_text { DICTIONARY_TEXT_BYTES } else { width_of(column) as u64 };
+        Ok(Chunk { source: Arc::clone(source), codec, value_bytes, start, end, uncounted: 0 })
     }
 
     /// Reads a page header, which must be inside the chunk.
     fn header(&self, offset: u64) -> Result<Header, String> {
         let header = read_header(&self.source, offset)?;
-        match header.len + header.packed <= self.end - offset {
+        match offset + header.len + header.packed <= self.end + self.uncounted {
             true => Ok(header),
-            false => Err(in_page(offset, "it ends after the end of its column chunk")),
+            false => Err(in_page(offset, PAST_END)),
         }
     }
 
-    /// Checks all page headers against each other before any page is read. Returns the memory that the pages need at
-    /// once: the dictionary, and the largest page, compressed and decompressed.
+    /// Checks all page headers against each other before any page is read.
     ///
     /// Time: linear in the number of pages.
     ///
     /// # Errors
     /// Returns an error if a header is damaged, if a dictionary is not the first page, or if the pages do not have the
     /// chunk's number of values.
-    pub fn survey(&self, rows: u64, is_flat: bool) -> Result<u64, String> {
+    pub fn survey(&mut self, rows: u64, is_flat: bool) -> Result<Survey, String> {
         let (mut offset, mut values, mut largest, mut dictionary) = (self.start, 0_u64, 0, 0);
+        let (mut value_bytes, mut has_other) = (0, false);
+        let (mut last, end_of_file) = (offset, self.source.len());
         while offset < self.end {
             let header = self.header(offset)?;
+            last = offset;
             let packed = if self.codec == CompressionCodec::UNCOMPRESSED { 0 } else { header.packed };
             let unpacked = header.unpacked.max(header.packed);
             match header.kind {
@@ -106,6 +107,7 @@ impl Chunk {
                         count.into(),
                         MAX_DICTIONARY_VALUES.into(),
                     )?;
+                    self.uncounted = header.len.min(end_of_file - self.end);
                     dictionary = unpacked + self.value_bytes * u64::from(count);
                     largest = packed;
                 }
@@ -114,6 +116,8 @@ impl Chunk {
                 }
                 Kind::Data(Data { values: count, encoding, .. }) => {
                     values += u64::from(count);
+                    has_other |= encoding != Encoding::Dictionary;
+                    value_bytes = value_bytes.max(unpacked / u64::from(count.max(1)));
                     // The preceding text is also kept. It is no longer than the page.
                     let before = if encoding == Encoding::DeltaByteArray { 2 * unpacked } else { 0 };
                     largest = largest.max(packed + unpacked + before);
@@ -122,11 +126,25 @@ impl Chunk {
             }
             offset += header.len + header.packed;
         }
+        if offset > self.end && offset != self.end + self.uncounted {
+            return Err(in_page(last, PAST_END));
+        }
         if values != rows {
             return Err(format!("has pages with {values} values, and its row group has {rows} rows"));
         }
-        Ok(dictionary + largest)
+        Ok(Survey { memory: dictionary + largest, value_bytes, is_dictionary: dictionary > 0 && !has_other })
     }
+}
+
+/// What the page headers of a column chunk tell.
+#[derive(Clone, Copy)]
+pub struct Survey {
+    /// The memory that the pages need at once: the dictionary, and the largest page, compressed and decompressed.
+    pub memory: u64,
+    /// The average size in bytes of the values on the page with the largest ones.
+    pub value_bytes: u64,
+    /// Whether all values are in a dictionary.
+    pub is_dictionary: bool,
 }
 
 /// A column chunk's remaining pages.
@@ -198,12 +216,13 @@ fn is_enough(pages: usize, bytes: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use parquet::column::writer::ColumnWriter;
-    use parquet::data_type::ByteArray;
+    use parquet::data_type::{ByteArray, ByteArrayType};
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
     use super::super::ParquetFile;
+    use super::super::rows::tests::{properties, saved};
     use super::*;
 
     #[test]
@@ -244,8 +263,8 @@ mod tests {
         let file = ParquetFile::open(packed.path()).unwrap();
         let column = &file.columns()[0];
         let chunk = file.metadata.row_group(0).column(0);
-        let chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
-        assert!(chunk.survey(pages as u64, true).unwrap() < 2 * (len as u64 + 4));
+        let mut chunk = Chunk::new(&file.source, column, chunk, pages as u64).unwrap();
+        assert!(chunk.survey(pages as u64, true).unwrap().memory < 2 * (len as u64 + 4));
         let mut ahead = AheadPages::new(chunk);
         let (mut found, mut most) = (0, 0);
         while let Some(page) = ahead.next().unwrap() {
@@ -255,6 +274,26 @@ mod tests {
         }
         assert_eq!(found, pages);
         most
+    }
+
+    /// Old files do not count the dictionary's header in the length of its chunk.
+    #[test]
+    fn the_header_of_a_dictionary_may_be_uncounted() {
+        let file = saved("required binary a;", properties(), |column| {
+            column.typed::<ByteArrayType>().write_batch(&["b".into(), "b".into()], None, None).unwrap();
+        });
+        let chunk = file.metadata.row_group(0).column(0);
+        let start = chunk.dictionary_page_offset().unwrap() as u64;
+        let header = read_header(&file.source, start).unwrap().len as i64;
+        for (missing, is_whole) in [(0, true), (1, false), (header - 1, false), (header, true), (header + 1, false)] {
+            let size = chunk.compressed_size() - missing;
+            let chunk = chunk.clone().into_builder().set_total_compressed_size(size).build().unwrap();
+            let mut chunk = Chunk::new(&file.source, &file.columns()[0], &chunk, 2).unwrap();
+            assert_eq!(chunk.survey(2, true).is_ok(), is_whole, "{missing}");
+            let mut pages = AheadPages::new(chunk);
+            let pages: Vec<_> = std::iter::from_fn(|| pages.next().transpose()).collect();
+            assert!(!is_whole || pages.len() == 2 && pages.iter().all(Result::is_ok), "{missing}");
+        }
     }
 
     #[test]

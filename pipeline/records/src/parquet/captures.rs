@@ -6,9 +6,9 @@
 //! A table that locates WARC records and has no bodies is an index; see [`index`](crate::warc::index).
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{Batches, ParquetFile};
+use crate::batches::Reader;
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};
 use crate::ranged::Ranged;
@@ -25,7 +25,7 @@ use crate::{Item, Sink};
 /// error for an index without a folder for its WARC files, and for any other table if this folder is given.
 pub fn read(path: &Path, source: Ranged, captures: Captures<'_>, sink: &mut Sink<'_>) -> Result<bool> {
     let How { zone, warc_root, .. } = captures.how;
-    let file = Arc::new(ParquetFile::of(path, source)?);
+    let file = ParquetFile::of(path, source)?;
     let paths: Vec<String> = file.columns().iter().map(|column| column.path().string()).collect();
     let header = Header::new(paths.iter().map(String::as_bytes)).map_err(|text| file.failure(text))?;
     if header.number(Field::Url).is_none() {
@@ -51,21 +51,24 @@ pub fn read(path: &Path, source: Ranged, captures: Captures<'_>, sink: &mut Sink
         }
     }
     sink(Item::Names(header.names))?;
-    let mut batches = Batches::new(Arc::clone(&file), &columns).map_err(|text| file.failure(text))?;
     let mut number = 0_u64;
-    loop {
-        let rows = batches.fill().map_err(|text| Error::at(path, format!("cannot be read: {text}")))?;
-        if rows == 0 {
-            return Ok(false);
-        }
-        for row in 0..rows {
+    let mut rows = read_columns(&file, &columns)?;
+    while let Some(batch) = rows.next().map_err(|text| Error::at(path, format!("cannot be read: {text}")))? {
+        for row in 0..batch.rows {
             number += 1;
             let name = format!("{}: row {number}", path.display());
-            let cells = places.map(|place| place.map_or(Cell::Null, |at| batches.columns[at].get(row)));
+            let cells = places.map(|place| place.map_or(Cell::Null, |at| batch.get(at, row)));
             sink(item(name, cells, zone)?)?;
         }
-        batches.take(rows);
     }
+    Ok(false)
+}
+
+/// Prepares to read columns, each with the maximum length of its cells in bytes.
+fn read_columns(file: &ParquetFile, columns: &[(usize, usize)]) -> Result<Reader> {
+    let (places, limits): (Vec<usize>, Vec<usize>) = columns.iter().copied().unzip();
+    let batches = Batches::new(file.clone(), &places, None, None).map_err(|text| file.failure(text))?;
+    Ok(Reader::new(Box::new(batches), limits, None))
 }
 
 const WITHOUT_ROOT: &str = "is an index of WARC records, without bodies; expected --warc-root with the folder that its \
@@ -77,7 +80,7 @@ const NOT_AN_INDEX: &str = "is not an index of WARC records, which --warc-root r
 /// Reads the rows of an index.
 fn read_index<'p>(
     path: &'p Path,
-    file: &Arc<ParquetFile>,
+    file: &ParquetFile,
     header: &Header,
     records: &RecordPlaces,
     captures: Captures<'_>,
@@ -88,21 +91,17 @@ fn read_index<'p>(
     let of_record = [name, offset, len].map(|number| Some((number, MAX_FILE_NAME_BYTES)));
     let wanted = [[column(Field::Url), column(Field::Time)].as_slice(), &of_record].concat();
     let columns: Vec<(usize, usize)> = wanted.iter().copied().flatten().collect();
-    let mut batches = Batches::new(Arc::clone(file), &columns).map_err(|text| file.failure(text))?;
     let mut index = Index::new(path, captures.redirects);
     let mut number = 0_u64;
-    loop {
-        let rows = batches.fill().map_err(|text| Error::at(path, format!("cannot be read: {text}")))?;
-        if rows == 0 {
-            return Ok(index);
-        }
-        for row in 0..rows {
+    let mut rows = read_columns(file, &columns)?;
+    while let Some(batch) = rows.next().map_err(|text| Error::at(path, format!("cannot be read: {text}")))? {
+        for row in 0..batch.rows {
             number += 1;
-            let mut cells = batches.columns.iter().map(|column| column.get(row));
+            let mut cells = (0..columns.len()).map(|at| batch.get(at, row));
             let mut cell = |is_there: bool| if is_there { cells.next().unwrap_or(Cell::Null) } else { Cell::Null };
             let cells = [cell(true), cell(wanted[1].is_some()), cell(true), cell(true), cell(true)];
             index.add(number, cells, sink)?;
         }
-        batches.take(rows);
     }
+    Ok(index)
 }

@@ -7,8 +7,9 @@
 use super::encoding::Encoding;
 use super::limits::{
     MAX_CHUNKS, MAX_FOOTER_STRUCTS, MAX_NESTING, MAX_PATH_BYTES, MAX_ROW_GROUPS, MAX_SCHEMA_DEPTH, MAX_SCHEMA_ELEMENTS,
-    NAME_BYTES, within,
+    NAME_BYTES,
 };
+use crate::batches::limits::within;
 
 /// Field numbers in the footer.
 mod fields {

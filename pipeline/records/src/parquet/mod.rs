@@ -1,17 +1,17 @@
 //! Parquet files: their columns by name, and the selected columns' cells in batches.
 //!
-//! The crate `parquet` reads the footer after [`footer`] has checked its shape. Pages are read and decompressed here
-//! ([`page`], [`ahead`]), and their values become cells ([`decode`], [`runs`]), all within the limits in [`limits`].
-//! [`kinds`] lists the supported column types. [`urls`] turns cells into URL table rows, [`captures`] into robots.txt
-//! captures.
-//! [`kept`] copies the columns that another Parquet file keeps, whose pages [`checked`] checks.
+//! The crate `parquet` reads the footer after [`footer`] has checked its shape. Pages are read, decompressed and checked
+//! here ([`page`], [`ahead`], [`checked`]), all within the limits in [`limits`], and the crate decodes their values
+//! ([`rows`]). [`fields`] has the supported column types. [`captures`] turns rows into robots.txt captures,
+//! [`batches`](crate::batches) into URL table rows.
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use parquet::file::writer::SerializedFileWriter;
 //! use parquet::schema::parser::parse_message_type;
-//! use reptile_records::parquet::{ParquetFile, urls::Splitting};
+//! use reptile_records::batches::urls::Splitting;
+//! use reptile_records::parquet::ParquetFile;
 //! use reptile_records::tables::{open::Opening, source::Source};
 //!
 //! let schema = parse_message_type("message table { required int64 id; required binary url (UTF8); }")?;
@@ -27,34 +27,32 @@
 
 mod ahead;
 pub(crate) mod captures;
-pub(crate) mod cells;
 mod checked;
-mod column;
-mod decode;
 mod encoding;
+mod fields;
 mod footer;
-pub(crate) mod guard;
-pub mod kept;
-pub(crate) mod kinds;
-pub(crate) mod limits;
+mod limits;
 mod page;
+mod rows;
 mod runs;
-pub mod urls;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::schema::types::{ColumnDescriptor, TypePtr};
 
+use crate::batches::cells::Class;
+use crate::batches::guard::guarded;
+use crate::batches::urls::{Rows, Selected, Splitting};
 use crate::magic::{ENCRYPTED_PARQUET, PARQUET};
 use crate::ranged::Ranged;
+use crate::tables::Table;
 use crate::tables::named::NamedColumns;
+use crate::tables::open::Opening;
 use crate::{Error, Result};
-use column::Column;
-use guard::guarded;
-use kinds::Class;
-use limits::{MAX_FOOTER_BYTES, MAX_GROUP_BYTES, max_expanded_bytes, within};
+use limits::MAX_FOOTER_BYTES;
+use rows::Batches;
 
 /// Size in bytes of the footer length and the magic bytes at a file's end.
 const TAIL_BYTES: u64 = 8;
@@ -111,11 +109,11 @@ impl NamedColumns for ParquetFile {
 
     fn class(&self, at: usize) -> MessageResult<Class> {
         let column = self.columns().get(at).ok_or("has no columns")?;
-        kinds::class_of(column).map(|(class, _)| class)
+        fields::class_of(column)
     }
 
     fn type_name(&self, at: usize) -> String {
-        self.columns().get(at).map(|column| kinds::type_name(column)).unwrap_or_default()
+        self.columns().get(at).map(|column| fields::type_name(column)).unwrap_or_default()
     }
 
     fn text_types(&self) -> &'static str {
@@ -150,80 +148,30 @@ fn read_footer(source: &Ranged) -> MessageResult<ParquetMetaData> {
     Ok(metadata)
 }
 
-/// Reads several columns in parallel, one row group at a time.
-struct Batches {
-    file: Arc<ParquetFile>,
-    columns: Vec<Column>,
-    /// The next row group's index.
-    next_group: usize,
-    /// Number of unused rows in the current row group.
-    left: u64,
-    /// Cell bytes read so far.
-    expanded: u64,
-}
-
-impl Batches {
-    /// Creates a reader for the columns with these indexes, each with its maximum length in bytes for kept cells.
-    ///
-    /// # Errors
-    /// Returns an error if a column is a list, or has an unsupported type.
-    pub fn new(file: Arc<ParquetFile>, columns: &[(usize, usize)]) -> MessageResult<Batches> {
-        let columns: MessageResult<Vec<Column>> = columns
-            .iter()
-            .map(|&(at, limit)| {
-                let descr = file.columns().get(at).ok_or("has no columns")?;
-                Column::new(at, Arc::clone(descr), limit).map_err(|text| format!("{} {text}", file.describe(at)))
-            })
-            .collect();
-        Ok(Batches { columns: columns?, file, next_group: 0, left: 0, expanded: 0 })
-    }
-
-    /// Reads more cells for each column without unused cells. Returns the number of rows that are ready in every
-    /// column, or 0 at the end.
-    ///
-    /// # Errors
-    /// Returns an error if the file is damaged or over a limit.
-    pub fn fill(&mut self) -> MessageResult<usize> {
-        use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
-        while self.left == 0 {
-            let metadata = &self.file.metadata;
-            if self.next_group == metadata.num_row_groups() {
-                return Ok(0);
-            }
-            let group = metadata.row_group(self.next_group);
-            self.left = u64::try_from(group.num_rows()).map_err(|_| "a row group has a negative length")?;
-            let mut memory = 0;
-            for column in &mut self.columns {
-                let chunk = group.columns().get(column.place()).ok_or("a row group lacks a column")?;
-                memory += column
-                    .begin(&self.file.source, chunk, self.left)
-                    .map_err(|text| self.file.damage(self.next_group, column.place(), &text))?;
-            }
-            self.next_group += 1;
-            let what = || format!("row group {}: bytes of the largest pages of its columns:", self.next_group);
-            within(what, memory, MAX_GROUP_BYTES)?;
-        }
-        let (file, group) = (&self.file, self.next_group - 1);
-        let fill = |column: &mut Column| column.fill().map_err(|text| file.damage(group, column.place(), &text));
-        // If several columns are damaged, the reported one is always the same.
-        let filled: Vec<MessageResult<u64>> = self.columns.par_iter_mut().map(fill).collect();
-        for bytes in filled {
-            self.expanded = self.expanded.saturating_add(bytes?);
-        }
-        within(|| "bytes of its cells so far:".into(), self.expanded, max_expanded_bytes(file.source.len()))?;
-        Ok(self.columns.iter().map(Column::waiting).min().unwrap_or(0))
-    }
-
-    /// Marks rows as used: at most the number that [`Batches::fill`] returned.
-    pub fn take(&mut self, rows: usize) {
-        self.left = self.left.saturating_sub(rows as u64);
-        self.columns.iter_mut().for_each(|column| column.take(rows));
-    }
+/// Finds a table's columns, with the URL column first. Uses Common Crawl's index columns if the file has no other URL
+/// column.
+///
+/// # Errors
+/// Returns an error if there is no such column, or if one has the wrong type.
+pub(crate) fn open(file: ParquetFile, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
+    let find = || {
+        let mut selected = Selected::find(&file, opening, splitting)?;
+        let kept = opening.kept.as_ref();
+        let batches = Batches::new(file.clone(), &selected.places, selected.host(), kept)?;
+        let table = Table::of_parquet(std::mem::take(&mut selected.names));
+        Ok((table, Rows::new(Box::new(batches), &selected, opening.kept.clone())))
+    };
+    find().map_err(|text: String| file.failure(text))
 }
 
 impl ParquetFile {
-    /// Describes damage to a column in a row group.
-    fn damage(&self, group: usize, column: usize, text: &str) -> String {
-        format!("row group {}, {}: {text}", group + 1, self.describe(column))
+    /// Returns the names of the schema's fields, which are the table's columns.
+    #[must_use]
+    pub fn field_names(&self) -> Vec<&str> {
+        self.schema_fields().iter().map(|field| field.name()).collect()
+    }
+
+    fn schema_fields(&self) -> &[TypePtr] {
+        self.metadata.file_metadata().schema_descr().root_schema().get_fields()
     }
 }

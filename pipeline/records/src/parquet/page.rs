@@ -10,7 +10,8 @@ use parquet::basic::CompressionCodec;
 
 use super::encoding::Encoding;
 use super::footer::{Skim, types};
-use super::limits::{MAX_HEADER_BYTES, MAX_PAGE_BYTES, within};
+use super::limits::{MAX_HEADER_BYTES, MAX_PAGE_BYTES};
+use crate::batches::limits::within;
 use crate::ranged::Ranged;
 
 /// Initial read size in bytes for a page header.
@@ -105,14 +106,17 @@ pub fn read_header(source: &Ranged, offset: u64) -> Result<Header, String> {
     }
     let header = header.ok_or_else(|| in_page(offset, "its header is damaged"))??;
     for (what, bytes) in [("decompressed", header.unpacked), ("compressed", header.packed)] {
-        within(|| format!("the page at byte {offset}: its bytes, {what}:"), bytes, MAX_PAGE_BYTES)?;
+        within(|| in_page(offset, format!("its bytes, {what}:")), bytes, MAX_PAGE_BYTES)?;
     }
     Ok(header)
 }
 
+/// The start of a page's error message.
+pub const IN_PAGE: &str = "the page at byte ";
+
 /// Returns a page's error message with the page's offset.
 pub fn in_page(offset: u64, text: impl std::fmt::Display) -> String {
-    format!("the page at byte {offset}: {text}")
+    format!("{IN_PAGE}{offset}: {text}")
 }
 
 /// Parses a header. Returns `None` if it is damaged, repeats a field, or does not end within `bytes`, and an error if

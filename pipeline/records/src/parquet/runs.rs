@@ -1,7 +1,4 @@
-//! Bit-packed numbers, in runs or as differences.
-//!
-//! Both are decoded a few at a time, so memory use never depends on a page's declared value count. Source: the Parquet
-//! format, Encodings.md.
+//! Bit-packed numbers, in runs or as differences. Source: the Parquet format, Encodings.md.
 
 use bytes::Bytes;
 
@@ -11,105 +8,79 @@ use super::footer::varint;
 /// multiple of 256, with values from an earlier run.
 const MAX_FILLED_NUMBERS: usize = 255;
 
-/// Numbers of one width, in runs of one repeated number or of bit-packed numbers.
-pub struct Hybrid {
-    bytes: Bytes,
-    width: u32,
-    /// The next run's offset.
-    at: usize,
-    /// Number of values left in the run.
-    left: usize,
-    run: Run,
-}
-
-enum Run {
+/// A run of numbers of one width.
+pub enum Run<'b> {
     /// A repeated number.
     Same(u32),
-    /// Bit-packed numbers, and the next number's bit offset.
-    Packed(usize),
+    /// Bit-packed numbers, lowest bit first.
+    Packed(&'b [u8]),
 }
 
-impl Hybrid {
-    /// Creates a reader for numbers with `width` bits.
-    ///
-    /// # Errors
-    /// Returns an error if the width is more than 32.
-    pub fn new(bytes: Bytes, width: u8) -> Result<Hybrid, String> {
-        if u32::from(width) > u32::BITS {
-            return Err(format!("has numbers of {width} bits; the limit is {}", u32::BITS));
-        }
-        Ok(Hybrid { bytes, width: width.into(), at: 0, left: 0, run: Run::Same(0) })
-    }
-
-    /// Appends the next `count` numbers, or returns `None` if there are fewer.
-    pub fn read(&mut self, mut count: usize, numbers: &mut Vec<u32>) -> Option<()> {
-        while count > 0 {
-            while self.left == 0 {
-                self.begin()?;
-            }
-            let now = count.min(self.left);
-            match &mut self.run {
-                Run::Same(number) => numbers.extend(std::iter::repeat_n(*number, now)),
-                Run::Packed(bit) => {
-                    let width = self.width as usize;
-                    if *bit + now * width > self.bytes.len() * 8 {
-                        return None;
-                    }
-                    let mask = (1_u64 << width) - 1;
-                    numbers.extend((0..now).map(|number| {
-                        let bit = *bit + number * width;
-                        (word_at(&self.bytes, bit / 8) >> (bit % 8) & mask) as u32
-                    }));
-                    *bit += now * width;
-                }
-            }
-            self.left -= now;
-            count -= now;
-        }
-        Some(())
-    }
-
-    /// Returns whether no number is left, apart from the last packed run's padding.
-    pub fn is_at_end(&self) -> bool {
-        let most = if let Run::Packed(_) = self.run { MAX_FILLED_NUMBERS } else { 0 };
-        self.left <= most && self.at == self.bytes.len()
-    }
-
-    /// Begins the next run.
-    fn begin(&mut self) -> Option<()> {
-        let mut rest = self.bytes.get(self.at..)?;
-        let header = varint(&mut rest)?;
-        self.at = self.bytes.len() - rest.len();
-        let count = usize::try_from(header >> 1).ok()?;
-        if header & 1 == 1 {
-            // Groups of eight. The last group may extend past the end of the page.
-            self.left = count.checked_mul(8)?;
-            self.run = Run::Packed(self.at.checked_mul(8)?);
-            self.at = self.at.checked_add(count.checked_mul(self.width as usize)?)?.min(self.bytes.len());
-        } else {
-            let len = self.width.div_ceil(8) as usize;
-            let bytes = self.bytes.get(self.at..self.at + len)?;
-            let number = bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
-            self.at += len;
-            self.left = count;
-            self.run = Run::Same(number);
-        }
-        Some(())
-    }
-}
-
-/// Appends `count` numbers from index `from` on. They are bit-packed with the highest bit first, as old writers wrote
-/// levels. Returns `None` if there are fewer.
-pub fn read_bit_packed(bytes: &[u8], width: u8, from: usize, count: usize, numbers: &mut Vec<u32>) -> Option<()> {
+/// Walks the runs of `count` numbers with `width` bits each. Calls `visit` for each run, with the number of its numbers
+/// that belong to these. Returns the bytes after the last run, or `None` if there are fewer numbers, or more than the
+/// last run's padding.
+pub fn walk_runs<'b>(
+    mut bytes: &'b [u8],
+    width: u8,
+    count: usize,
+    mut visit: impl FnMut(Run<'b>, usize) -> Option<()>,
+) -> Option<&'b [u8]> {
     let width = usize::from(width);
-    let end = from.checked_add(count)?.checked_mul(width)?;
-    if end > bytes.len() * 8 {
-        return None;
+    let mut left = count;
+    while left > 0 {
+        let header = varint(&mut bytes)?;
+        let len = usize::try_from(header >> 1).ok()?;
+        let (run, len, padding) = if header & 1 == 1 {
+            // Groups of eight. The last group may extend past the end of the page.
+            let packed = bytes.split_off(..len.checked_mul(width)?.min(bytes.len()))?;
+            if left.min(len.checked_mul(8)?).checked_mul(width)? > packed.len() * 8 {
+                return None;
+            }
+            (Run::Packed(packed), len * 8, MAX_FILLED_NUMBERS)
+        } else {
+            let number = bytes.split_off(..width.div_ceil(8))?;
+            (Run::Same(number.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))), len, 0)
+        };
+        let now = left.min(len);
+        left -= now;
+        if len - now > padding {
+            return None;
+        }
+        visit(run, now)?;
     }
-    let bit = |at: usize| u32::from(bytes[at / 8] >> (7 - at % 8) & 1);
-    let number = |number: usize| (0..width).fold(0, |value, at| value << 1 | bit(number * width + at));
-    numbers.extend((from..from + count).map(number));
-    Some(())
+    Some(bytes)
+}
+
+/// Counts the numbers that equal `max` among `count` bit-packed ones, lowest bit first. Returns `None` if one is larger.
+pub fn count_packed(bytes: &[u8], width: u8, count: usize, max: u32) -> Option<usize> {
+    let width = usize::from(width);
+    if width == 1 && max == 1 {
+        let whole: usize = bytes.get(..count / 8)?.iter().map(|byte| byte.count_ones() as usize).sum();
+        let rest = bytes.get(count / 8).map_or(0, |byte| (byte & ((1 << (count % 8)) - 1)).count_ones() as usize);
+        return Some(whole + rest);
+    }
+    let mut found = 0;
+    for at in 0..count {
+        let number = bits_at(bytes, at * width, width);
+        if number > u64::from(max) {
+            return None;
+        }
+        found += usize::from(number == u64::from(max));
+    }
+    Some(found)
+}
+
+/// Returns numbers with the lowest bit first that are packed with the highest bit first, as old writers wrote levels.
+pub fn reversed(bytes: &[u8], width: u8, count: usize) -> Vec<u8> {
+    let width = usize::from(width);
+    let mut out = vec![0; (count * width).div_ceil(8)];
+    for at in 0..count * width {
+        let (number, bit) = (at / width, at % width);
+        let from = number * width + (width - 1 - bit);
+        let is_set = bytes.get(from / 8).is_some_and(|byte| byte >> (7 - from % 8) & 1 == 1);
+        out[at / 8] |= u8::from(is_set) << (at % 8);
+    }
+    out
 }
 
 /// A first number, and each following number's difference from its predecessor: DELTA_BINARY_PACKED.
@@ -219,11 +190,6 @@ impl Deltas {
         Some(())
     }
 
-    /// Returns whether all numbers were read and no byte is left.
-    pub fn is_at_end(&self) -> bool {
-        self.left == 0 && self.at == self.bytes.len()
-    }
-
     /// Finds a list's end without decoding its numbers.
     pub fn end(bytes: &Bytes) -> Option<usize> {
         let mut list = Deltas::new(bytes.clone())?;
@@ -265,17 +231,17 @@ fn word_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
+    /// Returns the numbers in runs.
     fn read(bytes: &[u8], width: u8, count: usize) -> Option<Vec<u32>> {
         let mut numbers = Vec::new();
-        let mut hybrid = Hybrid::new(Bytes::copy_from_slice(bytes), width).unwrap();
-        // Reading in pieces of any size returns the same numbers.
-        for piece in [1, 2, 3] {
-            let now = piece.min(count - numbers.len());
-            hybrid.read(now, &mut numbers)?;
-        }
-        let left = count - numbers.len();
-        hybrid.read(left, &mut numbers)?;
-        Some(numbers)
+        let rest = walk_runs(bytes, width, count, |run, now| {
+            numbers.extend((0..now).map(|at| match run {
+                Run::Same(number) => number,
+                Run::Packed(bytes) => bits_at(bytes, at * usize::from(width), width.into()) as u32,
+            }));
+            Some(())
+        })?;
+        rest.is_empty().then_some(numbers)
     }
 
     #[test]
@@ -292,11 +258,10 @@ mod tests {
         for bytes in [&[][..], &[0xff; 12], &[3, 0], &[20]] {
             assert_eq!(read(bytes, 9, 8), None, "{bytes:?}");
         }
-        assert!(Hybrid::new(Bytes::new(), 33).is_err());
     }
 
     #[test]
-    fn unread_numbers_in_runs_are_detected() {
+    fn surplus_numbers_in_runs_are_detected() {
         let same = [10 << 1, 1];
         let packed = [5, 0xff, 0xff];
         for (bytes, count, is_at_end) in [
@@ -311,40 +276,39 @@ mod tests {
             (&[&[0x41][..], &[0xff; 32]].concat(), 1, true),
             (&[&[0x43][..], &[0xff; 33]].concat(), 8, false),
         ] {
-            let mut hybrid = Hybrid::new(Bytes::copy_from_slice(bytes), 1).unwrap();
-            hybrid.read(count, &mut Vec::new()).unwrap();
-            assert_eq!(hybrid.is_at_end(), is_at_end, "{bytes:?} {count}");
+            assert_eq!(read(bytes, 1, count).is_some(), is_at_end, "{bytes:?} {count}");
         }
     }
 
     /// Compares every width with packing by definition.
     #[test]
-    fn every_width_is_decoded() {
-        for width in 0..=32_u32 {
-            let numbers: Vec<u32> = (0..64_u64)
-                .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17 & ((1 << width) - 1)) as u32)
-                .collect();
-            let mut bytes = vec![8 << 1 | 1];
-            bytes.resize(1 + 8 * width as usize, 0);
+    fn every_width_is_counted() {
+        for width in 1..=32_u32 {
+            let mask = if width == 32 { u32::MAX } else { (1 << width) - 1 };
+            let numbers: Vec<u32> = (0..64_u32).map(|n| n.wrapping_mul(0x9e37_79b9) >> 3 & mask).collect();
+            let mut bytes = vec![0; 8 * width as usize];
             for (at, number) in numbers.iter().enumerate() {
                 for bit in (0..width as usize).filter(|bit| number >> bit & 1 == 1) {
                     let place = at * width as usize + bit;
-                    bytes[1 + place / 8] |= 1 << (place % 8);
+                    bytes[place / 8] |= 1 << (place % 8);
                 }
             }
-            assert_eq!(read(&bytes, width as u8, 64), Some(numbers), "{width}");
+            for count in [0, 1, 8, 63, 64] {
+                let most = numbers[..count].iter().max().copied().unwrap_or(0);
+                let expected = numbers[..count].iter().filter(|&&number| number == most).count();
+                assert_eq!(count_packed(&bytes, width as u8, count, most), Some(expected), "{width} {count}");
+                assert!(most == 0 || count_packed(&bytes, width as u8, count, most - 1).is_none(), "{width} {count}");
+            }
         }
     }
 
     #[test]
     fn the_highest_bit_may_be_first() {
-        // The format's example: the numbers 0 to 7 in three bits each.
-        let mut numbers = Vec::new();
-        let bytes = [0b0000_0101, 0b0011_1001, 0b0111_0111];
-        assert_eq!(read_bit_packed(&bytes, 3, 0, 3, &mut numbers), Some(()));
-        assert_eq!(read_bit_packed(&bytes, 3, 3, 5, &mut numbers), Some(()));
-        assert_eq!(numbers, (0..8).collect::<Vec<_>>());
-        assert_eq!(read_bit_packed(&bytes, 3, 3, 6, &mut numbers), None);
+        // The format's examples: the numbers 0 to 7 in three bits each.
+        let highest = [0b0000_0101, 0b0011_1001, 0b0111_0111];
+        let lowest = [0b1000_1000, 0b1100_0110, 0b1111_1010];
+        assert_eq!(reversed(&highest, 3, 8), lowest);
+        assert_eq!(reversed(&[0b1100_0001], 1, 8), [0b1000_0011]);
     }
 
     fn deltas(bytes: &[u8], pieces: &[usize]) -> Option<Vec<i64>> {
@@ -352,7 +316,7 @@ mod tests {
         let mut list = Deltas::new(bytes.clone())?;
         let mut numbers = Vec::new();
         pieces.iter().try_for_each(|&piece| list.read(piece, &mut numbers))?;
-        (list.is_at_end() && Deltas::end(&bytes) == Some(bytes.len())).then_some(numbers)
+        (list.left() == 0 && Deltas::end(&bytes) == Some(bytes.len())).then_some(numbers)
     }
 
     #[test]
@@ -413,7 +377,7 @@ mod tests {
         let mut numbers = Vec::new();
         let mut list = Deltas::new(bytes.clone()).unwrap();
         list.read(9, &mut numbers).unwrap();
-        assert_eq!((numbers, list.is_at_end()), (vec![0; 9], false));
+        assert_eq!(numbers, vec![0; 9]);
         assert_eq!(Deltas::end(&bytes), None);
     }
 }

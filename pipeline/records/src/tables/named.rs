@@ -1,7 +1,7 @@
 //! Tables with named and typed columns, such as Parquet and Arrow IPC: their columns by name, and messages about them.
 
 use super::is_url_name;
-use crate::parquet::kinds::Class;
+use crate::batches::cells::Class;
 use crate::shown::shown;
 
 /// Maximum number of column names in a message.

@@ -37,7 +37,7 @@ use super::log::json::{self, JsonShape};
 use super::log::shape::{FirstLines, MAX_FIRST_LINES, Site};
 use super::quotes::Escape;
 use super::{Assembly, COMMA, Columns, Format, MARK, Table, Wanted};
-use crate::arrow::kept::KeptRows;
+use crate::batches::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
 use crate::shown::shown;
 use crate::{Error, Result};

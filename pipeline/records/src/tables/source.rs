@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use bumpalo::Bump;
-//! use reptile_records::parquet::urls::Splitting;
+//! use reptile_records::batches::urls::Splitting;
 //! use reptile_records::tables::{open::Opening, source::{Block, Source}};
 //!
 //! let file = tempfile::NamedTempFile::new()?;
@@ -29,12 +29,12 @@ use std::path::{Path, PathBuf};
 use super::open::{self, Opening};
 use super::{Format, Table};
 use crate::arrow;
+use crate::batches::urls::{self, Splitting};
 use crate::detect::Content;
 use crate::lines::{Chunk, Chunks};
 use crate::lists;
 use crate::open::Input;
-use crate::parquet::ParquetFile;
-use crate::parquet::urls::{self, Splitting};
+use crate::parquet::{self, ParquetFile};
 use crate::{Error, Result};
 
 /// An open input, before any row is read.
@@ -54,10 +54,8 @@ pub enum Source {
 pub enum Rows {
     /// Rows of text.
     Text(Box<Chunks<open::Rows>>),
-    /// Rows of a Parquet file.
-    Parquet(urls::Rows),
-    /// Rows in Arrow IPC.
-    Arrow(Box<arrow::Rows>),
+    /// Rows of Parquet or Arrow IPC.
+    Cells(Box<urls::Rows>),
 }
 
 /// A block of rows, the work of one thread.
@@ -145,14 +143,13 @@ impl Source {
             }
             Source::Parquet(file, splitting) => {
                 opening.check(Format::Parquet, "a Parquet file")?;
-                let (table, rows) = urls::Rows::open(file, opening, splitting)?;
-                Ok((table, Rows::Parquet(rows)))
+                let (table, rows) = parquet::open(file, opening, splitting)?;
+                Ok((table, Rows::Cells(Box::new(rows))))
             }
             Source::Arrow(input, splitting) => {
                 opening.check(Format::Arrow, "Arrow IPC")?;
-                let source = Box::new(input.into_source());
-                let (table, rows) = arrow::Rows::open(opening, source, splitting)?;
-                Ok((table, Rows::Arrow(Box::new(rows))))
+                let (table, rows) = arrow::open(*input, opening, splitting)?;
+                Ok((table, Rows::Cells(Box::new(rows))))
             }
             Source::Pipe(path, splitting) => Source::of_input(Input::open(&path)?, splitting)?.open_rows(opening),
         }
@@ -193,8 +190,7 @@ impl Rows {
     pub fn next(&mut self, buffer: Vec<u8>, is_awaited: &dyn Fn() -> bool) -> io::Result<Option<Part>> {
         match self {
             Rows::Text(chunks) => Ok(chunks.next(buffer, is_awaited)?.map(Part::Text)),
-            Rows::Parquet(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),
-            Rows::Arrow(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),
+            Rows::Cells(rows) => Ok(rows.next_batch().map_err(io::Error::other)?.map(Part::Cells)),
         }
     }
 }

@@ -35,7 +35,8 @@ pub fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, 
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) => {
             let text = error.to_string();
-            Err(text.strip_prefix("Parquet error: ").unwrap_or(&text).to_owned())
+            let text = text.strip_prefix("Parquet argument error: ").unwrap_or(&text);
+            Err(text.strip_prefix("Parquet error: ").unwrap_or(text).to_owned())
         }
         Err(_) => Err("its bytes contradict each other".into()),
     }
@@ -49,6 +50,7 @@ mod tests {
     fn panics_and_errors_become_texts() {
         assert_eq!(guarded(|| Ok::<_, String>(7)), Ok(7));
         assert_eq!(guarded(|| Err::<u8, _>("Parquet error: EOF")), Err("EOF".into()));
+        assert_eq!(guarded(|| Err::<u8, _>("Parquet argument error: Parquet error: EOF")), Err("EOF".into()));
         let panicking = || -> Result<u8, String> { panic!("out of range") };
         assert_eq!(guarded(panicking), Err("its bytes contradict each other".into()));
         assert!(!IS_GUARDED.get());

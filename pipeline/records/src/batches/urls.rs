@@ -1,10 +1,10 @@
-//! Rows of a URL table in a Parquet file: each row's selected cells.
+//! Rows of a URL table in columns: each row's selected cells.
 //!
-//! The URL is either one column, or split across columns as in Common Crawl's index; these are joined again. Columns
-//! are decoded here in batches, and the code that decides the rows takes their cells from the decoded columns.
+//! The URL is either one column, or split across columns as in Common Crawl's index; these are joined again. The code
+//! that decides the rows takes their cells from the record batches.
 //!
 //! ```
-//! use reptile_records::parquet::urls::Splitting;
+//! use reptile_records::batches::urls::Splitting;
 //! use reptile_records::tables::open::Opening;
 //! use reptile_records::tables::source::{Block, Source};
 //! # use std::sync::Arc;
@@ -39,21 +39,19 @@
 //! ```
 
 use std::any::Any;
-use std::sync::Arc;
 
 use bumpalo::Bump;
 use reptile::UrlParts;
 
-use super::cells::Cells;
-use super::kinds::Class;
-use super::{Batches, MessageResult, ParquetFile};
-use crate::Result;
+use super::cells::Class;
+use super::kept::KeptRows;
+use super::{MessageResult, Reader, RecordBatches};
 use crate::captures::Cell;
 use crate::lines::MAX_LINE_BYTES;
 use crate::tables::address::{PART_COUNT, Parts, complete};
 use crate::tables::named::NamedColumns;
 use crate::tables::open::Opening;
-use crate::tables::{self, Fault, MAX_CELLS, Row, Table, Wanted};
+use crate::tables::{self, Fault, MAX_CELLS, Row, Wanted};
 
 /// Number of rows in a block, the unit of work for a thread. Smaller blocks make threads wake each other more often:
 /// with 1,024 rows and half the batch size, a file took 10 % longer.
@@ -95,9 +93,9 @@ pub struct Splitting {
 /// The host's index among the split columns.
 const HOST: usize = 1;
 
-/// A file's remaining rows.
+/// A table's remaining rows.
 pub struct Rows {
-    batches: Batches,
+    reader: Reader,
     url: Url,
     /// The index of the first other selected column among the columns read, and the number of such columns.
     others: (usize, usize),
@@ -117,35 +115,20 @@ pub(crate) enum Url {
 }
 
 impl Rows {
-    /// Finds the columns, with the URL column first. Uses Common Crawl's index columns if the file has no other URL
-    /// column.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such column, or if one has the wrong type.
-    pub(crate) fn open(file: ParquetFile, opening: &Opening, splitting: Splitting) -> Result<(Table, Rows)> {
-        let file = Arc::new(file);
-        Rows::find(&file, opening, splitting).map_err(|text| file.failure(text))
-    }
-
-    fn find(file: &Arc<ParquetFile>, opening: &Opening, splitting: Splitting) -> MessageResult<(Table, Rows)> {
-        let Selected { url, places, names, others } = Selected::find(&**file, opening, splitting)?;
-        let places: Vec<(usize, usize)> = places.into_iter().map(|place| (place, MAX_LINE_BYTES)).collect();
-        let batches = Batches::new(Arc::clone(file), &places)?;
-        Ok((Table::of_parquet(names), Rows { batches, url, others }))
+    /// Prepares to read the rows of a table from a source of the selected columns, in their order.
+    pub(crate) fn new(source: Box<dyn RecordBatches>, selected: &Selected, kept: Option<KeptRows>) -> Rows {
+        let Selected { url, ref places, others, .. } = *selected;
+        let reader = Reader::new(source, vec![MAX_LINE_BYTES; places.len()], selected.host()).with_kept(kept);
+        Rows { reader, url, others }
     }
 
     /// Returns the next rows, or `None` at the end.
     ///
     /// # Errors
-    /// Returns an error without the file's path if the file is damaged.
+    /// Returns an error without the input's path if the input is unreadable, damaged or over a limit.
     pub(crate) fn next_batch(&mut self) -> MessageResult<Option<Batch>> {
-        let rows = self.batches.fill()?;
-        if rows == 0 {
-            return Ok(None);
-        }
-        let columns = self.batches.columns.iter().map(|column| column.cells()).collect();
-        self.batches.take(rows);
-        Ok(Some(Batch { columns, rows, url: self.url, others: self.others }))
+        let Rows { url, others, .. } = *self;
+        Ok(self.reader.next()?.map(|cells| Batch { cells, url, others }))
     }
 }
 
@@ -162,6 +145,11 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
+    /// Returns the column of hosts among the columns to read.
+    pub fn host(&self) -> Option<usize> {
+        if let Url::Split(parts) = self.url { parts[HOST] } else { None }
+    }
+
     /// Finds the columns, with the URL column first.
     ///
     /// # Errors
@@ -194,31 +182,24 @@ impl Selected {
     }
 }
 
-/// Decoded rows, which keep the pages that contain their cells.
+/// Rows that were read together.
 pub struct Batch {
-    /// Each column's cells, and the index of the first row's cell.
-    columns: Vec<(Arc<Cells>, usize)>,
-    rows: usize,
+    cells: super::Batch,
     url: Url,
     others: (usize, usize),
 }
 
 impl Batch {
-    /// Creates a batch of rows from columns in the order of [`Selected::places`].
-    pub(crate) fn new(columns: Vec<Arc<Cells>>, rows: usize, url: Url, others: (usize, usize)) -> Batch {
-        Batch { columns: columns.into_iter().map(|cells| (cells, 0)).collect(), rows, url, others }
-    }
-
-    /// Returns the approximate size of all cells in bytes.
+    /// Returns the size of all cells in bytes.
     pub(crate) fn byte_len(&self) -> usize {
-        let share = |cells: &Cells| cells.text_bytes().saturating_mul(self.rows) / cells.len().max(1);
-        self.columns.iter().map(|(cells, _)| share(cells)).sum()
+        self.cells.text_bytes
     }
 
     /// Splits the rows into blocks of [`BLOCK_ROWS`].
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
-        let starts = (0..self.rows).step_by(BLOCK_ROWS);
-        starts.map(|start| Block { batch: self, start, end: self.rows.min(start + BLOCK_ROWS) })
+        let rows = self.cells.rows;
+        let starts = (0..rows).step_by(BLOCK_ROWS);
+        starts.map(move |start| Block { batch: self, start, end: rows.min(start + BLOCK_ROWS) })
     }
 }
 
@@ -249,10 +230,10 @@ impl<'b> Block<'b> {
     /// Returns each row's URL parts, or the reason why the row is invalid.
     pub fn parts(self) -> impl ExactSizeIterator<Item = std::result::Result<UrlParts<'b>, Fault>> {
         let columns = match self.batch.url {
-            Url::Split(parts) => parts.map(|at| self.batch.columns.get(at?)),
+            Url::Split(parts) => parts.map(|at| self.batch.cells.column(at?)),
             _ => [None; SPLIT.len()],
         };
-        let columns = columns.map(|column| column.map(|(cells, start)| (&**cells, start + self.start)));
+        let columns = columns.map(|column| column.map(|(cells, start)| (cells, start + self.start)));
         (0..self.row_count()).map(move |row| {
             let all = columns.map(|column| column.map_or(Cell::Null, |(cells, start)| cells.get(start + row)));
             if all.contains(&Cell::TooLong) {
@@ -272,17 +253,14 @@ impl<'b> Block<'b> {
     /// Also returns `None` if an earlier caller has cached a value of another type.
     pub fn host_cache<T: Any + Send + Sync>(self, make: impl FnOnce(usize) -> T) -> Option<&'b T> {
         let Url::Split(parts) = self.batch.url else { return None };
-        let (hosts, count) = self.batch.columns.get(parts[HOST]?)?.0.hosts()?;
+        let (hosts, count) = self.batch.cells.column(parts[HOST]?)?.0.hosts()?;
         hosts.get_or_init(|| Box::new(make(count))).downcast_ref()
     }
 
     #[inline]
     fn row(self, row: usize, arena: &'b Bump) -> Row<'b> {
-        let Batch { columns, url, others: (first, count), .. } = self.batch;
-        let cell = |at: usize| {
-            let (cells, start) = &columns[at];
-            cells.get(start + row)
-        };
+        let Batch { cells, url, others: (first, count) } = self.batch;
+        let cell = |at: usize| cells.get(at, row);
         let mut fault = None;
         let url = match *url {
             Url::Whole => cell(0),
