@@ -164,7 +164,6 @@ impl Row {
                 *state = match table.cell() {
                     None => State::TooLong,
                     Some(b"\\N") => State::Absent,
-                    Some(b"") if field != Field::Body => State::Absent,
                     Some(_) => State::Kept,
                 };
                 // The buffers are swapped, so no body is copied.

@@ -9,7 +9,8 @@ use std::io::Read;
 
 use super::bodies::{Fault, read_sized};
 use super::hosts::{Hosts, Naming, PathOwner, is_hidden};
-use super::{Item, Robots, Sink, shown};
+use super::shown::shown;
+use super::{Item, Robots, Sink};
 use crate::place::Place;
 use crate::text::grouped;
 use crate::{Error, Result};

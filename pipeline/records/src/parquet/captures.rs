@@ -10,11 +10,11 @@ use std::sync::Arc;
 use super::{Batches, ParquetFile};
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
 use crate::captures::{Cell, item};
+use crate::options::{Captures, How};
 use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::tables::named::NamedColumns;
 use crate::warc::index::{Index, MAX_FILE_NAME_BYTES};
-use crate::{Captures, How};
 use crate::{Error, Result};
 use crate::{Item, Sink};
 

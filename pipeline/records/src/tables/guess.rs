@@ -7,18 +7,13 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 
 use super::cdx::Legend;
 use super::log::shape::is_log;
+use super::row::is_url;
 use super::{COMMA, Format, Table, cdxj};
 use crate::place::Place;
 use crate::shown::shown;
 
 /// Names of URL columns that are found by default, in lower case.
 const URL_NAMES: [&str; 2] = ["url", "uri"];
-
-/// Returns whether a cell looks like a URL: it starts with a scheme and `://`.
-pub fn is_url(cell: &[u8]) -> bool {
-    let scheme = cell.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
-    scheme > 0 && cell[scheme..].starts_with(b"://")
-}
 
 /// Returns whether a column name indicates URLs.
 pub fn is_url_name(name: &[u8]) -> bool {
