@@ -14,22 +14,13 @@ use serde::Serialize;
 use crate::answers::{Decision, RuleJson, kind_of, text};
 use crate::ask::{first, refuse_mistakes};
 use crate::failure::{Code, Failure};
-use crate::state::{Call, Kind, json};
+use crate::state::{Call, File, Kind, json};
 
 /// Maximum size in bytes of a file that stays compiled under every dialect.
 const MAX_HELD_BYTES: usize = 1 << 20;
 
 /// Maximum number of user-agent lines in an explanation.
 const MAX_NAMING_LINES: usize = 100;
-
-/// A robots.txt as read under a dialect.
-pub struct File {
-    pub body: Vec<u8>,
-    pub dialect: &'static Dialect,
-    pub robots: Robots,
-    /// The file under each dialect, in the order of [`ALL`]. Empty until the first use.
-    others: Vec<Robots>,
-}
 
 #[derive(Serialize)]
 struct ParsedJson {

@@ -6,15 +6,10 @@ use serde::Serialize;
 use crate::answers::{Decision, RuleJson, text};
 use crate::ask::first;
 use crate::failure::{Code, Failure};
-use crate::state::{Call, Kind, json};
+use crate::state::{Call, Kind, Opened, json};
 
 /// Maximum size of a set in bytes. Two copies must fit in the module's 4 GiB of memory.
 pub const MAX_SET_BYTES: usize = 1 << 28;
-
-/// An open set.
-pub struct Opened {
-    pub set: Set,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

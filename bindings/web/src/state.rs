@@ -2,12 +2,10 @@
 
 use std::cell::RefCell;
 
-use reptile::{Agents, Reason};
+use reptile::{Agents, Dialect, Reason, Robots, Set};
 
 use crate::args::Args;
 use crate::failure::{Code, Failure};
-use crate::file::File;
-use crate::set::Opened;
 
 thread_local! {
     /// The state. A WebAssembly module without imports has one thread, and no call begins during another one.
@@ -32,6 +30,20 @@ impl State {
             reasons: Vec::new(),
         }
     }
+}
+
+/// A robots.txt as read under a dialect.
+pub struct File {
+    pub body: Vec<u8>,
+    pub dialect: &'static Dialect,
+    pub robots: Robots,
+    /// The file under each dialect, in the order of [`reptile::dialects::ALL`]. Empty until the first use.
+    pub others: Vec<Robots>,
+}
+
+/// An open set.
+pub struct Opened {
+    pub set: Set,
 }
 
 /// A file or a set, with the crawlers that it has resolved.

@@ -17,6 +17,7 @@ use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects
 
 use crate::error::{Failure, Result, note};
 use crate::options::ExactAgent;
+use reptile_records::place::Place;
 
 /// Resolves the crawlers that the user names in a set. The set's path is used in messages. Reads the set's crawler
 /// table once per name.
@@ -25,7 +26,7 @@ use crate::options::ExactAgent;
 /// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
 /// token under the set's dialect or is a probable mistake ([`refuse_mistakes`]), a crawler is named
 /// twice, or the set is damaged.
-pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
+pub fn agents(set: &reptile::Set, path: &Place, specs: &[String], exact: ExactAgent) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage.to_string()),
         _ => Failure::new(format!("--agent: {error}")),
@@ -254,7 +255,7 @@ mod tests {
     }
 
     fn message(set: &reptile::Set, spec: &str) -> String {
-        match agents(set, Path::new("set"), &[spec.to_owned()], ExactAgent::default()) {
+        match agents(set, &Place::from("set"), &[spec.to_owned()], ExactAgent::default()) {
             Err(failure @ Failure::Fatal(_)) => failure.to_string(),
             other => panic!("{spec}: {other:?}"),
         }
@@ -283,7 +284,7 @@ mod tests {
         for dialect in dialects::ALL {
             let set = set(dialect);
             for spec in &specs {
-                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()], ExactAgent::default());
+                let found = agents(&set, &Place::from("set"), &[(*spec).to_owned()], ExactAgent::default());
                 let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
                 match (found, resolve(spec, dialect)) {
                     (Err(_), Err(_)) => {}
@@ -316,7 +317,7 @@ mod tests {
         ];
         for (specs, message) in cases {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
-            let by_set = agents(&set, Path::new("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
+            let by_set = agents(&set, &Place::from("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
             let by_table = agents_under(&dialects::GOOGLE, &specs).map(|agents| agents.len());
             match message {
                 None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
@@ -339,7 +340,7 @@ mod tests {
             let mut compiler = Compiler::new(dialects::DEFAULT);
             compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
             let set = compiler.finish().unwrap().into_set().unwrap();
-            let by_set = agents(&set, Path::new("set"), &specs, exact).is_err();
+            let by_set = agents(&set, &Place::from("set"), &specs, exact).is_err();
             let by_files = agents_for(dialects::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
             assert_eq!(by_set, by_files, "{body:?} {spec}");
             by_set

@@ -30,6 +30,9 @@
 
 pub(crate) mod lines;
 pub mod names;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests;
 
 use std::borrow::Cow;
 
@@ -38,7 +41,7 @@ use base64::{Engine as _, alphabet};
 use reptile::capture::Capture;
 use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
 use reptile::urls::RobotsUrlError;
-use reptile::{Origin, Truncation, capture};
+use reptile::{Challenger, Truncation, capture};
 
 use super::bodies::{TOO_LARGE, no_memory};
 use super::robots_url::RobotsUrl;
@@ -46,7 +49,7 @@ use super::shown::shown;
 use super::time::{Zone, read_time};
 use super::{Item, Robots};
 use crate::Result;
-pub use lines::Lines;
+pub use crate::item::Lines;
 use names::{CELLS, Field};
 
 /// A table cell.
@@ -60,9 +63,14 @@ pub(crate) enum Cell<'b> {
     TooLong,
 }
 
-#[cfg(test)]
 impl<'b> Cell<'b> {
+    /// Returns null for an empty text, which means no value in any field but the body.
+    fn or_null(self) -> Cell<'b> {
+        if self == Cell::Text(b"") { Cell::Null } else { self }
+    }
+
     /// Returns the bytes, if there are any.
+    #[cfg(test)]
     pub fn text(self) -> Option<&'b [u8]> {
         if let Cell::Text(text) = self { Some(text) } else { None }
     }
@@ -72,10 +80,25 @@ impl<'b> Cell<'b> {
 pub(crate) enum Body {
     /// The body's bytes.
     Whole(Vec<u8>),
-    /// The body's length in bytes, which exceeds the limit.
-    TooLarge(usize),
+    /// The body exceeds the limit.
+    TooLarge,
     /// The body's length in bytes, which exceeds the available memory.
     NoMemory(usize),
+}
+
+impl Body {
+    /// Copies a body's text, unless it exceeds the limit.
+    pub fn of(text: &[u8]) -> Body {
+        if text.len() > MAX_BODY_BYTES {
+            return Body::TooLarge;
+        }
+        let mut copy = Vec::new();
+        if copy.try_reserve_exact(text.len()).is_err() {
+            return Body::NoMemory(text.len());
+        }
+        copy.extend_from_slice(text);
+        Body::Whole(copy)
+    }
 }
 
 /// The standard alphabet with optional padding.
@@ -96,38 +119,66 @@ const OTHER_SPELLING: &str = "another spelling of /robots.txt, whose response is
 /// The most frequent reason.
 pub(crate) const NO_CAPTURE: &str = "not a valid capture";
 
-/// Returns a row's capture, or an item that describes the problem. `zone` is the time zone for times without one.
+/// Returns a row's capture, or an item that describes the problem. `zone` is the time zone for times without one. An empty
+/// cell has no value, except for a body.
 ///
 /// # Errors
 /// Returns an error if there is not enough memory for the body.
 pub(crate) fn item(name: String, cells: [Cell<'_>; CELLS], zone: &Zone) -> Result<Item> {
-    Ok(match capture(cells, zone) {
-        Ok((_, Some(Body::NoMemory(len)), _)) => return Err(no_memory(&name, len as u64)),
-        Ok((_, Some(Body::TooLarge(len)), _)) => {
-            Item::Bad { name, reason: TOO_LARGE, detail: format!("{len} bytes; the limit is {MAX_BODY_BYTES}") }
-        }
-        Ok((capture, body, origin)) => {
-            let body = body.and_then(|body| if let Body::Whole(body) = body { Some(body) } else { None });
-            Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None })
-        }
-        Err((reason, detail)) => Item::Bad { name, reason, detail },
-    })
+    item_of(name, capture(cells, None, zone))
 }
 
-fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Capture, Option<Body>, Origin), Bad> {
+/// Returns the capture of a JSON object like [`item`]. The body's text has already been decoded, and header fields may name
+/// a challenger.
+///
+/// # Errors
+/// Returns the errors of [`item`].
+pub(crate) fn item_of_json(
+    name: String,
+    cells: [Cell<'_>; CELLS],
+    body: Option<Body>,
+    challenger: Option<Challenger>,
+    zone: &Zone,
+) -> Result<Item> {
+    let found = capture(cells, body, zone);
+    item_of(name, found.map(|(capture, body, url)| (Capture { challenger, ..capture }, body, url)))
+}
+
+/// A capture with its body and its URL, or the reason why there is none.
+type Found = std::result::Result<(Capture, Option<Body>, RobotsUrl), Bad>;
+
+/// Returns the item for a capture.
+fn item_of(name: String, found: Found) -> Result<Item> {
+    let bad = |name, (reason, detail)| Ok(Item::Bad { name, reason, detail });
+    let (capture, body, url) = match found {
+        Ok(found) => found,
+        Err(found) => return bad(name, found),
+    };
+    let body = match body {
+        None => None,
+        Some(Body::Whole(body)) => Some(body),
+        Some(Body::TooLarge) => return bad(name, (TOO_LARGE, format!("the limit is {MAX_BODY_BYTES} bytes"))),
+        Some(Body::NoMemory(len)) => return Err(no_memory(&name, len as u64)),
+    };
+    if !url.accepts(&capture, body.as_deref()) {
+        return bad(name, (OTHER_URL, OTHER_SPELLING.into()));
+    }
+    Ok(Item::Robots(Robots { name, origins: vec![url.origin], capture, body, is_file: false, fetch: None }))
+}
+
+/// Parses the cells. `text_body` is the text of the body, if it is not in its cell.
+fn capture(cells: [Cell<'_>; CELLS], text_body: Option<Body>, zone: &Zone) -> Found {
     let [url, status, time, body, base64, error, failed, truncated, redirects, content_type, cache_control] = cells;
-    let robots_url = match url {
+    let robots_url = match url.or_null() {
         Cell::Text(url) => robots_url(url)?,
         Cell::Null => return Err(("no valid url", String::new())),
         Cell::TooLong => return Err(("no valid url", format!("more than {MAX_URL_BYTES} bytes"))),
     };
-    let body = match (base64, body) {
+    let body = match (base64.or_null(), body) {
         (Cell::Text(text), _) => Some(base64_body(text).map_err(|text| (NO_CAPTURE, text.to_owned()))?),
-        (Cell::Null, Cell::Text(body)) => Some(copy_of(body)),
-        (Cell::Null, Cell::Null) => None,
-        (Cell::TooLong, _) | (Cell::Null, Cell::TooLong) => {
-            return Err((TOO_LARGE, format!("more than {MAX_BODY_BYTES} bytes")));
-        }
+        (Cell::TooLong, _) | (Cell::Null, Cell::TooLong) => Some(Body::TooLarge),
+        (Cell::Null, Cell::Text(body)) => Some(Body::of(body)),
+        (Cell::Null, Cell::Null) => text_body,
     };
     let capture = Capture {
         status: word(status, status_of)?,
@@ -138,45 +189,28 @@ fn capture(cells: [Cell<'_>; CELLS], zone: &Zone) -> std::result::Result<(Captur
         redirects: word(redirects, redirects_of)?.unwrap_or(0),
         media_type: header_of(content_type, Field::ContentType)?.as_deref().and_then(media_type_of),
         max_age: header_of(cache_control, Field::CacheControl)?.as_deref().and_then(capture::max_age),
-        // Tables have no columns for these header fields. The page itself may still indicate a challenge.
+        // Only JSON has further header fields. The page itself may still indicate a challenge.
         challenger: None,
     };
-    let origin = origin_of(robots_url, &capture, body.as_ref())?;
-    Ok((capture, body, origin))
+    Ok((capture, body, robots_url))
 }
 
 /// Parses the URL of a capture.
 ///
 /// # Errors
 /// Returns an error if it is not the URL of a robots.txt.
-pub(crate) fn robots_url(url: &[u8]) -> std::result::Result<RobotsUrl, Bad> {
+fn robots_url(url: &[u8]) -> std::result::Result<RobotsUrl, Bad> {
     RobotsUrl::of(url).map_err(|error| match error {
         RobotsUrlError::OtherPath => (OTHER_URL, format!("\"{}\"", shown(url))),
         error => ("no valid url", format!("\"{}\": {error}", shown(url))),
     })
 }
 
-/// Returns the origin for which a capture counts.
-///
-/// # Errors
-/// Returns an error if the response does not count for the origin; see [`RobotsUrl`].
-pub(crate) fn origin_of(
-    robots_url: RobotsUrl,
-    capture: &Capture,
-    body: Option<&Body>,
-) -> std::result::Result<Origin, Bad> {
-    let text = body.and_then(|body| if let Body::Whole(text) = body { Some(&**text) } else { None });
-    match robots_url.accepts(capture, text) {
-        true => Ok(robots_url.origin),
-        false => Err((OTHER_URL, OTHER_SPELLING.into())),
-    }
-}
-
 /// Decodes a base64 body.
 ///
 /// # Errors
 /// Returns an error if the text is not base64.
-pub(crate) fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
+fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str> {
     let text: Cow<'_, [u8]> = match text.iter().any(u8::is_ascii_whitespace) {
         true => text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect(),
         false => text.into(),
@@ -184,7 +218,7 @@ pub(crate) fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str
     // The estimate exceeds the body by at most two bytes.
     let estimate = base64::decoded_len_estimate(text.len());
     if estimate > MAX_BODY_BYTES + 2 {
-        return Ok(Body::TooLarge(estimate));
+        return Ok(Body::TooLarge);
     }
     let mut body = Vec::new();
     if body.try_reserve_exact(estimate).is_err() {
@@ -193,16 +227,7 @@ pub(crate) fn base64_body(text: &[u8]) -> std::result::Result<Body, &'static str
     body.resize(estimate, 0);
     let len = BASE64.decode_slice(&text, &mut body).map_err(|_| "the body is not base64")?;
     body.truncate(len);
-    Ok(if len > MAX_BODY_BYTES { Body::TooLarge(len) } else { Body::Whole(body) })
-}
-
-fn copy_of(body: &[u8]) -> Body {
-    let mut copy = Vec::new();
-    if copy.try_reserve_exact(body.len()).is_err() {
-        return Body::NoMemory(body.len());
-    }
-    copy.extend_from_slice(body);
-    Body::Whole(copy)
+    Ok(if len > MAX_BODY_BYTES { Body::TooLarge } else { Body::Whole(body) })
 }
 
 /// Parses a cell with a word or a number, if it has one.
@@ -211,7 +236,7 @@ fn word<T>(
     read: impl Fn(&str) -> std::result::Result<T, String>,
 ) -> std::result::Result<Option<T>, Bad> {
     let bad = |detail: String| (NO_CAPTURE, detail);
-    match cell {
+    match cell.or_null() {
         Cell::Null => Ok(None),
         // Only the text's presence matters.
         Cell::TooLong => read("a long text").map(Some).map_err(bad),
@@ -223,7 +248,7 @@ fn word<T>(
 }
 
 /// Returns whether an error text reports an error. Programs may write special words if there was none.
-pub(crate) fn is_error(text: &str) -> bool {
+fn is_error(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty() && !["false", "none", "null", "nan", "0"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
@@ -232,8 +257,8 @@ pub(crate) fn is_error(text: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error if the text is neither true nor false.
-pub(crate) fn failed_of(text: &str) -> std::result::Result<bool, String> {
-    let text = text.trim();
+fn failed_of(text: &str) -> std::result::Result<bool, String> {
+    let text = whole(text);
     let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     match text {
         _ if text.is_empty() || is(["false", "0", "no"]) => Ok(false),
@@ -243,15 +268,15 @@ pub(crate) fn failed_of(text: &str) -> std::result::Result<bool, String> {
 }
 
 /// Returns a Content-Type's media type, unless it describes a whole HTTP message in a WARC record.
-pub(crate) fn media_type_of(content_type: &str) -> Option<Box<str>> {
+fn media_type_of(content_type: &str) -> Option<Box<str>> {
     Some(capture::media_type(content_type)).filter(|media_type| &**media_type != "application/http")
 }
 
 /// Returns a cell's header field value.
 fn header_of(cell: Cell<'_>, field: Field) -> std::result::Result<Option<String>, Bad> {
-    match cell {
+    match cell.or_null() {
         Cell::Null => Ok(None),
-        Cell::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty())),
+        Cell::Text(text) => Ok(Some(String::from_utf8_lossy(text).into_owned())),
         Cell::TooLong => Err((NO_CAPTURE, format!("the {} has more than {} bytes", field.name(), field.limit()))),
     }
 }
@@ -265,23 +290,28 @@ fn whole(text: &str) -> &str {
     }
 }
 
+/// Parses a number without a sign. A number above the range becomes its end.
+fn number(text: &str) -> Option<u32> {
+    let digits = whole(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u32::MAX))
+}
+
 fn status_of(text: &str) -> std::result::Result<u16, String> {
-    let status = whole(text).parse().ok().filter(|status| (100..=999).contains(status));
+    let status = number(text).and_then(|status| status.try_into().ok()).filter(|status| (100..=999).contains(status));
     status.ok_or_else(|| format!("expected a status, a number from 100 to 999, found \"{}\"", shown(text.as_bytes())))
 }
 
 fn redirects_of(text: &str) -> std::result::Result<u32, String> {
-    let count: Option<u64> = whole(text).parse().ok();
-    let count = count.map(|count| count.try_into().unwrap_or(u32::MAX));
-    count.ok_or_else(|| format!("expected the number of redirects, found \"{}\"", shown(text.as_bytes())))
+    number(text).ok_or_else(|| format!("expected the number of redirects, found \"{}\"", shown(text.as_bytes())))
 }
 
 /// Returns the reason why a body is truncated, or `None` if it is complete.
 ///
 /// # Errors
 /// Returns an error if the text is not a known word.
-pub(crate) fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
-    match text {
+fn truncation_of(text: &str) -> std::result::Result<Option<Truncation>, String> {
+    match whole(text) {
         text if ["", "false", "0"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(None),
         text if ["true", "1"].iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(Some(Truncation::Unspecified)),
         word => Truncation::from_name(word).map(Some).ok_or_else(|| {

@@ -28,8 +28,9 @@ use reptile::capture::Time;
 use reptile::urls::{RobotsUrlError, origin_of, split};
 use reptile::{Origin, Scheme, UrlError};
 
+use super::Item;
+use super::shown::shown;
 use super::time::{Zone, read_time};
-use super::{Item, shown};
 
 /// The mapping from file names to origins.
 pub enum Naming {

@@ -12,68 +12,57 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter};
 
 use super::Item;
-use super::captures::names::{CELLS, Field, Header, NameUse};
-use super::captures::{Cell, NO_CAPTURE, item};
+use super::captures::names::{CELLS, Field, Header};
+use super::captures::{self, Cell, NO_CAPTURE};
 use super::tables::MARK;
 use super::time::Zone;
 use crate::Result;
 
-/// A table's columns.
-pub struct Columns(Header);
-
-impl Columns {
-    /// Reads the columns' names from a table's first line.
-    ///
-    /// # Errors
-    /// Returns an error if two columns name the same field.
-    pub fn new(line: &[u8]) -> std::result::Result<Columns, String> {
-        let mut line = without_cr(line);
-        while let Some(rest) = line.strip_prefix(MARK) {
-            line = rest;
-        }
-        Header::new(line.split(|&byte| byte == b'\t')).map(Columns)
+/// Reads the columns' names from a table's first line.
+///
+/// # Errors
+/// Returns an error if two columns name the same field.
+pub fn header_of(line: &[u8]) -> std::result::Result<Header, String> {
+    let mut line = without_cr(line);
+    while let Some(rest) = line.strip_prefix(MARK) {
+        line = rest;
     }
+    Header::new(line.split(|&byte| byte == b'\t'))
+}
 
-    /// Returns the use of the columns' names.
-    pub fn names(&self) -> &NameUse {
-        &self.0.names
-    }
+/// Returns whether a used cell begins with a quote.
+pub fn have_quote(header: &Header, line: &[u8]) -> bool {
+    let is_used = |number| header.field(number).is_some();
+    line.split(|&byte| byte == b'\t').enumerate().any(|(number, cell)| is_used(number) && cell.starts_with(b"\""))
+}
 
-    /// Returns whether a used cell begins with a quote.
-    pub fn have_quote(&self, line: &[u8]) -> bool {
-        let is_used = |number| self.0.field(number).is_some();
-        line.split(|&byte| byte == b'\t').enumerate().any(|(number, cell)| is_used(number) && cell.starts_with(b"\""))
+/// Returns a row's capture, or an item that describes the problem.
+///
+/// # Errors
+/// Returns an error if there is not enough memory for the body.
+pub fn item(header: &Header, line: &[u8], name: String, zone: &Zone) -> Result<Item> {
+    let line = without_cr(line);
+    let count = memchr_iter(b'\t', line).count() + 1;
+    if count != header.count() {
+        let detail = format!("expected {} columns, as in the first line, found {count}", header.count());
+        return Ok(Item::Bad { name, reason: NO_CAPTURE, detail });
     }
-
-    /// Returns a row's capture, or an item that describes the problem.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory for the body.
-    pub fn item(&self, line: &[u8], name: String, zone: &Zone) -> Result<Item> {
-        let line = without_cr(line);
-        let count = memchr_iter(b'\t', line).count() + 1;
-        if count != self.0.count() {
-            let detail = format!("expected {} columns, as in the first line, found {count}", self.0.count());
-            return Ok(Item::Bad { name, reason: NO_CAPTURE, detail });
+    let mut texts: [Option<Cow<'_, [u8]>>; CELLS] = Default::default();
+    for (number, cell) in line.split(|&byte| byte == b'\t').enumerate() {
+        if let Some(field) = header.field(number) {
+            let text = || if field == Field::Base64 { cell.into() } else { unescape(cell) };
+            texts[field as usize] = (cell != b"\\N").then(text);
         }
-        let mut texts: [Option<Cow<'_, [u8]>>; CELLS] = Default::default();
-        for (number, cell) in line.split(|&byte| byte == b'\t').enumerate() {
-            if let Some(field) = self.0.field(number) {
-                let is_absent = cell == b"\\N" || (cell.is_empty() && field != Field::Body);
-                let text = || if field == Field::Base64 { cell.into() } else { unescape(cell) };
-                texts[field as usize] = (!is_absent).then(text);
-            }
-        }
-        let mut cells = [Cell::Null; CELLS];
-        for ((cell, text), field) in cells.iter_mut().zip(&texts).zip(Field::all()) {
-            *cell = match text {
-                None => Cell::Null,
-                Some(text) if text.len() > field.limit() => Cell::TooLong,
-                Some(text) => Cell::Text(text),
-            };
-        }
-        item(name, cells, zone)
     }
+    let mut cells = [Cell::Null; CELLS];
+    for ((cell, text), field) in cells.iter_mut().zip(&texts).zip(Field::all()) {
+        *cell = match text {
+            None => Cell::Null,
+            Some(text) if text.len() > field.limit() => Cell::TooLong,
+            Some(text) => Cell::Text(text),
+        };
+    }
+    captures::item(name, cells, zone)
 }
 
 /// Returns a line without a trailing CR, which some programs write.
@@ -140,9 +129,9 @@ mod tests {
 
     /// Returns the body length if the row is a capture.
     fn read_row(url: &str, body: &[u8], base64: &[u8]) -> Option<usize> {
-        let columns = Columns(Header::new([&b"url"[..], b"body", b"body_base64"]).unwrap());
+        let header = Header::new([&b"url"[..], b"body", b"body_base64"]).unwrap();
         let row = [url.as_bytes(), body, base64].join(&b'\t');
-        match columns.item(&row, "name".into(), &Zone::default()).unwrap() {
+        match item(&header, &row, "name".into(), &Zone::default()).unwrap() {
             Item::Robots(Robots { body, .. }) => Some(body.map_or(0, |body| body.len())),
             _ => None,
         }

@@ -11,7 +11,7 @@ use reptile_compiler::set::{
     BadCapture, BodyOverLimit, Prepared, prepare, prepare_alone, prepare_capture, prepare_without_other,
 };
 
-use super::Capture;
+use super::fetch::Capture;
 use crate::error::{Error, ErrorKind};
 use crate::{Dialect, Origin, Profile};
 

@@ -10,12 +10,12 @@ use std::thread::{self, JoinHandle};
 
 use reptile_compiler::automaton::Strategy;
 use reptile_compiler::set::SetBuilder;
+use reptile_engine::format::TooLarge;
 use reptile_engine::platform::MappedFile;
 use reptile_engine::spool::{Spool, Store};
 
 use super::threads::AllThreads;
-use super::too_large;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// Divisor for the memory that a builder may hold before its data is compiled as a part. Compiling takes about twice
 /// that memory, while the next part is collected.
@@ -176,6 +176,11 @@ impl Drop for Parts {
     fn drop(&mut self) {
         let _ = self.in_progress.take().map(JoinHandle::join);
     }
+}
+
+/// Returns the error for a set that exceeds the format.
+pub(super) fn too_large(error: &TooLarge) -> Error {
+    Error::new(ErrorKind::Limit, format!("the set cannot be built: {error}"))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub fn kept_columns(args: &Args, source: &Source) -> Result<Option<Kept>> {
         }
     };
     let format = match written.has_rows() {
-        true => args.output.as_deref().and_then(format_of).filter(|format| format.is_columnar()).unwrap_or(own_format),
+        true => args.output.as_ref().and_then(format_of).filter(|format| format.is_columnar()).unwrap_or(own_format),
         false => written.format(),
     };
     if !format.is_columnar() {

@@ -4,19 +4,20 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use memchr::memchr;
 use reptile::limits::MAX_BODY_BYTES;
 
 use super::NO_CAPTURE;
-use super::names::NameUse;
+use super::names::{Header, NameUse};
 use crate::bodies::{TOO_LARGE, no_memory};
+use crate::item::Lines;
 use crate::jsonl;
+use crate::place::Place;
 use crate::tables::quotes::{Quoting, Scan};
 use crate::time::Zone;
-use crate::tsv::Columns;
+use crate::tsv;
 use crate::unpack::{READ_BYTES, START_BYTES};
 use crate::{Error, Item, Result, Sink};
 
@@ -33,18 +34,6 @@ const LONG_LINE_BYTES: usize = 1 << 20;
 
 /// Size in bytes at which a block of lines is handed to a thread.
 const BLOCK_BYTES: usize = 1 << 16;
-
-/// An input's lines, each with one capture.
-///
-/// See [`captures`](crate::captures) for an example.
-pub struct Lines {
-    /// The input's path.
-    pub(crate) path: String,
-    /// The columns for TSV. Without them, the lines are JSON.
-    pub(crate) columns: Option<Columns>,
-    /// The time zone for times without one.
-    pub(crate) zone: Zone,
-}
 
 impl Lines {
     /// Returns a line's name.
@@ -74,7 +63,7 @@ impl Lines {
             }
             sink(match &self.columns {
                 None => jsonl::item(&mut json, line, self.name(number), &self.zone, &mut names)?,
-                Some(columns) => columns.item(text, self.name(number), &self.zone)?,
+                Some(columns) => tsv::item(columns, text, self.name(number), &self.zone)?,
             })?;
         }
         if names.is_empty() { Ok(()) } else { sink(Item::Names(names)) }
@@ -85,7 +74,7 @@ impl Lines {
 ///
 /// # Errors
 /// Returns an error if the input is unreadable.
-pub fn read_json(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read_json(path: &Place, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let lines = Lines { path: path.display().to_string(), columns: None, zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 1, sink)
@@ -95,7 +84,7 @@ pub fn read_json(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_
 ///
 /// # Errors
 /// Returns an error if the input is unreadable, or if two columns name the same field.
-pub fn read_tsv(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
+pub fn read_tsv(path: &Place, source: impl Read, zone: &Zone, sink: &mut Sink<'_>) -> Result<()> {
     let mut source = BufReader::with_capacity(READ_BYTES, source);
     let mut header = Vec::new();
     let next = next_line(&mut source, &mut header, START_BYTES);
@@ -103,8 +92,8 @@ pub fn read_tsv(path: &Path, source: impl Read, zone: &Zone, sink: &mut Sink<'_>
     if !matches!(next, Next::Line) {
         return Err(Error::at(path, format!("its first line has more than {START_BYTES} bytes")));
     }
-    let columns = Columns::new(&header).map_err(|text| Error::at(path, text))?;
-    sink(Item::Names(columns.names().clone()))?;
+    let columns = tsv::header_of(&header).map_err(|text| Error::at(path, text))?;
+    sink(Item::Names(columns.names.clone()))?;
     let lines = Lines { path: path.display().to_string(), columns: Some(columns), zone: zone.clone() };
     read_lines(&Arc::new(lines), &mut source, 2, sink)
 }
@@ -158,7 +147,7 @@ struct Quotes {
 
 impl Quotes {
     /// Returns whether the next line's cells depend on the meaning of a quote.
-    fn are_unclear(&mut self, columns: &Columns, line: &[u8]) -> bool {
+    fn are_unclear(&mut self, columns: &Header, line: &[u8]) -> bool {
         if self.open.is_none() && memchr(b'"', line).is_none() {
             return false;
         }
@@ -169,7 +158,7 @@ impl Quotes {
         if !is_ended {
             self.open = Some(scan.next_piece());
         }
-        was_open || !is_ended || scan.is_unclear() || (!scan.is_broken && columns.have_quote(line))
+        was_open || !is_ended || scan.is_unclear() || (!scan.is_broken && tsv::have_quote(columns, line))
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{MEMBER_START, Member, Unpack};
+use super::member::{MEMBER_START, Member, Unpack};
 
 /// Compressed bytes per chunk, which one thread decompresses.
 const CHUNK_BYTES: usize = 512 << 10;

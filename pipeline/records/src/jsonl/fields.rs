@@ -1,4 +1,4 @@
-//! Capture fields in JSON Lines, in all accepted forms.
+//! The values of capture fields in JSON Lines, which become the cells that a table has.
 //!
 //! Each value is visited where it is in the line, and only the data that a capture needs is kept. As a result, messages
 //! never repeat long texts, and a misplaced list is rejected at its opening bracket.
@@ -7,15 +7,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use reptile::capture::challenge_header;
-use reptile::limits::{MAX_BODY_BYTES, MAX_URL_BYTES};
-use reptile::{Challenger, Truncation, challenger_of_header};
+use reptile::{Challenger, challenger_of_header};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::captures::names::{FIELDS, Field, MAX_HEADER_BYTES, MAX_LISTED_NAMES, two_names};
-use crate::captures::{Body, base64_body, failed_of, is_error, truncation_of};
+use crate::captures::names::{CELLS, FIELDS, Field, MAX_HEADER_BYTES, MAX_LISTED_NAMES, two_names};
+use crate::captures::{Body, Cell};
 use crate::shown::shown;
-use crate::time::{MAX_TIME_BYTES, WrittenTime};
 
 /// Maximum characters kept from an escaped key. Reports and field names are shorter.
 const MAX_KEPT_KEY_CHARS: usize = 128;
@@ -23,35 +21,56 @@ const MAX_KEPT_KEY_CHARS: usize = 128;
 /// A string where another type is expected. Messages omit its text, which may be long.
 const A_TEXT: Unexpected<'static> = Unexpected::Other("a text");
 
-/// A capture's fields, under any supported name. All except the URL may be absent or null.
+/// A capture's fields, under any supported name.
 #[derive(Default)]
 pub struct CaptureFields<'a> {
-    /// The requested URL, before any redirect.
-    pub url: Url<'a>,
-    /// The last response's HTTP status.
-    pub status: Option<Status>,
+    /// The values of all fields but the body and the header fields. Each may be absent or null.
+    values: [Option<Value<'a>>; CELLS],
     /// The last response's body.
     pub body: Option<Body>,
-    /// The body in base64. It takes precedence over a text body.
-    pub body_base64: Option<Base64Body>,
-    /// The fetch time.
-    pub time: Option<When>,
-    /// The redirects that were followed.
-    pub redirects: Option<Redirects>,
     /// The last response's header fields.
     pub headers: Option<Headers>,
-    /// The last response's Content-Type. It takes precedence over the header fields.
-    pub content_type: Option<Joined>,
-    /// The last response's Cache-Control. It takes precedence over the header fields.
-    pub cache_control: Option<Joined>,
-    /// Whether, or why, the body is truncated.
-    pub truncated: Option<Truncated>,
-    /// A connection error, as any text.
-    pub error: Option<Problem>,
-    /// Whether the fetch got no response.
-    pub failed: Option<Failed>,
     /// The object's keys.
     pub keys: Keys<'a>,
+}
+
+impl CaptureFields<'_> {
+    /// Returns the value of each field as a cell. A field of its own takes precedence over the same header field.
+    pub fn cells(&self) -> [Cell<'_>; CELLS] {
+        let mut cells = std::array::from_fn(|at| self.values[at].as_ref().map_or(Cell::Null, Value::cell));
+        if let Some(headers) = &self.headers {
+            for (field, value) in
+                [(Field::ContentType, &headers.content_type), (Field::CacheControl, &headers.cache_control)]
+            {
+                if let (cell @ Cell::Null, Some(text)) = (&mut cells[field as usize], value) {
+                    *cell = Cell::Text(text.as_bytes());
+                }
+            }
+        }
+        cells
+    }
+}
+
+/// A field's value.
+enum Value<'a> {
+    /// A text, or the text of a number or a truth value.
+    Text(Cow<'a, str>),
+    /// A text over the field's limit.
+    TooLong,
+}
+
+impl<'a> Value<'a> {
+    /// Keeps a text, unless it is over the field's limit.
+    fn of(field: Field, text: Cow<'a, str>) -> Value<'a> {
+        if text.len() > field.limit() { Value::TooLong } else { Value::Text(text) }
+    }
+
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Value::Text(text) => Cell::Text(text.as_bytes()),
+            Value::TooLong => Cell::TooLong,
+        }
+    }
 }
 
 /// An object's keys.
@@ -114,7 +133,6 @@ impl<'de> Visitor<'de> for CaptureVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<CaptureFields<'de>, A::Error> {
         let mut fields = CaptureFields::default();
-        let mut url = None;
         while let Some(Key { name, field }) = map.next_key()? {
             let Some(field) = field else {
                 map.next_value::<IgnoredAny>()?;
@@ -129,18 +147,9 @@ impl<'de> Visitor<'de> for CaptureVisitor {
                 return Err(A::Error::custom(format_args!("duplicate field `{}`", shown(name.as_bytes()))));
             }
             let (is_new, has_both) = match field {
-                Field::Url => put(&mut url, map.next_value()?),
-                Field::Status => put(&mut fields.status, map.next_value()?),
-                Field::Time => put(&mut fields.time, map.next_value()?),
                 Field::Body => put(&mut fields.body, map.next_value()?),
-                Field::Base64 => put(&mut fields.body_base64, map.next_value()?),
-                Field::Error => put(&mut fields.error, map.next_value()?),
-                Field::Failed => put(&mut fields.failed, map.next_value()?),
-                Field::Truncated => put(&mut fields.truncated, map.next_value()?),
-                Field::Redirects => put(&mut fields.redirects, map.next_value()?),
-                Field::ContentType => put(&mut fields.content_type, map.next_value()?),
-                Field::CacheControl => put(&mut fields.cache_control, map.next_value()?),
                 Field::Headers => put(&mut fields.headers, map.next_value()?),
+                field => put(&mut fields.values[field as usize], map.next_value_seed(FieldValue(field))?),
             };
             match used {
                 Some(first) if has_both => {
@@ -150,7 +159,6 @@ impl<'de> Visitor<'de> for CaptureVisitor {
                 used => *used = Some(name),
             }
         }
-        fields.url = url.ok_or_else(|| A::Error::missing_field("url"))?;
         Ok(fields)
     }
 }
@@ -178,73 +186,91 @@ macro_rules! visited {
     };
 }
 
-/// A URL with at most [`MAX_URL_BYTES`].
-#[derive(Default)]
-pub struct Url<'a>(pub Cow<'a, str>);
+/// Reads a field's value, or null.
+#[derive(Clone, Copy)]
+struct FieldValue(Field);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Url<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Url<'a>, D::Error> {
-        deserializer.deserialize_any(UrlVisitor)
-    }
-}
-
-struct UrlVisitor;
-
-impl UrlVisitor {
-    fn check<E: Error>(url: &str) -> std::result::Result<(), E> {
-        if url.len() <= MAX_URL_BYTES {
-            return Ok(());
+impl FieldValue {
+    /// Returns the text of a number or a truth value, for a field that is a word.
+    fn word<E: Error>(self, found: Unexpected<'_>, text: String) -> std::result::Result<Option<Value<'static>>, E> {
+        match self.0 {
+            Field::Url | Field::Base64 | Field::ContentType | Field::CacheControl => Err(E::invalid_type(found, &self)),
+            _ => Ok(Some(Value::Text(text.into()))),
         }
-        Err(E::custom(format_args!("the url has {} bytes; the limit is {MAX_URL_BYTES}", url.len())))
     }
 }
 
-impl<'de> Visitor<'de> for UrlVisitor {
-    type Value = Url<'de>;
+impl<'de> DeserializeSeed<'de> for FieldValue {
+    type Value = Option<Value<'de>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FieldValue {
+    type Value = Option<Value<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a url")
+        f.write_str(match self.0 {
+            Field::Url => "a url",
+            Field::Status => "a status, a number from 100 to 999",
+            Field::Time => "a time: a number since 1970, or a text such as 2026-03-14T15:09:26Z",
+            Field::Base64 => "a text in base64",
+            Field::Failed => "true or false",
+            Field::Truncated => "true, false, \"length\", \"time\", \"disconnect\" or \"unspecified\"",
+            Field::Redirects => "the number of redirects, or a list of their locations",
+            Field::ContentType | Field::CacheControl => "the text of a header field, or a list of such",
+            Field::Error | Field::Body | Field::Headers => "a text",
+        })
     }
 
-    fn visit_borrowed_str<E: Error>(self, url: &'de str) -> std::result::Result<Url<'de>, E> {
-        UrlVisitor::check(url).map(|()| Url(Cow::Borrowed(url)))
+    fn visit_unit<E: Error>(self) -> std::result::Result<Self::Value, E> {
+        Ok(None)
     }
 
-    fn visit_str<E: Error>(self, url: &str) -> std::result::Result<Url<'de>, E> {
-        UrlVisitor::check(url).map(|()| Url(Cow::Owned(url.to_owned())))
-    }
-}
-
-/// A number from 100 to 999.
-pub struct Status(pub u16);
-
-visited!(Status, StatusVisitor);
-
-impl StatusVisitor {
-    const EXPECTED: &str = "expected a status, a number from 100 to 999";
-}
-
-impl Visitor<'_> for StatusVisitor {
-    type Value = Status;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a status, a number from 100 to 999")
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> std::result::Result<Self::Value, E> {
+        Ok(Some(Value::of(self.0, Cow::Borrowed(text))))
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<Status, E> {
-        let status = u16::try_from(number).ok().filter(|status| (100..=999).contains(status));
-        status.map(Status).ok_or_else(|| E::custom(format_args!("{}, found {number}", Self::EXPECTED)))
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Self::Value, E> {
+        Ok(Some(if text.len() > self.0.limit() { Value::TooLong } else { Value::Text(text.to_owned().into()) }))
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<Status, E> {
-        // Programs write integers this way if the column has gaps.
-        let whole = (number.fract() == 0.0 && (0.0..=1000.0).contains(&number)).then_some(number as u64);
-        self.visit_u64(whole.ok_or_else(|| E::custom(format_args!("{}, found {number}", Self::EXPECTED)))?)
+    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<Self::Value, E> {
+        self.word(Unexpected::Unsigned(number), number.to_string())
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Status, E> {
-        let number = Some(text.trim()).filter(|text| text.len() == 3).and_then(|text| text.parse().ok());
-        self.visit_u64(number.ok_or_else(|| E::custom(format_args!("{}, found a text", Self::EXPECTED)))?)
+    fn visit_i64<E: Error>(self, number: i64) -> std::result::Result<Self::Value, E> {
+        self.word(Unexpected::Signed(number), number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<Self::Value, E> {
+        self.word(Unexpected::Float(number), number.to_string())
+    }
+
+    fn visit_bool<E: Error>(self, is_true: bool) -> std::result::Result<Self::Value, E> {
+        self.word(Unexpected::Bool(is_true), is_true.to_string())
+    }
+
+    /// Counts a list of redirects, and joins a header field's values.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Self::Value, A::Error> {
+        let text = match self.0 {
+            Field::Redirects => {
+                let mut count = 0_u32;
+                while list.next_element::<Words>()?.is_some() {
+                    count = count.saturating_add(1);
+                }
+                count.to_string()
+            }
+            Field::ContentType | Field::CacheControl => {
+                let mut joined = None;
+                HeaderValue { joined: &mut joined, may_be_list: true }.visit_seq(list)?;
+                joined.unwrap_or_default()
+            }
+            _ => return Err(A::Error::invalid_type(Unexpected::Seq, &self)),
+        };
+        Ok(Some(Value::Text(text.into())))
     }
 }
 
@@ -258,107 +284,7 @@ impl Visitor<'_> for BodyVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Body, E> {
-        if text.len() > MAX_BODY_BYTES {
-            return Ok(Body::TooLarge(text.len()));
-        }
-        let mut body = Vec::new();
-        if body.try_reserve_exact(text.len()).is_err() {
-            return Ok(Body::NoMemory(text.len()));
-        }
-        body.extend_from_slice(text.as_bytes());
-        Ok(Body::Whole(body))
-    }
-}
-
-/// A body in base64, with optional padding and line breaks.
-pub struct Base64Body(pub Body);
-
-visited!(Base64Body, Base64BodyVisitor);
-
-impl Visitor<'_> for Base64BodyVisitor {
-    type Value = Base64Body;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text in base64")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Base64Body, E> {
-        base64_body(text.as_bytes()).map(Base64Body).map_err(E::custom)
-    }
-}
-
-/// A time in any form of [`WrittenTime`], as a number or a string. JSON numbers have no unit, so the number of digits
-/// determines it, as in a string.
-pub struct When(pub WrittenTime);
-
-visited!(When, WhenVisitor);
-
-impl Visitor<'_> for WhenVisitor {
-    type Value = When;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time: a number since 1970, or a text such as 2026-03-14T15:09:26Z")
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> std::result::Result<When, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<When, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<When, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<When, E> {
-        if text.len() > MAX_TIME_BYTES {
-            return Err(E::invalid_value(Unexpected::Other("a long text"), &self));
-        }
-        WrittenTime::parse(text).map(When).map_err(E::custom)
-    }
-}
-
-/// The number of redirects, given as a number or as a list of locations. A list is only counted.
-pub struct Redirects(pub u32);
-
-visited!(Redirects, RedirectsVisitor);
-
-impl<'de> Visitor<'de> for RedirectsVisitor {
-    type Value = Redirects;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the number of redirects, or a list of their locations")
-    }
-
-    fn visit_u64<E: Error>(self, count: u64) -> std::result::Result<Redirects, E> {
-        Ok(Redirects(count.try_into().unwrap_or(u32::MAX)))
-    }
-
-    fn visit_f64<E: Error>(self, count: f64) -> std::result::Result<Redirects, E> {
-        // Programs write integers this way if the column has gaps.
-        match count.fract() == 0.0 && (0.0..=1e9).contains(&count) {
-            true => Ok(Redirects(count as u32)),
-            false => Err(E::invalid_value(Unexpected::Float(count), &self)),
-        }
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Redirects, E> {
-        // Some programs write every value as a string.
-        let is_number = !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_number {
-            return Err(E::invalid_type(A_TEXT, &self));
-        }
-        Ok(Redirects(text.parse().unwrap_or(u32::MAX)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Redirects, A::Error> {
-        let mut count = 0_u32;
-        while list.next_element::<Words>()?.is_some() {
-            count = count.saturating_add(1);
-        }
-        Ok(Redirects(count))
+        Ok(Body::of(text.as_bytes()))
     }
 }
 
@@ -376,69 +302,6 @@ impl Visitor<'_> for WordsVisitor {
 
     fn visit_str<E: Error>(self, _: &str) -> std::result::Result<Words, E> {
         Ok(Words)
-    }
-}
-
-/// An error without its text.
-pub struct Problem {
-    /// Whether there was an error.
-    pub is_error: bool,
-}
-
-visited!(Problem, ProblemVisitor);
-
-impl Visitor<'_> for ProblemVisitor {
-    type Value = Problem;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Problem, E> {
-        Ok(Problem { is_error: is_error(text) })
-    }
-
-    fn visit_bool<E: Error>(self, is_error: bool) -> std::result::Result<Problem, E> {
-        Ok(Problem { is_error })
-    }
-}
-
-/// Whether the fetch got no response: true or false, 1 or 0, or the same as a string.
-pub struct Failed(pub bool);
-
-visited!(Failed, FailedVisitor);
-
-impl Visitor<'_> for FailedVisitor {
-    type Value = Failed;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("true or false")
-    }
-
-    fn visit_bool<E: Error>(self, has_failed: bool) -> std::result::Result<Failed, E> {
-        Ok(Failed(has_failed))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<Failed, E> {
-        if number > 1 {
-            return Err(E::invalid_value(Unexpected::Unsigned(number), &self));
-        }
-        Ok(Failed(number == 1))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Failed, E> {
-        failed_of(text).map(Failed).map_err(E::custom)
-    }
-}
-
-/// A header field's value. Multiple values are joined by commas.
-pub struct Joined(pub String);
-
-impl<'de> Deserialize<'de> for Joined {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Joined, D::Error> {
-        let mut joined = None;
-        HeaderValue { joined: &mut joined, may_be_list: true }.deserialize(deserializer)?;
-        Ok(Joined(joined.unwrap_or_default()))
     }
 }
 
@@ -613,32 +476,5 @@ impl<'de> Visitor<'de> for HeaderValue<'_> {
         let joined = self.joined;
         while list.next_element_seed(HeaderValue { joined, may_be_list: false })?.is_some() {}
         Ok(())
-    }
-}
-
-/// The reason why the body is truncated, if it is.
-pub struct Truncated(pub Option<Truncation>);
-
-visited!(Truncated, TruncatedVisitor);
-
-impl TruncatedVisitor {
-    const EXPECTED: &str = "true, false, \"length\", \"time\", \"disconnect\" or \"unspecified\"";
-}
-
-impl Visitor<'_> for TruncatedVisitor {
-    type Value = Truncated;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::EXPECTED)
-    }
-
-    fn visit_bool<E: Error>(self, is_truncated: bool) -> std::result::Result<Truncated, E> {
-        Ok(Truncated(is_truncated.then_some(Truncation::Unspecified)))
-    }
-
-    fn visit_str<E: Error>(self, word: &str) -> std::result::Result<Truncated, E> {
-        truncation_of(word).map(Truncated).map_err(|_| {
-            E::custom(format_args!("invalid value: string \"{}\", expected {}", shown(word.as_bytes()), Self::EXPECTED))
-        })
     }
 }

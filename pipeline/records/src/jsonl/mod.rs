@@ -1,26 +1,22 @@
 //! JSON Lines: one robots.txt capture per line.
 //!
-//! A fetch profile interprets the status, redirects, times and errors ([`reptile::capture`]). This module only parses
-//! them, and rejects lines that do not describe a capture. [`fields`] defines their accepted forms.
+//! [`fields`] turns the values of a line's keys into the cells that a table would have. [`captures`](crate::captures) reads
+//! them, by the rules of all formats.
 
 mod fields;
 
 use std::ops::Range;
 
-use reptile::capture::Capture;
-use reptile::limits::MAX_BODY_BYTES;
-use reptile::{Origin, capture};
 use serde_json::de::SliceRead;
 use serde_json::{Deserializer, StreamDeserializer};
 
-use super::bodies::{TOO_LARGE, no_memory};
+use super::Item;
 use super::captures::names::{Field, NameUse};
-use super::captures::{Body, NO_CAPTURE, media_type_of, origin_of, robots_url};
+use super::captures::{NO_CAPTURE, item_of_json};
 use super::shown::shown;
 use super::time::Zone;
-use super::{Item, Robots};
 use crate::Result;
-use fields::{CaptureFields, Keys};
+use fields::{CaptureFields, Headers, Keys};
 
 /// Reads the capture fields on several lines.
 ///
@@ -86,66 +82,30 @@ impl<'l> FieldReader<'l> {
 /// # Errors
 /// Returns an error if there is not enough memory for the body.
 pub fn item(
-    fields: &mut FieldReader<'_>,
+    reader: &mut FieldReader<'_>,
     line: Range<usize>,
     name: String,
     zone: &Zone,
     names: &mut NameUse,
 ) -> Result<Item> {
-    let (capture, body, origin) = match capture(fields, line, zone, names) {
-        Ok(found) => found,
-        Err((reason, detail)) => return Ok(Item::Bad { name, reason, detail }),
-    };
-    let body = match body {
-        None => None,
-        Some(Body::Whole(body)) => Some(body),
-        Some(Body::NoMemory(len)) => return Err(no_memory(&name, len as u64)),
-        Some(Body::TooLarge(len)) => {
-            let detail = format!("{len} bytes; the limit is {MAX_BODY_BYTES}");
-            return Ok(Item::Bad { name, reason: TOO_LARGE, detail });
-        }
-    };
-    Ok(Item::Robots(Robots { name, origins: vec![origin], capture, body, is_file: false, fetch: None }))
-}
-
-/// Returns a line's capture with its body and origin.
-///
-/// # Errors
-/// Returns the reason and the details of [`Item::Bad`].
-fn capture(
-    reader: &mut FieldReader<'_>,
-    line: Range<usize>,
-    zone: &Zone,
-    names: &mut NameUse,
-) -> std::result::Result<(Capture, Option<Body>, Origin), (&'static str, String)> {
     let text = &reader.lines[line.clone()];
     // Serde would also accept a list with the values in field order, which is never intended.
     if !text.trim_ascii_start().starts_with(b"{") {
         reader.go_to(line.end);
-        return Err((NO_CAPTURE, format!("expected an object, found: {}", shown(text))));
+        let detail = format!("expected an object, found: {}", shown(text));
+        return Ok(Item::Bad { name, reason: NO_CAPTURE, detail });
     }
-    let mut fields = reader.read(line).map_err(|error| {
-        let text = error.to_string();
-        let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
-        (NO_CAPTURE, format!("{} (column {})", shown(text.as_bytes()), error.column()))
-    })?;
-    reader.note_keys(std::mem::take(&mut fields.keys), names);
-    let robots_url = robots_url(fields.url.0.as_bytes())?;
-    let headers = fields.headers.unwrap_or_default();
-    let challenger = headers.challenger();
-    let content_type = fields.content_type.map(|value| value.0).or(headers.content_type);
-    let cache_control = fields.cache_control.map(|value| value.0).or(headers.cache_control);
-    let capture = Capture {
-        status: fields.status.map(|status| status.0),
-        redirects: fields.redirects.map_or(0, |redirects| redirects.0),
-        time: fields.time.map(|when| when.0.in_zone(zone)).transpose().map_err(|text| (NO_CAPTURE, text))?,
-        max_age: cache_control.as_deref().and_then(capture::max_age),
-        media_type: content_type.as_deref().and_then(media_type_of),
-        challenger,
-        truncated: fields.truncated.and_then(|truncated| truncated.0),
-        has_failed: fields.error.is_some_and(|error| error.is_error) || fields.failed.is_some_and(|failed| failed.0),
+    let mut fields = match reader.read(line) {
+        Ok(fields) => fields,
+        Err(error) => {
+            let text = error.to_string();
+            let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
+            let detail = format!("{} (column {})", shown(text.as_bytes()), error.column());
+            return Ok(Item::Bad { name, reason: NO_CAPTURE, detail });
+        }
     };
-    let body = fields.body_base64.map(|body| body.0).or(fields.body);
-    let origin = origin_of(robots_url, &capture, body.as_ref())?;
-    Ok((capture, body, origin))
+    reader.note_keys(std::mem::take(&mut fields.keys), names);
+    let challenger = fields.headers.as_ref().and_then(Headers::challenger);
+    let body = fields.body.take();
+    item_of_json(name, fields.cells(), body, challenger, zone)
 }

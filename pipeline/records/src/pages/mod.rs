@@ -32,21 +32,23 @@
 mod elements;
 mod html;
 mod join;
+mod page;
 mod readings;
 mod wat;
 mod xhtml;
 
-use std::path::{Path, PathBuf};
-
-use reptile::rights::{Channel, Statements};
+use reptile::rights::Statements;
 
 use self::elements::Names;
+use self::page::add_field;
 use self::readings::ContentType;
 pub use join::{JoinedPages, MAX_JOINED_BYTES, MAX_JOINED_PAGES};
+pub use page::Page;
 pub use wat::MAX_WAT_BYTES;
 
 use crate::detect::Content;
 use crate::open::Input;
+use crate::place::Place;
 use crate::unpack::Start;
 use crate::warc::codings::{BodyStart, Rest};
 use crate::warc::fields::fields;
@@ -62,19 +64,6 @@ pub(crate) const MAX_START_BYTES: usize = MAX_HEADER_BYTES + (256 << 10);
 
 /// Maximum length of a response's header in bytes. The statements of a page with a longer header are unavailable.
 const MAX_HEADER_BYTES: usize = 64 << 10;
-
-/// A page, with the statements that arrive with it.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// The URL, as in the record.
-    pub url: Vec<u8>,
-    /// The time of the fetch, as in the record.
-    pub date: Option<Vec<u8>>,
-    /// The ID of the record with the response.
-    pub id: Option<Vec<u8>>,
-    /// The statements that arrived with the page.
-    pub statements: Statements,
-}
 
 /// A record's part in an archive of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,18 +187,6 @@ fn is_type(record: &Record, expected: &[u8]) -> bool {
     name.trim_ascii().eq_ignore_ascii_case(expected)
 }
 
-/// Adds a response header's statements, if it has any.
-fn add_field(statements: &mut Statements, name: &[u8], value: &[u8]) {
-    let channel = match name {
-        name if name.eq_ignore_ascii_case(b"content-usage") => Channel::UsageHeader,
-        name if name.eq_ignore_ascii_case(b"x-robots-tag") => Channel::RobotsHeader,
-        name if name.eq_ignore_ascii_case(b"tdm-reservation") => Channel::TdmHeader,
-        name if name.eq_ignore_ascii_case(b"link") && elements::is_license_link(value) => Channel::License,
-        _ => return,
-    };
-    statements.add(channel, b"", value);
-}
-
 /// The next item in an archive.
 pub enum NextPage {
     /// A record, which may be a page.
@@ -222,7 +199,7 @@ pub enum NextPage {
 
 /// Reads the records of an archive, with the starts of their blocks.
 pub struct Pages {
-    path: PathBuf,
+    path: Place,
     records: Records<Start>,
     /// The record whose end is still unknown.
     last: Option<Box<Record>>,
@@ -236,7 +213,8 @@ impl Pages {
     ///
     /// # Errors
     /// Returns an error if the file cannot be opened, or is not an archive.
-    pub fn open(path: &Path, searches: bool) -> Result<Pages> {
+    pub fn open(path: impl Into<Place>, searches: bool) -> Result<Pages> {
+        let path = &path.into();
         let input = Input::open(path)?;
         if !matches!(input.content, Content::Warc | Content::Empty) {
             let what = input.content.describe();

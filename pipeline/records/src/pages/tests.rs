@@ -5,6 +5,8 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use reptile::rights::Channel;
+
 use super::*;
 
 /// Cases whose answers differ from the expected ones.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::elements::{Element, Names};
+use super::page::{Page, add_field};
 use super::readings::ContentType;
-use super::{Page, add_field};
 use crate::warc::records::Record;
 
 /// Maximum length of a record's JSON in bytes. The statements of a page with a longer one are unavailable.

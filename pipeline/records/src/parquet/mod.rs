@@ -36,7 +36,6 @@ mod page;
 mod rows;
 mod runs;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
@@ -46,6 +45,7 @@ use crate::batches::cells::Class;
 use crate::batches::guard::guarded;
 use crate::batches::urls::{Rows, Selected, Splitting};
 use crate::magic::{ENCRYPTED_PARQUET, PARQUET};
+use crate::place::Place;
 use crate::ranged::Ranged;
 use crate::tables::Table;
 use crate::tables::named::NamedColumns;
@@ -63,7 +63,7 @@ type MessageResult<T> = std::result::Result<T, String>;
 /// An open Parquet file. Clones share it.
 #[derive(Clone)]
 pub struct ParquetFile {
-    path: PathBuf,
+    path: Place,
     source: Arc<Ranged>,
     metadata: Arc<ParquetMetaData>,
 }
@@ -73,7 +73,8 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error if the file is unreadable, or if its footer is missing, invalid or over a limit.
-    pub fn open(path: &Path) -> Result<ParquetFile> {
+    pub fn open(path: impl Into<Place>) -> Result<ParquetFile> {
+        let path = &path.into();
         ParquetFile::of(path, Ranged::open(path).map_err(|error| Error::io(path, error))?)
     }
 
@@ -81,7 +82,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns the errors of [`ParquetFile::open`].
-    pub(crate) fn of(path: &Path, source: Ranged) -> Result<ParquetFile> {
+    pub(crate) fn of(path: &Place, source: Ranged) -> Result<ParquetFile> {
         let fail = |text: String| Error::at(path, text);
         let metadata = Arc::new(read_footer(&source).map_err(fail)?);
         Ok(ParquetFile { path: path.into(), source: Arc::new(source), metadata })

@@ -29,13 +29,11 @@
 
 use bumpalo::Bump;
 
-use super::Fault;
-use super::guess::is_url;
 use super::log::joined;
+use super::row::{Fault, is_url};
 use crate::lines::trimmed_url;
 
-/// Number of parts of a URL that a column may hold.
-pub const PART_COUNT: usize = 5;
+pub use super::row::PART_COUNT;
 
 /// The options that name the columns of a URL's parts.
 pub const PART_OPTIONS: [&str; PART_COUNT] =

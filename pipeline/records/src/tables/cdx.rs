@@ -6,10 +6,9 @@
 
 use memchr::memchr_iter;
 
-use super::Fault;
 use super::cdxj::timestamp_of;
 use super::csv::plain_cells;
-use super::pick;
+use super::row::{Fault, pick};
 
 /// The columns that an index server names, by their letters. Source: the Internet Archive's CDX legend
 /// (archive.org/web/researcher/cdx_legend.php) and its CDX server's field names.

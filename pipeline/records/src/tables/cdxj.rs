@@ -5,8 +5,8 @@
 use bumpalo::Bump;
 use memchr::memchr;
 
-use super::Fault;
 use super::json::Fields;
+use super::row::Fault;
 
 /// The name of the time column, as index servers write it.
 pub const TIMESTAMP: &str = "timestamp";

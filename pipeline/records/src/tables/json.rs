@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 use bumpalo::Bump;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Fault, MAX_RAW_CELLS};
+use super::row::{Fault, MAX_RAW_CELLS};
 
 /// Paths from an object to the wanted fields, stored as a tree because several may share a prefix.
 #[derive(Debug, Default)]

@@ -21,7 +21,6 @@
 //! ```
 
 use std::io::{Chain, Cursor, ErrorKind, Read};
-use std::path::PathBuf;
 
 use bumpalo::Bump;
 
@@ -30,15 +29,17 @@ use super::cdx::Legend;
 use super::cdxj::{self, Cdxj, TIMESTAMP};
 use super::columns::{Candidate, Choice, Search};
 use super::delimiter::Delimiter;
-use super::guess::{format_of, is_url};
+use super::guess::format_of;
 use super::json::{Fields, steps};
 use super::log::format::LogFormat;
 use super::log::json::{self, JsonShape};
 use super::log::shape::{FirstLines, MAX_FIRST_LINES, Site};
 use super::quotes::Escape;
+use super::row::is_url;
 use super::{Assembly, COMMA, Columns, Format, MARK, Table, Wanted};
 use crate::batches::kept::KeptRows;
 use crate::lines::{MAX_LINE_BYTES, lines, trimmed_url, without_line_end};
+use crate::place::Place;
 use crate::shown::shown;
 use crate::{Error, Result};
 
@@ -54,7 +55,7 @@ const MAX_SHOWN_LEGEND: usize = 60;
 /// Facts about a table that are known before it is read.
 pub struct Opening {
     /// The path, for messages and for the file name extension.
-    pub path: PathBuf,
+    pub path: Place,
     /// The format, if the user gives it.
     pub format: Option<Format>,
     /// The delimiter between cells, if the user gives it.
@@ -84,7 +85,7 @@ type MessageResult<T> = std::result::Result<T, String>;
 impl Opening {
     /// Opens the table at a path with detected format and URL column.
     #[must_use]
-    pub fn of(path: impl Into<PathBuf>) -> Opening {
+    pub fn of(path: impl Into<Place>) -> Opening {
         let wanted = vec![Wanted { option: URL_OPTION, name: None }];
         let site = Site::of_options(None, &[]);
         let parts = PartNames::default();

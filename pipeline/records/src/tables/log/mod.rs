@@ -10,8 +10,7 @@ use memchr::{memchr, memchr2, memmem, memrchr};
 use reptile::Scheme;
 use reptile::urls::{canonical_host, origin_of};
 
-use super::Fault;
-use super::guess::is_url;
+use super::row::{Fault, is_url};
 use format::{Escape, Kind, LogFormat};
 use matching::{Matcher, SLOT_COUNT, Values};
 

@@ -1,6 +1,6 @@
 //! Apache's `LogFormat` directive: its quoted string and its fields.
 
-use super::{Class, HostRank, Kind, Token};
+use super::token::{Class, HostRank, Kind, Token};
 
 /// Letters before a field's own letter, which choose the request or the statuses that it is for.
 const MODIFIERS: &[char] = &['<', '>', '!', ','];

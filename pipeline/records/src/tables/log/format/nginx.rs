@@ -1,6 +1,6 @@
 //! nginx's `log_format` directive: its quoted pieces, its escaping and its variables.
 
-use super::{Class, Escape, HostRank, Kind, Token};
+use super::token::{Class, Escape, HostRank, Kind, Token};
 
 /// Variables with a meaning, or with text of a known form. The text of others is not known.
 const VARIABLES: [(&str, Kind, Class); 30] = [

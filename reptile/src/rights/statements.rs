@@ -1,0 +1,161 @@
+//! The places where a page's rights are stated, and the statements that arrive with a page.
+
+/// A place where a page's rights are stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Channel {
+    /// `robots`: `Content-Usage` lines in robots.txt.
+    Robots,
+    /// `signal`: `Content-Signal` lines in robots.txt.
+    Signal,
+    /// `content-usage`: the response header `Content-Usage` (draft-ietf-aipref-attach, section 2).
+    UsageHeader,
+    /// `x-robots-tag`: the response header `X-Robots-Tag`.
+    RobotsHeader,
+    /// `meta-robots`: `<meta name="robots">`, or a crawler's name instead of `robots`.
+    RobotsMeta,
+    /// `tdm-header`: the response header `tdm-reservation` (TDMRep, section 4.1).
+    TdmHeader,
+    /// `tdm-meta`: `<meta name="tdm-reservation">` (TDMRep, section 4.3).
+    TdmMeta,
+    /// `license`: a link to a license, in the response header `Link` or in `<link>`. It is a fact without an answer.
+    License,
+}
+
+impl Channel {
+    /// Every channel, in the order of columns.
+    pub const ALL: [Channel; 8] = [
+        Channel::Robots,
+        Channel::Signal,
+        Channel::UsageHeader,
+        Channel::RobotsHeader,
+        Channel::RobotsMeta,
+        Channel::TdmHeader,
+        Channel::TdmMeta,
+        Channel::License,
+    ];
+
+    /// Returns the channel's name in profiles and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Channel::Robots => "robots",
+            Channel::Signal => "signal",
+            Channel::UsageHeader => "content-usage",
+            Channel::RobotsHeader => "x-robots-tag",
+            Channel::RobotsMeta => "meta-robots",
+            Channel::TdmHeader => "tdm-header",
+            Channel::TdmMeta => "tdm-meta",
+            Channel::License => "license",
+        }
+    }
+
+    /// Returns whether the statements arrive with the page, and not in robots.txt.
+    #[must_use]
+    pub const fn is_of_page(self) -> bool {
+        !matches!(self, Channel::Robots | Channel::Signal)
+    }
+
+    /// Returns whether the statements are in the page's text, and not in its headers. Licenses may be in either.
+    #[must_use]
+    pub const fn is_in_text(self) -> bool {
+        matches!(self, Channel::RobotsMeta | Channel::TdmMeta)
+    }
+
+    /// Returns whether statements give each label a value, as in `train-ai=n`.
+    pub(super) const fn has_values(self) -> bool {
+        matches!(self, Channel::Robots | Channel::Signal | Channel::UsageHeader)
+    }
+}
+
+/// Maximum number of statements about a page. A page with more has unavailable rights.
+pub const MAX_STATEMENTS: usize = 64;
+
+/// Maximum length of a statement in bytes. A page with a longer one has unavailable rights.
+pub const MAX_STATEMENT_BYTES: usize = 8192;
+
+/// The statements that arrive with a page: a text for each header field or element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statements {
+    all: Vec<Statement>,
+    /// Whether the headers are missing, or too many or too long to be read.
+    lacks_headers: bool,
+    /// Whether the page's text is missing, or cannot be read.
+    lacks_text: bool,
+}
+
+/// One of a page's statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Statement {
+    channel: Channel,
+    /// A crawler's name, in an element that is not for all crawlers.
+    name: Box<[u8]>,
+    text: Box<[u8]>,
+}
+
+impl Statements {
+    /// Returns the statements about a page whose headers and text are both missing.
+    #[must_use]
+    pub fn unavailable() -> Statements {
+        Statements { all: Vec::new(), lacks_headers: true, lacks_text: true }
+    }
+
+    /// Adds a header field's value, or an element's. `name` is the crawler's name in a `<meta>` element, or empty for
+    /// all crawlers. Over [`MAX_STATEMENTS`] or [`MAX_STATEMENT_BYTES`] the channel's source becomes unavailable.
+    pub fn add(&mut self, channel: Channel, name: &[u8], text: &[u8]) {
+        if self.all.len() >= MAX_STATEMENTS || name.len() + text.len() > MAX_STATEMENT_BYTES {
+            self.set_missing(!channel.is_in_text(), channel.is_in_text());
+        } else {
+            self.all.push(Statement { channel, name: name.into(), text: text.into() });
+        }
+    }
+
+    /// Records that the headers or the text are missing. Later calls cannot undo this.
+    pub fn set_missing(&mut self, headers: bool, text: bool) {
+        self.lacks_headers |= headers;
+        self.lacks_text |= text;
+    }
+
+    /// Combines two versions of one page's statements. Either may be right: another way to read the page, or
+    /// another record of it. All statements count. Where the versions differ, others may be missing.
+    ///
+    /// ```
+    /// use reptile::rights::{Channel, Statements};
+    /// let (mut page, mut other) = (Statements::default(), Statements::default());
+    /// other.add(Channel::RobotsHeader, b"", b"noai");
+    /// page.merge(&other);
+    /// assert!(page.of(Channel::RobotsHeader).eq([(&b""[..], &b"noai"[..])]));
+    /// assert!(page.lacks(Channel::RobotsHeader) && !page.lacks(Channel::RobotsMeta));
+    /// ```
+    pub fn merge(&mut self, other: &Statements) {
+        for channel in Channel::ALL.into_iter().filter(|channel| *channel != Channel::License) {
+            if !self.of(channel).eq(other.of(channel)) {
+                self.set_missing(!channel.is_in_text(), channel.is_in_text());
+            }
+        }
+        self.set_missing(other.lacks_headers, other.lacks_text);
+        for statement in &other.all {
+            if !self.all.contains(statement) {
+                self.add(statement.channel, &statement.name, &statement.text);
+            }
+        }
+    }
+
+    /// Returns whether a channel is missing.
+    #[must_use]
+    pub fn lacks(&self, channel: Channel) -> bool {
+        channel.is_of_page() && if channel.is_in_text() { self.lacks_text } else { self.lacks_headers }
+    }
+
+    /// Returns the size of the texts in bytes.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        self.all.iter().map(|statement| statement.name.len() + statement.text.len()).sum()
+    }
+
+    /// Returns a channel's statements in order: each crawler's name, or nothing, and the text.
+    pub fn of(&self, channel: Channel) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let of_channel = self.all.iter().filter(move |statement| statement.channel == channel);
+        of_channel.map(|statement| (&*statement.name, &*statement.text))
+    }
+}
