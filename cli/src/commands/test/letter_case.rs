@@ -3,7 +3,7 @@
 //! Paths are compared with their letter case, so `/private` is open under `Disallow: /Private`. The file in lower case
 //! finds the rule that would decide, and the verdict for the path in that rule's letter case confirms the remark.
 
-use std::path::Path;
+use reptile_records::place::Place;
 
 use reptile::contents::{Agent, Set};
 use reptile::crawlers::Resolved;
@@ -24,7 +24,7 @@ pub struct LowerCase {
 impl LowerCase {
     /// Compiles a file in lower case.
     pub fn new(
-        name: &Path,
+        name: &Place,
         body: &[u8],
         dialect: &'static Dialect,
         fetch: Fetch,

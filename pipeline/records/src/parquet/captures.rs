@@ -5,7 +5,6 @@
 //!
 //! A table that locates WARC records and has no bodies is an index; see [`index`](crate::warc::index).
 
-
 use super::{Batches, ParquetFile};
 use crate::batches::Reader;
 use crate::captures::names::{CELLS, Field, Header, RecordPlaces};
