@@ -2,6 +2,8 @@
 //!
 //! [`agents`] resolves them with a set's crawler table. [`agents_of`] and [`agents_under`] use the compiler's table,
 //! for commands that compare dialects or read the engine's tables.
+//!
+//! `exact:NAME` uses a name unchanged, even if it resembles a known crawler's name and no robots.txt names it.
 
 use std::collections::BTreeSet;
 use std::error::Error as _;
@@ -16,7 +18,14 @@ use reptile::explain::{ChosenBy, choose};
 use reptile::{Agents, Crawler, CrawlerError, CrawlerErrorKind, Dialect, dialects};
 
 use crate::error::{Failure, Result, note};
-use crate::options::ExactAgent;
+
+/// What precedes a name that is used unchanged.
+pub const EXACT: &str = "exact:";
+
+/// Returns the name in an `--agent` value, without [`EXACT`].
+pub fn name_in(spec: &str) -> &str {
+    spec.strip_prefix(EXACT).unwrap_or(spec)
+}
 
 /// Resolves the crawlers that the user names in a set. The set's path is used in messages. Reads the set's crawler
 /// table once per name.
@@ -25,7 +34,7 @@ use crate::options::ExactAgent;
 /// Returns an error if a group of crawlers is unknown, a chain of product tokens is malformed, a name is not a product
 /// token under the set's dialect or nearly matches a known crawler's name ([`refuse_mistakes`]), a crawler is named
 /// twice, or the set is damaged.
-pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAgent) -> Result<Agents> {
+pub fn agents(set: &reptile::Set, path: &Path, specs: &[String]) -> Result<Agents> {
     let failed = |error: CrawlerError| match error.source() {
         Some(damage) if error.kind() == CrawlerErrorKind::Damaged => Failure::at(path, damage.to_string()),
         _ => Failure::new(format!("--agent: {error}")),
@@ -33,7 +42,7 @@ pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAge
     refuse_files(specs)?;
     let mut crawlers: Vec<Crawler> = Vec::new();
     let mut named = Named::default();
-    for spec in specs {
+    for spec in specs.iter().map(|spec| name_in(spec)) {
         for crawler in set.crawlers_named(spec).map_err(failed)? {
             if named.is_new(spec, &crawler.to_string())? {
                 crawlers.push(crawler);
@@ -41,10 +50,10 @@ pub fn agents(set: &reptile::Set, path: &Path, specs: &[String], exact: ExactAge
         }
     }
     let agents = set.agents(crawlers).map_err(failed)?;
-    refuse_mistakes(specs, exact, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
+    refuse_mistakes(specs, |name| set.agent(Crawler::token(name)).is_ok_and(|agent| agent.is_named()))?;
     for agent in agents.iter() {
         let name = agent.crawler().to_string();
-        if let Some(read_as) = agent.read_as().filter(|_| specs.contains(&name)) {
+        if let Some(read_as) = agent.read_as().filter(|_| specs.iter().any(|spec| name_in(spec) == name)) {
             note_read_in_part(&name, &String::from_utf8_lossy(read_as));
         }
     }
@@ -64,7 +73,7 @@ fn note_read_in_part(name: &str, read_as: &str) {
 
 /// Prints a note for each known crawler's name that a dialect reads only in part.
 fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
-    for (name, read_as) in specs.iter().filter_map(|spec| Some((spec, read_as(spec, dialect)?))) {
+    for (name, read_as) in specs.iter().filter_map(|spec| Some((name_in(spec), read_as(name_in(spec), dialect)?))) {
         note_read_in_part(name, read_as);
     }
 }
@@ -73,12 +82,10 @@ fn note_all_read_in_part(specs: &[String], dialect: &Dialect) {
 /// them, according to `is_named`. Each name in a chain is checked separately.
 ///
 /// # Errors
-/// Returns an error for the first such name, unless the user requests exact names.
-fn refuse_mistakes(specs: &[String], exact: ExactAgent, is_named: impl Fn(&str) -> bool) -> Result<()> {
-    if exact.exact_agent {
-        return Ok(());
-    }
-    match specs.iter().find_map(|spec| mistake(spec, &is_named)) {
+/// Returns an error for the first such name, unless the user requests an exact name.
+fn refuse_mistakes(specs: &[String], is_named: impl Fn(&str) -> bool) -> Result<()> {
+    let mut guarded = specs.iter().filter(|spec| !spec.starts_with(EXACT));
+    match guarded.find_map(|spec| mistake(spec, &is_named)) {
         Some(message) => Err(Failure::new(format!("--agent: {message}"))),
         None => Ok(()),
     }
@@ -92,7 +99,7 @@ fn mistake(spec: &str, is_named: impl Fn(&str) -> bool) -> Option<String> {
     tokens.find_map(|name| {
         let near = nearly(name.as_bytes()).filter(|_| !is_named(name))?;
         Some(format!(
-            "no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or add --exact-agent"
+            "no robots.txt names {name:?}, which is nearly the crawler \"{near}\": write that, or {EXACT}{name}"
         ))
     })
 }
@@ -105,9 +112,9 @@ pub fn agent_of_cell(
     set: &Set<&[u8]>,
     dialect: &Dialect,
     cell: &[u8],
-    exact: ExactAgent,
+    is_exact: bool,
 ) -> std::result::Result<Resolved, String> {
-    if exact.exact_agent {
+    if is_exact {
         return Ok(of_name(cell, dialect));
     }
     let name = std::str::from_utf8(cell).map_err(|_| "the agent is not UTF-8".to_owned())?;
@@ -126,11 +133,11 @@ pub fn agent_of_cell(
 /// # Errors
 /// Returns an error for the first name with an extension or a slash that is an existing file.
 fn refuse_files(specs: &[String]) -> Result<()> {
-    let is_file = |spec: &&String| {
+    let is_file = |spec: &&str| {
         let path = Path::new(spec);
         (path.extension().is_some() || spec.contains('/')) && path.is_file()
     };
-    match specs.iter().find(is_file) {
+    match specs.iter().map(|spec| name_in(spec)).find(is_file) {
         Some(spec) => {
             let message = "is a file; --agent takes a crawler's name, and can be repeated";
             Err(Failure::new(format!("--agent: {spec:?} {message}")))
@@ -175,11 +182,11 @@ impl<'s> Named<'s> {
 ///
 /// # Errors
 /// The errors of [`agents`].
-pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Result<Vec<Resolved>> {
+pub fn agents_of(set: &Set<&[u8]>, specs: &[String]) -> Result<Vec<Resolved>> {
     let dialect = Dialect::from_name(&set.dialect()).unwrap_or(dialects::DEFAULT);
     let agents = agents_under(dialect, specs)?;
     // A damaged set is reported by the next query.
-    refuse_mistakes(specs, exact, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
+    refuse_mistakes(specs, |name| set.agent(name.as_bytes()).map_or(true, |agent| agent.is_named()))?;
     note_all_read_in_part(specs, dialect);
     Ok(agents)
 }
@@ -191,12 +198,11 @@ pub fn agents_of(set: &Set<&[u8]>, specs: &[String], exact: ExactAgent) -> Resul
 pub fn agents_for(
     dialect: &'static Dialect,
     specs: &[String],
-    exact: ExactAgent,
     bodies: &[&[u8]],
 ) -> Result<Vec<Resolved>> {
     let agents = agents_under(dialect, specs)?;
     // The files are read only for a name that looks like a mistake.
-    refuse_mistakes(specs, exact, |name| {
+    refuse_mistakes(specs, |name| {
         let token = Resolved { honors_default_group: false, ..Resolved::verbatim(name.as_bytes()) };
         let is_named =
             |body| matches!(choose(&parse(body, dialect, &Bump::new()), dialect, &token).by, ChosenBy::Token(_));
@@ -216,7 +222,7 @@ pub fn agents_under(dialect: &Dialect, specs: &[String]) -> Result<Vec<Resolved>
     refuse_files(specs)?;
     let mut agents: Vec<Resolved> = Vec::new();
     let mut named = Named::default();
-    for spec in specs {
+    for spec in specs.iter().map(|spec| name_in(spec)) {
         for agent in resolve(spec, dialect).map_err(|error| Failure::new(format!("--agent: {error}")))? {
             if named.is_new(spec, &agent.name)? {
                 agents.push(agent);
@@ -247,7 +253,7 @@ mod tests {
     }
 
     fn message(set: &reptile::Set, spec: &str) -> String {
-        match agents(set, Path::new("set"), &[spec.to_owned()], ExactAgent::default()) {
+        match agents(set, Path::new("set"), &[spec.to_owned()]) {
             Err(failure @ Failure::Fatal(_)) => failure.to_string(),
             other => panic!("{spec}: {other:?}"),
         }
@@ -276,7 +282,7 @@ mod tests {
         for dialect in dialects::ALL {
             let set = set(dialect);
             for spec in &specs {
-                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()], ExactAgent::default());
+                let found = agents(&set, Path::new("set"), &[(*spec).to_owned()]);
                 let found = found.map(|agents| agents.iter().map(resolved).collect::<Vec<_>>());
                 match (found, resolve(spec, dialect)) {
                     (Err(_), Err(_)) => {}
@@ -309,7 +315,7 @@ mod tests {
         ];
         for (specs, message) in cases {
             let specs: Vec<String> = specs.iter().map(|&spec| spec.to_owned()).collect();
-            let by_set = agents(&set, Path::new("set"), &specs, ExactAgent::default()).map(|agents| agents.len());
+            let by_set = agents(&set, Path::new("set"), &specs).map(|agents| agents.len());
             let by_table = agents_under(&dialects::GOOGLE, &specs).map(|agents| agents.len());
             match message {
                 None => assert_eq!(by_set.unwrap(), by_table.unwrap(), "{specs:?}"),
@@ -326,25 +332,23 @@ mod tests {
 
     #[test]
     fn misspelled_names_are_refused_unless_a_file_or_the_user_confirms_them() {
-        let refused = |body: &str, spec: &str, exact_agent: bool| {
+        let refused = |body: &str, spec: &str| {
             let specs = [spec.to_owned()];
-            let exact = ExactAgent { exact_agent };
             let mut compiler = Compiler::new(dialects::DEFAULT);
             compiler.add(Capture::new("https://example.com/robots.txt", body).unwrap()).unwrap();
             let set = compiler.finish().unwrap().into_set().unwrap();
-            let by_set = agents(&set, Path::new("set"), &specs, exact).is_err();
-            let by_files = agents_for(dialects::DEFAULT, &specs, exact, &[b"", body.as_bytes()]).is_err();
+            let by_set = agents(&set, Path::new("set"), &specs).is_err();
+            let by_files = agents_for(dialects::DEFAULT, &specs, &[b"", body.as_bytes()]).is_err();
             assert_eq!(by_set, by_files, "{body:?} {spec}");
             by_set
         };
         let body = "user-agent: Googelbot\ndisallow: /\nuser-agent: *\ndisallow: /x\n";
-        assert!(
-            refused("", "Googelbot", false) && refused("", "Googelbot>*", false) && refused("", "x>Googelbot", false)
-        );
-        assert!(!refused(body, "googelbot", false) && refused(body, "Googlebott", false));
-        assert!(!refused("", "Googelbot", true));
+        for mistake in ["Googelbot", "Googelbot>*", "x>Googelbot"] {
+            assert!(refused("", mistake) && !refused("", &format!("exact:{mistake}")), "{mistake}");
+        }
+        assert!(!refused(body, "googelbot") && refused(body, "Googlebott"));
         for other in ["Googlebot", "GPTBot", "MyBot", "*", "@search", "x>y>*"] {
-            assert!(!refused("", other, false), "{other}");
+            assert!(!refused("", other), "{other}");
         }
     }
 
@@ -353,8 +357,8 @@ mod tests {
         let set = set(&dialects::GOOGLE);
         assert_eq!(
             message(&set, "Googelbot"),
-            "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or add \
-             --exact-agent"
+            "--agent: no robots.txt names \"Googelbot\", which is nearly the crawler \"Googlebot\": write that, or \
+             exact:Googelbot"
         );
         assert_eq!(
             message(&set, "@nobody"),

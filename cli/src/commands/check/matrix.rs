@@ -192,7 +192,7 @@ fn count_block(block: &[u8], sets: &[Set<&[u8]>], one_for_all: bool, args: &Args
 fn agents_of_cell(sets: &[Set<&[u8]>], cell: &[u8], args: &Args) -> Result<Result<Vec<Agent>, String>, FormatError> {
     let mut agents = Vec::with_capacity(sets.len());
     for (set, dialect) in sets.iter().zip(ALL) {
-        match agent_of_cell(set, dialect, cell, args.exact()) {
+        match agent_of_cell(set, dialect, cell, args.exact_agent) {
             Ok(agent) => agents.push(agent.look_up(set)?),
             Err(fault) => return Ok(Err(fault)),
         }

@@ -43,7 +43,7 @@ struct Flip {
 /// Returns an error if the list is unreadable or has no URL, if a set is damaged, or if `out` cannot be written.
 pub fn compare(args: &Args, pair: &mut Pair<'_>, list: &Path, out: &mut impl Write) -> std::result::Result<bool, Stop> {
     let mut given = Vec::new();
-    for resolved in agents_of(pair.new, &args.agents, args.exact)? {
+    for resolved in agents_of(pair.new, &args.agents)? {
         let agents = [resolved.look_up(pair.old)?, resolved.look_up(pair.new)?];
         given.push(Crawler { name: resolved.name, agents });
     }
